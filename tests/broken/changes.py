@@ -11,11 +11,11 @@ from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION, Context, Sender
-from sidecheck_server.core.mcp.deferred import caching_compiler, resolve_all_deferred
 from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
 from sidecheck_server.core.mcp.sessions.session import Session
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
 from sidecheck_server.core.types import Severity
+from support.session_checks import caching_compiler, record, resolve_all_deferred
 
 __all__ = ["apply", "find"]
 
@@ -84,7 +84,7 @@ def find(entries: Entries, version: str = "", *, seen_partly: bool = False) -> C
         json_ = message if isinstance(message, bytes) else json.dumps(message).encode()
         request = session.check_request(ProtocolMessage(json_), Sender(sender), _REPORT)
         checked = check(request, _LIMITS, _protocol_schemas())
-        session.record(request, checked)
+        record(session, request, checked)
         resolve_all_deferred(checked, _LIMITS, _OPTIONS, _compiler())
         for each in checked.findings.verdict().violations:
             if each.severity is not Severity.INFO:

@@ -24,7 +24,7 @@ from sidecheck.inference import tool
 from sidecheck.tool_lists import split_definitions
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.tool_lists import read_tool_texts
+from sidecheck_server.core.mcp.tool_lists import read_tools_list
 from support.scripted_calls import capture, scripted_client
 from support.weather_tools import ALERTS, FORECAST
 
@@ -244,7 +244,7 @@ def test_the_client_and_the_server_split_text_alike(
     """What the server reads as a list of tools, the client reads as the same texts."""
     text = f"{space}{json.dumps(document, indent=indent)}{space}".encode()
     try:
-        expected = [listed.json for listed in read_tool_texts(text, Limits())]
+        expected = [listed.json for listed in read_tools_list(text, Limits()).tools]
     except RequestError:
         with pytest.raises(ValueError, match="tools "):
             split_definitions(text)

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from sidecheck_server.core.mcp.context import VERSIONS, Context
 from sidecheck_server.core.mcp.protocol_schemas import visitors_of
-from sidecheck_server.core.mcp.rules import headers, icons, names, tools
-from sidecheck_server.core.mcp.rules.rule import Fault, Finding, Path, Rule
+from sidecheck_server.core.mcp.rules.catalogue import GROUPS
+from sidecheck_server.core.mcp.rules.rule import Fault, Finding, Group, Path, Rule
 from support.shared_material import read_records, shared
 
-_RULES = (*headers.RULES, *icons.RULES, *names.RULES, *tools.RULES)
-_CODES = {rule.code for rule in _RULES}
+_GROUPS = (Group.TOOL_HEADERS, Group.ICONS, Group.TOOL_NAMES, Group.TOOLS)
+_CODES = {rule.code for group in _GROUPS for rule in GROUPS[group]}
 
 
 @cache
@@ -74,7 +74,7 @@ def test_the_names_that_break_a_grammar_are_reported(version: str, code: str, pa
 @pytest.mark.parametrize("version", VERSIONS)
 def test_no_rule_but_those_of_names_hints_and_descriptions_finds_anything(version: str) -> None:
     """No real tool has a header, an icon or a name that a MUST is against."""
-    allowed = {rule.code for rule in (*names.RULES, *tools.RULES)}
+    allowed = {rule.code for group in (Group.TOOL_NAMES, Group.TOOLS) for rule in GROUPS[group]}
     assert set() == names_by_code(version).keys() - allowed
 
 

@@ -23,10 +23,10 @@ from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION
-from sidecheck_server.core.mcp.deferred import resolve_all_deferred
 from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
 from sidecheck_server.rpc.mapping.context import request_context_from_proto
 from sidecheck_server.rpc.mapping.subjects import check_request_from_proto
+from support.session_checks import resolve_all_deferred
 
 __all__ = ["examine_answer"]
 

@@ -17,7 +17,7 @@ from sidecheck_server.core.mcp.methods import (
     InputRequest,
     Method,
 )
-from sidecheck_server.core.mcp.types import tasks
+from sidecheck_server.core.mcp.types import tools
 from sidecheck_server.core.mcp.types.rendering import TYPES
 from support.shared_material import shared
 
@@ -123,7 +123,7 @@ UNPUBLISHED = frozenset(
         *((version, "StringFieldSchema") for version in VERSIONS[2:]),
         *((version, "SelectItems") for version in VERSIONS[3:]),
         # The tasks extension has no JSON Schema.
-        *((VERSIONS[-1], type_.name) for type_ in tasks.TYPES if type_.until == VERSIONS[-1]),
+        *((VERSIONS[-1], type_.name) for type_ in tools.TASK_TYPES if type_.until == VERSIONS[-1]),
     }
 )
 """The types of ours that a version has no counterpart for."""

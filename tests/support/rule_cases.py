@@ -1,4 +1,4 @@
-"""The cases of the rules: `tests/cases/rules/*.json`, a file for each module of rules.
+"""The cases of the rules: `tests/cases/rules/*.json`, a file for each group of rules.
 
 A ``session`` is a list of messages with who they are ``from``; a pointer of ``at`` begins
 with the place of the message in it.
@@ -21,7 +21,6 @@ from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION, Context, Sender
-from sidecheck_server.core.mcp.deferred import resolve_all_deferred
 from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
 from sidecheck_server.core.mcp.sessions.session import Session
 from sidecheck_server.core.mcp.subjects import (
@@ -37,6 +36,7 @@ from sidecheck_server.core.mcp.subjects import (
     ToolResult,
 )
 from sidecheck_server.core.types import Verdict
+from support.session_checks import record, resolve_all_deferred
 
 FILES = Path(__file__).parents[1] / "cases" / "rules"
 LIMITS = Limits()
@@ -150,7 +150,7 @@ def session_verdicts(case: RuleCase) -> list[Verdict]:
             ProtocolMessage(text), sender, ReportLimits(max_violations=1000)
         )
         checked = check(check_request, LIMITS, PROTOCOL_SCHEMAS)
-        session.record(check_request, checked)
+        record(session, check_request, checked)
         resolve_all_deferred(checked, LIMITS, EvaluationOptions(max_violations=1000))
         verdicts.append(checked.findings.verdict())
     return verdicts

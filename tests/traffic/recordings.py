@@ -16,15 +16,11 @@ from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION, Context
-from sidecheck_server.core.mcp.deferred import (
-    SchemaCompiler,
-    caching_compiler,
-    resolve_all_deferred,
-)
 from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup, compile_protocol_schemas
 from sidecheck_server.core.mcp.sessions.session import Session
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
 from sidecheck_server.core.types import Violation
+from support.session_checks import SchemaCompiler, caching_compiler, record, resolve_all_deferred
 from support.shared_material import shared
 
 __all__ = [
@@ -106,7 +102,7 @@ def _check(session: Session, line: Line) -> tuple[Violation, ...]:
     except RequestError as error:
         session.record_gap()
         return (Violation("", "", "", error.reason.value, error.message),)
-    session.record(request, checked, http_status=line.http_status)
+    record(session, request, checked, http_status=line.http_status)
     resolve_all_deferred(checked, _LIMITS, _OPTIONS, _compiler())
     verdict = checked.findings.verdict()
     assert not verdict.truncated

@@ -92,7 +92,9 @@ def _outcome(assessment: Assessment) -> str:
 def _sections(assessed: Mapping[Clause, Assessment]) -> Iterator[str]:
     """Yield a section for each page, in the order of their names."""
     anchors = {
-        rule.code: f"rules.md#{_anchor(title)}" for title, rules in GROUPS.items() for rule in rules
+        rule.code: f"rules.md#{_anchor(group.value)}"
+        for group, rules in GROUPS.items()
+        for rule in rules
     }
     by_page = sorted(assessed.items(), key=lambda item: item[0].places[-1][1])
     for page, items in groupby(by_page, key=lambda item: item[0].places[-1][1]):

@@ -101,8 +101,8 @@ def _rows(rules: Sequence[Rule]) -> Iterator[Row]:
 def _markdown(version: str | None) -> str:
     """Return a document with a table per group of rules, of *version* or of all."""
     groups = {
-        title: [rule for rule in rules if version is None or rule.holds_in(version)]
-        for title, rules in GROUPS.items()
+        group.value: [rule for rule in rules if version is None or rule.holds_in(version)]
+        for group, rules in GROUPS.items()
     }
     parts = [_INTRODUCTION, f"{_counted([rule for rules in groups.values() for rule in rules])}.\n"]
     for title, rules in groups.items():

@@ -179,9 +179,7 @@ class SessionChecker:
             self._session.record_gap()
             raise
         time_slice = TimeSlice()
-        for _ in self._session.record_in_steps(
-            request, checked, number=number, http_status=http_status
-        ):
+        for _ in self._session.record(request, checked, number=number, http_status=http_status):
             await time_slice.yield_if_over()
         return await self._resolve(message, sender, request, checked)
 

@@ -16,8 +16,8 @@ from sidecheck_server.core.mcp.results.normalize import (
     WholeResult,
     normalize_output,
     text_of,
+    text_result,
 )
-from sidecheck_server.core.mcp.results.text_profile import text_result
 from sidecheck_server.core.mcp.subjects import (
     CheckRequest,
     ReportLimits,

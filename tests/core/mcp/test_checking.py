@@ -4,13 +4,16 @@ import json
 from typing import Any
 
 import pytest
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.check import CheckReport, check
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.deferred import check_completely
+from sidecheck_server.core.mcp.deferred import error_outcome
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolJson
 from sidecheck_server.core.mcp.tool_outcomes import CheckedTool, Disposition, tool_outcomes
 from sidecheck_server.core.types import Document, Severity
 from support.checkers import PROTOCOL_SCHEMAS
+from support.session_checks import resolve_all_deferred
 
 LIMITS = Limits()
 GOOD: Any = {"name": "good", "description": "Is.", "inputSchema": {"type": "object"}}
@@ -22,20 +25,19 @@ def checked(
 ) -> tuple[CheckedTool, ...]:
     """Return the outcomes of *tools*, values or texts."""
     texts = [tool if isinstance(tool, bytes) else json.dumps(tool).encode() for tool in tools]
-    reports = [
-        check_completely(
-            CheckRequest(
-                ToolJson(text),
-                Context(**context),
-                limits or ReportLimits(min_severity=Severity.WARNING),
-            ),
-            LIMITS,
-            PROTOCOL_SCHEMAS,
-        )
-        for text in texts
-    ]
+    bounds = limits or ReportLimits(min_severity=Severity.WARNING)
+    reports = [_report(CheckRequest(ToolJson(text), Context(**context), bounds)) for text in texts]
     pointers = (f"/{index}" for index in range(len(reports)))
     return tuple(tool_outcomes(reports, pointers, "told twice"))
+
+
+def _report(request: CheckRequest) -> CheckReport:
+    try:
+        report = check(request, LIMITS, PROTOCOL_SCHEMAS)
+        resolve_all_deferred(report, LIMITS, request.evaluation_options)
+    except RequestError as error:
+        return error_outcome(request, error)
+    return report
 
 
 def codes(tool: CheckedTool) -> list[tuple[str, str]]:

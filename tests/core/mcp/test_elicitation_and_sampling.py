@@ -8,7 +8,6 @@ import pytest
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.deferred import resolve_all_deferred
 from sidecheck_server.core.mcp.subjects import (
     CheckRequest,
     Elicitation,
@@ -19,6 +18,7 @@ from sidecheck_server.core.mcp.subjects import (
 )
 from sidecheck_server.core.types import Severity, Violation
 from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS, rule_cases, verdict_of
+from support.session_checks import resolve_all_deferred
 from support.shared_material import shared
 
 _TEXT = {"type": "text", "text": "Hello"}

@@ -14,16 +14,8 @@ from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import VERSIONS, Context
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.protocol_schemas import check_value
-from sidecheck_server.core.mcp.rules import (
-    elicitation,
-    elicitation_fields,
-    elicitation_results,
-    elicitation_urls,
-    sampling,
-    sampling_history,
-    sampling_results,
-)
-from sidecheck_server.core.mcp.rules.rule import Fault
+from sidecheck_server.core.mcp.rules.catalogue import GROUPS
+from sidecheck_server.core.mcp.rules.rule import Fault, Group
 from sidecheck_server.core.mcp.subjects import (
     CheckRequest,
     Elicitation,
@@ -35,15 +27,15 @@ from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS
 
 _RULES = tuple(
     chain.from_iterable(
-        module.RULES
-        for module in (
-            elicitation,
-            elicitation_fields,
-            elicitation_results,
-            elicitation_urls,
-            sampling,
-            sampling_history,
-            sampling_results,
+        GROUPS[group]
+        for group in (
+            Group.ELICITATION_REQUESTS,
+            Group.ELICITATION_FIELDS,
+            Group.ELICITATION_RESULTS,
+            Group.ELICITATION_URLS,
+            Group.SAMPLING_REQUESTS,
+            Group.SAMPLING_HISTORY,
+            Group.SAMPLING_RESULTS,
         )
     )
 )

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ToolList
-from sidecheck_server.core.mcp.tool_lists import ListedTool, read_tool_texts, read_tools_list
+from sidecheck_server.core.mcp.tool_lists import ListedTool, read_tools_list
 from support.compiling import LIMITS
 
 TOOL_A = b'{ "name":"a",  "inputSchema":{} }'
@@ -50,8 +50,9 @@ TOOL_B = b'{"name": "b", "inputSchema": {"const": 1.0}}'
 )
 def test_tool_texts_are_extracted(text: bytes, tools: list[tuple[str, bytes]]) -> None:
     """MCP, server/tools: Listing Tools."""
-    assert tuple(ListedTool(pointer, json) for pointer, json in tools) == read_tool_texts(
-        text, LIMITS
+    assert (
+        tuple(ListedTool(pointer, json) for pointer, json in tools)
+        == read_tools_list(text, LIMITS).tools
     )
 
 
@@ -70,7 +71,7 @@ def test_tool_texts_are_extracted(text: bytes, tools: list[tuple[str, bytes]]) -
 def test_text_without_tools_is_an_error(text: bytes, code: str, pointer: str) -> None:
     """The error names the location of the fault."""
     with pytest.raises(RequestError) as excinfo:
-        read_tool_texts(text, LIMITS)
+        read_tools_list(text, LIMITS)
 
     assert ErrorReason.INVALID_TOOL is excinfo.value.reason
     assert {"code": code, "pointer": pointer} == excinfo.value.metadata
@@ -82,7 +83,7 @@ def test_text_without_tools_is_an_error(text: bytes, code: str, pointer: str) ->
 def test_text_that_nests_too_deeply_is_an_error() -> None:
     """The limit is the one for schemas, as it is for a single tool."""
     with pytest.raises(RequestError) as excinfo:
-        read_tool_texts(b"[" * 100_000, LIMITS)
+        read_tools_list(b"[" * 100_000, LIMITS)
 
     assert ErrorReason.LIMIT_EXCEEDED is excinfo.value.reason
     assert {
@@ -140,7 +141,7 @@ def test_values_that_are_no_lists(text: bytes, outcome: object) -> None:
     """Numbers that no double holds are values as others are."""
     found: object
     try:
-        found = read_tool_texts(text, LIMITS)
+        found = read_tools_list(text, LIMITS).tools
     except RequestError as error:
         found = (error.metadata["pointer"], error.metadata["code"])
 

@@ -3,7 +3,7 @@
 from collections import defaultdict
 
 import pytest
-from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE, RULES
+from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE, GROUPS, RULES
 from support.rule_cases import RuleCase, rule_cases, verdict_of
 
 _SINGLE = (
@@ -42,6 +42,11 @@ def test_every_case_has_a_rule() -> None:
 
 def test_codes_are_unique() -> None:
     assert sorted(CATALOGUE) == sorted(rule.code for rule in RULES)
+
+
+def test_every_group_has_rules() -> None:
+    """A module that the catalogue does not import registers none."""
+    assert [group for group, rules in GROUPS.items() if not rules] == []
 
 
 @pytest.mark.parametrize(

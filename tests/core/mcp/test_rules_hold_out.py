@@ -8,13 +8,13 @@ from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import Exhausted
 from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.context import VERSIONS, Context
-from sidecheck_server.core.mcp.deferred import resolve_all_deferred
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.protocol_schemas import check_value
 from sidecheck_server.core.mcp.rules.catalogue import RULES
 from sidecheck_server.core.mcp.rules.rule import Rule
 from sidecheck_server.core.mcp.subjects import ReportLimits
 from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS
+from support.session_checks import resolve_all_deferred
 
 _SCALARS: tuple[Any, ...] = (None, True, 0, -1.5, 10**400, "", "a", "\n\u0430 ", "x" * 1000)
 _CHECKED = [rule for rule in RULES if rule.check is not None]

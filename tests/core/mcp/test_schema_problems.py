@@ -6,12 +6,12 @@ import pytest
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.deferred import resolve_all_deferred
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.protocol_schemas import check_value
 from sidecheck_server.core.mcp.subjects import ReportLimits
 from sidecheck_server.core.types import Document, Severity, Violation
 from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS
+from support.session_checks import resolve_all_deferred
 
 
 def problems(

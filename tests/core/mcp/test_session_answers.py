@@ -11,6 +11,7 @@ from sidecheck_server.core.mcp.sessions.session import Session
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
 from support.counted_calls import count_calls
 from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS, RuleCase, session_verdicts
+from support.session_checks import record
 
 _STATELESS = "2026-07-28"
 _META = {
@@ -114,7 +115,7 @@ def test_the_cost_of_a_retry_does_not_grow_with_the_forms() -> None:
 def _send(session: Session, sender: Sender, message: dict[str, Any]) -> None:
     text = ProtocolMessage(json.dumps(message).encode())
     request = session.check_request(text, sender, ReportLimits())
-    session.record(request, check(request, LIMITS, PROTOCOL_SCHEMAS))
+    record(session, request, check(request, LIMITS, PROTOCOL_SCHEMAS))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ import pytest
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context, Sender
-from sidecheck_server.core.mcp.deferred import resolve_all_deferred
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
 from sidecheck_server.core.mcp.sessions.memory import MemoryPool
 from sidecheck_server.core.mcp.sessions.repetitions import OF_SESSION, OF_TOOL
@@ -15,6 +14,7 @@ from sidecheck_server.core.mcp.sessions.session import Session
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
 from sidecheck_server.core.types import Severity
 from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS
+from support.session_checks import record, resolve_all_deferred
 
 INFO = {"name": "desk", "version": "1"}
 META = {
@@ -54,7 +54,7 @@ def codes(session: Session, sender: Sender, message: Any, *, http_status: int = 
     text = ProtocolMessage(json.dumps(message).encode())
     check_request = session.check_request(text, sender, ReportLimits())
     checked = check(check_request, LIMITS, PROTOCOL_SCHEMAS)
-    session.record(check_request, checked, http_status=http_status)
+    record(session, check_request, checked, http_status=http_status)
     resolve_all_deferred(checked, LIMITS, EvaluationOptions())
     return [violation.code for violation in checked.findings.verdict().violations]
 
@@ -218,7 +218,7 @@ def test_what_is_true_of_every_message_is_reported_once() -> None:
         text = ProtocolMessage(json.dumps(message).encode())
         check_request = session.check_request(text, sender, ReportLimits())
         checked = check(check_request, LIMITS, PROTOCOL_SCHEMAS)
-        session.record(check_request, checked, number=number)
+        record(session, check_request, checked, number=number)
         found.append([each.code for each in checked.findings.verdict().violations])
     once = {"LOGGING_DEPRECATED", "META_SERVER_INFO", "STRUCTURED_CONTENT_WITHOUT_TEXT"}
     counts = [(each.code, each.tool, each.first, each.count) for each in session.repetitions()]

@@ -16,6 +16,7 @@ from sidecheck_server.core.mcp.sessions.session import Session
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
 from support.counted_calls import count_calls
 from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS
+from support.session_checks import record
 
 _VERSION = "2026-07-28"
 _META = {
@@ -29,7 +30,7 @@ def _codes(session: Session, message: dict[str, Any], sender: Sender = Sender.CL
     text = ProtocolMessage(json.dumps(message).encode())
     check_request = session.check_request(text, sender, ReportLimits())
     checked = check(check_request, LIMITS, PROTOCOL_SCHEMAS)
-    session.record(check_request, checked)
+    record(session, check_request, checked)
     return [violation.code for violation in checked.findings.verdict().violations]
 
 
@@ -270,6 +271,6 @@ def _longest_record(messages: Messages) -> float:
         check_request = session.check_request(text, sender, ReportLimits())
         checked = check(check_request, LIMITS, PROTOCOL_SCHEMAS)
         started = time.thread_time()
-        session.record(check_request, checked)
+        record(session, check_request, checked)
         longest = max(longest, time.thread_time() - started)
     return longest

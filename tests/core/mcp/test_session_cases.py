@@ -8,16 +8,8 @@ from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context, Sender
-from sidecheck_server.core.mcp.deferred import resolve_all_deferred
-from sidecheck_server.core.mcp.rules import (
-    declarations,
-    logging,
-    negotiation,
-    prompts,
-    sessions,
-    subscriptions,
-    tasks,
-)
+from sidecheck_server.core.mcp.rules.catalogue import GROUPS
+from sidecheck_server.core.mcp.rules.rule import Group
 from sidecheck_server.core.mcp.sessions.session import Session
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
 from sidecheck_server.core.types import Severity
@@ -28,10 +20,19 @@ from support.rule_cases import (
     rule_cases,
     session_verdicts,
 )
+from support.session_checks import record, resolve_all_deferred
 
 _CASES = list(rule_cases("session"))
-_MODULES = (declarations, logging, negotiation, prompts, sessions, subscriptions, tasks)
-_OF_SESSIONS = {rule.code for module in _MODULES for rule in module.RULES}
+_GROUPS = (
+    Group.DECLARATIONS,
+    Group.LOGGING,
+    Group.VERSION_NEGOTIATION,
+    Group.PROMPTS,
+    Group.SESSIONS,
+    Group.SUBSCRIPTIONS,
+    Group.TASKS,
+)
+_OF_SESSIONS = {rule.code for group in _GROUPS for rule in GROUPS[group]}
 
 
 @pytest.mark.parametrize("case", _CASES, ids=str)
@@ -71,7 +72,7 @@ def _violations(
     text = ProtocolMessage(json.dumps(message).encode())
     check_request = session.check_request(text, sender, ReportLimits(min_severity=min_severity))
     checked = check(check_request, LIMITS, PROTOCOL_SCHEMAS)
-    session.record(check_request, checked)
+    record(session, check_request, checked)
     resolve_all_deferred(checked, LIMITS, EvaluationOptions())
     violations = checked.findings.verdict().violations
     return [(violation.instance_location, violation.code) for violation in violations]
@@ -239,7 +240,7 @@ def test_evicted_requests_cause_no_violations() -> None:
         text = json.dumps(request).encode()
         check_request = session.check_request(ProtocolMessage(text), Sender.CLIENT, ReportLimits())
         checked = check(check_request, LIMITS, PROTOCOL_SCHEMAS)
-        session.record(check_request, checked)
+        record(session, check_request, checked)
     assert "RESPONSE_WITHOUT_REQUEST" not in _codes(session, Sender.SERVER, _result(10_000))
 
 
@@ -264,7 +265,7 @@ def test_unreadable_messages_suppress_dependent_violations(
     session = _initialized_session("2025-11-25", tools={})
     check_request = session.check_request(ProtocolMessage(text), sender, ReportLimits())
     try:
-        session.record(check_request, check(check_request, LIMITS, PROTOCOL_SCHEMAS))
+        record(session, check_request, check(check_request, LIMITS, PROTOCOL_SCHEMAS))
     except RequestError:
         session.record_gap()
     response = {"jsonrpc": "2.0", "id": 1, "result": {}}

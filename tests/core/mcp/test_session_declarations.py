@@ -3,7 +3,8 @@
 from typing import Any
 
 import pytest
-from sidecheck_server.core.mcp.rules import declarations, sessions, subscriptions
+from sidecheck_server.core.mcp.rules.catalogue import GROUPS
+from sidecheck_server.core.mcp.rules.rule import Group
 from support.rule_cases import RuleCase, session_verdicts
 
 VERSION, LATER = "2026-07-28", "2027-01-01"
@@ -14,7 +15,11 @@ DISCOVERED = {"resultType": "complete", "capabilities": {}, "ttlMs": 0, "cacheSc
 
 Entry = tuple[str, dict[str, Any]]
 
-_CODES = {rule.code for module in (declarations, sessions, subscriptions) for rule in module.RULES}
+_CODES = {
+    rule.code
+    for group in (Group.DECLARATIONS, Group.SESSIONS, Group.SUBSCRIPTIONS)
+    for rule in GROUPS[group]
+}
 
 
 def codes(*entries: Entry) -> list[str]:

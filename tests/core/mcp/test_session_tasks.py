@@ -9,6 +9,7 @@ from sidecheck_server.core.mcp.context import Context, Sender
 from sidecheck_server.core.mcp.sessions.session import Session
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
 from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS
+from support.session_checks import record
 
 _AS_TASKS: dict[str, Any] = {
     "tools": {},
@@ -22,7 +23,7 @@ def _codes(session: Session, sender: Sender, message: dict[str, Any]) -> list[st
     text = ProtocolMessage(json.dumps({"jsonrpc": "2.0", **message}).encode())
     check_request = session.check_request(text, sender, ReportLimits())
     checked = check(check_request, LIMITS, PROTOCOL_SCHEMAS)
-    session.record(check_request, checked)
+    record(session, check_request, checked)
     return [violation.code for violation in checked.findings.verdict().violations]
 
 

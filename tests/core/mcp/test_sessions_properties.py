@@ -14,6 +14,7 @@ from sidecheck_server.core.mcp.context import VERSIONS, Context, Sender
 from sidecheck_server.core.mcp.sessions.session import Session
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
 from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS
+from support.session_checks import record
 
 Step = tuple[Sender, Any, int]
 
@@ -198,7 +199,7 @@ def _run(steps: Sequence[Step], context: Context, *, pinned: bool, whole: bool) 
             session.record_gap()
             reported.append(error.message)
             continue
-        session.record(request, outcome, number=number, http_status=status)
+        record(session, request, outcome, number=number, http_status=status)
         reported.append(outcome.findings.verdict())
     return [*reported, *session.repetitions()]
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from sidecheck_server.core.mcp.context import VERSIONS
 from sidecheck_server.core.mcp.methods import EXTENSION_METHODS, INPUT_REQUESTS, METHODS
-from sidecheck_server.core.mcp.rules import values
+from sidecheck_server.core.mcp.rules.messages import KEYWORD_RULES
 from sidecheck_server.core.mcp.types.model import ObjectType
 from sidecheck_server.core.mcp.types.rendering import TYPES, render_schema
 from support.published_types import types_of
@@ -75,7 +75,7 @@ def test_every_asserted_keyword_has_a_rule() -> None:
         for name in types_of(version):
             for keyword in _keywords(render_schema(TYPES, name, version)):
                 since.setdefault(_code(keyword), version)
-    assert since == {rule.code: rule.since for rule in values.KEYWORD_RULES}
+    assert since == {rule.code: rule.since for rule in KEYWORD_RULES}
 
 
 def _keywords(schema: Any) -> set[str]:

@@ -9,11 +9,7 @@ from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.explain.values import quote
 from sidecheck_server.core.json_values import digest_of
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.tool_definitions import (
-    ToolDefinition,
-    read_tool,
-    read_tool_name,
-)
+from sidecheck_server.core.mcp.tool_definitions import ToolDefinition, read_tool, read_tool_name
 from sidecheck_server.core.payload import read_json
 from sidecheck_server.core.types import Document
 

@@ -14,7 +14,6 @@ from sidecheck_server.core.types import Violation
 
 __all__ = [
     "ARGUMENTS",
-    "NAME_MISMATCH",
     "called_tool_name",
     "check_call_params",
     "has_property_text",
@@ -27,7 +26,7 @@ __all__ = [
 ARGUMENTS = "arguments"
 """Property that is validated against the tool's input schema."""
 
-NAME_MISMATCH = "TOOL_NAME_MISMATCH"
+_NAME_MISMATCH = "TOOL_NAME_MISMATCH"
 """Code of the violation of params that call another tool than the expected one."""
 
 
@@ -98,7 +97,7 @@ def check_call_params(
 def _name_mismatch(name: str, tool: str, *, hide_values: bool) -> Violation:
     found = Values(hidden=hide_values).format(name)
     message = f"expected {quote(tool)}, the tool to validate against, found {found}"
-    return Violation("/name", "", "", NAME_MISMATCH, message)
+    return Violation("/name", "", "", _NAME_MISMATCH, message)
 
 
 def is_object_text(text: bytes) -> bool:

@@ -15,7 +15,6 @@ from sidecheck_server.core.limits import (
 )
 from sidecheck_server.core.mcp.call_params import check_call_params
 from sidecheck_server.core.mcp.context import has_structured_content
-from sidecheck_server.core.mcp.definition_forms import list_form, protocol_form
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.messages.checking import check_messages
 from sidecheck_server.core.mcp.messages.envelopes import Message
@@ -24,7 +23,7 @@ from sidecheck_server.core.mcp.methods import INPUT_REQUESTS
 from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup, check_value, has_type
 from sidecheck_server.core.mcp.results.check import check_tool_result
 from sidecheck_server.core.mcp.rules.rule import Fault
-from sidecheck_server.core.mcp.rules.tool_forms import OUTPUT_SCHEMA_WRAPPED, WRAP_MARKER_MISMATCH
+from sidecheck_server.core.mcp.rules.tools import OUTPUT_SCHEMA_WRAPPED, WRAP_MARKER_MISMATCH
 from sidecheck_server.core.mcp.subjects import (
     CallParams,
     CheckRequest,
@@ -36,7 +35,13 @@ from sidecheck_server.core.mcp.subjects import (
     ToolList,
     ToolResult,
 )
-from sidecheck_server.core.mcp.tool_definitions import check_tool_size, decode_tool, tool_name
+from sidecheck_server.core.mcp.tool_definitions import (
+    check_tool_size,
+    decode_tool,
+    list_form,
+    protocol_form,
+    tool_name,
+)
 from sidecheck_server.core.mcp.wrapping.markers import (
     WRAPPED_PROPERTY,
     marker_fault,

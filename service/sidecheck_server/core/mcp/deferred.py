@@ -1,18 +1,14 @@
 """Resolves deferred checks: compiles schemas of a payload and validates values against them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
 
-from sidecheck_server.core.compiler.compilation import CompiledSchema, compile_schema
+from sidecheck_server.core.compiler.compilation import CompiledSchema
 from sidecheck_server.core.compiler.schema_warnings import SchemaWarning
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
-from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.check import CheckReport, check
+from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.findings import Findings, PendingCheck
-from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
 from sidecheck_server.core.mcp.rules.rule import Fault, Path
 from sidecheck_server.core.mcp.rules.tool_schemas import (
@@ -27,33 +23,7 @@ from sidecheck_server.core.payload import encode_json
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import SEVERITY_RANK, Severity, Verdict, Violation, as_pointer
 
-__all__ = [
-    "SchemaCompiler",
-    "caching_compiler",
-    "check_completely",
-    "deferred_source",
-    "deferred_value",
-    "error_outcome",
-    "resolve_all_deferred",
-    "resolve_deferred",
-]
-
-#: Returns the compiled schema, or the error of its compilation.
-SchemaCompiler = Callable[[SchemaSource], CompiledSchema | RequestError]
-
-
-def check_completely(request: CheckRequest, limits: Limits, schemas: SchemaLookup) -> CheckReport:
-    """Check the subject of *request* and resolve all deferred checks.
-
-    It compiles schemas of the subject and takes as long as that. Whatever exceeds a limit
-    becomes a violation.
-    """
-    try:
-        outcome = check(request, limits, schemas)
-        resolve_all_deferred(outcome, limits, request.evaluation_options)
-    except RequestError as error:
-        return error_outcome(request, error)
-    return outcome
+__all__ = ["deferred_source", "deferred_value", "error_outcome", "resolve_deferred"]
 
 
 def error_outcome(request: CheckRequest, error: RequestError) -> CheckReport:
@@ -139,47 +109,6 @@ def _report_invalid(code: str, verdict: Verdict, path: Path, findings: Findings)
         where = f" at {first.instance_location}" if first.instance_location else ""
         text = f"invalid against the schema that applies to it{where}: {first.message}"
         findings.report(CATALOGUE[code], path, Fault((), text))
-
-
-def caching_compiler(limits: Limits) -> SchemaCompiler:
-    """Return a compiler under *limits* that caches its last 256 results."""
-
-    @lru_cache(maxsize=256)
-    def compile_cached(source: SchemaSource) -> CompiledSchema | RequestError:
-        try:
-            return CompiledSchema(source, compile_schema(source, limits), limits)
-        except RequestError as error:
-            return error
-
-    return compile_cached
-
-
-def resolve_all_deferred(
-    outcome: CheckReport,
-    limits: Limits,
-    options: EvaluationOptions,
-    compiler: SchemaCompiler | None = None,
-) -> None:
-    """Resolve every deferred check of *outcome* in this process.
-
-    *compiler* may have cached schemas of earlier subjects.
-
-    Raises:
-        RequestError: LIMIT_EXCEEDED, if validating a value takes too long.
-    """
-    findings = outcome.findings
-    compiler = compiler or caching_compiler(limits)
-    compiled_by_key: dict[tuple[int, bool], CompiledSchema | RequestError] = {}
-    for pending in findings.pending:
-        if pending.key not in compiled_by_key:
-            compiled_by_key[pending.key] = compiler(deferred_source(pending, findings))
-        compiled = compiled_by_key[pending.key]
-        value = None if isinstance(compiled, RequestError) else deferred_value(pending)
-        if value is None or isinstance(compiled, RequestError):
-            resolve_deferred(pending, findings, compiled)
-        else:
-            resolve_deferred(pending, findings, compiled, evaluate(compiled, value, options))
-    findings.pending.clear()
 
 
 def _warning_violation(warning: SchemaWarning, location: str, findings: Findings) -> Violation:

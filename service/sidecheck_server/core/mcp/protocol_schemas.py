@@ -13,7 +13,7 @@ from sidecheck_server.core.mcp.context import VERSIONS, Context
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.methods import INPUT_REQUESTS
 from sidecheck_server.core.mcp.rules.catalogue import RULES
-from sidecheck_server.core.mcp.rules.envelope import NOT_IN_VERSION
+from sidecheck_server.core.mcp.rules.messages import NOT_IN_VERSION
 from sidecheck_server.core.mcp.rules.rule import Fault, Path, type_clause
 from sidecheck_server.core.mcp.rules.visitors import Visit, Visitors
 from sidecheck_server.core.mcp.types.rendering import TYPES, render_schema

@@ -13,7 +13,7 @@ from sidecheck_server.core.mcp.subjects import ProtocolMessage, ToolList
 from sidecheck_server.core.payload import MalformedError, decode, encode_json, nesting_depth
 from sidecheck_server.core.types import Violation
 
-__all__ = ["ListedTool", "ToolsList", "read_tool_texts", "read_tools_list"]
+__all__ = ["ListedTool", "ToolsList", "read_tools_list"]
 
 _SPEC_URL = Clause("server/tools", "listing-tools").url(DEFAULT_VERSION)
 
@@ -43,11 +43,6 @@ class ToolsList:
     #: The result or message that contains them, with an empty list in their place; None if
     #: the text consists of definitions alone.
     container: ToolList | ProtocolMessage | None = None
-
-
-def read_tool_texts(text: bytes, limits: Limits) -> tuple[ListedTool, ...]:
-    """Return the tool definitions of *text*; see `read_tools_list`."""
-    return read_tools_list(text, limits).tools
 
 
 def read_tools_list(text: bytes, limits: Limits) -> ToolsList:

@@ -8,8 +8,8 @@ from sidecheck_server.core.evaluate import VALID
 from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.findings import Findings
-from sidecheck_server.core.mcp.rules.names import NAME_RULES, NO_DUPLICATES, NameCheck
-from sidecheck_server.core.mcp.rules.rule import Fault
+from sidecheck_server.core.mcp.rules.names import NAME_RULES, NO_DUPLICATES
+from sidecheck_server.core.mcp.rules.rule import Check, Fault
 from sidecheck_server.core.mcp.subjects import ReportLimits
 from sidecheck_server.core.types import SEVERITY_RANK, Verdict, Violation
 
@@ -101,10 +101,11 @@ def check_names_in_steps(
         indexes.setdefault(name, []).append(index)
     yield None
     checks = [
-        (name_rule.check, name_rule.rule.violation(_NO_FAULT, context.version))
-        for name_rule in NAME_RULES
-        if name_rule.rule.holds_in(context.version)
-        and SEVERITY_RANK[name_rule.rule.severity] <= SEVERITY_RANK[limits.min_severity]
+        (rule.check, rule.violation(_NO_FAULT, context.version))
+        for rule in NAME_RULES
+        if rule.check is not None
+        and rule.holds_in(context.version)
+        and SEVERITY_RANK[rule.severity] <= SEVERITY_RANK[limits.min_severity]
     ]
     outcomes: dict[str, CheckedName] = {}
     checker = _NameChecker(checks, context, limits)
@@ -127,7 +128,7 @@ class _NameChecker:
     __slots__ = ("_checks", "_context", "_limits", "_verdicts", "_violations")
 
     def __init__(
-        self, checks: list[tuple[NameCheck, Violation]], context: Context, limits: ReportLimits
+        self, checks: list[tuple[Check, Violation]], context: Context, limits: ReportLimits
     ) -> None:
         self._checks = checks
         self._context = context
@@ -139,14 +140,14 @@ class _NameChecker:
 
     def verdict(self, name: str, occurrences: int) -> Verdict:
         """Return the verdict on *name*, which occurs so often among the names."""
+        tool = {"name": name}
         violations = []
         shareable = occurrences == 1
         for check, template in self._checks:
-            fault = check(name, self._context)
-            if fault is not None:
-                message, suggestion = fault
-                shareable = shareable and not suggestion
-                violations.append(self._violation(template, message, suggestion))
+            for fault in check(tool, self._context):
+                assert isinstance(fault, Fault)
+                shareable = shareable and not fault.suggestion
+                violations.append(self._violation(template, fault.message, fault.suggestion))
         if occurrences > 1:
             message = f"the name occurs {occurrences} times; names of tools should be unique"
             violations.append(NO_DUPLICATES.violation(Fault((), message), self._context.version))

@@ -24,8 +24,8 @@ from sidecheck_server.core.mcp.results.normalize import (
     Value,
     WholeResult,
     normalize_output,
+    text_result,
 )
-from sidecheck_server.core.mcp.results.text_profile import text_result
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolResult
 from sidecheck_server.core.mcp.wrapping.definitions import adapt_tool
 from sidecheck_server.core.payload import MalformedError

@@ -6,7 +6,7 @@ from typing import Any
 
 from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.mcp.findings import Findings
-from sidecheck_server.core.mcp.rules import envelope
+from sidecheck_server.core.mcp.rules import messages as message_rules
 from sidecheck_server.core.mcp.rules.rule import Fault, Path, Rule
 
 __all__ = ["Kind", "Message", "read_message"]
@@ -58,7 +58,7 @@ def read_message(value: Any, path: Path, findings: Findings) -> Message:
     """
     if type(value) is not dict:
         found = _describe(value, findings)
-        _report(findings, envelope.NOT_OBJECT, path, (), f"expected a message, found {found}")
+        _report(findings, message_rules.NOT_OBJECT, path, (), f"expected a message, found {found}")
         return Message(Kind.BROKEN, path, value)
     if value.get("jsonrpc") != "2.0":
         _report_version(value, path, findings)
@@ -69,7 +69,7 @@ def read_message(value: Any, path: Path, findings: Findings) -> Message:
     if "error" in value:
         return Message(Kind.ERROR, path, value, _read_error_id(value, path, findings))
     message = 'expected one of "method", "result" and "error", found none'
-    _report(findings, envelope.KIND_UNCLEAR, path, (), message)
+    _report(findings, message_rules.KIND_UNCLEAR, path, (), message)
     return Message(Kind.BROKEN, path, value)
 
 
@@ -79,23 +79,23 @@ def _read_request(value: dict[str, Any], path: Path, findings: Findings) -> Mess
     if "result" in value or "error" in value:
         name = "result" if "result" in value else "error"
         message = f'a message with "method" must not have "{name}"'
-        _report(findings, envelope.METHOD_WITH_ANSWER, path, (name,), message)
+        _report(findings, message_rules.METHOD_WITH_ANSWER, path, (name,), message)
         return Message(Kind.BROKEN, path, value)
     if type(method) is not str:
         found = _describe(method, findings)
         message = f"expected the name of a method, found {found}"
-        _report(findings, envelope.METHOD_TYPE, path, ("method",), message)
+        _report(findings, message_rules.METHOD_TYPE, path, ("method",), message)
         return Message(Kind.BROKEN, path, value)
     params = value.get("params", _MISSING)
     if params is not _MISSING and type(params) is not dict:
         message = f"expected an object, found {_describe(params, findings)}"
-        _report(findings, envelope.PARAMS_TYPE, path, ("params",), message)
+        _report(findings, message_rules.PARAMS_TYPE, path, ("params",), message)
     if "id" not in value:
         return Message(_NOTIFICATION, path, value, None, method)
     if method.startswith("notifications/"):
         found = _describe(value["id"], findings)
         message = f"a notification must have no id, found {found}"
-        _report(findings, envelope.NOTIFICATION_WITH_ID, path, ("id",), message)
+        _report(findings, message_rules.NOTIFICATION_WITH_ID, path, ("id",), message)
         # By JSON-RPC it is a request nevertheless, and due a response.
         is_id = type(value["id"]) is int or type(value["id"]) is str
         return Message(_REQUEST, path, value, value["id"] if is_id else None, method)
@@ -108,11 +108,11 @@ def _read_request(value: dict[str, Any], path: Path, findings: Findings) -> Mess
 def _read_result(value: dict[str, Any], path: Path, findings: Findings) -> Message:
     if "error" in value:
         message = 'a response must have either "result" or "error", not both'
-        _report(findings, envelope.RESULT_WITH_ERROR, path, ("error",), message)
+        _report(findings, message_rules.RESULT_WITH_ERROR, path, ("error",), message)
         return Message(Kind.BROKEN, path, value)
     if type(value["result"]) is not dict:
         message = f"expected an object, found {_describe(value['result'], findings)}"
-        _report(findings, envelope.RESULT_TYPE, path, ("result",), message)
+        _report(findings, message_rules.RESULT_TYPE, path, ("result",), message)
     return Message(_RESULT, path, value, _read_id(value, path, findings))
 
 
@@ -125,13 +125,13 @@ def _read_id(value: dict[str, Any], path: Path, findings: Findings) -> str | int
         return int(id_)
     if id_ is _MISSING:
         message = "expected the id of the request"
-        _report(findings, envelope.ID_MISSING, path, (), message)
+        _report(findings, message_rules.ID_MISSING, path, (), message)
     elif id_ is not None:
         message = f"expected a string or an integer, found {_describe(id_, findings)}"
-        _report(findings, envelope.ID_TYPE, path, ("id",), message)
+        _report(findings, message_rules.ID_TYPE, path, ("id",), message)
     else:
         message = "expected a string or an integer, found null"
-        _report(findings, envelope.ID_NULL, path, ("id",), message)
+        _report(findings, message_rules.ID_NULL, path, ("id",), message)
     return None
 
 
@@ -143,9 +143,9 @@ def _read_error_id(value: dict[str, Any], path: Path, findings: Findings) -> str
     """
     version = findings.context.version
     if "id" not in value:
-        if envelope.ERROR_ID_MISSING.holds_in(version):
+        if message_rules.ERROR_ID_MISSING.holds_in(version):
             message = "expected the id of the request"
-            _report(findings, envelope.ERROR_ID_MISSING, path, (), message)
+            _report(findings, message_rules.ERROR_ID_MISSING, path, (), message)
         elif version < _OPTIONAL_ID_SINCE:
             return _read_id(value, path, findings)
         return None
@@ -155,7 +155,7 @@ def _read_error_id(value: dict[str, Any], path: Path, findings: Findings) -> str
     code = error.get("code") if isinstance(error, dict) else None
     if version >= _OPTIONAL_ID_SINCE or code not in _UNREADABLE_CODES:
         message = "expected the id of the request, or none if there is no such request; found null"
-        _report(findings, envelope.ERROR_ID_NULL, path, ("id",), message)
+        _report(findings, message_rules.ERROR_ID_NULL, path, ("id",), message)
     return None
 
 
@@ -166,10 +166,10 @@ def _describe(value: Any, findings: Findings) -> str:
 def _report_version(value: dict[str, Any], path: Path, findings: Findings) -> None:
     if "jsonrpc" in value:
         message = f'expected "2.0", found {_describe(value["jsonrpc"], findings)}'
-        _report(findings, envelope.VERSION, path, ("jsonrpc",), message)
+        _report(findings, message_rules.VERSION, path, ("jsonrpc",), message)
     else:
         message = 'missing required property "jsonrpc"; expected "2.0"'
-        _report(findings, envelope.VERSION, path, (), message, "jsonrpc")
+        _report(findings, message_rules.VERSION, path, (), message, "jsonrpc")
 
 
 def _report(

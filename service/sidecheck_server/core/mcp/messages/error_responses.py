@@ -17,7 +17,7 @@ from sidecheck_server.core.mcp.call_errors import (
 from sidecheck_server.core.mcp.context import FIRST_STATELESS, VERSIONS
 from sidecheck_server.core.mcp.messages.envelopes import Kind, Message
 from sidecheck_server.core.mcp.metadata_keys import PROTOCOL_VERSION_KEY, read_metadata
-from sidecheck_server.core.mcp.rules import envelope
+from sidecheck_server.core.mcp.rules import messages as message_rules
 from sidecheck_server.core.payload import encode_json
 from sidecheck_server.core.types import Severity, Verdict, Violation
 
@@ -31,12 +31,12 @@ _OPTIONAL_ID_SINCE = "2025-11-25"
 _MAX_VERSION_CHARACTERS = 64
 _RESPONSE_KEYS = frozenset({"result", "error"})
 
-_ENVELOPE_CODES = frozenset(rule.code for rule in envelope.ENVELOPE_RULES)
+_ENVELOPE_CODES = frozenset(rule.code for rule in message_rules.ENVELOPE_RULES)
 _METHOD_CODES = frozenset(
     {
-        envelope.SERVER_REQUEST.code,
-        envelope.NOT_IN_VERSION.code,
-        envelope.WRONG_SENDER.code,
+        message_rules.SERVER_REQUEST.code,
+        message_rules.NOT_IN_VERSION.code,
+        message_rules.WRONG_SENDER.code,
         "CAPABILITY_UNDECLARED",
         "EXTENSION_UNDECLARED",
         "TASK_CAPABILITY_UNDECLARED",

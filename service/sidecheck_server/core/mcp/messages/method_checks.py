@@ -11,7 +11,8 @@ from sidecheck_server.core.mcp.context import FIRST_STATELESS, VERSIONS, Context
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.messages.envelopes import Kind, Message
 from sidecheck_server.core.mcp.methods import INPUT_REQUESTS, METHODS, Method, Need, find_method
-from sidecheck_server.core.mcp.rules import capabilities, envelope, lists, undeclared_features
+from sidecheck_server.core.mcp.rules import capabilities, features
+from sidecheck_server.core.mcp.rules import messages as message_rules
 from sidecheck_server.core.mcp.rules.input_required import allows_extensions
 from sidecheck_server.core.mcp.rules.rule import Fault, Path
 
@@ -61,7 +62,7 @@ def _check_needs(
         rule = capabilities.UNDECLARED
         if capabilities.UNDECLARED_EARLY.holds_in(context.version):
             is_log = method.name == "notifications/message"
-            rule = undeclared_features.LOGGING if is_log else capabilities.UNDECLARED_EARLY
+            rule = capabilities.LOGGING_UNDECLARED if is_log else capabilities.UNDECLARED_EARLY
         elif method.sender is Sender.CLIENT and capabilities.UNDECLARED_BY_CLIENT.holds_in(
             context.version
         ):
@@ -91,7 +92,7 @@ def _lacks(needs: Need, method: Method, context: Context) -> bool:
 
 def report_missing_list(method: Method, message: Message, findings: Findings) -> None:
     """Report an error that says that a list of a declared feature does not exist."""
-    capability, rule = lists.MISSING.get(method.name, ("", None))
+    capability, rule = features.LIST_MISSING.get(method.name, ("", None))
     context = findings.context
     declared, error = context.server_capabilities, message.value["error"]
     if rule is None or declared is None or not rule.holds_in(context.version):
@@ -116,7 +117,7 @@ def report_unknown_method(message: Message, findings: Findings) -> bool:
     of_other_side = find_method(name, context.version)
     if of_other_side is not None:
         text = f"{name} is sent by the {of_other_side.sender}, not by the {context.sender}"
-        findings.report(envelope.WRONG_SENDER, message.path, Fault(_METHOD, text))
+        findings.report(message_rules.WRONG_SENDER, message.path, Fault(_METHOD, text))
         return True
     versions = _versions_of(name) if len(name) < _LONGEST_METHOD else ()
     if versions:
@@ -124,19 +125,19 @@ def report_unknown_method(message: Message, findings: Findings) -> bool:
         text = f"{context.version} has no {name}; only {join_phrase(versions, 'and')} {others}"
         if context.version >= FIRST_STATELESS and name in INPUT_REQUESTS:
             text += "; since 2026-07-28 servers request it in an InputRequiredResult"
-        findings.report(envelope.NOT_IN_VERSION, message.path, Fault(_METHOD, text))
+        findings.report(message_rules.NOT_IN_VERSION, message.path, Fault(_METHOD, text))
         return False
     if not allows_extensions(context):
         if _is_server_request(message, context):
             text = "expected notifications and responses of the server, found a request"
-            findings.report(envelope.SERVER_REQUEST, message.path, Fault((), text))
+            findings.report(message_rules.SERVER_REQUEST, message.path, Fault((), text))
             return True
         spend(context.budget, _COMPARING_STEPS)
         near = "" if context.hide_values else find_nearest(name, _candidates(message, context))
         text = "unknown method" if context.hide_values else f"unknown method {quote(name)}"
         if near:
             text += f"; did you mean {quote(near)}?"
-        findings.report(envelope.UNKNOWN, message.path, Fault(_METHOD, text, near))
+        findings.report(message_rules.UNKNOWN, message.path, Fault(_METHOD, text, near))
     return True
 
 
@@ -145,7 +146,7 @@ def _is_server_request(message: Message, context: Context) -> bool:
     return (
         message.kind is Kind.REQUEST
         and context.sender is Sender.SERVER
-        and envelope.SERVER_REQUEST.holds_in(context.version)
+        and message_rules.SERVER_REQUEST.holds_in(context.version)
         # It has an id although it must not, which is reported.
         and not message.method.startswith("notifications/")
     )

@@ -1,19 +1,23 @@
-"""Capabilities and extensions."""
+"""Rules on capabilities and extensions, and on features in use that were not declared.
 
-from collections.abc import Iterator, Mapping
+A side that answers a request has the feature, and must have declared its capability. An empty
+list and an error do not show that it has the feature.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.limits import spend
-from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.context import Context, Sender
 from sidecheck_server.core.mcp.metadata_keys import CLIENT_CAPABILITIES_KEY, read_metadata
 from sidecheck_server.core.mcp.rules.metadata import is_key, prefix_of
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Check, Clause, Fault, Group, RuleSet
 from sidecheck_server.core.types import Severity
 
 __all__ = [
     "EXTENSION_UNDECLARED",
-    "RULES",
+    "LOGGING_UNDECLARED",
     "TASK_TO_CLIENT",
     "TASK_TO_SERVER",
     "UNDECLARED",
@@ -70,15 +74,16 @@ def lacks_extension(context: Context, extension: str) -> bool:
     )
 
 
-UNDECLARED_EARLY = Rule(
+_CAPABILITY_RULES = RuleSet(Group.CAPABILITIES)
+
+UNDECLARED_EARLY = _CAPABILITY_RULES.declare(
     "CAPABILITY_UNDECLARED_EARLY",
     Severity.WARNING,
     _OPERATION,
     "A peer SHOULD NOT use capabilities that were not negotiated. (Since 2025-06-18: MUST NOT.)",
-    ("JSONRPCMessage",),
     until="2025-03-26",
 )
-UNDECLARED = Rule(
+UNDECLARED = _CAPABILITY_RULES.declare(
     "CAPABILITY_UNDECLARED",
     Severity.ERROR,
     Clause(
@@ -88,51 +93,46 @@ UNDECLARED = Rule(
     ),
     "A peer MUST NOT use capabilities that were not declared. (Since 2026-07-28 of messages of the"
     " server.)",
-    ("JSONRPCMessage",),
     since="2025-06-18",
 )
-UNDECLARED_BY_CLIENT = Rule(
+UNDECLARED_BY_CLIENT = _CAPABILITY_RULES.declare(
     "CAPABILITY_UNDECLARED_BY_CLIENT",
     Severity.WARNING,
     Clause("schema", "methodnotfounderror"),
     "A client SHOULD NOT send requests that need what the server did not declare: the server does"
     " not know their methods.",
-    ("JSONRPCMessage",),
     since="2026-07-28",
 )
-TASK_TO_SERVER = Rule(
+TASK_TO_SERVER = _CAPABILITY_RULES.declare(
     "TASK_CAPABILITY_UNDECLARED",
     Severity.ERROR,
     Clause("basic/utilities/tasks", "tool-level-negotiation"),
     "A tool MUST NOT be called as a task unless the server declared `tasks.requests.tools.call`.",
-    ("JSONRPCMessage",),
     since=_TASKS,
     until=_TASKS,
 )
-TASK_TO_CLIENT = Rule(
+TASK_TO_CLIENT = _CAPABILITY_RULES.declare(
     "TASK_CAPABILITY_UNDECLARED_BY_CLIENT",
     Severity.WARNING,
     _NEGOTIATION,
     "Sampling and elicitation SHOULD be requested as tasks only if the client declared it.",
-    ("JSONRPCMessage",),
     since=_TASKS,
     until=_TASKS,
 )
-EXTENSION_UNDECLARED = Rule(
+EXTENSION_UNDECLARED = _CAPABILITY_RULES.declare(
     "EXTENSION_UNDECLARED",
     Severity.ERROR,
     _EXTENSIONS,
     "A method of an extension MUST NOT be used unless the extension is declared.",
-    ("JSONRPCMessage",),
     since="2026-07-28",
 )
 
 
-@rule(
+@_CAPABILITY_RULES.rule(
     "EXTENSION_ID",
-    severity=Severity.ERROR,
-    clause=_EXTENSIONS,
-    requirement="The identifier of an extension MUST be a key as in `_meta`, with a prefix.",
+    Severity.ERROR,
+    _EXTENSIONS,
+    "The identifier of an extension MUST be a key as in `_meta`, with a prefix.",
     on=("ClientCapabilities", "ServerCapabilities"),
     since="2026-07-28",
 )
@@ -149,12 +149,144 @@ def _extension_id(value: Any, context: Context) -> Iterator[Fault]:
                 )
 
 
-RULES: tuple[Rule, ...] = (
-    UNDECLARED_EARLY,
-    UNDECLARED,
-    UNDECLARED_BY_CLIENT,
-    TASK_TO_SERVER,
-    TASK_TO_CLIENT,
-    EXTENSION_UNDECLARED,
-    _extension_id,
+_FIRST = "2024-11-05"
+
+_FEATURE_RULES = RuleSet(Group.UNDECLARED_FEATURES)
+
+
+def _check_declared(
+    side: Sender, capability: str, shows_feature: Callable[[dict[str, Any]], bool]
+) -> Check:
+    """Return the check that results come only from sides with *capability*.
+
+    *shows_feature* tells whether a result proves that its sender has the feature.
+    """
+
+    def check(result: Any, context: Context) -> Iterator[Fault]:
+        of_client = side is Sender.CLIENT
+        declared = declared_by_client(context) if of_client else context.server_capabilities
+        if declared is None or is_declared(declared, capability):
+            return
+        if isinstance(result, dict) and shows_feature(result):
+            yield Fault((), f"the {side} did not declare the capability {capability}")
+
+    return check
+
+
+def _is_completed(result: dict[str, Any]) -> bool:
+    completion = result.get("completion")
+    return isinstance(completion, dict) and bool(completion.get("values"))
+
+
+for _code, _side, _capability, _page, _results, _shows_feature, _since in (
+    (
+        "TOOLS_UNDECLARED",
+        Sender.SERVER,
+        "tools",
+        "server/tools",
+        ("ListToolsResult", "CallToolResult"),
+        # A server without tools may report a call as failed.
+        lambda result: (
+            bool(result.get("tools"))
+            or (bool(result.get("content")) and result.get("isError") is not True)
+        ),
+        _FIRST,
+    ),
+    (
+        "PROMPTS_UNDECLARED",
+        Sender.SERVER,
+        "prompts",
+        "server/prompts",
+        ("ListPromptsResult", "GetPromptResult"),
+        lambda result: bool(result.get("prompts") or result.get("messages")),
+        _FIRST,
+    ),
+    (
+        "RESOURCES_UNDECLARED",
+        Sender.SERVER,
+        "resources",
+        "server/resources",
+        ("ListResourcesResult", "ListResourceTemplatesResult", "ReadResourceResult"),
+        lambda result: any(
+            result.get(name) for name in ("resources", "resourceTemplates", "contents")
+        ),
+        _FIRST,
+    ),
+    (
+        "COMPLETIONS_UNDECLARED",
+        Sender.SERVER,
+        "completions",
+        "server/utilities/completion",
+        ("CompleteResult",),
+        _is_completed,
+        "2025-03-26",
+    ),
+    (
+        "ROOTS_UNDECLARED",
+        Sender.CLIENT,
+        "roots",
+        "client/roots",
+        ("ListRootsResult",),
+        lambda result: bool(result.get("roots")),
+        _FIRST,
+    ),
+    (
+        "SAMPLING_UNDECLARED",
+        Sender.CLIENT,
+        "sampling",
+        "client/sampling",
+        ("CreateMessageResult",),
+        lambda result: bool(result.get("content")),
+        _FIRST,
+    ),
+    (
+        "ELICITATION_UNDECLARED",
+        Sender.CLIENT,
+        "elicitation",
+        "client/elicitation",
+        ("ElicitResult",),
+        # A client without a user interface may decline by itself.
+        lambda result: result.get("action") == "accept",
+        "2025-06-18",
+    ),
+):
+    _FEATURE_RULES.declare(
+        _code,
+        Severity.ERROR,
+        Clause(_page, "capabilities"),
+        f"A {_side} that supports the feature MUST declare the capability {_capability}.",
+        on=_results,
+        since=_since,
+        check=_check_declared(_side, _capability, _shows_feature),
+    )
+
+LOGGING_UNDECLARED = _FEATURE_RULES.declare(
+    "LOGGING_UNDECLARED",
+    Severity.ERROR,
+    Clause("server/utilities/logging", "capabilities"),
+    "A server that sends log messages MUST declare the capability logging. (Since 2025-06-18"
+    " the use of any capability demands it.)",
+    until="2025-03-26",
 )
+
+
+@_FEATURE_RULES.rule(
+    "EMBEDDED_RESOURCES_UNDECLARED",
+    Severity.WARNING,
+    Clause("server/tools", "embedded-resources"),
+    "A server whose tools return embedded resources SHOULD have the capability resources.",
+    on="CallToolResult",
+    since="2025-06-18",
+)
+def _embedded_resources(result: Any, context: Context) -> Iterator[Fault]:
+    declared = context.server_capabilities
+    if declared is None or is_declared(declared, "resources"):
+        return
+    blocks = result.get("content") if isinstance(result, dict) else None
+    if isinstance(blocks, list):
+        spend(context.budget, 4 * len(blocks))
+        for index, block in enumerate(blocks):
+            if isinstance(block, dict) and block.get("type") == "resource":
+                message = "the server did not declare the capability resources"
+                yield Fault(("content", index), message)
+                return

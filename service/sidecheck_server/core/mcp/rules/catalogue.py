@@ -1,106 +1,25 @@
-"""All rules, by group and by code, in the order of the reference."""
+"""All rules, by group and by code, in the order of the reference.
+
+Every module of the package registers its rules when it is imported, which this one does.
+"""
 
 from collections.abc import Mapping
+from importlib import import_module
+from pkgutil import iter_modules
 from types import MappingProxyType
 
-from sidecheck_server.core.mcp.rules import (
-    caching,
-    capabilities,
-    content,
-    declarations,
-    elicitation,
-    elicitation_errors,
-    elicitation_fields,
-    elicitation_options,
-    elicitation_results,
-    elicitation_urls,
-    empty_results,
-    envelope,
-    errors,
-    features,
-    headers,
-    icons,
-    input_required,
-    lists,
-    logging,
-    metadata,
-    names,
-    negotiation,
-    notifications,
-    prompts,
-    rejections,
-    sampling,
-    sampling_history,
-    sampling_outputs,
-    sampling_results,
-    sessions,
-    subscriptions,
-    tasks,
-    tasks_extension,
-    tool_forms,
-    tool_schemas,
-    tools,
-    tracing,
-    undeclared_features,
-    values,
-)
-from sidecheck_server.core.mcp.rules.rule import Rule
+from sidecheck_server.core.mcp import rules
+from sidecheck_server.core.mcp.rules.rule import Group, Rule, registered_rules
 
 __all__ = ["CATALOGUE", "GROUPS", "RULES"]
 
-_MODULES = (
-    # What every message has.
-    values,
-    envelope,
-    errors,
-    metadata,
-    tracing,
-    # Versions and capabilities.
-    negotiation,
-    declarations,
-    capabilities,
-    undeclared_features,
-    features,
-    # What holds between messages.
-    sessions,
-    notifications,
-    rejections,
-    empty_results,
-    lists,
-    caching,
-    # Tools.
-    tools,
-    tool_forms,
-    tool_schemas,
-    names,
-    headers,
-    icons,
-    # Other features of servers.
-    content,
-    prompts,
-    subscriptions,
-    logging,
-    # Input from clients.
-    input_required,
-    elicitation,
-    elicitation_fields,
-    elicitation_options,
-    elicitation_urls,
-    elicitation_results,
-    elicitation_errors,
-    sampling,
-    sampling_history,
-    sampling_outputs,
-    sampling_results,
-    # Tasks.
-    tasks,
-    tasks_extension,
-)
+for _module in iter_modules(rules.__path__):
+    import_module(f"{rules.__name__}.{_module.name}")
 
-GROUPS: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
-    {(module.__doc__ or "").partition("\n")[0].rstrip("."): module.RULES for module in _MODULES}
+GROUPS: Mapping[Group, tuple[Rule, ...]] = MappingProxyType(
+    {group: registered_rules(group) for group in Group}
 )
-"""Rules by group; the first line of a module's docstring is the title of its group."""
+"""Rules by group."""
 
 RULES: tuple[Rule, ...] = tuple(rule for rules in GROUPS.values() for rule in rules)
 """All rules."""

@@ -1,5 +1,6 @@
-"""Content blocks and resources."""
+"""Rules on content blocks, resources and icons."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -7,11 +8,14 @@ from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.formats.uris import is_uri, is_uri_template
 from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.rule import Check, Clause, Fault, Rule, rule, type_clause
-from sidecheck_server.core.mcp.text_encodings import base64_fault, is_iso_8601, is_media_type
+from sidecheck_server.core.mcp.rules.rule import Check, Clause, Fault, Group, RuleSet, type_clause
+from sidecheck_server.core.mcp.text_encodings import (
+    base64_fault,
+    is_iso_8601,
+    is_media_type,
+    read_data_uri,
+)
 from sidecheck_server.core.types import Severity
-
-__all__ = ["RULES"]
 
 _IMAGE = Clause("server/prompts", "image-content")
 _AUDIO = Clause("server/prompts", "audio-content")
@@ -50,54 +54,61 @@ def _media_type_check(example: str) -> Check:
     return check
 
 
-_image_data = rule(
+_CONTENT_RULES = RuleSet(Group.CONTENT)
+
+_CONTENT_RULES.declare(
     "IMAGE_DATA",
-    severity=Severity.ERROR,
-    clause=_IMAGE,
-    requirement="The data of an image MUST be base64.",
+    Severity.ERROR,
+    _IMAGE,
+    "The data of an image MUST be base64.",
     on="ImageContent",
-)(_base64_check("data"))
+    check=_base64_check("data"),
+)
 
-_image_type = rule(
+_CONTENT_RULES.declare(
     "IMAGE_MIME_TYPE",
-    severity=Severity.ERROR,
-    clause=_IMAGE,
-    requirement="The mimeType of an image MUST be a media type.",
+    Severity.ERROR,
+    _IMAGE,
+    "The mimeType of an image MUST be a media type.",
     on="ImageContent",
-)(_media_type_check("image/png"))
+    check=_media_type_check("image/png"),
+)
 
-_audio_data = rule(
+_CONTENT_RULES.declare(
     "AUDIO_DATA",
-    severity=Severity.ERROR,
-    clause=_AUDIO,
-    requirement="The data of audio MUST be base64.",
+    Severity.ERROR,
+    _AUDIO,
+    "The data of audio MUST be base64.",
     on="AudioContent",
     since="2025-03-26",
-)(_base64_check("data"))
+    check=_base64_check("data"),
+)
 
-_audio_type = rule(
+_CONTENT_RULES.declare(
     "AUDIO_MIME_TYPE",
-    severity=Severity.ERROR,
-    clause=_AUDIO,
-    requirement="The mimeType of audio MUST be a media type.",
+    Severity.ERROR,
+    _AUDIO,
+    "The mimeType of audio MUST be a media type.",
     on="AudioContent",
     since="2025-03-26",
-)(_media_type_check("audio/wav"))
+    check=_media_type_check("audio/wav"),
+)
 
-_blob_data = rule(
+_CONTENT_RULES.declare(
     "BLOB_DATA",
-    severity=Severity.ERROR,
-    clause=Clause("server/resources", "security-considerations"),
-    requirement="The blob of a resource MUST be base64.",
+    Severity.ERROR,
+    Clause("server/resources", "security-considerations"),
+    "The blob of a resource MUST be base64.",
     on="BlobResourceContents",
-)(_base64_check("blob"))
+    check=_base64_check("blob"),
+)
 
 
-@rule(
+@_CONTENT_RULES.rule(
     "RESOURCE_TEXT_AND_BLOB",
-    severity=Severity.WARNING,
-    clause=_EMBEDDED,
-    requirement="A resource SHOULD have either text or a blob, and not both: no clause says which "
+    Severity.WARNING,
+    _EMBEDDED,
+    "A resource SHOULD have either text or a blob, and not both: no clause says which "
     "of them counts. The published schema accepts both.",
     on=("TextResourceContents", "BlobResourceContents"),
 )
@@ -126,19 +137,20 @@ def _format_check(name: str, has_format: Callable[[str], bool], expected: str) -
 _uri_check = _format_check("uri", is_uri, "must be a URI (RFC 3986) such as file:///a.txt")
 _TEMPLATE = "should be a URI template (RFC 6570) such as file:///{path}"
 
-_resource_uri = rule(
+_CONTENT_RULES.declare(
     "RESOURCE_URI",
-    severity=Severity.ERROR,
-    clause=_EMBEDDED,
-    requirement="The uri of a resource MUST be a URI of RFC 3986, with a scheme.",
+    Severity.ERROR,
+    _EMBEDDED,
+    "The uri of a resource MUST be a URI of RFC 3986, with a scheme.",
     on=("TextResourceContents", "BlobResourceContents", "ResourceLink", "Resource"),
-)(_uri_check)
+    check=_uri_check,
+)
 
-_request_uri = rule(
+_CONTENT_RULES.declare(
     "RESOURCE_REQUEST_URI",
-    severity=Severity.ERROR,
-    clause=Clause("server/resources", "custom-uri-schemes"),
-    requirement="The uri of a request or a notification about a resource MUST be a URI of RFC"
+    Severity.ERROR,
+    Clause("server/resources", "custom-uri-schemes"),
+    "The uri of a request or a notification about a resource MUST be a URI of RFC"
     " 3986, with a scheme.",
     on=(
         "ReadResourceRequestParams",
@@ -147,13 +159,14 @@ _request_uri = rule(
         "ResourceUpdatedNotificationParams",
     ),
     since="2025-06-18",
-)(_uri_check)
+    check=_uri_check,
+)
 
-_request_uri_early = rule(
+_CONTENT_RULES.declare(
     "RESOURCE_REQUEST_URI_EARLY",
-    severity=Severity.WARNING,
-    clause=type_clause(),
-    requirement="The uri of a request or a notification about a resource SHOULD be a URI, as its"
+    Severity.WARNING,
+    type_clause(),
+    "The uri of a request or a notification about a resource SHOULD be a URI, as its"
     " format in the published schema says. (Since 2025-06-18: MUST.)",
     on=(
         "ReadResourceRequestParams",
@@ -162,43 +175,48 @@ _request_uri_early = rule(
         "ResourceUpdatedNotificationParams",
     ),
     until="2025-03-26",
-)(_uri_check)
+    check=_uri_check,
+)
 
-_resource_template = rule(
+_CONTENT_RULES.declare(
     "RESOURCE_TEMPLATE_URI",
-    severity=Severity.WARNING,
-    clause=Clause("server/resources", "resource-templates"),
-    requirement="The uriTemplate of a resource template SHOULD be a URI template of RFC 6570, as"
+    Severity.WARNING,
+    Clause("server/resources", "resource-templates"),
+    "The uriTemplate of a resource template SHOULD be a URI template of RFC 6570, as"
     " its format in the published schema says.",
     on="ResourceTemplate",
-)(_format_check("uriTemplate", is_uri_template, _TEMPLATE))
+    check=_format_check("uriTemplate", is_uri_template, _TEMPLATE),
+)
 
-_reference_uri = rule(
+_CONTENT_RULES.declare(
     "RESOURCE_REFERENCE_URI",
-    severity=Severity.WARNING,
-    clause=Clause("server/utilities/completion", "reference-types"),
-    requirement="The uri of a reference to a resource SHOULD be a URI or a URI template of RFC"
+    Severity.WARNING,
+    Clause("server/utilities/completion", "reference-types"),
+    "The uri of a reference to a resource SHOULD be a URI or a URI template of RFC"
     " 6570, as its format in the published schema says.",
     on="ResourceTemplateReference",
-)(_format_check("uri", is_uri_template, _TEMPLATE))
+    check=_format_check("uri", is_uri_template, _TEMPLATE),
+)
 
-_website_url = rule(
+_CONTENT_RULES.declare(
     "WEBSITE_URL",
-    severity=Severity.WARNING,
-    clause=Clause("schema", "implementation"),
-    requirement="The websiteUrl of an implementation SHOULD be a URI, as its format in the"
+    Severity.WARNING,
+    Clause("schema", "implementation"),
+    "The websiteUrl of an implementation SHOULD be a URI, as its format in the"
     " published schema says.",
     on="Implementation",
     since="2025-11-25",
-)(_format_check("websiteUrl", is_uri, "should be a URI (RFC 3986) such as https://example.com"))
+    check=_format_check(
+        "websiteUrl", is_uri, "should be a URI (RFC 3986) such as https://example.com"
+    ),
+)
 
 
-@rule(
+@_CONTENT_RULES.rule(
     "PROMPT_RESOURCE_MIME_TYPE",
-    severity=Severity.ERROR,
-    clause=_EMBEDDED,
-    requirement="A resource that is embedded in a prompt message MUST have a mimeType, which is a"
-    " media type.",
+    Severity.ERROR,
+    _EMBEDDED,
+    "A resource that is embedded in a prompt message MUST have a mimeType, which is a media type.",
     on="PromptMessage",
 )
 def _prompt_resource_media_type(message: Any, context: Context) -> Iterator[Fault]:
@@ -218,11 +236,11 @@ def _prompt_resource_media_type(message: Any, context: Context) -> Iterator[Faul
         yield Fault(("content", "resource", "mimeType"), message)
 
 
-@rule(
+@_CONTENT_RULES.rule(
     "ANNOTATIONS_LAST_MODIFIED",
-    severity=Severity.WARNING,
-    clause=Clause("schema", "annotations"),
-    requirement="lastModified SHOULD be an ISO 8601 date or date and time.",
+    Severity.WARNING,
+    Clause("schema", "annotations"),
+    "lastModified SHOULD be an ISO 8601 date or date and time.",
     on="Annotations",
     since="2025-06-18",
 )
@@ -237,19 +255,136 @@ def _last_modified(annotations: Any, context: Context) -> Iterator[Fault]:
         )
 
 
-RULES: tuple[Rule, ...] = (
-    _image_data,
-    _image_type,
-    _audio_data,
-    _audio_type,
-    _blob_data,
-    _text_or_blob,
-    _resource_uri,
-    _request_uri,
-    _request_uri_early,
-    _resource_template,
-    _reference_uri,
-    _website_url,
-    _prompt_resource_media_type,
-    _last_modified,
+_SINCE = "2025-11-25"
+_CLAUSE = Clause("basic", "icons")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,63}):")
+_SIZE = re.compile(r"[1-9][0-9]{0,5}x[1-9][0-9]{0,5}")
+
+# Steps to match one size.
+_SIZE_STEPS = 20
+
+
+def _scheme(uri: str) -> str:
+    """Return the scheme of *uri* in lower case, or ""."""
+    match = _SCHEME.match(uri)
+    return match[1].lower() if match is not None else ""
+
+
+_ICON_RULES = RuleSet(Group.ICONS, on="Icon", since=_SINCE)
+
+
+@_ICON_RULES.rule(
+    "ICON_SCHEME",
+    Severity.ERROR,
+    _CLAUSE,
+    "The src of an icon MUST be an https: or data: URI; clients reject unsafe schemes.",
 )
+def _safe_scheme(icon: Any, context: Context) -> Iterator[Fault]:
+    src = _text_property(icon, "src")
+    if src is None:
+        return
+    scheme = _scheme(src)
+    # http: has its own rule.
+    if scheme in {"https", "http", "data"}:
+        return
+    if not scheme:
+        found = f"found {Values(hidden=context.hide_values).describe(src)}, which has no scheme"
+    elif context.hide_values:
+        found = "found a URI of another scheme"
+    else:
+        found = f"found a URI of the scheme {scheme}:"
+    yield Fault(("src",), f"the src of an icon must be an https: or data: URI; {found}")
+
+
+@_ICON_RULES.rule(
+    "ICON_HTTP",
+    Severity.WARNING,
+    _CLAUSE,
+    "The src of an icon SHOULD NOT be an http: URI: one passage of the specification allows "
+    "it, and another has clients reject it.",
+)
+def _encrypted(icon: Any, _context: Context) -> Iterator[Fault]:
+    src = _text_property(icon, "src")
+    if src is not None and _scheme(src) == "http":
+        yield Fault(
+            ("src",),
+            "the src of an icon should be an https: or data: URI; clients may reject http:",
+        )
+
+
+@_ICON_RULES.rule(
+    "ICON_URI",
+    Severity.WARNING,
+    _CLAUSE,
+    "The src of an icon SHOULD be a well-formed URI with a host.",
+)
+def _well_formed(icon: Any, context: Context) -> Iterator[Fault]:
+    src = _text_property(icon, "src")
+    if src is None or _scheme(src) not in {"https", "http"}:
+        return
+    spend(context.budget, len(src) // 8 + 40)
+    _, _, rest = src.partition(":")
+    if not is_uri(src) or not re.match(r"//[^/?#]", rest):
+        found = Values(hidden=context.hide_values).describe(src)
+        yield Fault(("src",), f"the src of an icon should be a URI with a host; found {found}")
+
+
+@_ICON_RULES.rule(
+    "ICON_DATA",
+    Severity.WARNING,
+    _CLAUSE,
+    "A data: URI in the src of an icon SHOULD hold an image in base64.",
+)
+def _image_inside(icon: Any, context: Context) -> Iterator[Fault]:
+    src = _text_property(icon, "src")
+    if src is None or _scheme(src) != "data":
+        return
+    expected = "the data: URI of an icon should hold an image in base64; "
+    uri = read_data_uri(src, context.budget)
+    if uri is None:
+        yield Fault(("src",), f"{expected}found no comma before its data")
+    elif not uri.media_type.startswith("image/") or not is_media_type(uri.media_type):
+        yield Fault(("src",), f"{expected}its media type is not that of an image")
+    elif not uri.base64:
+        yield Fault(("src",), f"{expected}it does not declare base64")
+    elif fault := base64_fault(uri.data, context.budget):
+        yield Fault(("src",), f"{expected}its data is invalid: {fault}")
+    elif not uri.data:
+        yield Fault(("src",), f"{expected}its data is empty")
+
+
+@_ICON_RULES.rule(
+    "ICON_SIZES",
+    Severity.WARNING,
+    Clause("schema", "icon"),
+    'Each size of an icon SHOULD be a width and height such as "48x48", or "any".',
+)
+def _sized(icon: Any, context: Context) -> Iterator[Fault]:
+    sizes = icon.get("sizes") if isinstance(icon, dict) else None
+    if not isinstance(sizes, list):
+        return
+    spend(context.budget, _SIZE_STEPS * len(sizes))
+    for index, size in enumerate(sizes):
+        if isinstance(size, str) and size != "any" and not _SIZE.fullmatch(size):
+            found = Values(hidden=context.hide_values).describe(size)
+            yield Fault(
+                ("sizes", index),
+                f'a size should be a width and height such as "48x48", or "any"; found {found}',
+            )
+
+
+@_ICON_RULES.rule(
+    "ICON_MIME_TYPE",
+    Severity.WARNING,
+    _CLAUSE,
+    "The mimeType of an icon SHOULD be that of an image; clients accept no others.",
+)
+def _an_image(icon: Any, context: Context) -> Iterator[Fault]:
+    media_type = _text_property(icon, "mimeType")
+    if media_type is None:
+        return
+    if not media_type.lower().startswith("image/") or not is_media_type(media_type):
+        found = Values(hidden=context.hide_values).describe(media_type)
+        yield Fault(
+            ("mimeType",), f"mimeType should be that of an image such as image/png; found {found}"
+        )

@@ -1,10 +1,13 @@
-"""Elicitation requests."""
+"""Rules on elicitation requests, in the form mode and in the url mode."""
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
+from urllib.parse import unquote_plus
 
 from sidecheck_server.core.explain.nearest import find_nearest
 from sidecheck_server.core.explain.values import Values, join_phrase, quote
+from sidecheck_server.core.formats.uris import is_uri
 from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.capabilities import declared_by_client
@@ -13,11 +16,9 @@ from sidecheck_server.core.mcp.rules.elicitation_grammar import (
     has_modes,
     nearest_keyword,
 )
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Path, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, Path, RuleSet
 from sidecheck_server.core.mcp.rules.secrets import asks_for_secret, names_secret, shows_link
 from sidecheck_server.core.types import Severity
-
-__all__ = ["RULES"]
 
 _SINCE = "2025-06-18"
 _MODES = "2025-11-25"
@@ -46,15 +47,16 @@ def _fields_of(schema: dict[str, Any], context: Context) -> dict[str, Any]:
     return fields
 
 
-@rule(
+_REQUEST_RULES = RuleSet(Group.ELICITATION_REQUESTS, on=_FORM, since=_SINCE)
+
+
+@_REQUEST_RULES.rule(
     "ELICITATION_MODE_NOT_DECLARED",
-    severity=Severity.ERROR,
-    clause=Clause("client/elicitation", "capabilities"),
-    requirement=(
-        "A server MUST request only modes that the client declared; an empty "
-        '"elicitation" declares the form mode. Clients of 2025-11-25 respond with -32602 '
-        "(Invalid params)."
-    ),
+    Severity.ERROR,
+    Clause("client/elicitation", "capabilities"),
+    "A server MUST request only modes that the client declared; an empty "
+    '"elicitation" declares the form mode. Clients of 2025-11-25 respond with -32602 '
+    "(Invalid params).",
     on=(_FORM, _URL),
     since=_MODES,
 )
@@ -74,17 +76,13 @@ def _mode_declared(value: Any, context: Context) -> Iterable[Fault]:
     return (Fault(path, f"the client did not declare the capability elicitation.{mode}"),)
 
 
-@rule(
+@_REQUEST_RULES.rule(
     "ELICITATION_ROOT_KEYWORD",
-    severity=Severity.WARNING,
-    clause=REQUESTED_SCHEMA,
-    requirement=(
-        "The root of a form SHOULD have only type, properties, required and, since 2025-11-25, "
-        "$schema: forms are flat, and clients need not support other keywords. The published "
-        "schema accepts them."
-    ),
-    on=_FORM,
-    since=_SINCE,
+    Severity.WARNING,
+    REQUESTED_SCHEMA,
+    "The root of a form SHOULD have only type, properties, required and, since 2025-11-25, "
+    "$schema: forms are flat, and clients need not support other keywords. The published "
+    "schema accepts them.",
 )
 def _root_keyword(value: Any, context: Context) -> Iterable[Fault]:
     schema = _form_schema(value, context)
@@ -107,16 +105,12 @@ def _root_keyword(value: Any, context: Context) -> Iterable[Fault]:
     return faults
 
 
-@rule(
+@_REQUEST_RULES.rule(
     "ELICITATION_ROOT_ANNOTATION",
-    severity=Severity.WARNING,
-    clause=REQUESTED_SCHEMA,
-    requirement=(
-        "The root of a form SHOULD NOT have a title or a description: clients need not show "
-        "them. Schema generators write them and they change no response, so this is no error."
-    ),
-    on=_FORM,
-    since=_SINCE,
+    Severity.WARNING,
+    REQUESTED_SCHEMA,
+    "The root of a form SHOULD NOT have a title or a description: clients need not show "
+    "them. Schema generators write them and they change no response, so this is no error.",
 )
 def _root_annotation(value: Any, context: Context) -> Iterable[Fault]:
     schema = _form_schema(value, context)
@@ -133,14 +127,12 @@ def _root_annotation(value: Any, context: Context) -> Iterable[Fault]:
     ]
 
 
-@rule(
+@_REQUEST_RULES.rule(
     "ELICITATION_REQUIRED_UNDEFINED",
-    severity=Severity.WARNING,
-    clause=REQUESTED_SCHEMA,
-    requirement="A form SHOULD NOT require a property that is not one of its fields: a user has "
+    Severity.WARNING,
+    REQUESTED_SCHEMA,
+    "A form SHOULD NOT require a property that is not one of its fields: a user has "
     "no field to fill in.",
-    on=_FORM,
-    since=_SINCE,
 )
 def _required_undefined(value: Any, context: Context) -> Iterable[Fault]:
     schema = _form_schema(value, context)
@@ -171,13 +163,11 @@ def _undefined_fault(name: str, index: int, fields: dict[str, Any], context: Con
     )
 
 
-@rule(
+@_REQUEST_RULES.rule(
     "ELICITATION_REQUIRED_REPEATED",
-    severity=Severity.ERROR,
-    clause=REQUESTED_SCHEMA,
-    requirement="A form MUST NOT require a field twice: JSON Schema demands unique names.",
-    on=_FORM,
-    since=_SINCE,
+    Severity.ERROR,
+    REQUESTED_SCHEMA,
+    "A form MUST NOT require a field twice: JSON Schema demands unique names.",
 )
 def _required_repeated(value: Any, context: Context) -> Iterable[Fault]:
     schema = _form_schema(value, context)
@@ -198,16 +188,12 @@ def _required_repeated(value: Any, context: Context) -> Iterable[Fault]:
     return faults
 
 
-@rule(
+@_REQUEST_RULES.rule(
     "ELICITATION_SENSITIVE_FIELD",
-    severity=Severity.WARNING,
-    clause=Clause("client/elicitation", "user-interaction-model"),
-    requirement=(
-        "A form MUST NOT ask for passwords, API keys, access tokens or payment credentials. "
-        "Names and texts only suggest what a field asks for, so this is a warning."
-    ),
-    on=_FORM,
-    since=_SINCE,
+    Severity.WARNING,
+    Clause("client/elicitation", "user-interaction-model"),
+    "A form MUST NOT ask for passwords, API keys, access tokens or payment credentials. "
+    "Names and texts only suggest what a field asks for, so this is a warning.",
 )
 def _sensitive_field(value: Any, context: Context) -> Iterator[Fault]:
     schema = _form_schema(value, context)
@@ -250,15 +236,12 @@ def _is_free_text(field: Any) -> bool:
     )
 
 
-@rule(
+@_REQUEST_RULES.rule(
     "ELICITATION_LINK_IN_FORM",
-    severity=Severity.WARNING,
-    clause=Clause("client/elicitation", "safe-url-handling"),
-    requirement=(
-        "The texts of a form SHOULD NOT contain clickable URLs; url mode exists for them. "
-        "A default is data and may be a URL."
-    ),
-    on=_FORM,
+    Severity.WARNING,
+    Clause("client/elicitation", "safe-url-handling"),
+    "The texts of a form SHOULD NOT contain clickable URLs; url mode exists for them. "
+    "A default is data and may be a URL.",
     since=_MODES,
 )
 def _link_in_form(value: Any, context: Context) -> Iterator[Fault]:
@@ -277,12 +260,139 @@ def _link_in_form(value: Any, context: Context) -> Iterator[Fault]:
             yield Fault(location, "the texts of a form should not contain URLs; use url mode")
 
 
-RULES: tuple[Rule, ...] = (
-    _mode_declared,
-    _root_keyword,
-    _root_annotation,
-    _required_undefined,
-    _required_repeated,
-    _sensitive_field,
-    _link_in_form,
+_SAFE = Clause("client/elicitation", "safe-url-handling")
+_PATH = ("url",)
+
+#: Parts of a URI (RFC 3986, appendix B).
+_PARTS = re.compile(
+    r"(?P<scheme>[^:/?#]++):(?://(?:(?P<user>[^/?#@]*+)@)?+(?P<host>\[[^\]]*+\]|[^:/?#]*+)[^/?#]*+)?+"
+    r"[^?#]*+(?:\?(?P<query>[^#]*+))?+.*+",
+    re.DOTALL,
 )
+
+_DEVELOPMENT = re.compile(r"localhost|.*\.localhost|127(?:\.[0-9]{1,3}){3}|\[::1\]", re.IGNORECASE)
+
+#: Names of parameters that hold only credentials or signatures.
+_CREDENTIALS = frozenset(
+    {"access_token", "id_token", "refresh_token", "api_key", "apikey", "password", "passwd"}
+    | {"client_secret", "jwt", "x-amz-signature", "x-goog-signature"}
+)
+
+
+def _parts(value: Any, context: Context) -> re.Match[str] | None:
+    """Return the parts of the URL in *value*, if it is valid."""
+    url = value.get("url") if isinstance(value, dict) else None
+    if not isinstance(url, str):
+        return None
+    spend(context.budget, 40 + len(url))
+    return _valid(url)
+
+
+def _valid(url: str) -> re.Match[str] | None:
+    parts = _PARTS.fullmatch(url) if is_uri(url) else None
+    if parts is None or (parts["scheme"].lower() in ("http", "https") and not parts["host"]):
+        return None
+    return parts
+
+
+_URL_RULES = RuleSet(Group.ELICITATION_URLS, on=_URL, since=_MODES)
+
+
+@_URL_RULES.rule(
+    "ELICITATION_URL_INVALID",
+    Severity.ERROR,
+    Clause("client/elicitation", "url-mode-elicitation-requests"),
+    '"url" MUST be a valid URL: a URI with a scheme, and a host for http and https.',
+)
+def _url_invalid(value: Any, context: Context) -> Iterator[Fault]:
+    url = value.get("url") if isinstance(value, dict) else None
+    if isinstance(url, str):
+        spend(context.budget, 40 + len(url))
+        if _valid(url) is None:
+            found = Values(hidden=context.hide_values).describe(url)
+            yield Fault(_PATH, f'"url" must be a valid URL, found {found}')
+
+
+@_URL_RULES.rule(
+    "ELICITATION_URL_NOT_HTTPS",
+    Severity.WARNING,
+    _SAFE,
+    "The URL SHOULD have the scheme https, except for the local machine in development.",
+)
+def _url_not_https(value: Any, context: Context) -> Iterator[Fault]:
+    parts = _parts(value, context)
+    if parts is None or parts["scheme"].lower() == "https":
+        return
+    if parts["scheme"].lower() == "http" and _DEVELOPMENT.fullmatch(parts["host"] or ""):
+        return
+    scheme = "another scheme" if context.hide_values else quote(parts["scheme"])
+    yield Fault(_PATH, f'"url" should have the scheme "https", found {scheme}')
+
+
+@_URL_RULES.rule(
+    "ELICITATION_URL_CREDENTIALS",
+    Severity.ERROR,
+    _SAFE,
+    "The URL MUST NOT contain credentials before an @ in its authority.",
+)
+def _url_credentials(value: Any, context: Context) -> Iterator[Fault]:
+    parts = _parts(value, context)
+    if parts is not None and parts["user"]:
+        # No part of it is shown: it may be a password.
+        yield Fault(_PATH, '"url" must contain no credentials, found a user before "@"')
+
+
+@_URL_RULES.rule(
+    "ELICITATION_URL_PREAUTHENTICATED",
+    Severity.WARNING,
+    _SAFE,
+    "The URL MUST NOT be pre-authenticated. The names of its parameters only suggest it, so "
+    "this is a warning.",
+)
+def _url_preauthenticated(value: Any, context: Context) -> Iterator[Fault]:
+    parts = _parts(value, context)
+    query = None if parts is None else parts["query"]
+    if not query:
+        return
+    spend(context.budget, 2 * len(query))
+    for parameter in query.split("&"):
+        name, equals, item = parameter.partition("=")
+        if equals and item and unquote_plus(name).lower() in _CREDENTIALS:
+            yield Fault(
+                _PATH,
+                f'"url" should not be pre-authenticated, found the parameter '
+                f"{quote(unquote_plus(name).lower())}",
+            )
+            return
+
+
+@_URL_RULES.rule(
+    "ELICITATION_URL_SUSPICIOUS",
+    Severity.WARNING,
+    _SAFE,
+    "The host SHOULD NOT be an internationalized name in Punycode, which may resemble "
+    "another; clients should warn of it.",
+)
+def _url_suspicious(value: Any, context: Context) -> Iterator[Fault]:
+    parts = _parts(value, context)
+    host = None if parts is None else parts["host"]
+    if not host or "xn--" not in host.lower():
+        return
+    for label in host.lower().split("."):
+        if label.startswith("xn--"):
+            shown = "" if context.hide_values else f" {quote(label)}, {_describe_label(label)}"
+            yield Fault(
+                _PATH, f'the host of "url" may resemble another: it has the Punycode label{shown}'
+            )
+            return
+
+
+def _describe_label(label: str) -> str:
+    """Return the text of the Punycode *label*, with escapes of its non-ASCII characters."""
+    try:
+        text = label[4:].encode("ascii").decode("punycode") if len(label) <= 63 else ""
+    except (UnicodeError, ValueError, OverflowError):
+        text = ""
+    if not text:
+        return "which is malformed"
+    return "shown as " + quote(text) + " = " + ascii(text)

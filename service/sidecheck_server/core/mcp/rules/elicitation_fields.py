@@ -1,4 +1,4 @@
-"""Fields of elicitation forms.
+"""Rules on the fields of elicitation forms, and on the options of selects.
 
 The published schema rejects fields of no kind. What it accepts is an error only if it is no
 valid JSON Schema: the specification calls its forms limited, and forbids no keyword.
@@ -23,10 +23,8 @@ from sidecheck_server.core.mcp.rules.elicitation_grammar import (
     read_field,
     valid_field,
 )
-from sidecheck_server.core.mcp.rules.rule import Check, Fault, Path, Rule
+from sidecheck_server.core.mcp.rules.rule import Fault, Group, Path, RuleSet
 from sidecheck_server.core.types import Severity
-
-__all__ = ["RULES"]
 
 _SINCE = "2025-06-18"
 _MODES = "2025-11-25"
@@ -35,19 +33,21 @@ _FORMATS = {"email": is_email, "uri": is_uri, "date": is_date, "date-time": is_d
 _LIMITS = ("minLength", "maxLength", "minItems", "maxItems")
 _BOUNDS = (("minLength", "maxLength"), ("minimum", "maximum"), ("minItems", "maxItems"))
 
+_FIELD_RULES = RuleSet(
+    Group.ELICITATION_FIELDS, on="PrimitiveSchemaDefinition", since=_SINCE, skip=is_plain_field
+)
+
 _KEYWORD = 120
 """Steps to report a keyword."""
 
 
-def _early_default(value: Any, context: Context) -> Iterator[Fault]:
-    field = read_field(value, context)
-    if field is None or "default" not in value or "default" in field.kind.keywords:
-        return
-    if field.published:
-        message = f"{field.kind.description} should have no default in {context.version}"
-        yield Fault(("default",), message)
-
-
+@_FIELD_RULES.rule(
+    "ELICITATION_FIELD_KEYWORD",
+    Severity.WARNING,
+    REQUESTED_SCHEMA,
+    "A field of a form SHOULD have only the keywords of its kind: strings, numbers, booleans "
+    "and selects as the specification lists them. The published schema accepts others.",
+)
 def _field_keyword(value: Any, context: Context) -> Iterator[Fault]:
     field = read_field(value, context)
     if field is None:
@@ -82,6 +82,13 @@ def _unknown_keyword(
     return Fault(path, message, nearest_keyword(name, known, context))
 
 
+@_FIELD_RULES.rule(
+    "ELICITATION_FIELD_VALUE",
+    Severity.WARNING,
+    REQUESTED_SCHEMA,
+    "The keywords of a field SHOULD have values of its kind: the values of a select are "
+    "strings. The published schema accepts others in a plain string field.",
+)
 def _field_value(value: Any, context: Context) -> Iterator[Fault]:
     field = read_field(value, context)
     if field is None or not field.published or field.valid:
@@ -114,6 +121,12 @@ def _is_option(value: Any) -> bool:
     )
 
 
+@_FIELD_RULES.rule(
+    "ELICITATION_FIELD_LIMIT",
+    Severity.ERROR,
+    REQUESTED_SCHEMA,
+    "The limits of lengths and counts MUST NOT be negative: JSON Schema demands it.",
+)
 def _negative_limit(value: Any, context: Context) -> Iterator[Fault]:
     field = valid_field(value, context)
     if field is None:
@@ -124,6 +137,13 @@ def _negative_limit(value: Any, context: Context) -> Iterator[Fault]:
             yield Fault((name,), f'"{name}" must not be negative, found {plain(value[name])}')
 
 
+@_FIELD_RULES.rule(
+    "ELICITATION_FIELD_BOUNDS",
+    Severity.WARNING,
+    REQUESTED_SCHEMA,
+    "The lower bound of a field SHOULD NOT be larger than the upper one: no response would be "
+    "valid.",
+)
 def _field_bounds(value: Any, context: Context) -> Iterator[Fault]:
     field = valid_field(value, context)
     if field is None:
@@ -141,6 +161,13 @@ def _field_bounds(value: Any, context: Context) -> Iterator[Fault]:
             yield Fault((lower,), message)
 
 
+@_FIELD_RULES.rule(
+    "ELICITATION_DEFAULT",
+    Severity.WARNING,
+    REQUESTED_SCHEMA,
+    "The default of a field SHOULD be valid for it: clients fill it into the form.",
+    since=_MODES,
+)
 def _default(value: Any, context: Context) -> Iterator[Fault]:
     field = valid_field(value, context)
     if field is None or "default" not in value:
@@ -183,61 +210,127 @@ def _expected_size(size: int, schema: dict[str, Any], suffix: str) -> str:
     return f'no longer than "max{suffix}"' if size > schema.get(f"max{suffix}", size) else ""
 
 
-def _rule(
-    code: str,
-    severity: Severity,
-    requirement: str,
-    check: Check,
-    since: str = _SINCE,
-) -> Rule:
-    clause, subjects = REQUESTED_SCHEMA, ("PrimitiveSchemaDefinition",)
-    return Rule(code, severity, clause, requirement, subjects, check, since, skip=is_plain_field)
-
-
-RULES: tuple[Rule, ...] = (
-    _rule(
-        "ELICITATION_FIELD_KEYWORD",
-        Severity.WARNING,
-        "A field of a form SHOULD have only the keywords of its kind: strings, numbers, booleans "
-        "and selects as the specification lists them. The published schema accepts others.",
-        _field_keyword,
-    ),
-    _rule(
-        "ELICITATION_FIELD_VALUE",
-        Severity.WARNING,
-        "The keywords of a field SHOULD have values of its kind: the values of a select are "
-        "strings. The published schema accepts others in a plain string field.",
-        _field_value,
-    ),
-    _rule(
-        "ELICITATION_FIELD_LIMIT",
-        Severity.ERROR,
-        "The limits of lengths and counts MUST NOT be negative: JSON Schema demands it.",
-        _negative_limit,
-    ),
-    _rule(
-        "ELICITATION_FIELD_BOUNDS",
-        Severity.WARNING,
-        "The lower bound of a field SHOULD NOT be larger than the upper one: no response would be "
-        "valid.",
-        _field_bounds,
-    ),
-    _rule(
-        "ELICITATION_DEFAULT",
-        Severity.WARNING,
-        "The default of a field SHOULD be valid for it: clients fill it into the form.",
-        _default,
-        _MODES,
-    ),
-    Rule(
-        "ELICITATION_DEFAULT_EARLY",
-        Severity.WARNING,
-        REQUESTED_SCHEMA,
-        "Only booleans SHOULD have a default before 2025-11-25. It changes no response, and "
-        "schema generators write it, so this is no error.",
-        ("PrimitiveSchemaDefinition",),
-        _early_default,
-        since=_SINCE,
-        until=_SINCE,
-    ),
+@_FIELD_RULES.rule(
+    "ELICITATION_DEFAULT_EARLY",
+    Severity.WARNING,
+    REQUESTED_SCHEMA,
+    "Only booleans SHOULD have a default before 2025-11-25. It changes no response, and "
+    "schema generators write it, so this is no error.",
+    until=_SINCE,
 )
+def _early_default(value: Any, context: Context) -> Iterator[Fault]:
+    field = read_field(value, context)
+    if field is None or "default" not in value or "default" in field.kind.keywords:
+        return
+    if field.published:
+        message = f"{field.kind.description} should have no default in {context.version}"
+        yield Fault(("default",), message)
+
+
+_OPTION_RULES = RuleSet(
+    Group.ELICITATION_OPTIONS,
+    on="PrimitiveSchemaDefinition",
+    since="2025-06-18",
+    skip=is_plain_field,
+)
+
+
+@_OPTION_RULES.rule(
+    "ELICITATION_OPTION_KEYWORD",
+    Severity.WARNING,
+    REQUESTED_SCHEMA,
+    'An option of a select with titles SHOULD have only "const" and "title".',
+    since=_MODES,
+)
+def _option_keyword(value: Any, context: Context) -> Iterator[Fault]:
+    field = valid_field(value, context)
+    select = None if field is None else options_of(field, context)
+    if field is None or select is None or select[1][-1] == "enum":
+        return
+    path = select[1]
+    options = field.schema["oneOf"] if path == ("oneOf",) else field.schema["items"]["anyOf"]
+    for index, option in enumerate(options):
+        spend(context.budget, 10 * len(option))
+        for name in option:
+            if name not in ("const", "title"):
+                shown = Values(hidden=context.hide_values).property_named(name, "keyword")
+                message = f'an option should not have the {shown}; expected "const" and "title"'
+                yield Fault((*path, index, name), message)
+
+
+@_OPTION_RULES.rule(
+    "ELICITATION_OPTIONS_EMPTY",
+    Severity.ERROR,
+    REQUESTED_SCHEMA,
+    'The "oneOf" or "anyOf" of a select MUST have at least one option: JSON Schema demands it.',
+    since=_MODES,
+)
+def _options_empty(value: Any, context: Context) -> Iterator[Fault]:
+    path = _empty_select(value, context)
+    if path is not None and path[-1] != "enum":
+        yield Fault(path, f'"{path[-1]}" must have at least one option, found none')
+
+
+@_OPTION_RULES.rule(
+    "ELICITATION_ENUM_EMPTY",
+    Severity.WARNING,
+    REQUESTED_SCHEMA,
+    'The "enum" of a select SHOULD have at least one option: JSON Schema recommends it, and '
+    "without any no response is valid.",
+)
+def _enum_empty(value: Any, context: Context) -> Iterator[Fault]:
+    path = _empty_select(value, context)
+    if path is not None and path[-1] == "enum":
+        yield Fault(path, "a select should have at least one option, found none")
+
+
+def _empty_select(value: Any, context: Context) -> Path | None:
+    """Return the path of the options of a select without any; None for other fields."""
+    field = valid_field(value, context)
+    select = None if field is None else options_of(field, context)
+    return select[1] if select is not None and not select[0] else None
+
+
+@_OPTION_RULES.rule(
+    "ELICITATION_OPTIONS_REPEATED",
+    Severity.WARNING,
+    REQUESTED_SCHEMA,
+    "The options of a select SHOULD be unique, as JSON Schema recommends for an enum.",
+)
+def _options_repeated(value: Any, context: Context) -> Iterator[Fault]:
+    field = valid_field(value, context)
+    select = None if field is None else options_of(field, context)
+    if select is None:
+        return
+    options, path = select
+    first: dict[str, int] = {}
+    values = Values(hidden=context.hide_values)
+    for index, option in enumerate(options):
+        earlier = first.setdefault(option, index)
+        if earlier != index:
+            spend(context.budget, 120)
+            suffix = () if path[-1] == "enum" else ("const",)
+            message = (
+                f"the options of a select should be unique, found {values.describe(option)} "
+                f"at the indexes {earlier} and {index}"
+            )
+            yield Fault((*path, index, *suffix), message)
+
+
+@_OPTION_RULES.rule(
+    "ELICITATION_ENUM_NAMES",
+    Severity.WARNING,
+    REQUESTED_SCHEMA,
+    '"enumNames" SHOULD have one name for each value of "enum".',
+)
+def _enum_names(value: Any, context: Context) -> Iterator[Fault]:
+    field = valid_field(value, context)
+    if field is None or "enumNames" not in field.kind.keywords or "enumNames" not in value:
+        return
+    names, options = len(value["enumNames"]), len(value["enum"])
+    if names != options:
+        message = (
+            f'"enumNames" should have a name for each of the {count_noun(options, "value")} '
+            f'of "enum", found {count_noun(names, "name")}'
+        )
+        yield Fault(("enumNames",), message)

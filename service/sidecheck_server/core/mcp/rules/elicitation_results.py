@@ -1,19 +1,29 @@
-"""Elicitation results.
+"""Rules on elicitation results, and on errors that list elicitations.
 
 The specification does not mention properties that the form does not define. JSON Schema
-admits them, and so do these rules.
+admits them, and so do these rules. The error -32042 of 2025-11-25 tells which elicitations must
+be completed before a retry.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.rules.capabilities import declared_by_client, is_declared
 from sidecheck_server.core.mcp.rules.elicitation_grammar import has_modes, is_number
-from sidecheck_server.core.mcp.rules.rule import Clause, DeferredCheck, Fault, Finding, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import (
+    Clause,
+    DeferredCheck,
+    Fault,
+    Finding,
+    Group,
+    Rule,
+    RuleSet,
+)
 from sidecheck_server.core.types import Severity
 
-__all__ = ["REQUEST_RULES", "RULES"]
+__all__ = ["REQUEST_RULES"]
 
 _SINCE = "2025-06-18"
 _MODES = "2025-11-25"
@@ -35,14 +45,15 @@ def _mode(context: Context) -> str:
     return "form" if "requestedSchema" in request else ""
 
 
-@rule(
+_RESULT_RULES = RuleSet(Group.ELICITATION_RESULTS, on=_RESULT, since=_SINCE)
+
+
+@_RESULT_RULES.rule(
     "ELICITATION_CONTENT_MISSING",
-    severity=Severity.ERROR,
-    clause=_ACTIONS,
-    requirement="A result that accepts a form MUST have content. (It SHOULD be valid against the"
+    Severity.ERROR,
+    _ACTIONS,
+    "A result that accepts a form MUST have content. (It SHOULD be valid against the"
     " form, and what is not is a warning.)",
-    on=_RESULT,
-    since=_SINCE,
 )
 def _content_missing(value: Any, context: Context) -> Iterator[Finding]:
     if not isinstance(value, dict) or value.get("action") != "accept":
@@ -96,12 +107,11 @@ def _is_admissible(item: Any, context: Context) -> bool:
     return isinstance(item, str | bool) or is_number(item)
 
 
-@rule(
+@_RESULT_RULES.rule(
     "ELICITATION_CONTENT_UNASKED",
-    severity=Severity.WARNING,
-    clause=_ACTIONS,
-    requirement="A result that accepts in url mode SHOULD NOT have content: the page collects it.",
-    on=_RESULT,
+    Severity.WARNING,
+    _ACTIONS,
+    "A result that accepts in url mode SHOULD NOT have content: the page collects it.",
     since=_MODES,
 )
 def _content_unasked(value: Any, context: Context) -> Iterator[Fault]:
@@ -114,13 +124,11 @@ def _content_unasked(value: Any, context: Context) -> Iterator[Fault]:
         yield Fault(_CONTENT, 'a result that accepts in url mode should have no "content"')
 
 
-@rule(
+@_RESULT_RULES.rule(
     "ELICITATION_CONTENT_WITHOUT_ACCEPT",
-    severity=Severity.WARNING,
-    clause=_ACTIONS,
-    requirement='A result that declines or cancels SHOULD NOT have content ("typically omitted").',
-    on=_RESULT,
-    since=_SINCE,
+    Severity.WARNING,
+    _ACTIONS,
+    'A result that declines or cancels SHOULD NOT have content ("typically omitted").',
 )
 def _content_without_accept(value: Any, _context: Context) -> Iterator[Fault]:
     if (
@@ -136,4 +144,37 @@ def _content_without_accept(value: Any, _context: Context) -> Iterator[Fault]:
 REQUEST_RULES: tuple[Rule, ...] = (_content_missing, _content_unasked)
 """Rules that compare a result with its request."""
 
-RULES: tuple[Rule, ...] = (_content_missing, _content_unasked, _content_without_accept)
+_DATA = "URLElicitationRequiredErrorData"
+_VERSION = "2025-11-25"
+
+_ERROR_RULES = RuleSet(Group.ELICITATION_ERRORS, on=_DATA, since=_VERSION, until=_VERSION)
+
+
+@_ERROR_RULES.rule(
+    "ELICITATION_ERROR_EMPTY",
+    Severity.ERROR,
+    Clause("client/elicitation", "url-elicitation-required-error"),
+    "The error -32042 MUST list the elicitations to complete before a retry.",
+)
+def _empty(data: Any, _context: Context) -> Iterable[Fault]:
+    if isinstance(data, dict) and data.get("elicitations") == []:
+        message = "expected the elicitations to complete before a retry, found none"
+        return (Fault(("elicitations",), message),)
+    return ()
+
+
+@_ERROR_RULES.rule(
+    "ELICITATION_ERROR_UNDECLARED",
+    Severity.ERROR,
+    Clause("client/elicitation", "capabilities"),
+    "A server MUST NOT request elicitations in an error from a client that did not"
+    " declare elicitation. (ELICITATION_MODE_NOT_DECLARED is for those that did.)",
+)
+def _undeclared(data: Any, context: Context) -> Iterable[Fault]:
+    declared = declared_by_client(context)
+    if declared is None or is_declared(declared, "elicitation"):
+        return ()
+    if isinstance(data, dict) and data.get("elicitations"):
+        message = "the client did not declare the capability elicitation.url"
+        return (Fault(("elicitations",), message),)
+    return ()

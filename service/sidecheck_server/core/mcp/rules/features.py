@@ -1,17 +1,36 @@
-"""Features: tasks, completion, roots and logging."""
+"""Rules on features of the two sides: completion, roots, lists, subscriptions, logging and others.
 
-from collections.abc import Iterator
+Until 2025-11-25 the client sets one level of log messages for the session; before it sets one,
+the server chooses what to send. Since 2026-07-28 each request asks for its own logs, and no log
+message names its request: whether one was asked for shows only where no open request asks for it.
+"""
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.formats.uris import is_uri
 from sidecheck_server.core.limits import spend
-from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.mcp.context import FIRST_STATELESS, LAST_HANDSHAKE, Context
+from sidecheck_server.core.mcp.metadata_keys import SUBSCRIPTION_ID_KEY, read_metadata
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, Rule, RuleSet, type_clause
 from sidecheck_server.core.mcp.text_encodings import is_iso_8601
 from sidecheck_server.core.types import Severity
 
-__all__ = ["RULES"]
+__all__ = [
+    "LEVELS",
+    "LIST_MISSING",
+    "LOG_BELOW_LEVEL",
+    "LOG_UNASKED",
+    "PROMPT_ARGUMENT_MISSING",
+    "RESOURCE_NOT_SUBSCRIBED",
+    "SUBSCRIPTION_ACKNOWLEDGED_UNASKED",
+    "SUBSCRIPTION_NOT_ACKNOWLEDGED",
+    "SUBSCRIPTION_NOT_ASKED",
+    "SUBSCRIPTION_UNKNOWN",
+    "TOOLS_ORDER_CHANGED",
+]
 
 _TASKS_PAGE = "basic/utilities/tasks"
 _TASKS = "2025-11-25"
@@ -24,12 +43,14 @@ _FILE_SCHEME = "file://"
 _DEPRECATED = Clause("deprecated", "deprecated")
 _DEPRECATED_SINCE = "2026-07-28"
 
+_FEATURE_RULES = RuleSet(Group.FEATURES)
 
-@rule(
+
+@_FEATURE_RULES.rule(
     "TASK_BEGINS_WORKING",
-    severity=Severity.ERROR,
-    clause=Clause(_TASKS_PAGE, "task-status-lifecycle"),
-    requirement='A task MUST begin with the status "working".',
+    Severity.ERROR,
+    Clause(_TASKS_PAGE, "task-status-lifecycle"),
+    'A task MUST begin with the status "working".',
     on="CreateTaskResult",
     since=_TASKS,
     until=_TASKS,
@@ -43,11 +64,11 @@ def _initial_status(result: Any, context: Context) -> Iterator[Fault]:
         yield Fault(("task", "status"), message, "working")
 
 
-@rule(
+@_FEATURE_RULES.rule(
     "TASK_TIMESTAMP",
-    severity=Severity.ERROR,
-    clause=Clause(_TASKS_PAGE, "ttl-and-resource-management"),
-    requirement="createdAt and lastUpdatedAt of a task MUST be ISO 8601 timestamps.",
+    Severity.ERROR,
+    Clause(_TASKS_PAGE, "ttl-and-resource-management"),
+    "createdAt and lastUpdatedAt of a task MUST be ISO 8601 timestamps.",
     on=("Task", "GetTaskResult", "CancelTaskResult", "TaskStatusNotificationParams"),
     since=_TASKS,
     until=_TASKS,
@@ -65,11 +86,11 @@ def _timestamps(task: Any, context: Context) -> Iterator[Fault]:
             yield Fault((name,), message)
 
 
-@rule(
+@_FEATURE_RULES.rule(
     "COMPLETION_TOO_LONG",
-    severity=Severity.ERROR,
-    clause=Clause("server/utilities/completion", "completion-results"),
-    requirement="A completion MUST have at most 100 values. (Since 2026-07-28 the published "
+    Severity.ERROR,
+    Clause("server/utilities/completion", "completion-results"),
+    "A completion MUST have at most 100 values. (Since 2026-07-28 the published "
     "schema demands it.)",
     on="CompleteResult",
     until="2025-11-25",
@@ -82,11 +103,11 @@ def _completion_length(result: Any, _context: Context) -> Iterator[Fault]:
         yield Fault(("completion", "values"), message)
 
 
-@rule(
+@_FEATURE_RULES.rule(
     "ROOT_URI",
-    severity=Severity.ERROR,
-    clause=Clause("client/roots", "root"),
-    requirement="The uri of a root MUST be a file:// URI.",
+    Severity.ERROR,
+    Clause("client/roots", "root"),
+    "The uri of a root MUST be a file:// URI.",
     on="Root",
 )
 def _root_uri(root: Any, context: Context) -> Iterator[Fault]:
@@ -99,11 +120,11 @@ def _root_uri(root: Any, context: Context) -> Iterator[Fault]:
         yield Fault(("uri",), f"uri must be a file:// URI such as file:///home/ann; found {found}")
 
 
-@rule(
+@_FEATURE_RULES.rule(
     "ROOTS_DEPRECATED",
-    severity=Severity.WARNING,
-    clause=_DEPRECATED,
-    requirement="Roots are deprecated: places SHOULD be passed in tool parameters, resource URIs "
+    Severity.WARNING,
+    _DEPRECATED,
+    "Roots are deprecated: places SHOULD be passed in tool parameters, resource URIs "
     "or the settings of the server.",
     on="ListRootsRequest",
     since=_DEPRECATED_SINCE,
@@ -112,12 +133,11 @@ def _roots_deprecated(_value: Any, _context: Context) -> Iterator[Fault]:
     yield Fault((), "roots are deprecated since 2026-07-28 (SEP-2577)")
 
 
-@rule(
+@_FEATURE_RULES.rule(
     "LOGGING_DEPRECATED",
-    severity=Severity.WARNING,
-    clause=_DEPRECATED,
-    requirement="Logging by notifications is deprecated: servers SHOULD write to stderr or use "
-    "OpenTelemetry.",
+    Severity.WARNING,
+    _DEPRECATED,
+    "Logging by notifications is deprecated: servers SHOULD write to stderr or use OpenTelemetry.",
     on="LoggingMessageNotificationParams",
     since=_DEPRECATED_SINCE,
 )
@@ -125,11 +145,149 @@ def _logging_deprecated(_value: Any, _context: Context) -> Iterator[Fault]:
     yield Fault((), "logging by notifications is deprecated since 2026-07-28 (SEP-2577)")
 
 
-RULES: tuple[Rule, ...] = (
-    _initial_status,
-    _timestamps,
-    _completion_length,
-    _root_uri,
-    _roots_deprecated,
-    _logging_deprecated,
+_SINCE = "2026-07-28"
+
+_LIST_RULES = RuleSet(Group.LISTS, since=_SINCE)
+
+
+def _missing(feature: str) -> Rule:
+    return _LIST_RULES.declare(
+        f"{feature.upper()}_LIST_MISSING",
+        Severity.ERROR,
+        Clause(f"server/{feature}", "capabilities"),
+        f"A server that declared the capability {feature} MUST answer {feature}/list.",
+    )
+
+
+LIST_MISSING: Mapping[str, tuple[str, Rule]] = MappingProxyType(
+    {f"{name}/list": (name, _missing(name)) for name in ("tools", "prompts", "resources")}
 )
+"""By method, the capability of which it is part, and the rule that it is answered."""
+
+TOOLS_ORDER_CHANGED = _LIST_RULES.declare(
+    "TOOLS_ORDER_CHANGED",
+    Severity.WARNING,
+    Clause("server/tools", "capabilities"),
+    "A server SHOULD list the same tools in the same order each time.",
+    needs_whole_session=True,
+)
+
+_CACHING_RULES = RuleSet(Group.CACHING, on="InputRequiredResult")
+
+
+@_CACHING_RULES.rule(
+    "CACHE_HINT_MISPLACED",
+    Severity.WARNING,
+    Clause("server/utilities/caching", "cacheable-results"),
+    "A result that requests input is not cacheable and SHOULD NOT have caching hints.",
+    since="2026-07-28",
+)
+def _misplaced_hint(value: Any, _context: Context) -> Iterator[Fault]:
+    if isinstance(value, dict):
+        for name in ("ttlMs", "cacheScope"):
+            if name in value:
+                yield Fault((name,), f"{name} has no effect on a result that requests input")
+
+
+_PROMPT_RULES = RuleSet(Group.PROMPTS)
+
+PROMPT_ARGUMENT_MISSING = _PROMPT_RULES.declare(
+    "PROMPT_ARGUMENT_MISSING",
+    # "Whether this argument must be provided" (PromptArgument).
+    Severity.WARNING,
+    type_clause("PromptArgument"),
+    "A prompt SHOULD be requested with the arguments that its listing requires.",
+    needs_whole_session=True,
+)
+
+
+_HANDSHAKE, _STATELESS = LAST_HANDSHAKE, FIRST_STATELESS
+_PAGE = "basic/patterns/subscriptions"
+
+_SUBSCRIPTION_RULES = RuleSet(Group.SUBSCRIPTIONS, needs_whole_session=True)
+
+SUBSCRIPTION_UNKNOWN = _SUBSCRIPTION_RULES.declare(
+    "SUBSCRIPTION_UNKNOWN",
+    Severity.ERROR,
+    Clause(_PAGE, "receiving-notifications"),
+    "A message of a subscription MUST have the id of an open subscriptions/listen request.",
+    since=_STATELESS,
+)
+SUBSCRIPTION_NOT_ASKED = _SUBSCRIPTION_RULES.declare(
+    "SUBSCRIPTION_NOT_ASKED",
+    Severity.ERROR,
+    Clause(_PAGE, "opening-a-stream"),
+    "A server MUST NOT send notifications that a subscription does not include.",
+    since=_STATELESS,
+)
+SUBSCRIPTION_NOT_ACKNOWLEDGED = _SUBSCRIPTION_RULES.declare(
+    "SUBSCRIPTION_NOT_ACKNOWLEDGED",
+    Severity.ERROR,
+    Clause(_PAGE, "acknowledgment"),
+    "The first message of a subscription MUST be its acknowledgment.",
+    since=_STATELESS,
+)
+SUBSCRIPTION_ACKNOWLEDGED_UNASKED = _SUBSCRIPTION_RULES.declare(
+    "SUBSCRIPTION_ACKNOWLEDGED_UNASKED",
+    # "Reflects the subset": the text has no MUST for the acknowledgment itself.
+    Severity.WARNING,
+    Clause(_PAGE, "acknowledgment"),
+    "An acknowledgment SHOULD have only notifications that the subscription includes.",
+    since=_STATELESS,
+)
+RESOURCE_NOT_SUBSCRIBED = _SUBSCRIPTION_RULES.declare(
+    "RESOURCE_NOT_SUBSCRIBED",
+    # The type "should only be sent if the client previously sent" a subscription.
+    Severity.WARNING,
+    type_clause("ResourceUpdatedNotification"),
+    "A server SHOULD send updates only of resources that the client subscribed to, or of their"
+    " sub-resources.",
+    until=_HANDSHAKE,
+)
+
+
+LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+"""Levels of log messages, the least severe first (RFC 5424, section 6.2.1)."""
+
+_LOG_PAGE = "server/utilities/logging"
+_PER_REQUEST = Clause(_LOG_PAGE, "per-request-log-level")
+
+_LOG_RULES = RuleSet(Group.LOGGING)
+
+LOG_UNASKED = _LOG_RULES.declare(
+    "LOG_UNASKED",
+    Severity.ERROR,
+    _PER_REQUEST,
+    "A server MUST NOT send log messages for a request without"
+    " `io.modelcontextprotocol/logLevel` in its `_meta`, nor after the response.",
+    since=_STATELESS,
+    needs_whole_session=True,
+)
+LOG_BELOW_LEVEL = _LOG_RULES.declare(
+    "LOG_BELOW_LEVEL",
+    # "At or above" the requested level the server MAY send (2026-07-28); before, it "should
+    # send all logs at this level and higher" (SetLevelRequest). Neither page says MUST NOT.
+    Severity.WARNING,
+    Clause(
+        _LOG_PAGE, "per-request-log-level", before=((_HANDSHAKE, _LOG_PAGE, "setting-log-level"),)
+    ),
+    "A server SHOULD send log messages only at or above the level that the client set, and"
+    " since 2026-07-28 that an open request asks for.",
+    needs_whole_session=True,
+)
+
+
+@_LOG_RULES.rule(
+    "LOG_ON_SUBSCRIPTION",
+    Severity.ERROR,
+    _PER_REQUEST,
+    "A server MUST NOT send log messages as part of a subscription.",
+    on="LoggingMessageNotificationParams",
+    since=_STATELESS,
+)
+def _on_subscription(params: Any, _context: Context) -> Iterator[Fault]:
+    if SUBSCRIPTION_ID_KEY in read_metadata(params):
+        message = (
+            f"a log message belongs to no subscription, so it must have no {SUBSCRIPTION_ID_KEY}"
+        )
+        yield Fault(("_meta", SUBSCRIPTION_ID_KEY), message)

@@ -8,14 +8,12 @@ from typing import Any, TypeAlias, TypeGuard
 from sidecheck_server.core.explain.values import Values, describe_kind, format_literal, join_phrase
 from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Path, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, Path, RuleSet
 from sidecheck_server.core.mcp.rules.secrets import names_secret
 from sidecheck_server.core.schemas.walker import contains_keyword, walk_schema
 from sidecheck_server.core.types import Severity, as_pointer
 
-__all__ = ["HEADER", "RULES"]
-
-HEADER = "x-mcp-header"
+_HEADER = "x-mcp-header"
 """Keyword that mirrors an argument into an HTTP header."""
 
 _SINCE = "2026-07-28"
@@ -43,29 +41,30 @@ class _Header:
     @property
     def location(self) -> Path:
         """Path of the keyword from the tool."""
-        return (*self.path, HEADER)
+        return (*self.path, _HEADER)
 
 
 def _headers(tool: Any, context: Context) -> Iterator[_Header]:
     schema = tool.get("inputSchema") if isinstance(tool, dict) else None
-    if not contains_keyword(schema, HEADER, context.budget):
+    if not contains_keyword(schema, _HEADER, context.budget):
         return  # nearly every tool
     for here in walk_schema(schema, context.budget):
-        if HEADER in here.schema:
-            name = here.schema[HEADER]
+        if _HEADER in here.schema:
+            name = here.schema[_HEADER]
             if isinstance(name, str):
                 spend(context.budget, len(name) // 16 + 20)
             on_parameter = here.by_properties and bool(here.path)
             yield _Header(name, here.schema, ("inputSchema", *here.path), on_parameter)
 
 
-@rule(
+_HEADER_RULES = RuleSet(Group.TOOL_HEADERS, on="Tool", since=_SINCE)
+
+
+@_HEADER_RULES.rule(
     "X_MCP_HEADER_STRING",
-    severity=Severity.ERROR,
-    clause=_CLAUSE,
-    requirement="The value of x-mcp-header MUST be a string.",
-    on="Tool",
-    since=_SINCE,
+    Severity.ERROR,
+    _CLAUSE,
+    "The value of x-mcp-header MUST be a string.",
 )
 def _string(tool: Any, context: Context) -> Iterator[Fault]:
     for header in _headers(tool, context):
@@ -76,13 +75,11 @@ def _string(tool: Any, context: Context) -> Iterator[Fault]:
             )
 
 
-@rule(
+@_HEADER_RULES.rule(
     "X_MCP_HEADER_EMPTY",
-    severity=Severity.ERROR,
-    clause=_CLAUSE,
-    requirement="The value of x-mcp-header MUST NOT be empty.",
-    on="Tool",
-    since=_SINCE,
+    Severity.ERROR,
+    _CLAUSE,
+    "The value of x-mcp-header MUST NOT be empty.",
 )
 def _not_empty(tool: Any, context: Context) -> Iterator[Fault]:
     for header in _headers(tool, context):
@@ -92,13 +89,11 @@ def _not_empty(tool: Any, context: Context) -> Iterator[Fault]:
             )
 
 
-@rule(
+@_HEADER_RULES.rule(
     "X_MCP_HEADER_CONTROL",
-    severity=Severity.ERROR,
-    clause=_CLAUSE,
-    requirement="The value of x-mcp-header MUST NOT have control characters, such as line breaks.",
-    on="Tool",
-    since=_SINCE,
+    Severity.ERROR,
+    _CLAUSE,
+    "The value of x-mcp-header MUST NOT have control characters, such as line breaks.",
 )
 def _without_controls(tool: Any, context: Context) -> Iterator[Fault]:
     for header in _headers(tool, context):
@@ -111,13 +106,11 @@ def _without_controls(tool: Any, context: Context) -> Iterator[Fault]:
             )
 
 
-@rule(
+@_HEADER_RULES.rule(
     "X_MCP_HEADER_TOKEN",
-    severity=Severity.ERROR,
-    clause=_CLAUSE,
-    requirement="The value of x-mcp-header MUST be a token of RFC 9110.",
-    on="Tool",
-    since=_SINCE,
+    Severity.ERROR,
+    _CLAUSE,
+    "The value of x-mcp-header MUST be a token of RFC 9110.",
 )
 def _token(tool: Any, context: Context) -> Iterator[Fault]:
     values = Values(hidden=context.hide_values)
@@ -136,13 +129,11 @@ def _token(tool: Any, context: Context) -> Iterator[Fault]:
             )
 
 
-@rule(
+@_HEADER_RULES.rule(
     "X_MCP_HEADER_DUPLICATE",
-    severity=Severity.ERROR,
-    clause=_CLAUSE,
-    requirement="Values of x-mcp-header MUST be unique in an input schema, regardless of case.",
-    on="Tool",
-    since=_SINCE,
+    Severity.ERROR,
+    _CLAUSE,
+    "Values of x-mcp-header MUST be unique in an input schema, regardless of case.",
 )
 def _unique(tool: Any, context: Context) -> Iterator[Fault]:
     first: dict[str, Path] = {}
@@ -158,13 +149,11 @@ def _unique(tool: Any, context: Context) -> Iterator[Fault]:
             )
 
 
-@rule(
+@_HEADER_RULES.rule(
     "X_MCP_HEADER_TYPE",
-    severity=Severity.ERROR,
-    clause=_CLAUSE,
-    requirement="A parameter with x-mcp-header MUST have the type integer, string or boolean.",
-    on="Tool",
-    since=_SINCE,
+    Severity.ERROR,
+    _CLAUSE,
+    "A parameter with x-mcp-header MUST have the type integer, string or boolean.",
 )
 def _primitive(tool: Any, context: Context) -> Iterator[Fault]:
     for header in _headers(tool, context):
@@ -183,30 +172,22 @@ def _primitive(tool: Any, context: Context) -> Iterator[Fault]:
         )
 
 
-@rule(
+@_HEADER_RULES.rule(
     "X_MCP_HEADER_RANGE",
-    severity=Severity.ERROR,
-    clause=_CLAUSE,
-    requirement=(
-        "Values in the schema of an integer with x-mcp-header MUST lie between -2^53+1 and 2^53-1."
-    ),
-    on="Tool",
-    since=_SINCE,
+    Severity.ERROR,
+    _CLAUSE,
+    "Values in the schema of an integer with x-mcp-header MUST lie between -2^53+1 and 2^53-1.",
 )
 def _safe(tool: Any, context: Context) -> Iterator[Fault]:
     return _unsafe(tool, context, _listed_values, "must")
 
 
-@rule(
+@_HEADER_RULES.rule(
     "X_MCP_HEADER_BOUNDS",
-    severity=Severity.WARNING,
-    clause=_CLAUSE,
-    requirement=(
-        "The bounds of an integer with x-mcp-header SHOULD lie between -2^53+1 and 2^53-1: values "
-        "beyond must not become headers. Generators write the bounds of their integer types."
-    ),
-    on="Tool",
-    since=_SINCE,
+    Severity.WARNING,
+    _CLAUSE,
+    "The bounds of an integer with x-mcp-header SHOULD lie between -2^53+1 and 2^53-1: values "
+    "beyond must not become headers. Generators write the bounds of their integer types.",
 )
 def _safe_bounds(tool: Any, context: Context) -> Iterator[Fault]:
     return _unsafe(tool, context, _extreme_values, "should")
@@ -259,16 +240,12 @@ def _is_number(value: Any) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-@rule(
+@_HEADER_RULES.rule(
     "X_MCP_HEADER_PLACE",
-    severity=Severity.ERROR,
-    clause=_CLAUSE,
-    requirement=(
-        "x-mcp-header MUST be on a property that is reached from the root of the input schema "
-        "only through properties."
-    ),
-    on="Tool",
-    since=_SINCE,
+    Severity.ERROR,
+    _CLAUSE,
+    "x-mcp-header MUST be on a property that is reached from the root of the input schema "
+    "only through properties.",
 )
 def _reachable(tool: Any, context: Context) -> Iterator[Fault]:
     for header in _headers(tool, context):
@@ -281,13 +258,11 @@ def _reachable(tool: Any, context: Context) -> Iterator[Fault]:
             )
 
 
-@rule(
+@_HEADER_RULES.rule(
     "X_MCP_HEADER_SENSITIVE",
-    severity=Severity.WARNING,
-    clause=_CLAUSE,
-    requirement="x-mcp-header SHOULD NOT be on a parameter with a secret: proxies see headers.",
-    on="Tool",
-    since=_SINCE,
+    Severity.WARNING,
+    _CLAUSE,
+    "x-mcp-header SHOULD NOT be on a parameter with a secret: proxies see headers.",
 )
 def _not_secret(tool: Any, context: Context) -> Iterator[Fault]:
     for header in _headers(tool, context):
@@ -306,17 +281,3 @@ def _first_other_keyword(path: Path) -> str:
     while index < len(path) and path[index] == "properties":
         index += 2  # the keyword and the name of a property
     return str(path[index]) if index < len(path) else ""
-
-
-RULES: tuple[Rule, ...] = (
-    _string,
-    _not_empty,
-    _without_controls,
-    _token,
-    _unique,
-    _primitive,
-    _safe,
-    _safe_bounds,
-    _reachable,
-    _not_secret,
-)

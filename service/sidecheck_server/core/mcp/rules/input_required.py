@@ -14,10 +14,10 @@ from sidecheck_server.core.mcp.rules.capabilities import (
     lacks_extension,
 )
 from sidecheck_server.core.mcp.rules.metadata import RESULTS
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, RuleSet
 from sidecheck_server.core.types import Severity
 
-__all__ = ["FORBIDDEN", "RETRY_MISPLACED", "RULES", "allows_extensions"]
+__all__ = ["FORBIDDEN", "RETRY_MISPLACED", "allows_extensions"]
 
 _SINCE = "2026-07-28"
 _PAGE = "basic/patterns/mrtr"
@@ -25,23 +25,7 @@ _SERVER_REQUIREMENTS = Clause(_PAGE, "server-requirements-basic-workflow")
 
 _TYPES = ("complete", "input_required")
 
-FORBIDDEN = Rule(
-    "INPUT_REQUIRED_FORBIDDEN",
-    Severity.ERROR,
-    Clause(_PAGE, "supported-requests"),
-    "A result MUST NOT request input, except for tools/call, prompts/get and resources/read.",
-    ("JSONRPCMessage",),
-    since=_SINCE,
-)
-RETRY_MISPLACED = Rule(
-    "INPUT_RESPONSES_MISPLACED",
-    Severity.ERROR,
-    Clause(_PAGE, "client-requirements-basic-workflow"),
-    "`inputResponses` and `requestState` MUST NOT be in a request other than the retry of one"
-    " whose result requested input.",
-    ("JSONRPCMessage",),
-    since=_SINCE,
-)
+_INPUT_RULES = RuleSet(Group.INPUT_REQUIRED, since=_SINCE)
 
 
 def allows_extensions(context: Context) -> bool:
@@ -61,14 +45,12 @@ def _may_be_declared(type_: str, context: Context) -> bool:
     return allows_extensions(context)
 
 
-@rule(
+@_INPUT_RULES.rule(
     "RESULT_TYPE_UNKNOWN",
-    severity=Severity.ERROR,
-    clause=Clause("basic", "resulttype"),
-    requirement='The type of a result MUST be "complete", "input_required", or one of a declared'
-    " extension.",
+    Severity.ERROR,
+    Clause("basic", "resulttype"),
+    'The type of a result MUST be "complete", "input_required", or one of a declared extension.',
     on=RESULTS,
-    since=_SINCE,
 )
 def _result_type(value: Any, context: Context) -> Iterator[Fault]:
     type_ = value.get("resultType") if isinstance(value, dict) else None
@@ -81,13 +63,12 @@ def _result_type(value: Any, context: Context) -> Iterator[Fault]:
         )
 
 
-@rule(
+@_INPUT_RULES.rule(
     "INPUT_REQUIRED_TYPE",
-    severity=Severity.ERROR,
-    clause=Clause("basic", "resulttype"),
-    requirement='A result that requests input MUST have the type "input_required".',
+    Severity.ERROR,
+    Clause("basic", "resulttype"),
+    'A result that requests input MUST have the type "input_required".',
     on="InputRequiredResult",
-    since=_SINCE,
 )
 def _input_required_type(value: Any, _context: Context) -> Iterator[Fault]:
     if isinstance(value, dict) and value.get("resultType") == "complete":
@@ -95,27 +76,24 @@ def _input_required_type(value: Any, _context: Context) -> Iterator[Fault]:
         yield Fault(("resultType",), message, "input_required")
 
 
-@rule(
+@_INPUT_RULES.rule(
     "INPUT_REQUIRED_EMPTY",
-    severity=Severity.ERROR,
-    clause=_SERVER_REQUIREMENTS,
-    requirement="A result that requests input MUST have `inputRequests`, `requestState` or both.",
+    Severity.ERROR,
+    _SERVER_REQUIREMENTS,
+    "A result that requests input MUST have `inputRequests`, `requestState` or both.",
     on="InputRequiredResult",
-    since=_SINCE,
 )
 def _empty_input_required(value: Any, _context: Context) -> Iterator[Fault]:
     if isinstance(value, dict) and not ("inputRequests" in value or "requestState" in value):
         yield Fault((), "expected inputRequests or requestState, found neither")
 
 
-@rule(
+@_INPUT_RULES.rule(
     "INPUT_REQUEST_UNDECLARED",
-    severity=Severity.ERROR,
-    clause=_SERVER_REQUIREMENTS,
-    requirement="A server MUST NOT request input for which the client did not declare the "
-    "capability.",
+    Severity.ERROR,
+    _SERVER_REQUIREMENTS,
+    "A server MUST NOT request input for which the client did not declare the capability.",
     on="InputRequiredResult",
-    since=_SINCE,
 )
 def _undeclared_input(value: Any, context: Context) -> Iterator[Fault]:
     requests = value.get("inputRequests") if isinstance(value, dict) else None
@@ -134,11 +112,16 @@ def _undeclared_input(value: Any, context: Context) -> Iterator[Fault]:
             )
 
 
-RULES: tuple[Rule, ...] = (
-    _result_type,
-    _input_required_type,
-    _empty_input_required,
-    _undeclared_input,
-    FORBIDDEN,
-    RETRY_MISPLACED,
+FORBIDDEN = _INPUT_RULES.declare(
+    "INPUT_REQUIRED_FORBIDDEN",
+    Severity.ERROR,
+    Clause(_PAGE, "supported-requests"),
+    "A result MUST NOT request input, except for tools/call, prompts/get and resources/read.",
+)
+RETRY_MISPLACED = _INPUT_RULES.declare(
+    "INPUT_RESPONSES_MISPLACED",
+    Severity.ERROR,
+    Clause(_PAGE, "client-requirements-basic-workflow"),
+    "`inputResponses` and `requestState` MUST NOT be in a request other than the retry of one"
+    " whose result requested input.",
 )

@@ -1,11 +1,15 @@
-"""Keys of `_meta`."""
+"""Rules on the keys of `_meta`, and on the trace context in it.
+
+The keys of the trace context follow W3C Trace Context and W3C Baggage.
+"""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from sidecheck_server.core.explain.values import Values
-from sidecheck_server.core.limits import spend
+from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.mcp.context import FIRST_STATELESS, Context, Sender
 from sidecheck_server.core.mcp.metadata_keys import (
     CLIENT_INFO_KEY,
@@ -15,10 +19,10 @@ from sidecheck_server.core.mcp.metadata_keys import (
     RELATED_TASK_KEY,
     SERVER_INFO_KEY,
 )
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, RuleSet
 from sidecheck_server.core.types import Severity
 
-__all__ = ["META", "METADATA_TYPES", "RESULTS", "RULES", "is_key", "prefix_of"]
+__all__ = ["META", "RESULTS", "is_key", "prefix_of"]
 
 _KEYS, _TASKS, _DISCOVERY = "2025-06-18", "2025-11-25", FIRST_STATELESS
 META = Clause("basic", "meta")
@@ -26,7 +30,7 @@ META = Clause("basic", "meta")
 
 _RELATED = Clause("basic/utilities/tasks", "related-task-metadata")
 
-METADATA_TYPES = (
+_METADATA_TYPES = (
     "MetaObject",
     "NotificationMetaObject",
     "RequestMetaObject",
@@ -81,13 +85,15 @@ def _is_reserved(prefix: str, version: str) -> bool:
     return len(labels) > 1 and labels[-2] in {"modelcontextprotocol", "mcp"}
 
 
-@rule(
+_METADATA_RULES = RuleSet(Group.METADATA)
+
+
+@_METADATA_RULES.rule(
     "META_KEY",
-    severity=Severity.ERROR,
-    clause=META,
-    requirement="A key of `_meta` MUST be a name, optionally after a prefix of dotted labels "
-    "and a slash.",
-    on=METADATA_TYPES,
+    Severity.ERROR,
+    META,
+    "A key of `_meta` MUST be a name, optionally after a prefix of dotted labels and a slash.",
+    on=_METADATA_TYPES,
     since=_KEYS,
 )
 def _key(value: Any, context: Context) -> Iterable[Fault]:
@@ -104,13 +110,12 @@ def _malformed_keys(meta: dict[str, Any], context: Context) -> Iterator[Fault]:
             yield Fault((key,), f"expected a key such as com.example/name, found {shown}")
 
 
-@rule(
+@_METADATA_RULES.rule(
     "META_PREFIX_RESERVED",
-    severity=Severity.WARNING,
-    clause=META,
-    requirement="Prefixes reserved for MCP SHOULD be used only by the specification and its "
-    "extensions.",
-    on=METADATA_TYPES,
+    Severity.WARNING,
+    META,
+    "Prefixes reserved for MCP SHOULD be used only by the specification and its extensions.",
+    on=_METADATA_TYPES,
     since=_KEYS,
 )
 def _reserved(value: Any, context: Context) -> Iterable[Fault]:
@@ -130,12 +135,12 @@ def _reserved_keys(meta: dict[str, Any], context: Context) -> Iterator[Fault]:
                 yield Fault((key,), f"{shown} is reserved for MCP")
 
 
-@rule(
+@_METADATA_RULES.rule(
     "META_PREFIX_ORDER",
-    severity=Severity.WARNING,
-    clause=META,
-    requirement="The prefix of a key of `_meta` SHOULD be a domain name in reverse order.",
-    on=METADATA_TYPES,
+    Severity.WARNING,
+    META,
+    "The prefix of a key of `_meta` SHOULD be a domain name in reverse order.",
+    on=_METADATA_TYPES,
     since=_TASKS,
 )
 def _prefix_order(value: Any, context: Context) -> Iterable[Fault]:
@@ -166,11 +171,31 @@ def _is_forward(labels: list[str]) -> bool:
     return last in _LAST_LABELS and len(first) > _COUNTRY and first not in _FIRST_LABELS
 
 
-@rule(
+@_METADATA_RULES.rule(
+    "META_RELATED_TASK",
+    Severity.ERROR,
+    _RELATED,
+    "`io.modelcontextprotocol/related-task` MUST be an object with a `taskId`.",
+    on=_METADATA_TYPES,
+    since=_TASKS,
+    until=_TASKS,
+)
+def _related_task(value: Any, context: Context) -> Iterable[Fault]:
+    if not (isinstance(value, dict) and RELATED_TASK_KEY in value):
+        return ()
+    task = value[RELATED_TASK_KEY]
+    if isinstance(task, dict) and isinstance(task.get("taskId"), str):
+        return ()
+    found = Values(hidden=context.hide_values).describe(task)
+    message = f"expected an object with the string taskId, found {found}"
+    return (Fault((RELATED_TASK_KEY,), message),)
+
+
+@_METADATA_RULES.rule(
     "META_PROTOCOL_VERSION",
-    severity=Severity.ERROR,
-    clause=Clause("basic/versioning", "protocol-version-negotiation"),
-    requirement="A request of another version than that of the server MUST be rejected.",
+    Severity.ERROR,
+    Clause("basic/versioning", "protocol-version-negotiation"),
+    "A request of another version than that of the server MUST be rejected.",
     on="RequestMetaObject",
     since=_DISCOVERY,
 )
@@ -183,12 +208,11 @@ def _version(value: Any, context: Context) -> Iterable[Fault]:
     return (Fault((PROTOCOL_VERSION_KEY,), message, context.version),)
 
 
-@rule(
+@_METADATA_RULES.rule(
     "META_CLIENT_INFO",
-    severity=Severity.WARNING,
-    clause=META,
-    requirement="A request SHOULD name the client software in "
-    "`io.modelcontextprotocol/clientInfo`.",
+    Severity.WARNING,
+    META,
+    "A request SHOULD name the client software in `io.modelcontextprotocol/clientInfo`.",
     on="RequestMetaObject",
     since=_DISCOVERY,
 )
@@ -200,11 +224,11 @@ def _client_info(value: Any, _context: Context) -> Iterable[Fault]:
     )
 
 
-@rule(
+@_METADATA_RULES.rule(
     "META_SERVER_INFO",
-    severity=Severity.WARNING,
-    clause=META,
-    requirement="A result SHOULD name the server software in `io.modelcontextprotocol/serverInfo`.",
+    Severity.WARNING,
+    META,
+    "A result SHOULD name the server software in `io.modelcontextprotocol/serverInfo`.",
     on=RESULTS,
     since=_DISCOVERY,
 )
@@ -221,31 +245,11 @@ def _server_info(value: Any, context: Context) -> Iterable[Fault]:
     )
 
 
-@rule(
-    "META_RELATED_TASK",
-    severity=Severity.ERROR,
-    clause=_RELATED,
-    requirement="`io.modelcontextprotocol/related-task` MUST be an object with a `taskId`.",
-    on=METADATA_TYPES,
-    since=_TASKS,
-    until=_TASKS,
-)
-def _related_task(value: Any, context: Context) -> Iterable[Fault]:
-    if not (isinstance(value, dict) and RELATED_TASK_KEY in value):
-        return ()
-    task = value[RELATED_TASK_KEY]
-    if isinstance(task, dict) and isinstance(task.get("taskId"), str):
-        return ()
-    found = Values(hidden=context.hide_values).describe(task)
-    message = f"expected an object with the string taskId, found {found}"
-    return (Fault((RELATED_TASK_KEY,), message),)
-
-
-@rule(
+@_METADATA_RULES.rule(
     "META_RELATED_TASK_MISSING",
-    severity=Severity.ERROR,
-    clause=_RELATED,
-    requirement="The result of tasks/result MUST name its task in `_meta`.",
+    Severity.ERROR,
+    _RELATED,
+    "The result of tasks/result MUST name its task in `_meta`.",
     on="GetTaskPayloadResult",
     since=_TASKS,
     until=_TASKS,
@@ -256,12 +260,11 @@ def _related_task_missing(value: Any, _context: Context) -> Iterator[Fault]:
         yield Fault((), f"missing {RELATED_TASK_KEY} in _meta", RELATED_TASK_KEY)
 
 
-@rule(
+@_METADATA_RULES.rule(
     "META_RELATED_TASK_REDUNDANT",
-    severity=Severity.WARNING,
-    clause=_RELATED,
-    requirement="Messages that name a task in their params or result SHOULD NOT name it in "
-    "`_meta` too.",
+    Severity.WARNING,
+    _RELATED,
+    "Messages that name a task in their params or result SHOULD NOT name it in `_meta` too.",
     on=(
         "CancelTaskRequestParams",
         "CancelTaskResult",
@@ -280,14 +283,82 @@ def _related_task_redundant(value: Any, _context: Context) -> Iterator[Fault]:
         yield Fault(("_meta", RELATED_TASK_KEY), "the task is already named outside of _meta")
 
 
-RULES: tuple[Rule, ...] = (
-    _key,
-    _reserved,
-    _prefix_order,
-    _related_task,
-    _version,
-    _client_info,
-    _server_info,
-    _related_task_missing,
-    _related_task_redundant,
+_TRACE_RULES = RuleSet(Group.TRACE_CONTEXT, on=_METADATA_TYPES, since="2026-07-28")
+
+# Later versions may append fields to the flags (Trace Context, section 3.2.4).
+_TRACEPARENT = re.compile(
+    "(?!ff)([0-9a-f]{2})-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-.*)?", re.DOTALL
 )
+_STATE_KEY = "[a-z0-9_*/-]"
+_STATE = re.compile(
+    rf"((?:[a-z]{_STATE_KEY}{{0,255}}|[a-z0-9]{_STATE_KEY}{{0,240}}@[a-z]{_STATE_KEY}{{0,13}}))"
+    "=[ !-+\\--<>-~]{0,255}[!-+\\--<>-~]"
+)
+_MAX_STATES = 32
+
+_TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]++"  # noqa: S105 - a token of HTTP
+_SPACE = "[ \\t]*+"
+_VALUE = "[!#-+\\--:<-\\[\\]-~]*+"
+_PAIR = rf"{_SPACE}{_TOKEN}{_SPACE}={_SPACE}{_VALUE}{_SPACE}"
+_PROPERTY = rf";{_SPACE}{_TOKEN}{_SPACE}(?:={_SPACE}{_VALUE}{_SPACE})?"
+_MEMBER = re.compile(rf"{_PAIR}(?:{_PROPERTY})*+")
+
+
+def _is_traceparent(text: str, budget: Budget) -> bool:
+    """Return whether *text* is a `traceparent`."""
+    spend(budget, 40)
+    match = _TRACEPARENT.fullmatch(text)
+    return bool(match and (match[1] != "00" or not match[2]))
+
+
+def _is_tracestate(text: str, budget: Budget) -> bool:
+    """Return whether *text* is a `tracestate`."""
+    spend(budget, 40 + len(text))
+    members = [member.strip(" \t") for member in text.split(",")]
+    if len(members) > _MAX_STATES:
+        return False
+    # Empty members are allowed.
+    matches = [_STATE.fullmatch(member) for member in members if member]
+    keys = {match[1] for match in matches if match}
+    return len(keys) == len(matches)
+
+
+def _is_baggage(text: str, budget: Budget) -> bool:
+    """Return whether *text* is a `baggage`."""
+    spend(budget, 40 + len(text))
+    return all(map(_MEMBER.fullmatch, text.split(",")))
+
+
+def _trace_faults(
+    name: str,
+    is_valid: Callable[[str, Budget], bool],
+    expected: str,
+    value: Any,
+    context: Context,
+) -> Iterable[Fault]:
+    if type(value) is not dict or name not in value:
+        return ()
+    text = value[name]
+    if isinstance(text, str) and is_valid(text, context.budget):
+        return ()
+    found = Values(hidden=context.hide_values).describe(text)
+    return (Fault((name,), f"expected {expected}, found {found}"),)
+
+
+for _name, _standard, _is_valid, _contents in (
+    (
+        "traceparent",
+        "W3C Trace Context",
+        _is_traceparent,
+        "version, trace id, parent id and flags",
+    ),
+    ("tracestate", "W3C Trace Context", _is_tracestate, "at most 32 keys with values"),
+    ("baggage", "W3C Baggage", _is_baggage, "keys with values"),
+):
+    _TRACE_RULES.declare(
+        f"META_{_name.upper()}",
+        Severity.ERROR,
+        META,
+        f"`{_name}` MUST have the format of {_standard}.",
+        check=partial(_trace_faults, _name, _is_valid, f"{_contents} as in {_standard}"),
+    )

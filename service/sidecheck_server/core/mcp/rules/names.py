@@ -2,24 +2,22 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
 from sidecheck_server.core.explain.values import count_noun, join_phrase, quote
 from sidecheck_server.core.limits import spend
-from sidecheck_server.core.mcp.context import VERSIONS, Context
+from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.name_grammars import (
     PROVIDERS,
     NameGrammar,
-    ProviderGrammar,
     ascii_lookalike,
     describe_characters,
 )
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Check, Clause, Fault, Group, RuleSet
 from sidecheck_server.core.types import Severity
 
-__all__ = ["NAME_RULES", "NO_DUPLICATES", "RULES", "NameCheck", "NameRule"]
+__all__ = ["NAME_RULES", "NO_DUPLICATES"]
 
 _SPECIFIED = NameGrammar(128, "A-Za-z0-9_.-", 'ASCII letters, digits, "_", "-" and "."')
 """Grammar of the specification since 2025-11-25."""
@@ -42,17 +40,12 @@ _CLAUSE = Clause("server/tools", "tool-names")
 _PROPOSAL = Clause("https://github.com/modelcontextprotocol/modelcontextprotocol/issues/986")
 _INVALID_CHARACTER = re.compile(f"[^{_SPECIFIED.characters}]")
 
+NAME_RULES = RuleSet(Group.TOOL_NAMES, on="Tool")
+"""Rules on single names."""
+
 #: Message of a fault, and a better name or "".
 NameFault: TypeAlias = tuple[str, str]
 NameCheck: TypeAlias = Callable[[str, Context], NameFault | None]
-
-
-@dataclass(frozen=True, slots=True)
-class NameRule:
-    """A rule on a single name, with its check of the name."""
-
-    rule: Rule
-    check: NameCheck
 
 
 def _name_of(tool: Any) -> str | None:
@@ -60,59 +53,51 @@ def _name_of(tool: Any) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def _name_rule(
-    code: str,
-    severity: Severity,
-    clause: Clause,
-    requirement: str,
-    since: str = VERSIONS[0],
-) -> Callable[[NameCheck], NameRule]:
-    """Turn the decorated check of a name into a rule on tools."""
+def _of_tool(check_name: NameCheck) -> Check:
+    """Turn the decorated check of a name into one of a tool."""
 
-    def decorate(name_check: NameCheck) -> NameRule:
-        def check(tool: Any, context: Context) -> Iterable[Fault]:
-            name = _name_of(tool)
-            fault = None if name is None else name_check(name, context)
-            return () if fault is None else (Fault(("name",), *fault),)
+    def check(tool: Any, context: Context) -> Iterable[Fault]:
+        name = _name_of(tool)
+        fault = None if name is None else check_name(name, context)
+        return () if fault is None else (Fault(("name",), *fault),)
 
-        subjects = ("Tool",)
-        rule = Rule(code, severity, clause, requirement, subjects, check, since)
-        return NameRule(rule, name_check)
-
-    return decorate
+    return check
 
 
-@_name_rule(
+@NAME_RULES.rule(
     "TOOL_NAME_EMPTY",
     Severity.WARNING,
     _CLAUSE,
     "The name of a tool SHOULD NOT be empty.",
-    _SINCE,
+    since=_SINCE,
 )
+@_of_tool
 def _not_empty(name: str, _context: Context) -> NameFault | None:
     return None if name else ("the name should have at least 1 character, found none", "")
 
 
-@_name_rule(
+@NAME_RULES.rule(
     "TOOL_NAME_LENGTH",
     Severity.WARNING,
     _CLAUSE,
     "The name of a tool SHOULD have at most 128 characters.",
-    _SINCE,
+    since=_SINCE,
 )
+@_of_tool
 def _not_too_long(name: str, _context: Context) -> NameFault | None:
     if len(name) <= _SPECIFIED.longest:
         return None
     return f"the name should have at most {_SPECIFIED.longest} characters, found {len(name)}", ""
 
 
-@_name_rule(
+@NAME_RULES.rule(
     "TOOL_NAME_CHARACTERS",
     Severity.WARNING,
     _CLAUSE,
     'The name of a tool SHOULD consist of ASCII letters, digits, "_", "-" and ".".',
-    _SINCE,
+    since=_SINCE,
 )
+@_of_tool
 def _valid_characters(name: str, context: Context) -> NameFault | None:
     invalid = list(dict.fromkeys(_INVALID_CHARACTER.findall(name[:_MAX_CHARACTERS_READ])))
     if not invalid:
@@ -144,14 +129,15 @@ def _replacement(character: str) -> str:
     return lookalike if lookalike and not _INVALID_CHARACTER.search(lookalike) else "_"
 
 
-@_name_rule(
+@NAME_RULES.rule(
     "TOOL_NAME_SEP_986",
     Severity.INFO,
     _PROPOSAL,
     "SEP-986 proposed that the name of a tool consist of 1 to 64 ASCII letters, digits, "
     '"_", "-", "." and "/".',
-    _SINCE,
+    since=_SINCE,
 )
+@_of_tool
 def _as_proposed(name: str, context: Context) -> NameFault | None:
     return _grammar_fault(name, _PROPOSED, _ALLOWED_AS_PROPOSED, context)
 
@@ -174,14 +160,28 @@ def _grammar_fault(
     return f"{allowed}; found {found}", ""
 
 
-def _provider_rule(provider: ProviderGrammar) -> NameRule:
-    """Return the rule that *provider* accepts the names of tools."""
-    grammar = provider.grammar
-    allowed = f"{provider.api} allows names of {grammar.allowed}"
-    decorate = _name_rule(provider.code, Severity.INFO, Clause(provider.source), f"{allowed}.")
-    return decorate(lambda name, context: _grammar_fault(name, grammar, allowed, context))
+def _provider_check(grammar: NameGrammar, allowed: str) -> Check:
+    return _of_tool(lambda name, context: _grammar_fault(name, grammar, allowed, context))
 
 
+for _provider in PROVIDERS:
+    _allowed = f"{_provider.api} allows names of {_provider.grammar.allowed}"
+    NAME_RULES.declare(
+        _provider.code,
+        Severity.INFO,
+        Clause(_provider.source),
+        f"{_allowed}.",
+        check=_provider_check(_provider.grammar, _allowed),
+    )
+
+
+@RuleSet(Group.TOOL_NAMES).rule(
+    "TOOL_NAME_DUPLICATE",
+    Severity.WARNING,
+    Clause("server/tools", "tool"),
+    "The names of the tools of a list SHOULD be unique.",
+    on="ListToolsResult",
+)
 def _unique_names(result: Any, context: Context) -> Iterator[Fault]:
     tools = result.get("tools") if isinstance(result, dict) else None
     if not isinstance(tools, list):
@@ -200,22 +200,5 @@ def _unique_names(result: Any, context: Context) -> Iterator[Fault]:
             yield Fault(("tools", index, "name"), message)
 
 
-NO_DUPLICATES = rule(
-    "TOOL_NAME_DUPLICATE",
-    severity=Severity.WARNING,
-    clause=Clause("server/tools", "tool"),
-    requirement="The names of the tools of a list SHOULD be unique.",
-    on="ListToolsResult",
-)(_unique_names)
+NO_DUPLICATES = _unique_names
 """The rule is also reported for tools and names that are not in a tools/list result."""
-
-NAME_RULES: tuple[NameRule, ...] = (
-    _not_empty,
-    _not_too_long,
-    _valid_characters,
-    _as_proposed,
-    *(_provider_rule(provider) for provider in PROVIDERS),
-)
-"""Rules on single names."""
-
-RULES: tuple[Rule, ...] = (*(name_rule.rule for name_rule in NAME_RULES), NO_DUPLICATES)

@@ -1,7 +1,8 @@
-"""Data model of rules: requirement, source in the specification, check, and fault."""
+"""Data model of rules, and the sets in which they are declared and registered."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, TypeAlias
 
 from sidecheck_server.core.mcp.context import VERSIONS, Context
@@ -13,9 +14,11 @@ __all__ = [
     "DeferredCheck",
     "Fault",
     "Finding",
+    "Group",
     "Path",
     "Rule",
-    "rule",
+    "RuleSet",
+    "registered_rules",
     "type_clause",
 ]
 
@@ -94,6 +97,8 @@ class DeferredCheck:
 
 Finding: TypeAlias = Fault | DeferredCheck
 Check: TypeAlias = Callable[[Any, Context], Iterable[Finding]]
+#: Returns True for values that certainly keep a rule.
+Skip: TypeAlias = Callable[[Any, Context], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +124,7 @@ class Rule:
     until: str = VERSIONS[-1]
     #: Returns True for values that certainly keep the rule, so that *check* is not called.
     #: It is called once for all rules of a type that share it.
-    skip: Callable[[Any, Context], bool] | None = None
+    skip: Skip | None = None
     #: Whether it may seem broken because an earlier message of the session was not seen.
     #: Such a rule is silent from the first message that was missed. The others are broken
     #: by the messages that were seen, whatever is between them.
@@ -152,20 +157,140 @@ class Rule:
         )
 
 
-def rule(
-    code: str,
-    *,
-    severity: Severity,
-    clause: Clause,
-    requirement: str,
-    on: str | tuple[str, ...],
-    since: str = VERSIONS[0],
-    until: str = VERSIONS[-1],
-) -> Callable[[Check], Rule]:
-    """Turn the decorated check function into a rule on values of the types *on*."""
-    subjects = (on,) if isinstance(on, str) else on
+class Group(Enum):
+    """Groups of rules with their titles, in the order of the reference."""
 
-    def decorate(check: Check) -> Rule:
-        return Rule(code, severity, clause, requirement, subjects, check, since, until)
+    # What every message has.
+    VALUES = "Values and texts"
+    MESSAGES = "Messages and methods"
+    ERRORS = "Error codes and error data"
+    METADATA = "Keys of `_meta`"
+    TRACE_CONTEXT = "Trace context in `_meta`"
+    # Versions and capabilities.
+    VERSION_NEGOTIATION = "Version negotiation"
+    DECLARATIONS = "Versions and capabilities of requests"
+    CAPABILITIES = "Capabilities and extensions"
+    UNDECLARED_FEATURES = "Features in use that were not declared"
+    FEATURES = "Features: tasks, completion, roots and logging"
+    # What holds between messages.
+    SESSIONS = "Sessions"
+    NOTIFICATIONS = "Notifications of cancellation and progress"
+    REJECTIONS = "Requests that must be rejected"
+    EMPTY_RESULTS = "Empty results"
+    LISTS = "Lists"
+    CACHING = "Caching hints"
+    # Tools.
+    TOOLS = "Tool definitions and results"
+    TOOL_FORMS = "Forms of tool definitions"
+    TOOL_SCHEMAS = "Schemas of tools"
+    TOOL_NAMES = "Names of tools"
+    TOOL_HEADERS = "Headers of tool arguments (`x-mcp-header`)"
+    ICONS = "Icons of tools, prompts, resources and implementations"
+    # Other features of servers.
+    CONTENT = "Content blocks and resources"
+    PROMPTS = "Prompts"
+    SUBSCRIPTIONS = "Subscriptions"
+    LOGGING = "Logging"
+    # Input from clients.
+    INPUT_REQUIRED = "Result types and results that request input"
+    ELICITATION_REQUESTS = "Elicitation requests"
+    ELICITATION_FIELDS = "Fields of elicitation forms"
+    ELICITATION_OPTIONS = "Options of selects in elicitation forms"
+    ELICITATION_URLS = "Elicitation URLs"
+    ELICITATION_RESULTS = "Elicitation results"
+    ELICITATION_ERRORS = "Elicitations in errors"
+    SAMPLING_REQUESTS = "Sampling requests"
+    SAMPLING_HISTORY = "Sampling histories"
+    SAMPLING_OUTPUTS = "Structured content of tool results in sampling requests"
+    SAMPLING_RESULTS = "Sampling results and tool uses of models"
+    # Tasks.
+    TASKS = "Tasks"
+    TASKS_EXTENSION = "Tasks extension"
 
-    return decorate
+
+class RuleSet:
+    """Declares and registers rules of one group, with what most of them have in common.
+
+    A rule may override each of the common values. Iterating yields the rules of the set.
+    """
+
+    def __init__(
+        self,
+        group: Group,
+        *,
+        on: str | tuple[str, ...] = "JSONRPCMessage",
+        since: str = VERSIONS[0],
+        until: str = VERSIONS[-1],
+        skip: Skip | None = None,
+        needs_whole_session: bool = False,
+    ) -> None:
+        self._rules: list[Rule] = []
+        _SETS[group].append(self)
+        self._on = on
+        self._since = since
+        self._until = until
+        self._skip = skip
+        self._needs_whole_session = needs_whole_session
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self._rules)
+
+    def declare(  # noqa: PLR0913 - the columns of a table.
+        self,
+        code: str,
+        severity: Severity,
+        clause: Clause,
+        requirement: str,
+        *,
+        on: str | tuple[str, ...] = (),
+        since: str = "",
+        until: str = "",
+        needs_whole_session: bool | None = None,
+        check: Check | None = None,
+    ) -> Rule:
+        """Register and return a rule; without *check*, other code finds its faults."""
+        subjects = on or self._on
+        if needs_whole_session is None:
+            needs_whole_session = self._needs_whole_session
+        rule = Rule(
+            code,
+            severity,
+            clause,
+            requirement,
+            (subjects,) if isinstance(subjects, str) else subjects,
+            check,
+            since or self._since,
+            until or self._until,
+            self._skip,
+            needs_whole_session,
+        )
+        self._rules.append(rule)
+        return rule
+
+    def rule(
+        self,
+        code: str,
+        severity: Severity,
+        clause: Clause,
+        requirement: str,
+        *,
+        on: str | tuple[str, ...] = (),
+        since: str = "",
+        until: str = "",
+    ) -> Callable[[Check], Rule]:
+        """Turn the decorated check into a rule, and register it."""
+
+        def decorate(check: Check) -> Rule:
+            return self.declare(
+                code, severity, clause, requirement, on=on, since=since, until=until, check=check
+            )
+
+        return decorate
+
+
+_SETS: dict[Group, list[RuleSet]] = {group: [] for group in Group}
+
+
+def registered_rules(group: Group) -> tuple[Rule, ...]:
+    """Return the rules of *group*, in the order in which its module declares them."""
+    return tuple(rule for rules in _SETS[group] for rule in rules)

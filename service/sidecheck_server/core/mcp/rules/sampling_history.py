@@ -1,4 +1,4 @@
-"""Sampling histories.
+"""Rules on the tool uses and tool results in the history of a sampling request.
 
 Tool uses and their results must match throughout the history. The Python SDK checks only the
 last two messages; for faults that it finds too, the message begins with its text.
@@ -10,7 +10,7 @@ from typing import Any
 from sidecheck_server.core.explain.values import Values, count_noun, quote
 from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Clause, DeferredCheck, Fault, Group, Path, RuleSet
 from sidecheck_server.core.mcp.rules.sampling_turns import (
     Turn,
     adjacent_turn,
@@ -19,8 +19,6 @@ from sidecheck_server.core.mcp.rules.sampling_turns import (
     turns_of,
 )
 from sidecheck_server.core.types import Severity
-
-__all__ = ["RULES"]
 
 _SINCE = "2025-11-25"
 _REQUEST = "CreateMessageRequestParams"
@@ -41,13 +39,15 @@ def _named(block: str, id_: str, context: Context) -> str:
     return block if context.hide_values else f"{block} with the id {quote(id_)}"
 
 
-@rule(
+_HISTORY_RULES = RuleSet(Group.SAMPLING_HISTORY, since=_SINCE)
+
+
+@_HISTORY_RULES.rule(
     "SAMPLING_TOOL_USE_ROLE",
-    severity=Severity.WARNING,
-    clause=_ROLES,
-    requirement="A message of the user SHOULD NOT have tool uses, which the assistant sends.",
+    Severity.WARNING,
+    _ROLES,
+    "A message of the user SHOULD NOT have tool uses, which the assistant sends.",
     on=_MESSAGE,
-    since=_SINCE,
 )
 def _tool_use_role(value: Any, context: Context) -> Iterable[Fault]:
     turn = read_turn(value, context)
@@ -58,13 +58,12 @@ def _tool_use_role(value: Any, context: Context) -> Iterable[Fault]:
     return [Fault(use.path, message) for use in turn.uses]
 
 
-@rule(
+@_HISTORY_RULES.rule(
     "SAMPLING_TOOL_RESULT_ROLE",
-    severity=Severity.ERROR,
-    clause=_ROLES,
-    requirement="A message of the assistant MUST NOT have tool results.",
+    Severity.ERROR,
+    _ROLES,
+    "A message of the assistant MUST NOT have tool results.",
     on="SamplingMessage",
-    since=_SINCE,
 )
 def _tool_result_role(value: Any, context: Context) -> Iterable[Fault]:
     turn = read_turn(value, context)
@@ -75,15 +74,14 @@ def _tool_result_role(value: Any, context: Context) -> Iterable[Fault]:
     return [Fault(result.path, message) for result in turn.results]
 
 
-@rule(
+@_HISTORY_RULES.rule(
     "SAMPLING_TOOL_RESULT_MIXED",
-    severity=Severity.ERROR,
-    clause=_RESULTS,
-    requirement="A message of the user with tool results MUST have nothing else; clients of "
+    Severity.ERROR,
+    _RESULTS,
+    "A message of the user with tool results MUST have nothing else; clients of "
     "2025-11-25 "
     "respond with -32602 (Invalid params).",
     on=_REQUEST,
-    since=_SINCE,
 )
 def _mixed(value: Any, context: Context) -> Iterator[Fault]:
     last = len(messages_of(value)) - 1
@@ -100,16 +98,13 @@ def _mixed(value: Any, context: Context) -> Iterator[Fault]:
             yield Fault(turn.at(("content",)), f"{text}; {found}")
 
 
-@rule(
+@_HISTORY_RULES.rule(
     "SAMPLING_TOOL_USE_UNANSWERED",
-    severity=Severity.ERROR,
-    clause=_BALANCE,
-    requirement=(
-        "Every tool use MUST have its result in the next message, also at the end of the history; "
-        "clients of 2025-11-25 respond with -32602 (Invalid params)."
-    ),
+    Severity.ERROR,
+    _BALANCE,
+    "Every tool use MUST have its result in the next message, also at the end of the history; "
+    "clients of 2025-11-25 respond with -32602 (Invalid params).",
     on=_REQUEST,
-    since=_SINCE,
 )
 def _unanswered(value: Any, context: Context) -> Iterator[Fault]:
     turns = turns_of(value, context)
@@ -131,13 +126,12 @@ def _unanswered(value: Any, context: Context) -> Iterator[Fault]:
             yield Fault(turn.at(use.path), f"{_IDS_DIFFER}: {text}" if last else text)
 
 
-@rule(
+@_HISTORY_RULES.rule(
     "SAMPLING_TOOL_RESULT_ORPHAN",
-    severity=Severity.ERROR,
-    clause=_BALANCE,
-    requirement="Every tool result MUST belong to a tool use of the previous message.",
+    Severity.ERROR,
+    _BALANCE,
+    "Every tool result MUST belong to a tool use of the previous message.",
     on=_REQUEST,
-    since=_SINCE,
 )
 def _orphan(value: Any, context: Context) -> Iterator[Fault]:
     last = len(messages_of(value)) - 1
@@ -168,13 +162,12 @@ def _orphans(
             )
 
 
-@rule(
+@_HISTORY_RULES.rule(
     "SAMPLING_TOOL_USE_ID_REPEATED",
-    severity=Severity.WARNING,
-    clause=_BALANCE,
-    requirement="The tool uses of a message SHOULD have unique ids, by which results are matched.",
+    Severity.WARNING,
+    _BALANCE,
+    "The tool uses of a message SHOULD have unique ids, by which results are matched.",
     on=_MESSAGE,
-    since=_SINCE,
 )
 def _use_id_repeated(value: Any, context: Context) -> Iterable[Fault]:
     turn = read_turn(value, context)
@@ -192,16 +185,13 @@ def _repeated_use_ids(turn: Turn, context: Context) -> Iterator[Fault]:
             seen.add(use.id)
 
 
-@rule(
+@_HISTORY_RULES.rule(
     "SAMPLING_TOOL_USE_ID_REUSED",
-    severity=Severity.WARNING,
-    clause=Clause("schema", "toolusecontent"),
-    requirement=(
-        "The id of a tool use SHOULD be unique in the history. Across messages the pairs remain "
-        "clear, so this is no error."
-    ),
+    Severity.WARNING,
+    Clause("schema", "toolusecontent"),
+    "The id of a tool use SHOULD be unique in the history. Across messages the pairs remain "
+    "clear, so this is no error.",
     on=_REQUEST,
-    since=_SINCE,
 )
 def _use_id_reused(value: Any, context: Context) -> Iterator[Fault]:
     first: dict[str, int] = {}
@@ -217,13 +207,12 @@ def _use_id_reused(value: Any, context: Context) -> Iterator[Fault]:
                 )
 
 
-@rule(
+@_HISTORY_RULES.rule(
     "SAMPLING_TOOL_RESULT_REPEATED",
-    severity=Severity.WARNING,
-    clause=_BALANCE,
-    requirement="A tool use SHOULD have only one result.",
+    Severity.WARNING,
+    _BALANCE,
+    "A tool use SHOULD have only one result.",
     on="SamplingMessage",
-    since=_SINCE,
 )
 def _result_repeated(value: Any, context: Context) -> Iterable[Fault]:
     turn = read_turn(value, context)
@@ -241,13 +230,62 @@ def _repeated_results(turn: Turn, context: Context) -> Iterator[Fault]:
             seen.add(result.id)
 
 
-RULES: tuple[Rule, ...] = (
-    _tool_use_role,
-    _tool_result_role,
-    _mixed,
-    _unanswered,
-    _orphan,
-    _use_id_repeated,
-    _use_id_reused,
-    _result_repeated,
+_CODE = "SAMPLING_TOOL_RESULT_OUTPUT"
+_STEPS = 200
+"""Steps to defer a check."""
+
+_OUTPUT_RULES = RuleSet(Group.SAMPLING_OUTPUTS, on=_REQUEST)
+
+
+@_OUTPUT_RULES.rule(
+    _CODE,
+    Severity.WARNING,
+    Clause("schema", "toolresultcontent"),
+    "The structured content of a tool result SHOULD conform to the output schema of "
+    "its tool, if the request has that tool. Calls that failed are not checked.",
+    since=_SINCE,
 )
+def _output(value: Any, context: Context) -> Iterator[DeferredCheck]:
+    schemas = _output_schemas(value, context)
+    if not schemas:
+        return
+    messages = messages_of(value)
+    used: dict[str, Any] = {}
+    for turn in turns_of(value, context):
+        for result in turn.results:
+            schema = schemas.get(used.get(result.id or "", ""))
+            block = _block(messages[turn.index], result.path)
+            if schema is None or result.is_error or "structuredContent" not in block:
+                continue
+            spend(context.budget, _STEPS)
+            yield DeferredCheck(
+                schema,
+                schema_path=(),
+                value=(block["structuredContent"],),
+                value_path=turn.at((*result.path, "structuredContent")),
+                silent=True,
+                code=_CODE,
+            )
+        for use in turn.uses:
+            name = use.block.get("name")
+            if use.id and isinstance(name, str):
+                used[use.id] = name
+
+
+def _output_schemas(request: Any, context: Context) -> dict[str, dict[str, Any]]:
+    """Return the output schemas of the tools of *request* by name; the first of each name."""
+    tools = request.get("tools") if isinstance(request, dict) else None
+    schemas: dict[str, dict[str, Any]] = {}
+    if isinstance(tools, list):
+        spend(context.budget, 20 * len(tools))
+        for tool in tools:
+            name = tool.get("name") if isinstance(tool, dict) else None
+            if isinstance(name, str) and isinstance(tool.get("outputSchema"), dict):
+                schemas.setdefault(name, tool["outputSchema"])
+    return schemas
+
+
+def _block(message: Any, path: Path) -> dict[str, Any]:
+    """Return the block of *message* at *path*, as the turn has it."""
+    block = message["content"] if len(path) == 1 else message["content"][path[1]]
+    return block if isinstance(block, dict) else {}

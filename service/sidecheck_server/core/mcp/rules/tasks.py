@@ -1,23 +1,36 @@
-"""Tasks.
+"""Rules on tasks of 2025-11-25, and on the tasks extension of 2026-07-28.
 
-Tasks of 2025-11-25. Most rules hold between messages; `core.mcp.sessions.tasks` finds their
-violations. Some hold in the extension of 2026-07-28 too.
+The extension is `io.modelcontextprotocol/tasks` (SEP-2663). Other code finds the faults of the
+rules without a check: `core.mcp.sessions.tasks` for those that hold between messages, and
+`core.mcp.messages.checking`.
 """
 
 from collections.abc import Iterator
 from typing import Any
 
-from sidecheck_server.core.explain.values import Values
+from sidecheck_server.core.explain.values import Values, join_phrase
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.mcp.methods import TASKS_EXTENSION
+from sidecheck_server.core.mcp.rules.capabilities import (
+    declared_by_client,
+    declares_extension,
+    lacks_extension,
+)
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, RuleSet
 from sidecheck_server.core.types import Severity
 
 __all__ = [
     "CANCELLED_BY_NOTIFICATION",
     "CANCEL_ACCEPTED",
+    "CLIENT_UNDECLARED",
+    "EXTENSION_ID_REUSED",
+    "EXTENSION_TERMINAL_LEFT",
     "FORBIDDEN",
     "FORBIDDEN_ANSWERED",
     "ID_REUSED",
+    "INPUT_KEY_REUSED",
+    "INPUT_UNKNOWN",
+    "MISPLACED",
     "NOT_CREATED",
     "OTHER",
     "PROGRESS_AFTER_END",
@@ -26,7 +39,6 @@ __all__ = [
     "REQUIRED_ANSWERED",
     "RESULT_OTHER",
     "RESULT_OTHER_TYPE",
-    "RULES",
     "TERMINAL_LEFT",
     "UNASKED",
 ]
@@ -40,133 +52,78 @@ _RETRIEVAL = Clause(_PAGE, "result-retrieval")
 _ASSOCIATION = Clause(_PAGE, "associating-task-related-messages")
 _CANCELLATION = Clause(_PAGE, "task-cancellation")
 
+_TASK_RULES = RuleSet(Group.TASKS, since=_TASKS, until=_TASKS)
 
-def _rule(
-    code: str,
-    clause: Clause,
-    requirement: str,
-    *,
-    severity: Severity = Severity.ERROR,
-    whole_session: bool = False,
-    until: str = _TASKS,
-) -> Rule:
-    """Return a rule that holds between messages."""
-    return Rule(
-        code,
-        severity,
-        clause,
-        requirement,
-        ("JSONRPCMessage",),
-        since=_TASKS,
-        until=until,
-        needs_whole_session=whole_session,
-    )
-
-
-REQUIRED = _rule(
+REQUIRED = _TASK_RULES.declare(
     "TASK_REQUIRED",
+    Severity.ERROR,
     _TOOLS,
     'A tool with the taskSupport "required" MUST be called as a task.',
-    whole_session=True,
+    needs_whole_session=True,
 )
-REQUIRED_ANSWERED = _rule(
+REQUIRED_ANSWERED = _TASK_RULES.declare(
     "TASK_REQUIRED_ANSWERED",
+    Severity.ERROR,
     _TOOLS,
     'A call of a tool with the taskSupport "required" that is not a task MUST be answered with '
     "the error -32601.",
-    whole_session=True,
+    needs_whole_session=True,
 )
-FORBIDDEN = _rule(
+FORBIDDEN = _TASK_RULES.declare(
     "TASK_FORBIDDEN",
+    Severity.ERROR,
     _TOOLS,
     'A tool without taskSupport, or with "forbidden", MUST NOT be called as a task.',
-    whole_session=True,
+    needs_whole_session=True,
 )
-FORBIDDEN_ANSWERED = _rule(
+FORBIDDEN_ANSWERED = _TASK_RULES.declare(
     "TASK_FORBIDDEN_ANSWERED",
+    Severity.WARNING,
     _TOOLS,
     "A call as a task of a tool that forbids it SHOULD be answered with the error -32601.",
-    severity=Severity.WARNING,
-    whole_session=True,
+    needs_whole_session=True,
 )
-NOT_CREATED = _rule(
+NOT_CREATED = _TASK_RULES.declare(
     "TASK_NOT_CREATED",
+    Severity.ERROR,
     _RETRIEVAL,
     "A request as a task that is accepted MUST be answered with a CreateTaskResult.",
-    whole_session=True,
+    needs_whole_session=True,
 )
-UNASKED = _rule(
+UNASKED = _TASK_RULES.declare(
     "TASK_UNASKED",
+    Severity.ERROR,
     Clause(_PAGE, "task-support-and-handling"),
     "A CreateTaskResult MUST answer a request as a task, of a type for which its receiver "
     "declared the capability.",
 )
-ID_REUSED = _rule(
+ID_REUSED = _TASK_RULES.declare(
     "TASK_ID_REUSED",
+    Severity.ERROR,
     Clause(_PAGE, "task-id-requirements"),
     "A taskId MUST be unique among all tasks of its receiver.",
 )
-TERMINAL_LEFT = _rule(
+TERMINAL_LEFT = _TASK_RULES.declare(
     "TASK_TERMINAL_LEFT",
+    Severity.ERROR,
     _LIFECYCLE,
     "A task that is completed, failed or cancelled MUST NOT change its status.",
 )
-CANCEL_ACCEPTED = _rule(
+CANCEL_ACCEPTED = _TASK_RULES.declare(
     "TASK_CANCEL_ACCEPTED",
+    Severity.ERROR,
     _CANCELLATION,
     "The cancellation of a completed, failed or cancelled task MUST be rejected with the error "
     "-32602.",
 )
-CANCELLED_BY_NOTIFICATION = _rule(
-    "TASK_CANCELLED_BY_NOTIFICATION",
-    Clause(
-        _SEP,
-        "task-cancellation",
-        before=((_TASKS, "basic/utilities/cancellation", "behavior-requirements"),),
-    ),
-    "A task MUST be cancelled with tasks/cancel, not with notifications/cancelled.",
-    until=_EXTENSION,
-)
-OTHER = _rule(
-    "TASK_ID_MISMATCH",
-    Clause(
-        _SEP,
-        "task-polling",
-        before=((_TASKS, _PAGE, "associating-task-related-messages"),),
-    ),
-    "The result of tasks/get or tasks/cancel MUST be about the task of the request.",
-    until=_EXTENSION,
-)
-RESULT_OTHER = _rule(
-    "TASK_RESULT_ID_MISMATCH",
-    _ASSOCIATION,
-    "The result of tasks/result MUST name the task of the request in `_meta`.",
-)
-RESULT_OTHER_TYPE = _rule(
-    "TASK_RESULT_TYPE_MISMATCH",
-    _RETRIEVAL,
-    "tasks/result MUST return what the request of the task would have returned.",
-)
-RELATED_MISSING = _rule(
-    "TASK_RELATED_MISMATCH",
-    _ASSOCIATION,
-    "The result of a request that names a related task MUST name the same task in `_meta`.",
-)
-PROGRESS_AFTER_END = _rule(
-    "TASK_PROGRESS_AFTER_END",
-    Clause("basic/utilities/progress", "behavior-requirements"),
-    "Progress of a task MUST stop once it is completed, failed or cancelled.",
-)
 
 
-@rule(
+@_TASK_RULES.rule(
     "TASK_NOT_CANCELLED",
-    severity=Severity.ERROR,
-    clause=_CANCELLATION,
-    requirement="A task MUST be cancelled before tasks/cancel is answered with a result.",
+    Severity.ERROR,
+    _CANCELLATION,
+    "A task MUST be cancelled before tasks/cancel is answered with a result.",
     on="CancelTaskResult",
-    since=_TASKS,
-    until=_TASKS,
 )
 def _not_cancelled(value: Any, context: Context) -> Iterator[Fault]:
     status = value.get("status") if isinstance(value, dict) else None
@@ -176,40 +133,210 @@ def _not_cancelled(value: Any, context: Context) -> Iterator[Fault]:
         yield Fault(("status",), f'expected "cancelled", found {found}', "cancelled")
 
 
-@rule(
+@_TASK_RULES.rule(
     "TASK_FAILED_WITHOUT_MESSAGE",
-    severity=Severity.WARNING,
-    clause=Clause(
+    Severity.WARNING,
+    Clause(
         _SEP,
         "task-execution-errors",
         before=((_TASKS, _PAGE, "task-execution-errors"),),
     ),
-    requirement="The result of tasks/get for a failed task SHOULD have a `statusMessage` about the "
-    "failure.",
+    "The result of tasks/get for a failed task SHOULD have a `statusMessage` about the failure.",
     on="GetTaskResult",
-    since=_TASKS,
+    until=_EXTENSION,
 )
 def _failed_without_message(value: Any, _context: Context) -> Iterator[Fault]:
     if isinstance(value, dict) and value.get("status") == "failed" and "statusMessage" not in value:
         yield Fault((), "missing the statusMessage of a failed task", "statusMessage")
 
 
-RULES: tuple[Rule, ...] = (
-    REQUIRED,
-    REQUIRED_ANSWERED,
-    FORBIDDEN,
-    FORBIDDEN_ANSWERED,
-    NOT_CREATED,
-    UNASKED,
-    ID_REUSED,
-    TERMINAL_LEFT,
-    CANCEL_ACCEPTED,
-    _not_cancelled,
-    _failed_without_message,
-    CANCELLED_BY_NOTIFICATION,
-    OTHER,
-    RESULT_OTHER,
-    RESULT_OTHER_TYPE,
-    RELATED_MISSING,
-    PROGRESS_AFTER_END,
+CANCELLED_BY_NOTIFICATION = _TASK_RULES.declare(
+    "TASK_CANCELLED_BY_NOTIFICATION",
+    Severity.ERROR,
+    Clause(
+        _SEP,
+        "task-cancellation",
+        before=((_TASKS, "basic/utilities/cancellation", "behavior-requirements"),),
+    ),
+    "A task MUST be cancelled with tasks/cancel, not with notifications/cancelled.",
+    until=_EXTENSION,
+)
+OTHER = _TASK_RULES.declare(
+    "TASK_ID_MISMATCH",
+    Severity.ERROR,
+    Clause(
+        _SEP,
+        "task-polling",
+        before=((_TASKS, _PAGE, "associating-task-related-messages"),),
+    ),
+    "The result of tasks/get or tasks/cancel MUST be about the task of the request.",
+    until=_EXTENSION,
+)
+RESULT_OTHER = _TASK_RULES.declare(
+    "TASK_RESULT_ID_MISMATCH",
+    Severity.ERROR,
+    _ASSOCIATION,
+    "The result of tasks/result MUST name the task of the request in `_meta`.",
+)
+RESULT_OTHER_TYPE = _TASK_RULES.declare(
+    "TASK_RESULT_TYPE_MISMATCH",
+    Severity.ERROR,
+    _RETRIEVAL,
+    "tasks/result MUST return what the request of the task would have returned.",
+)
+RELATED_MISSING = _TASK_RULES.declare(
+    "TASK_RELATED_MISMATCH",
+    Severity.ERROR,
+    _ASSOCIATION,
+    "The result of a request that names a related task MUST name the same task in `_meta`.",
+)
+PROGRESS_AFTER_END = _TASK_RULES.declare(
+    "TASK_PROGRESS_AFTER_END",
+    Severity.ERROR,
+    Clause("basic/utilities/progress", "behavior-requirements"),
+    "Progress of a task MUST stop once it is completed, failed or cancelled.",
+)
+
+
+_SINCE = "2026-07-28"
+_OVERVIEW = "https://modelcontextprotocol.io/extensions/tasks/overview"
+_UPDATE = Clause(_SEP, "task-update-requests")
+_OF_STATUS = {"input_required": "inputRequests", "completed": "result", "failed": "error"}
+"""By status, the property that a task has in it."""
+
+_EXTENSION_RULES = RuleSet(Group.TASKS_EXTENSION, since=_SINCE)
+
+
+@_EXTENSION_RULES.rule(
+    "TASK_CLIENT_UNDECLARED",
+    Severity.ERROR,
+    Clause(_SEP, "capability-negotiation"),
+    "A server MUST NOT create a task for a client that did not declare the extension "
+    "in the request, nor answer its requests about tasks, nor notify it of them.",
+    on=("CreateTaskResult", "GetTaskResult", "TaskAcknowledgement"),
+)
+def _client_undeclared(value: Any, context: Context) -> Iterator[Fault]:
+    declared = declared_by_client(context)
+    if declared is None or declares_extension(declared, TASKS_EXTENSION):
+        return
+    creates = isinstance(value, dict) and value.get("resultType") == "task"
+    if creates and lacks_extension(context, TASKS_EXTENSION):
+        return  # The result type is unknown then, which is reported alone.
+    yield Fault((), f"the client did not declare {TASKS_EXTENSION} in the request")
+
+
+#: In a session it holds for subscriptions too.
+CLIENT_UNDECLARED = _client_undeclared
+MISPLACED = _EXTENSION_RULES.declare(
+    "TASK_RESULT_MISPLACED",
+    Severity.ERROR,
+    Clause(_SEP, "capability-negotiation"),
+    "A result MUST NOT create a task unless it is one of tools/call: clients treat it as invalid.",
+)
+
+
+@_EXTENSION_RULES.rule(
+    "TASK_RESULT_TYPE",
+    Severity.ERROR,
+    Clause(_SEP, "polymorphic-results"),
+    'The type of the results of tasks/get, tasks/update and tasks/cancel MUST be "complete".',
+    on=("GetTaskResult", "TaskAcknowledgement"),
+)
+def _result_type(value: Any, context: Context) -> Iterator[Fault]:
+    type_ = value.get("resultType") if isinstance(value, dict) else None
+    if isinstance(type_, str) and type_ != "complete":
+        found = Values(hidden=context.hide_values).describe(type_)
+        yield Fault(("resultType",), f'expected "complete", found {found}', "complete")
+
+
+@_EXTENSION_RULES.rule(
+    "TASK_STATUS_FIELD_MISSING",
+    Severity.ERROR,
+    Clause(_SEP, "task-polling"),
+    "The result of tasks/get MUST have the `result` of a completed task, the `error` "
+    "of a failed one, and the `inputRequests` of one that requires input.",
+    on="GetTaskResult",
+)
+def _status_field(value: Any, _context: Context) -> Iterator[Fault]:
+    return _missing_of_status(value)
+
+
+def _missing_of_status(value: Any) -> Iterator[Fault]:
+    status = value.get("status") if isinstance(value, dict) else None
+    name = _OF_STATUS.get(status) if isinstance(status, str) else None
+    if name is not None and name not in value:
+        message = f'missing required property "{name}" of a task with the status "{status}"'
+        yield Fault((), message, name)
+
+
+@_EXTENSION_RULES.rule(
+    "TASK_NOTIFICATION_INCOMPLETE",
+    Severity.WARNING,
+    Clause(_SEP, "task-status-notifications"),
+    "notifications/tasks carries what tasks/get would return: the `result`, `error` or "
+    "`inputRequests` of the status too.",
+    on="TaskStatusNotificationParams",
+)
+def _incomplete_notification(value: Any, _context: Context) -> Iterator[Fault]:
+    return _missing_of_status(value)
+
+
+@_EXTENSION_RULES.rule(
+    "TASK_ACKNOWLEDGEMENT_NOT_EMPTY",
+    Severity.ERROR,
+    _UPDATE,
+    "The result of tasks/update and tasks/cancel MUST be empty.",
+    on="TaskAcknowledgement",
+)
+def _not_empty(value: Any, context: Context) -> Iterator[Fault]:
+    names = sorted(value.keys() - {"resultType", "_meta"}) if isinstance(value, dict) else []
+    if names:
+        shown = "" if context.hide_values else f": {join_phrase(_quoted(names), 'and')}"
+        yield Fault((), f"expected an empty result, found further properties{shown}")
+
+
+_MOST_NAMES = 5
+
+
+def _quoted(names: list[str]) -> tuple[str, ...]:
+    return tuple(repr(name[:32]) for name in names[:_MOST_NAMES])
+
+
+@_EXTENSION_RULES.rule(
+    "TASK_CAPABILITY_LEGACY",
+    Severity.ERROR,
+    Clause(_SEP, "backward-compatibility"),
+    "A server with the tasks extension MUST NOT declare the capability `tasks` of 2025-11-25.",
+    on="ServerCapabilities",
+)
+def _legacy_capability(value: Any, _context: Context) -> Iterator[Fault]:
+    if isinstance(value, dict) and "tasks" in value and declares_extension(value, TASKS_EXTENSION):
+        message = f"{TASKS_EXTENSION} replaces the capability tasks of 2025-11-25"
+        yield Fault(("tasks",), message)
+
+
+INPUT_KEY_REUSED = _EXTENSION_RULES.declare(
+    "TASK_INPUT_KEY_REUSED",
+    Severity.ERROR,
+    _UPDATE,
+    "A key of `inputRequests` MUST NOT stand for two requests in the life of a task.",
+)
+INPUT_UNKNOWN = _EXTENSION_RULES.declare(
+    "TASK_INPUT_UNKNOWN",
+    Severity.ERROR,
+    _UPDATE,
+    "Each key of the `inputResponses` of tasks/update MUST be one of the task's `inputRequests`.",
+    needs_whole_session=True,
+)
+EXTENSION_TERMINAL_LEFT = _EXTENSION_RULES.declare(
+    "TASK_TERMINAL_LEFT_IN_EXTENSION",
+    Severity.WARNING,
+    Clause(_OVERVIEW, "task-lifecycle"),
+    "The status of a task does not change once it is completed, failed or cancelled.",
+)
+EXTENSION_ID_REUSED = _EXTENSION_RULES.declare(
+    "TASK_ID_REUSED_IN_EXTENSION",
+    Severity.WARNING,
+    Clause(_OVERVIEW, "for-mcp-servers"),
+    "Each task has a `taskId` of its own.",
 )

@@ -19,11 +19,10 @@ from typing import Any
 
 from sidecheck_server.core.errors import ErrorReason
 from sidecheck_server.core.mcp.context import Context, has_structured_content
-from sidecheck_server.core.mcp.rules.rule import Clause, DeferredCheck, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Clause, DeferredCheck, Group, Rule, RuleSet
 from sidecheck_server.core.types import Severity
 
 __all__ = [
-    "RULES",
     "WARNINGS_BY_CODE",
     "schema_error_requirement",
     "schema_error_severity",
@@ -41,13 +40,15 @@ _REFERENCES = Clause("basic", "ref-resolution", before=_BEFORE)
 _RESOURCES = Clause("basic", "composition-keyword-resource-use", before=_BEFORE)
 _TOOL = Clause("server/tools", "tool")
 
+_ERROR_RULES = RuleSet(Group.TOOL_SCHEMAS, on="Tool")
+"""INVALID_SCHEMA, and the rules of all other errors that a schema alone can cause."""
 
-@rule(
+
+@_ERROR_RULES.rule(
     ErrorReason.INVALID_SCHEMA.value,
-    severity=Severity.ERROR,
-    clause=_VALIDATION,
-    requirement="A schema MUST be valid in its dialect: the one that it declares, or 2020-12.",
-    on="Tool",
+    Severity.ERROR,
+    _VALIDATION,
+    "A schema MUST be valid in its dialect: the one that it declares, or 2020-12.",
 )
 def _valid_schemas(tool: Any, context: Context) -> Iterator[DeferredCheck]:
     if not isinstance(tool, dict):
@@ -66,82 +67,83 @@ def _valid_schemas(tool: Any, context: Context) -> Iterator[DeferredCheck]:
         yield DeferredCheck(schema=schema, schema_path=(name,))
 
 
-def _error(
-    reason: ErrorReason, clause: Clause, requirement: str, severity: Severity = Severity.WARNING
-) -> Rule:
-    return Rule(reason.value, severity, clause, requirement, ("Tool",))
-
-
-def _warning(code: str, requirement: str, clause: Clause = _TOOL) -> Rule:
-    return Rule(code, Severity.WARNING, clause, requirement, ("Tool",))
-
-
-#: INVALID_SCHEMA, and the rules of all other errors that a schema alone can cause.
-_ERRORS: tuple[Rule, ...] = (
-    _valid_schemas,
-    _error(
-        ErrorReason.UNSUPPORTED_DIALECT,
-        _IMPLEMENTATION,
-        "A schema SHOULD declare a supported dialect, or one whose meta-schema is sent along: it "
-        "may declare any, and clients report those that they do not support.",
-    ),
-    _error(
-        ErrorReason.UNRESOLVABLE_REFERENCE,
-        _REFERENCES,
-        "A reference SHOULD lead into the schema or a document that is sent along: clients should "
-        "reject a schema with one that does not.",
-    ),
-    _error(
-        ErrorReason.REFERENCE_CYCLE,
-        Clause("https://json-schema.org/draft/2020-12/json-schema-core#section-9.4.1"),
-        "A reference SHOULD NOT lead back to itself at the same place of a payload.",
-    ),
-    _error(
-        ErrorReason.INVALID_PATTERN,
-        Clause("https://json-schema.org/draft/2020-12/json-schema-validation#section-6.3.3"),
-        "A pattern SHOULD be a regular expression of ECMA-262.",
-    ),
-    _error(
-        ErrorReason.UNSUPPORTED_PATTERN,
-        _RESOURCES,
-        "It SHOULD be possible to match a pattern in linear time.",
-    ),
-    _error(
-        ErrorReason.LIMIT_EXCEEDED,
-        _RESOURCES,
-        "A schema MUST be within the limits of size, depth, subschemas and patterns.",
-        Severity.ERROR,
-    ),
+_ERROR_RULES.declare(
+    ErrorReason.UNSUPPORTED_DIALECT.value,
+    Severity.WARNING,
+    _IMPLEMENTATION,
+    "A schema SHOULD declare a supported dialect, or one whose meta-schema is sent along: it "
+    "may declare any, and clients report those that they do not support.",
+)
+_ERROR_RULES.declare(
+    ErrorReason.UNRESOLVABLE_REFERENCE.value,
+    Severity.WARNING,
+    _REFERENCES,
+    "A reference SHOULD lead into the schema or a document that is sent along: clients should "
+    "reject a schema with one that does not.",
+)
+_ERROR_RULES.declare(
+    ErrorReason.REFERENCE_CYCLE.value,
+    Severity.WARNING,
+    Clause("https://json-schema.org/draft/2020-12/json-schema-core#section-9.4.1"),
+    "A reference SHOULD NOT lead back to itself at the same place of a payload.",
+)
+_ERROR_RULES.declare(
+    ErrorReason.INVALID_PATTERN.value,
+    Severity.WARNING,
+    Clause("https://json-schema.org/draft/2020-12/json-schema-validation#section-6.3.3"),
+    "A pattern SHOULD be a regular expression of ECMA-262.",
+)
+_ERROR_RULES.declare(
+    ErrorReason.UNSUPPORTED_PATTERN.value,
+    Severity.WARNING,
+    _RESOURCES,
+    "It SHOULD be possible to match a pattern in linear time.",
+)
+_ERROR_RULES.declare(
+    ErrorReason.LIMIT_EXCEEDED.value,
+    Severity.ERROR,
+    _RESOURCES,
+    "A schema MUST be within the limits of size, depth, subschemas and patterns.",
 )
 
-_WARNINGS: tuple[Rule, ...] = (
-    _warning("BOUNDS_IMPOSSIBLE", "A lower bound of a schema SHOULD NOT be above the upper bound."),
-    _warning(
-        "DEFAULT_REFUSED",
-        "A default SHOULD be valid against the subschema that has it.",
-        Clause("https://json-schema.org/draft/2020-12/json-schema-validation#section-9.2"),
-    ),
-    _warning(
-        "DIALECT_IGNORED",
-        "A subschema SHOULD NOT declare another dialect unless it has a URI of its own.",
-        Clause("https://json-schema.org/draft/2020-12/json-schema-core#section-8.1.1"),
-    ),
-    _warning(
-        "REQUIRED_IMPOSSIBLE",
-        "A property that a schema requires SHOULD be one that the object can have.",
-    ),
-    _warning(
-        "VALUES_IMPOSSIBLE",
-        "At least one of the values that a schema lists SHOULD have the type that it demands.",
-    ),
+_WARNING_RULES = RuleSet(Group.TOOL_SCHEMAS, on="Tool")
+_WARNING_RULES.declare(
+    "BOUNDS_IMPOSSIBLE",
+    Severity.WARNING,
+    _TOOL,
+    "A lower bound of a schema SHOULD NOT be above the upper bound.",
+)
+_WARNING_RULES.declare(
+    "DEFAULT_REFUSED",
+    Severity.WARNING,
+    Clause("https://json-schema.org/draft/2020-12/json-schema-validation#section-9.2"),
+    "A default SHOULD be valid against the subschema that has it.",
+)
+_WARNING_RULES.declare(
+    "DIALECT_IGNORED",
+    Severity.WARNING,
+    Clause("https://json-schema.org/draft/2020-12/json-schema-core#section-8.1.1"),
+    "A subschema SHOULD NOT declare another dialect unless it has a URI of its own.",
+)
+_WARNING_RULES.declare(
+    "REQUIRED_IMPOSSIBLE",
+    Severity.WARNING,
+    _TOOL,
+    "A property that a schema requires SHOULD be one that the object can have.",
+)
+_WARNING_RULES.declare(
+    "VALUES_IMPOSSIBLE",
+    Severity.WARNING,
+    _TOOL,
+    "At least one of the values that a schema lists SHOULD have the type that it demands.",
 )
 
-RULES: tuple[Rule, ...] = (*_ERRORS, *_WARNINGS)
-
-WARNINGS_BY_CODE: Mapping[str, Rule] = MappingProxyType({rule.code: rule for rule in _WARNINGS})
+WARNINGS_BY_CODE: Mapping[str, Rule] = MappingProxyType(
+    {rule.code: rule for rule in _WARNING_RULES}
+)
 """Rules by the codes of schema warnings."""
 
-_ERRORS_BY_CODE = {rule.code: rule for rule in _ERRORS}
+_ERRORS_BY_CODE = {rule.code: rule for rule in _ERROR_RULES}
 
 
 def schema_error_url(code: str, version: str) -> str:

@@ -1,4 +1,10 @@
-"""Tool definitions and results."""
+"""Rules on tool definitions and results.
+
+The rules on forms are about nulls in place of absent properties, names of properties, and roots
+of output schemas. `core.mcp.tool_definitions` and `core.mcp.check` find the faults. Where
+definitions are handed over by their authors, for registration or on the command line, the form
+is adapted and a warning says so; in messages of the protocol it is an error.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -10,11 +16,19 @@ from sidecheck_server.core.exact_numbers import ExactNumber
 from sidecheck_server.core.json_values import json_equal
 from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, RuleSet, type_clause
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.types import Severity
 
-__all__ = ["OUTPUT_MISSING", "RULES"]
+__all__ = [
+    "NULL_PROPERTY",
+    "NULL_PROPERTY_DROPPED",
+    "OUTPUT_MISSING",
+    "OUTPUT_SCHEMA_WRAPPED",
+    "SNAKE_CASE_PROPERTY",
+    "SNAKE_CASE_PROPERTY_RENAMED",
+    "WRAP_MARKER_MISMATCH",
+]
 
 _DESCRIPTION_GUIDE = Clause(
     "https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools"
@@ -25,12 +39,14 @@ _DESCRIPTION_LENGTH = Clause(
 _HINTS = Clause("schema", "toolannotations", before=(("2025-03-26", "server/tools", "tool"),))
 _ANNOTATED = "2025-03-26"
 
+_TOOL_RULES = RuleSet(Group.TOOLS)
 
-@rule(
+
+@_TOOL_RULES.rule(
     "TOOL_DESCRIPTION_MISSING",
-    severity=Severity.INFO,
-    clause=_DESCRIPTION_GUIDE,
-    requirement="A tool should have a description, by which models choose tools.",
+    Severity.INFO,
+    _DESCRIPTION_GUIDE,
+    "A tool should have a description, by which models choose tools.",
     on="Tool",
 )
 def _has_description(tool: Any, _context: Context) -> Iterable[Fault]:
@@ -39,12 +55,11 @@ def _has_description(tool: Any, _context: Context) -> Iterable[Fault]:
     return ()
 
 
-@rule(
+@_TOOL_RULES.rule(
     "TOOL_DESCRIPTION_EMPTY",
-    severity=Severity.INFO,
-    clause=_DESCRIPTION_LENGTH,
-    requirement="The description of a tool should not be empty; some providers reject an empty "
-    "one.",
+    Severity.INFO,
+    _DESCRIPTION_LENGTH,
+    "The description of a tool should not be empty; some providers reject an empty one.",
     on="Tool",
 )
 def _description_not_empty(tool: Any, _context: Context) -> Iterable[Fault]:
@@ -58,11 +73,11 @@ def _description_not_empty(tool: Any, _context: Context) -> Iterable[Fault]:
     return (Fault(("description",), message),)
 
 
-@rule(
+@_TOOL_RULES.rule(
     "TOOL_HINTS_CONTRADICT",
-    severity=Severity.WARNING,
-    clause=_HINTS,
-    requirement="A tool SHOULD NOT be declared both read-only and destructive.",
+    Severity.WARNING,
+    _HINTS,
+    "A tool SHOULD NOT be declared both read-only and destructive.",
     on="ToolAnnotations",
     since=_ANNOTATED,
 )
@@ -74,14 +89,12 @@ def _consistent_hints(hints: Any, _context: Context) -> Iterator[Fault]:
         )
 
 
-@rule(
+@_TOOL_RULES.rule(
     "TOOL_HINT_WITHOUT_MEANING",
-    severity=Severity.INFO,
-    clause=_HINTS,
-    requirement=(
-        "destructiveHint and idempotentHint should be set only for tools that are not read-only; "
-        "for others they have no meaning."
-    ),
+    Severity.INFO,
+    _HINTS,
+    "destructiveHint and idempotentHint should be set only for tools that are not read-only; "
+    "for others they have no meaning.",
     on="ToolAnnotations",
     since=_ANNOTATED,
 )
@@ -113,22 +126,22 @@ _ITEM = 20
 _ATTEMPT = 800  # to decode a text that is not JSON
 _CHARACTER = 1  # to decode and compare
 
-OUTPUT_MISSING = Rule(
-    code="OUTPUT_MISSING",
-    severity=Severity.ERROR,
-    clause=Clause("server/tools", "output-schema"),
-    requirement="The result of a tool with an output schema MUST have structured content, "
+OUTPUT_MISSING = _TOOL_RULES.declare(
+    "OUTPUT_MISSING",
+    Severity.ERROR,
+    Clause("server/tools", "output-schema"),
+    "The result of a tool with an output schema MUST have structured content, "
     "unless it is an error.",
-    subjects=("CallToolResult",),
+    on=("CallToolResult",),
     since="2025-06-18",
 )
 
 
-@rule(
+@_TOOL_RULES.rule(
     "STRUCTURED_CONTENT_WITHOUT_TEXT",
-    severity=Severity.WARNING,
-    clause=Clause("server/tools", "structured-content"),
-    requirement="A result with structured content SHOULD also have it as JSON in a text block, "
+    Severity.WARNING,
+    Clause("server/tools", "structured-content"),
+    "A result with structured content SHOULD also have it as JSON in a text block, "
     "for clients that do not read structured content. A text of the only property's value counts: "
     'X for {"result": X}.',
     on="CallToolResult",
@@ -221,11 +234,57 @@ def _min_length(value: Any, budget: Budget) -> int:
     return 1
 
 
-RULES: tuple[Rule, ...] = (
-    _has_description,
-    _description_not_empty,
-    _consistent_hints,
-    _meaningful_hints,
-    OUTPUT_MISSING,
-    _text_of_structured_content,
+_TOOL = type_clause("Tool")
+_OUTPUT_SCHEMA = Clause("server/tools", "output-schema")
+_FASTMCP = Clause("https://gofastmcp.com/servers/tools")
+
+_FORM_RULES = RuleSet(Group.TOOL_FORMS, on="Tool")
+
+NULL_PROPERTY = _FORM_RULES.declare(
+    "NULL_PROPERTY",
+    Severity.ERROR,
+    _TOOL,
+    "An optional property of a tool definition MUST be left out rather than null.",
+)
+
+NULL_PROPERTY_DROPPED = _FORM_RULES.declare(
+    "NULL_PROPERTY_DROPPED",
+    Severity.WARNING,
+    _TOOL,
+    "An optional property should be left out rather than null; a definition that is handed "
+    "over is read without it.",
+    on=("Tool", "ListToolsResult"),
+)
+
+SNAKE_CASE_PROPERTY = _FORM_RULES.declare(
+    "SNAKE_CASE_PROPERTY",
+    Severity.ERROR,
+    _TOOL,
+    "The properties of a tool definition MUST have the names of the protocol, such as inputSchema.",
+)
+
+SNAKE_CASE_PROPERTY_RENAMED = _FORM_RULES.declare(
+    "SNAKE_CASE_PROPERTY_RENAMED",
+    Severity.WARNING,
+    _TOOL,
+    "The properties of a tool definition should have the names of the protocol; a definition "
+    "that is handed over is read by them.",
+    on=("Tool", "ListToolsResult"),
+)
+
+OUTPUT_SCHEMA_WRAPPED = _FORM_RULES.declare(
+    "OUTPUT_SCHEMA_WRAPPED",
+    Severity.WARNING,
+    _OUTPUT_SCHEMA,
+    "A server lists output schemas with the type object at the root; an output schema of "
+    "another type is wrapped in one.",
+    since="2025-06-18",
+    until="2025-11-25",
+)
+
+WRAP_MARKER_MISMATCH = _FORM_RULES.declare(
+    "WRAP_MARKER_MISMATCH",
+    Severity.ERROR,
+    _FASTMCP,
+    "An output schema that is marked as wrapped is an object with that property and no other.",
 )

@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 from sidecheck_server.core.limits import Exhausted, spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Check, Finding, Path, Rule
-from sidecheck_server.core.mcp.types.discriminators import discriminators_of, tag_of
 from sidecheck_server.core.mcp.types.model import (
     Alias,
     Choice,
@@ -23,6 +22,8 @@ from sidecheck_server.core.mcp.types.model import (
     Property,
     Ref,
     Type,
+    discriminators_of,
+    tag_of,
 )
 from sidecheck_server.core.mcp.types.rendering import properties_of
 

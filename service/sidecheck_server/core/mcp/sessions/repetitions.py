@@ -13,7 +13,7 @@ from sidecheck_server.core.mcp.sessions.memory import (
 )
 from sidecheck_server.core.types import Violation, as_pointer
 
-__all__ = ["OF_SESSION", "OF_TOOL", "REPORTED_ONCE", "Repetition", "Repetitions"]
+__all__ = ["OF_SESSION", "OF_TOOL", "Repetition", "Repetitions"]
 
 _MAX_BYTES = 2 << 20
 """Total weight of the codes and tools whose violations are counted; one that is forgotten is
@@ -36,9 +36,6 @@ OF_SESSION = frozenset(
 
 OF_TOOL = frozenset({"STRUCTURED_CONTENT_WITHOUT_TEXT"})
 """Codes of violations that say the same of a tool in each of its results."""
-
-REPORTED_ONCE = OF_SESSION | OF_TOOL
-"""Codes of violations of which a session reports the first."""
 
 
 @dataclass(slots=True)

@@ -10,13 +10,16 @@ from sidecheck_server.core.mcp.context import Context, Sender
 from sidecheck_server.core.mcp.messages.envelopes import Kind, Message
 from sidecheck_server.core.mcp.metadata_keys import read_metadata
 from sidecheck_server.core.mcp.methods import find_method
-from sidecheck_server.core.mcp.sessions.declarations import Declarations
-from sidecheck_server.core.mcp.sessions.exchange import Exchange, Lifecycle
+from sidecheck_server.core.mcp.sessions.exchange import Exchange, Lifecycle, Rejections
 from sidecheck_server.core.mcp.sessions.header_scan import HeaderScan, scan_headers
-from sidecheck_server.core.mcp.sessions.input_requests import needed_request
-from sidecheck_server.core.mcp.sessions.listed_prompts import ListedPrompts
-from sidecheck_server.core.mcp.sessions.listed_tools import ListedTools
-from sidecheck_server.core.mcp.sessions.logs import Logs
+from sidecheck_server.core.mcp.sessions.input_requests import Elicitations, Retries, needed_request
+from sidecheck_server.core.mcp.sessions.listings import (
+    ListedPrompts,
+    ListedTools,
+    PageNames,
+    Pages,
+    ToolsOrder,
+)
 from sidecheck_server.core.mcp.sessions.memory import (
     Key,
     MemoryPool,
@@ -27,16 +30,11 @@ from sidecheck_server.core.mcp.sessions.memory import (
     SessionRule,
     key_of,
 )
-from sidecheck_server.core.mcp.sessions.negotiation import Negotiation
-from sidecheck_server.core.mcp.sessions.page_names import PageNames
-from sidecheck_server.core.mcp.sessions.progress import Progress
-from sidecheck_server.core.mcp.sessions.references import Elicitations, Pages
-from sidecheck_server.core.mcp.sessions.rejections import Rejections
+from sidecheck_server.core.mcp.sessions.negotiation import Declarations, Negotiation
+from sidecheck_server.core.mcp.sessions.notifications import Logs, Progress
 from sidecheck_server.core.mcp.sessions.repetitions import Repetition, Repetitions
-from sidecheck_server.core.mcp.sessions.retries import Retries
 from sidecheck_server.core.mcp.sessions.subscriptions import ResourceSubscriptions, Subscriptions
 from sidecheck_server.core.mcp.sessions.tasks import Tasks
-from sidecheck_server.core.mcp.sessions.tools_order import ToolsOrder
 from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage, ReportLimits
 from sidecheck_server.core.payload import encode_json, has_long_integers
 
@@ -178,21 +176,15 @@ class Session:
 
     def record(
         self, request: CheckRequest, outcome: CheckReport, *, number: int = 0, http_status: int = 0
-    ) -> None:
+    ) -> Iterator[None]:
         """Record the messages of *outcome*, and add to it violations of session rules.
 
-        *number* is that of the message for `repetitions`, and *http_status* that of the
-        response of HTTP to it, or 0: if it rejected a message of the client, the message takes
-        no part in the session, and only a response to it is expected. Violations may include
-        deferred checks, so those of *outcome* are resolved afterwards.
+        Yields after each message of a batch. *number* is that of the message for
+        `repetitions`, and *http_status* that of the response of HTTP to it, or 0: if it
+        rejected a message of the client, the message takes no part in the session, and only a
+        response to it is expected. Violations may include deferred checks, so those of
+        *outcome* are resolved afterwards.
         """
-        for _ in self.record_in_steps(request, outcome, number=number, http_status=http_status):
-            pass
-
-    def record_in_steps(
-        self, request: CheckRequest, outcome: CheckReport, *, number: int = 0, http_status: int = 0
-    ) -> Iterator[None]:
-        """Do what `record` does, and yield after each message of a batch."""
         subject = request.subject
         assert isinstance(subject, ProtocolMessage)
         long_integers = has_long_integers(subject.json)

@@ -9,14 +9,14 @@ from urllib.parse import unquote
 from sidecheck_server.core.mcp.context import Sender
 from sidecheck_server.core.mcp.messages.envelopes import Kind
 from sidecheck_server.core.mcp.metadata_keys import SUBSCRIPTION_ID_KEY, read_metadata
-from sidecheck_server.core.mcp.rules.rule import Fault
-from sidecheck_server.core.mcp.rules.subscriptions import (
+from sidecheck_server.core.mcp.rules.features import (
     RESOURCE_NOT_SUBSCRIBED,
     SUBSCRIPTION_ACKNOWLEDGED_UNASKED,
     SUBSCRIPTION_NOT_ACKNOWLEDGED,
     SUBSCRIPTION_NOT_ASKED,
     SUBSCRIPTION_UNKNOWN,
 )
+from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.sessions.memory import (
     BoundedStore,
     Key,

@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Any
 
 from sidecheck_server.core.mcp.context import Sender
-from sidecheck_server.core.mcp.rules import tasks, tasks_extension
+from sidecheck_server.core.mcp.rules import tasks
 from sidecheck_server.core.mcp.rules.rule import Fault, Path
 from sidecheck_server.core.mcp.sessions.input_requests import Input, read_input
 from sidecheck_server.core.mcp.sessions.memory import (
@@ -166,7 +166,7 @@ class TaskStates:
             seen = task.inputs.get(key_of(name))
             if seen is not None and seen[0] != digest:
                 fault = Fault((*path, "inputRequests", name), "the key stood for another request")
-                report(tasks_extension.INPUT_KEY_REUSED, fault)
+                report(tasks.INPUT_KEY_REUSED, fault)
             elif seen is None and len(task.inputs) < _MAX_INPUTS:
                 task.inputs[key_of(name)] = (digest, read_input(request))
             elif seen is None:
@@ -182,7 +182,7 @@ def _report_left(fault: Fault, report: Reporter, *, failed: bool = False) -> Non
     report(tasks.TERMINAL_LEFT, fault)
     # A server of the extension may mark any task as failed once its ttlMs is over.
     if not failed:
-        report(tasks_extension.TERMINAL_LEFT, fault)
+        report(tasks.EXTENSION_TERMINAL_LEFT, fault)
 
 
 def _is_before(first: str, second: str) -> bool:

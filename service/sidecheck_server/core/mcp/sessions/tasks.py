@@ -1,5 +1,9 @@
-"""Rules on tasks: of the protocol (2025-11-25), and of the extension (since 2026-07-28)."""
+"""Rules on tasks: of the protocol (2025-11-25), and of the extension (since 2026-07-28).
 
+Whether requests may be tasks is declared by capabilities and by listed tools (2025-11-25).
+"""
+
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -10,9 +14,13 @@ from sidecheck_server.core.mcp.metadata_keys import (
     SUBSCRIPTION_ID_KEY,
     read_metadata,
 )
-from sidecheck_server.core.mcp.methods import PLAIN_PROPERTIES, TASKS_EXTENSION
-from sidecheck_server.core.mcp.rules import tasks, tasks_extension
-from sidecheck_server.core.mcp.rules.capabilities import declared_in, declares_extension
+from sidecheck_server.core.mcp.methods import METHODS, PLAIN_PROPERTIES, TASKS_EXTENSION
+from sidecheck_server.core.mcp.rules import tasks
+from sidecheck_server.core.mcp.rules.capabilities import (
+    declared_in,
+    declares_extension,
+    is_declared,
+)
 from sidecheck_server.core.mcp.rules.rule import Fault, Path
 from sidecheck_server.core.mcp.sessions.input_requests import check_response
 from sidecheck_server.core.mcp.sessions.memory import (
@@ -23,19 +31,169 @@ from sidecheck_server.core.mcp.sessions.memory import (
     SessionMessage,
     key_of,
 )
-from sidecheck_server.core.mcp.sessions.task_requests import (
-    NO_SUPPORT,
-    TaskRequest,
-    check_call,
-    check_plain_result,
-    check_related,
-    created_task,
-    task_key,
-)
 from sidecheck_server.core.mcp.sessions.task_states import TaskStates
-from sidecheck_server.core.mcp.sessions.task_support import TaskSupport
 
 __all__ = ["Tasks"]
+
+_MAX_TOOLS = 100_000
+_MAX_LISTED_TOOLS = 5000
+"""Number of tools of one result that are stored."""
+
+_SUPPORT = ("required", "optional", "forbidden")
+
+_NEEDS = {(m.name, m.sender): m.needs_as_task.path for m in METHODS if m.needs_as_task}
+"""Capabilities of receivers, by the method and the sender of requests as tasks."""
+
+
+_TELLING = frozenset({"initialize", "tools/list", "notifications/tools/list_changed"})
+"""Methods whose messages declare support."""
+
+
+class _TaskSupport:
+    """What the receivers of requests declared about requests as tasks."""
+
+    def __init__(self, memory: SessionMemory, context: Context) -> None:
+        self._declared = {
+            Sender.CLIENT: _paths(context.client_capabilities),
+            Sender.SERVER: _paths(context.server_capabilities),
+        }
+        #: `taskSupport` of the tools that were listed last.
+        self._tools: BoundedStore[str] = BoundedStore(_MAX_TOOLS, memory)
+
+    def observe(self, current: SessionMessage) -> None:
+        """Store the capabilities or the tools that the current message declares."""
+        if current.message.method not in _TELLING:
+            return
+        match (current.message.method, current.message.kind):
+            case ("initialize", Kind.REQUEST):
+                self._declared[Sender.CLIENT] = _paths(current.params.get("capabilities"))
+            case ("initialize", Kind.RESULT):
+                self._declared[Sender.SERVER] = _paths(current.result.get("capabilities"))
+            case ("tools/list", Kind.RESULT):
+                self._store(current.result.get("tools"))
+            case ("notifications/tools/list_changed", Kind.NOTIFICATION):
+                self._tools.clear()
+
+    def of_requests(self, method: str, requester: Sender) -> bool | None:
+        """Return whether requests of *requester* may be tasks, or None if unknown."""
+        declared = self._declared[requester.peer]
+        path = _NEEDS.get((method, requester))
+        return False if path is None else None if declared is None else path in declared
+
+    def of_tool(self, name: Any) -> str:
+        """Return the `taskSupport` of the tool, or "" if unknown."""
+        return self._tools.get(key_of(name)) or ""
+
+    def _store(self, tools: Any) -> None:
+        names: set[str] = set()
+        for tool in tools[:_MAX_LISTED_TOOLS] if isinstance(tools, list) else ():
+            name = tool.get("name") if isinstance(tool, dict) else None
+            if not isinstance(name, str):
+                continue
+            execution = tool.get("execution", {})
+            # The default of a tool that says nothing.
+            support = (
+                execution.get("taskSupport", "forbidden") if isinstance(execution, dict) else None
+            )
+            # A call by a name that two tools have may be of either.
+            is_known = isinstance(support, str) and support in _SUPPORT and name not in names
+            names.add(name)
+            if is_known and isinstance(support, str):
+                self._tools.put(key_of(name), support)
+            else:
+                self._tools.pop(key_of(name))
+
+
+def _paths(capabilities: Any) -> frozenset[str] | None:
+    """Return which of the needed capabilities are declared; None if unknown."""
+    if not isinstance(capabilities, dict):
+        return None
+    return frozenset(path for path in _NEEDS.values() if is_declared(capabilities, path))
+
+
+_NO_SUPPORT = "the tool was listed without support of tasks"
+
+_PARAMS: Path = ("params",)
+_RESULT: Path = ("result",)
+
+
+@dataclass(slots=True)
+class _TaskRequest:
+    """A request without a response. Not frozen, since a frozen one takes far longer to create."""
+
+    #: Number of its message.
+    number: int
+    method: str
+    #: Task that its params name, or None.
+    task: Key | None
+    #: Task that it is related to, or None.
+    related: Key | None
+    #: Token of its progress, or None.
+    token: Key | None
+    #: Whether it asks for a task (2025-11-25).
+    as_task: bool
+    #: Whether its receiver declared to support that; None if unknown.
+    declared: bool | None
+    #: For a call, `taskSupport` of the tool, or "" if unknown.
+    support: str
+
+
+def _check_call(request: _TaskRequest, report: Reporter) -> None:
+    """Check that a call asks for a task as the listed tool demands it."""
+    if request.as_task:
+        if request.support == "forbidden" and request.declared is not False:
+            report(tasks.FORBIDDEN, Fault(("params", "task"), _NO_SUPPORT))
+    elif request.support == "required" and request.declared:
+        message = 'missing the property "task": the tool was listed with taskSupport "required"'
+        report(tasks.REQUIRED, Fault(_PARAMS, message, "task"))
+
+
+def _check_plain_result(request: _TaskRequest, result: dict[str, Any], report: Reporter) -> None:
+    """Check that a request may have a plain result."""
+    if not request.declared:
+        return  # Whether it asks for a task is ignored.
+    if not request.as_task:
+        if request.support == "required":
+            message = "expected the error -32601: the call of this tool must be a task"
+            report(tasks.REQUIRED_ANSWERED, Fault(_RESULT, message))
+    elif request.support == "forbidden":
+        report(tasks.FORBIDDEN_ANSWERED, Fault(_RESULT, _NO_SUPPORT))
+    elif request.method != "tools/call" or request.support or result.get("isError") is not True:
+        # The failed call of an unknown tool may be one that was not accepted.
+        message = "expected a CreateTaskResult for a request as a task"
+        report(tasks.NOT_CREATED, Fault(_RESULT, message))
+
+
+def _check_related(result: dict[str, Any], related: Key, report: Reporter) -> None:
+    """Check that *result* names the task that its request is related to."""
+    meta = read_metadata(result)
+    if RELATED_TASK_KEY not in meta:
+        message = f"missing {RELATED_TASK_KEY} in _meta, which the request has"
+        report(tasks.RELATED_MISSING, Fault(_RESULT, message, RELATED_TASK_KEY))
+    elif _task_key(meta[RELATED_TASK_KEY]) not in {None, related}:
+        path = ("result", "_meta", RELATED_TASK_KEY, "taskId")
+        report(tasks.RELATED_MISSING, Fault(path, "expected the taskId in the request"))
+
+
+def _created_task(result: dict[str, Any], request: _TaskRequest, version: str) -> Path | None:
+    """Return the path of the task that *result* creates, or None if it is no such result."""
+    if request.method not in PLAIN_PROPERTIES:
+        return None
+    if version >= FIRST_STATELESS:
+        return _RESULT if result.get("resultType") == "task" else None
+    # A plain result may have any further properties.
+    if isinstance(result.get("task"), dict) and (
+        request.as_task or PLAIN_PROPERTIES[request.method] not in result
+    ):
+        return (*_RESULT, "task")
+    return None
+
+
+def _task_key(value: Any) -> Key | None:
+    """Return the key of the taskId in *value*, or None."""
+    id_ = value.get("taskId") if isinstance(value, dict) else None
+    return key_of(id_) if isinstance(id_, str) else None
+
 
 _MAX_REQUESTS = 10_000
 _MAX_METHOD = 128
@@ -53,8 +211,6 @@ _ON_TASKS = frozenset({"tasks/get", "tasks/result", "tasks/cancel", "tasks/updat
 _FOLLOWED = _ON_TASKS | PLAIN_PROPERTIES.keys() | {"tasks/list"}
 """Methods whose results create tasks or tell their states."""
 
-_RESULT: Path = ("result",)
-_PARAMS: Path = ("params",)
 _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 _STATUS = frozenset({"notifications/tasks/status", "notifications/tasks"})
 
@@ -65,10 +221,10 @@ class Tasks:
     methods: frozenset[str] | None = None
 
     def __init__(self, memory: SessionMemory, context: Context) -> None:
-        self._support = TaskSupport(memory, context)
+        self._support = _TaskSupport(memory, context)
         self._states = TaskStates(memory)
         #: By the sender of the request, as the next two.
-        self._requests: dict[Sender, BoundedStore[TaskRequest]] = _stores(memory)
+        self._requests: dict[Sender, BoundedStore[_TaskRequest]] = _stores(memory)
         #: Tasks by the ids of the requests that created them.
         self._created: dict[Sender, BoundedStore[Key]] = _stores(memory)
         #: Tasks by the tokens of their progress.
@@ -112,13 +268,13 @@ class Tasks:
             self._tokens[current.sender].pop(token)
         if method == "subscriptions/listen":
             self._observe_listen(current)
-        related = task_key(meta.get(RELATED_TASK_KEY))
+        related = _task_key(meta.get(RELATED_TASK_KEY))
         if method not in _FOLLOWED and related is None:
             return
-        request = TaskRequest(
+        request = _TaskRequest(
             number=self._number,
             method=method[:_MAX_METHOD],
-            task=task_key(params) if method in _ON_TASKS else None,
+            task=_task_key(params) if method in _ON_TASKS else None,
             related=None if method in _ON_TASKS else related,
             token=token,
             as_task="task" in params and current.version < FIRST_STATELESS,
@@ -129,7 +285,7 @@ class Tasks:
         if request.task is not None:
             self._use(current, request.task, report)
         elif method == "tools/call":
-            check_call(request, report)
+            _check_call(request, report)
 
     def _use(self, current: SessionMessage, key: Key, report: Reporter) -> None:
         """Store that the current request names the task, and check its responses."""
@@ -149,19 +305,19 @@ class Tasks:
                 fault = Fault(
                     ("params", "inputResponses", name), "the task requested no input with this key"
                 )
-                report(tasks_extension.INPUT_UNKNOWN, fault)
+                report(tasks.INPUT_UNKNOWN, fault)
 
     def _observe_result(
-        self, current: SessionMessage, request: TaskRequest, report: Reporter
+        self, current: SessionMessage, request: _TaskRequest, report: Reporter
     ) -> None:
         result, receiver = current.result, current.sender
-        created = created_task(result, request, current.version)
+        created = _created_task(result, request, current.version)
         if created is not None:
             self._create(current, request, created, report)
         elif request.method in PLAIN_PROPERTIES:
-            check_plain_result(request, result, report)
+            _check_plain_result(request, result, report)
         elif request.method in _ON_TASKS:
-            key = request.task or task_key(result)
+            key = request.task or _task_key(result)
             if key is not None:
                 self._observe_answer(current, request, key, report)
         elif request.method == "tasks/list" and isinstance(result.get("tasks"), list):
@@ -170,10 +326,10 @@ class Tasks:
                     path = ("result", "tasks", index)
                     self._observe_state(receiver, task, path, report, request)
         if request.related is not None and created is None:
-            check_related(result, request.related, report)
+            _check_related(result, request.related, report)
 
     def _create(
-        self, current: SessionMessage, request: TaskRequest, path: Path, report: Reporter
+        self, current: SessionMessage, request: _TaskRequest, path: Path, report: Reporter
     ) -> None:
         """Store the task that a result creates."""
         receiver = current.sender
@@ -185,14 +341,14 @@ class Tasks:
             message = f"the {receiver} did not declare {request.method} as a task"
             report(tasks.UNASKED, Fault(path, message))
         elif request.declared and request.support == "forbidden":
-            report(tasks.FORBIDDEN_ANSWERED, Fault(path, NO_SUPPORT))
-        key = task_key(state)
+            report(tasks.FORBIDDEN_ANSWERED, Fault(path, _NO_SUPPORT))
+        key = _task_key(state)
         if key is None:
             return
         if not self._states.create(receiver, key, request.method):
             fault = Fault((*path, "taskId"), "another request created a task with this id")
             report(tasks.ID_REUSED, fault)
-            report(tasks_extension.ID_REUSED, fault)
+            report(tasks.EXTENSION_ID_REUSED, fault)
             return
         self._created[receiver.peer].put(current.key, key)
         if request.token is not None:
@@ -202,7 +358,7 @@ class Tasks:
             self._observe_state(receiver, state, path, report, request)
 
     def _observe_answer(
-        self, current: SessionMessage, request: TaskRequest, key: Key, report: Reporter
+        self, current: SessionMessage, request: _TaskRequest, key: Key, report: Reporter
     ) -> None:
         """Check the result of a request about the task *key*."""
         result, receiver = current.result, current.sender
@@ -211,7 +367,7 @@ class Tasks:
             return
         if current.version >= FIRST_STATELESS and request.method != "tasks/get":
             return  # An acknowledgement, which tells nothing of the task.
-        if task_key(result) not in {None, key}:
+        if _task_key(result) not in {None, key}:
             fault = Fault(("result", "taskId"), "expected the taskId of the request")
             report(tasks.OTHER, fault)
             self._states.forget_inputs(receiver, key)
@@ -228,7 +384,7 @@ class Tasks:
         self, receiver: Sender, result: dict[str, Any], key: Key, report: Reporter
     ) -> None:
         """Check a result of tasks/result: the task has ended, and this is its outcome."""
-        named = task_key(read_metadata(result).get(RELATED_TASK_KEY))
+        named = _task_key(read_metadata(result).get(RELATED_TASK_KEY))
         if named is not None and named != key:
             path = ("result", "_meta", RELATED_TASK_KEY, "taskId")
             report(tasks.RESULT_OTHER, Fault(path, "expected the taskId of the request"))
@@ -246,7 +402,7 @@ class Tasks:
         state: dict[str, Any],
         path: Path,
         report: Reporter,
-        request: TaskRequest | None,
+        request: _TaskRequest | None,
     ) -> None:
         request_number = None if request is None else request.number
         self._states.observe(
@@ -284,7 +440,7 @@ class Tasks:
         if includes and key_of(id_) in self._undeclared:
             message = f"the client did not declare {TASKS_EXTENSION} in the request"
             fault = Fault(("params", "notifications", "taskIds"), message)
-            report(tasks_extension.CLIENT_UNDECLARED, fault)
+            report(tasks.CLIENT_UNDECLARED, fault)
 
     def _check_cancelled(self, current: SessionMessage, report: Reporter) -> None:
         id_ = key_of(current.params.get("requestId"))

@@ -4,15 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from sidecheck_server.core.mcp.types import (
-    base,
-    capabilities,
-    elicitation,
-    resources,
-    sampling,
-    tasks,
-    tools,
-)
+from sidecheck_server.core.mcp.types import base, capabilities, input_requests, resources, tools
 from sidecheck_server.core.mcp.types.model import (
     Alias,
     Choice,
@@ -160,11 +152,11 @@ def _kind_references(kind: Kind) -> Iterator[str]:
 _ALL: tuple[Type, ...] = (
     *base.TYPES,
     *capabilities.TYPES,
-    *elicitation.TYPES,
+    *input_requests.ELICITATION_TYPES,
     *resources.TYPES,
-    *sampling.TYPES,
-    *tools.TYPES,
-    *tasks.TYPES,
+    *input_requests.SAMPLING_TYPES,
+    *tools.TOOL_TYPES,
+    *tools.TASK_TYPES,
 )
 
 TYPES: Mapping[str, Type] = MappingProxyType({type_.name: type_ for type_ in _ALL})

@@ -10,7 +10,7 @@ from typing import Any
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION
 from sidecheck_server.core.mcp.rules.rule import Fault
-from sidecheck_server.core.mcp.rules.tool_forms import WRAP_MARKER_MISMATCH
+from sidecheck_server.core.mcp.rules.tools import WRAP_MARKER_MISMATCH
 
 __all__ = [
     "WRAPPED_PROPERTY",

@@ -4,11 +4,17 @@ Until 2025-11-25 an output schema has ``type: object`` at its root and structure
 an object; since 2026-07-28 both are unrestricted (SEP-2106). For the earlier versions a
 schema of anything else is wrapped in an object with the value as its one property. The
 schema alone decides which values are wrapped: an empty list is wrapped like a full one.
+
+A wrapped schema moves in its document, and the references to it are rewritten, of which only
+the start changes: escapes stay as they are. The contents of ``const``, ``examples`` and unknown
+keywords are data, unless a reference leads there. A subschema with a URI of its own is
+unchanged: references in it are relative to itself (2020-12 core, section 8.2.1).
 """
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from sidecheck_server.core.json_values import digest_of, json_equal
 from sidecheck_server.core.limits import Budget, spend
@@ -18,16 +24,9 @@ from sidecheck_server.core.mcp.wrapping.markers import (
     WRAPPED_PROPERTY,
     wrapped_property_of,
 )
-from sidecheck_server.core.mcp.wrapping.relocation import (
-    ResourceSchemas,
-    pointer_of,
-    references_in,
-    resolve_pointer,
-    resource_schemas,
-    rewrite_references,
-)
+from sidecheck_server.core.schemas.keywords import KEYWORDS, subschemas
 from sidecheck_server.core.schemas.walker import declared_draft, is_resource
-from sidecheck_server.core.types import Draft, as_pointer
+from sidecheck_server.core.types import Draft, as_pointer, pointer_steps
 
 __all__ = [
     "AdaptedSchema",
@@ -37,6 +36,16 @@ __all__ = [
     "unwrap_schema",
     "wrap_schema",
 ]
+
+#: Subschemas of a resource, by identity.
+_ResourceSchemas = dict[int, dict[str, Any]]
+
+# Steps.
+_SUBSCHEMA = 60
+_PROPERTY = 4
+_VALUE = 4
+
+_POINTER_KEYWORDS = ("$ref", "$dynamicRef")
 
 _MAX_REFERENCES = 32
 """References that are followed to find the type of a root; pydantic writes one."""
@@ -140,7 +149,7 @@ def root_is_object(schema: dict[str, Any], budget: Budget) -> bool:
                 pending.extend(branch for branch in branches if not is_resource(branch, draft))
         references += is_reference
         if is_reference and references <= _MAX_REFERENCES and not is_resource(schema, draft):
-            pending.append(resolve_pointer(here["$ref"], schema, draft, budget))
+            pending.append(_resolve_pointer(here["$ref"], schema, draft, budget))
     return False
 
 
@@ -159,7 +168,7 @@ def wrap_schema(schema: dict[str, Any], budget: Budget) -> dict[str, Any]:
         dialect["$schema"] = schema["$schema"]
     definitions: dict[str, Any] = {}
     if not is_resource(schema, draft):
-        schemas = resource_schemas(schema, draft, budget)
+        schemas = _resource_schemas(schema, draft, budget)
         if _has_recursive_root(schema, schemas, draft):
             # $recursiveRef leads only to roots of resources.
             value = {"$id": _OWN_URI + digest_of(schema).removeprefix("sha256:"), **value}
@@ -167,7 +176,7 @@ def wrap_schema(schema: dict[str, Any], budget: Budget) -> dict[str, Any]:
             if _refers_only_to_definitions(schemas, draft):
                 definitions = {name: value.pop(name) for name in _DEFINITIONS if name in value}
             else:
-                value = rewrite_references(schema, schemas, draft, _into_wrapper, budget)
+                value = _rewrite_references(schema, schemas, draft, _into_wrapper, budget)
             value.pop("$schema", None)
     return {
         **dialect,
@@ -180,12 +189,12 @@ def wrap_schema(schema: dict[str, Any], budget: Budget) -> dict[str, Any]:
 
 
 def _into_wrapper(reference: str) -> str:
-    if pointer_of(reference) is None:
+    if _pointer_of(reference) is None:
         return reference
     return f"#/properties/{WRAPPED_PROPERTY}{reference[1:]}"
 
 
-def _has_recursive_root(schema: dict[str, Any], schemas: ResourceSchemas, draft: Draft) -> bool:
+def _has_recursive_root(schema: dict[str, Any], schemas: _ResourceSchemas, draft: Draft) -> bool:
     """Return whether ``$recursiveRef`` may lead to the root of *schema* (2019-09, 8.2.4.2)."""
     return draft is Draft.DRAFT_2019_09 and (
         schema.get("$recursiveAnchor") is True
@@ -193,11 +202,11 @@ def _has_recursive_root(schema: dict[str, Any], schemas: ResourceSchemas, draft:
     )
 
 
-def _refers_only_to_definitions(schemas: ResourceSchemas, draft: Draft) -> bool:
+def _refers_only_to_definitions(schemas: _ResourceSchemas, draft: Draft) -> bool:
     pointers = (
-        pointer_of(reference)
+        _pointer_of(reference)
         for schema in schemas.values()
-        for _, reference in references_in(schema, draft)
+        for _, reference in _references_in(schema, draft)
     )
     return all(pointer is None or _is_of_definitions(pointer) for pointer in pointers)
 
@@ -237,21 +246,21 @@ def _unwrap(schema: dict[str, Any], name: str, budget: Budget) -> dict[str, Any]
         if isinstance(uri, str) and uri.startswith(_OWN_URI):
             return {keyword: item for keyword, item in value.items() if keyword != "$id"}
         return _with_dialect_of(schema, value)
-    schemas = resource_schemas(schema, draft, budget)
+    schemas = _resource_schemas(schema, draft, budget)
 
     def out_of_wrapper(reference: str) -> str:
         return _out_of_wrapper(reference, name)
 
-    unwrapped = rewrite_references(value, schemas, draft, out_of_wrapper, budget)
+    unwrapped = _rewrite_references(value, schemas, draft, out_of_wrapper, budget)
     for keyword in _DEFINITIONS:
         if isinstance(schema.get(keyword), dict):
-            outer = rewrite_references(schema[keyword], schemas, draft, out_of_wrapper, budget)
+            outer = _rewrite_references(schema[keyword], schemas, draft, out_of_wrapper, budget)
             unwrapped[keyword] = _merge_definitions(unwrapped.get(keyword, {}), outer)
     return _with_dialect_of(schema, unwrapped)
 
 
 def _out_of_wrapper(reference: str, name: str) -> str:
-    pointer = pointer_of(reference)
+    pointer = _pointer_of(reference)
     if pointer is None or _is_of_definitions(pointer):
         return reference
     start = as_pointer(("properties", name))
@@ -278,3 +287,100 @@ def _with_dialect_of(wrapper: dict[str, Any], schema: dict[str, Any]) -> dict[st
     if "$schema" in schema or "$schema" not in wrapper:
         return schema
     return {"$schema": wrapper["$schema"], **schema}
+
+
+def _resource_schemas(root: dict[str, Any], draft: Draft, budget: Budget) -> _ResourceSchemas:
+    """Return *root* and the subschemas of the same resource.
+
+    They are where the draft has subschemas and where references of the resource lead.
+
+    Raises:
+        Exhausted: *budget* is spent.
+    """
+    schemas: _ResourceSchemas = {}
+    pending: list[Any] = [root]
+    while pending:
+        schema = pending.pop()
+        if not isinstance(schema, dict) or id(schema) in schemas:
+            continue
+        if schema is not root and is_resource(schema, draft):
+            continue
+        spend(budget, _SUBSCHEMA + _PROPERTY * len(schema))
+        schemas[id(schema)] = schema
+        pending.extend(inner for _, inner in subschemas(schema, draft))
+        for _, reference in _references_in(schema, draft):
+            pending.append(_resolve_pointer(reference, root, draft, budget))
+    return schemas
+
+
+def _references_in(schema: dict[str, Any], draft: Draft) -> Iterator[tuple[str, str]]:
+    """Yield the keywords of *schema* itself that may hold a pointer, with their references."""
+    for keyword in _POINTER_KEYWORDS:
+        reference = schema.get(keyword)
+        if isinstance(reference, str) and keyword in KEYWORDS[draft]:
+            yield keyword, reference
+
+
+def _pointer_of(reference: str) -> str | None:
+    """Return the JSON Pointer of *reference*, percent-decoded.
+
+    None if it is another reference: an anchor, or the URI of another resource.
+    """
+    if reference and not reference.startswith("#"):
+        return None
+    pointer = unquote(reference[1:])
+    return pointer if not pointer or pointer.startswith("/") else None
+
+
+def _resolve_pointer(reference: str, root: dict[str, Any], draft: Draft, budget: Budget) -> Any:
+    """Return the target of the pointer *reference* in *root*, or None.
+
+    None too if the path leads through another resource.
+
+    Raises:
+        Exhausted: *budget* is spent.
+    """
+    pointer = _pointer_of(reference)
+    if pointer is None:
+        return None
+    spend(budget, _SUBSCHEMA + len(pointer))
+    here: Any = root
+    for step in pointer_steps(pointer):
+        if isinstance(here, dict) and step in here:
+            here = here[step]
+        elif isinstance(here, list) and step.isdecimal() and step.isascii() and len(step) < 9:
+            here = here[int(step)] if int(step) < len(here) else None
+        else:
+            return None
+        if is_resource(here, draft):
+            return None
+    return here
+
+
+def _rewrite_references(
+    value: Any,
+    schemas: _ResourceSchemas,
+    draft: Draft,
+    rewrite: Callable[[str], str],
+    budget: Budget,
+) -> Any:
+    """Return *value* with *rewrite* applied to each reference of the schemas in *schemas*.
+
+    The caller bounds the nesting of *value*.
+
+    Raises:
+        Exhausted: *budget* is spent.
+    """
+    spend(budget, _VALUE)
+    if isinstance(value, list):
+        return [_rewrite_references(item, schemas, draft, rewrite, budget) for item in value]
+    if not isinstance(value, dict):
+        return value
+    copy = {
+        name: _rewrite_references(item, schemas, draft, rewrite, budget)
+        for name, item in value.items()
+    }
+    if id(value) in schemas:
+        for keyword, reference in _references_in(value, draft):
+            copy[keyword] = rewrite(reference)
+    return copy

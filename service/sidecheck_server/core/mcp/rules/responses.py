@@ -1,13 +1,19 @@
-"""Error codes and error data."""
+"""Rules on error responses and on empty results."""
 
 from collections.abc import Iterable
 from typing import Any
 
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, RuleSet, type_clause
 from sidecheck_server.core.types import Severity
 
-__all__ = ["DATA_MISSING", "DATA_TYPES", "DEFINED_CODES", "RULES"]
+__all__ = [
+    "DATA_MISSING",
+    "DATA_TYPES",
+    "DEFINED_CODES",
+    "EMPTY_RESULT_WITH_DATA",
+    "PING_RESULT_NOT_EMPTY",
+]
 
 _SINCE = "2026-07-28"
 _CODES = Clause("basic", "error-codes")
@@ -32,14 +38,7 @@ DATA_TYPES = {
 }
 """Types of required error data, by version and code."""
 
-DATA_MISSING = Rule(
-    "ERROR_DATA_MISSING",
-    Severity.ERROR,
-    Clause("schema"),
-    "An error MUST have data if its code defines their type.",
-    ("Error",),
-    since="2025-11-25",
-)
+_ERROR_RULES = RuleSet(Group.ERRORS, on="Error", since=_SINCE)
 
 
 def _code_of(value: Any) -> int | None:
@@ -49,13 +48,11 @@ def _code_of(value: Any) -> int | None:
     return int(code) if isinstance(code, float) and code.is_integer() else None
 
 
-@rule(
+@_ERROR_RULES.rule(
     "ERROR_CODE_RETIRED",
-    severity=Severity.ERROR,
-    clause=_CODES,
-    requirement="The codes -32002 and -32042 of earlier versions MUST NOT be emitted.",
-    on="Error",
-    since=_SINCE,
+    Severity.ERROR,
+    _CODES,
+    "The codes -32002 and -32042 of earlier versions MUST NOT be emitted.",
 )
 def _retired_code(value: Any, _context: Context) -> Iterable[Fault]:
     code = _code_of(value)
@@ -68,14 +65,11 @@ def _retired_code(value: Any, _context: Context) -> Iterable[Fault]:
     return (Fault(("code",), message, suggestion),)
 
 
-@rule(
+@_ERROR_RULES.rule(
     "ERROR_CODE_RESERVED",
-    severity=Severity.ERROR,
-    clause=_CODES,
-    requirement="Codes from -32099 to -32020 MUST NOT be emitted unless the specification "
-    "defines them.",
-    on="Error",
-    since=_SINCE,
+    Severity.ERROR,
+    _CODES,
+    "Codes from -32099 to -32020 MUST NOT be emitted unless the specification defines them.",
 )
 def _reserved_code(value: Any, _context: Context) -> Iterable[Fault]:
     code = _code_of(value)
@@ -85,13 +79,11 @@ def _reserved_code(value: Any, _context: Context) -> Iterable[Fault]:
     return (Fault(("code",), message),)
 
 
-@rule(
+@_ERROR_RULES.rule(
     "ERROR_CODE_LEGACY",
-    severity=Severity.WARNING,
-    clause=_CODES,
-    requirement="New implementations SHOULD NOT use codes from -32019 to -32000.",
-    on="Error",
-    since=_SINCE,
+    Severity.WARNING,
+    _CODES,
+    "New implementations SHOULD NOT use codes from -32019 to -32000.",
 )
 def _legacy_code(value: Any, _context: Context) -> Iterable[Fault]:
     code = _code_of(value)
@@ -100,14 +92,11 @@ def _legacy_code(value: Any, _context: Context) -> Iterable[Fault]:
     return (Fault(("code",), f"{code} is a legacy code without a defined meaning"),)
 
 
-@rule(
+@_ERROR_RULES.rule(
     "ERROR_CODE_UNASSIGNED",
-    severity=Severity.WARNING,
-    clause=_CODES,
-    requirement="Codes of an implementation SHOULD lie outside of the range of JSON-RPC, -32768 "
-    "to -32000.",
-    on="Error",
-    since=_SINCE,
+    Severity.WARNING,
+    _CODES,
+    "Codes of an implementation SHOULD lie outside of the range of JSON-RPC, -32768 to -32000.",
 )
 def _unassigned_code(value: Any, _context: Context) -> Iterable[Fault]:
     code = _code_of(value)
@@ -117,10 +106,28 @@ def _unassigned_code(value: Any, _context: Context) -> Iterable[Fault]:
     return (Fault(("code",), message),)
 
 
-RULES: tuple[Rule, ...] = (
-    _retired_code,
-    _reserved_code,
-    _legacy_code,
-    _unassigned_code,
-    DATA_MISSING,
+DATA_MISSING = _ERROR_RULES.declare(
+    "ERROR_DATA_MISSING",
+    Severity.ERROR,
+    Clause("schema"),
+    "An error MUST have data if its code defines their type.",
+    since="2025-11-25",
+)
+
+_EMPTY_RESULT_RULES = RuleSet(Group.EMPTY_RESULTS, until="2025-11-25")
+
+PING_RESULT_NOT_EMPTY = _EMPTY_RESULT_RULES.declare(
+    "PING_RESULT_NOT_EMPTY",
+    Severity.ERROR,
+    Clause("basic/utilities/ping", "behavior-requirements"),
+    "The response to a ping MUST be empty, except for `_meta`.",
+)
+EMPTY_RESULT_WITH_DATA = _EMPTY_RESULT_RULES.declare(
+    "EMPTY_RESULT_WITH_DATA",
+    # The type is that of any result, and open; its description alone says that it is empty.
+    # The TypeScript SDK rejects other properties.
+    Severity.WARNING,
+    type_clause("EmptyResult"),
+    "The result of logging/setLevel, resources/subscribe and resources/unsubscribe SHOULD carry"
+    " no data, except for `_meta`.",
 )
