@@ -113,7 +113,7 @@ class _GeneratedFrame(CodeGeneratorDraft07):
 
     def __init__(self, schema: Any, constants: Sequence[JsonValue], *, counted: bool) -> None:
         resolver = RefResolver("", schema, store={}, handlers=_NoHandlers())
-        super().__init__(  # type: ignore[no-untyped-call]
+        super().__init__(
             schema,
             resolver=resolver,
             formats={},
@@ -199,9 +199,7 @@ class _GeneratedFrame(CodeGeneratorDraft07):
         *type_checked* says that it is known to have one of the types of *definition*.
         """
         self._type_checked = definition if type_checked else None
-        self.generate_func_code_block(  # type: ignore[no-untyped-call]
-            definition, variable, "data", clear_variables=True
-        )
+        self.generate_func_code_block(definition, variable, "data", clear_variables=True)
 
 
 class _NoHandlers(dict[str, Any]):

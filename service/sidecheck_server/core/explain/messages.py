@@ -214,39 +214,6 @@ def _contained(fault: Fault) -> str:
     return _describe_in_parentheses(fault.schema["contains"], fault)
 
 
-_KEYWORD_MESSAGES: dict[str, _MessageRule] = {
-    "additionalItems": _extra_items,
-    "additionalProperties": _unknown_property,
-    "const": explain_const,
-    "contains": _contains,
-    "dependencies": _dependent,
-    "dependentRequired": _dependent,
-    "enum": explain_enum,
-    "exclusiveMaximum": _bound("less than"),
-    "exclusiveMinimum": _bound("more than"),
-    "format": _format,
-    "items": _extra_items,
-    "maxContains": _max_contains,
-    "maxItems": _size("at most", "item"),
-    "maxLength": _size("at most", "character"),
-    "maxProperties": _size("at most", "property"),
-    "maximum": _bound("at most", "exclusiveMaximum", "less than"),
-    "minContains": _min_contains,
-    "minItems": _size("at least", "item"),
-    "minLength": _size("at least", "character"),
-    "minProperties": _size("at least", "property"),
-    "minimum": _bound("at least", "exclusiveMinimum", "more than"),
-    "multipleOf": _multiple_of,
-    "pattern": _pattern,
-    "required": _required,
-    "type": explain_type,
-    "unevaluatedItems": _unevaluated_item,
-    "unevaluatedProperties": _unknown_property,
-    "uniqueItems": _unique_items,
-}
-"""The message rule of each keyword."""
-
-
 _MOST_NESTED = 2
 """How many choices, nested in each other, are read for their types."""
 
@@ -362,10 +329,38 @@ _REQUIRING = {"required", "type", "description", "title", "$comment"}
 
 
 _MESSAGES: Mapping[str, _MessageRule] = {
-    **_KEYWORD_MESSAGES,
     "": _false_schema,
+    "additionalItems": _extra_items,
+    "additionalProperties": _unknown_property,
     "anyOf": _choice,
+    "const": explain_const,
+    "contains": _contains,
+    "dependencies": _dependent,
+    "dependentRequired": _dependent,
+    "enum": explain_enum,
+    "exclusiveMaximum": _bound("less than"),
+    "exclusiveMinimum": _bound("more than"),
+    "format": _format,
+    "items": _extra_items,
+    "maxContains": _max_contains,
+    "maxItems": _size("at most", "item"),
+    "maxLength": _size("at most", "character"),
+    "maxProperties": _size("at most", "property"),
+    "maximum": _bound("at most", "exclusiveMaximum", "less than"),
+    "minContains": _min_contains,
+    "minItems": _size("at least", "item"),
+    "minLength": _size("at least", "character"),
+    "minProperties": _size("at least", "property"),
+    "minimum": _bound("at least", "exclusiveMinimum", "more than"),
+    "multipleOf": _multiple_of,
     "not": _not,
     "oneOf": _choice,
+    "pattern": _pattern,
     "propertyNames": _property_names,
+    "required": _required,
+    "type": explain_type,
+    "unevaluatedItems": _unevaluated_item,
+    "unevaluatedProperties": _unknown_property,
+    "uniqueItems": _unique_items,
 }
+"""The message rule of each keyword."""
