@@ -2,7 +2,7 @@
 
 import pytest
 from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT, STANDARD_DIALECTS
-from sidecheck_server.core.schemas.identifiers import may_name_parts
+from sidecheck_server.core.schemas.resources import may_name_parts
 from sidecheck_server.core.types import Draft
 
 DRAFT_04 = STANDARD_DIALECTS[Draft.DRAFT_04]

@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
+from sidecheck_server.core.compiler.reference_faults import find_reference_cycles
 from sidecheck_server.core.errors import ErrorReason
-from sidecheck_server.core.schemas.cycles import find_reference_cycles
 from support.compiling import D07, compile_value, evaluate_all, schema_error, survey_of
 
 ROOT = {"$ref": "#"}

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiler.evaluated_locations import (
+from sidecheck_server.core.compiler.lowering import (
     EvaluatedProperties,
     evaluated_items,
     evaluated_properties,

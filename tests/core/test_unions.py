@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 from sidecheck_server.core.compiler.generation import generate_code
-from sidecheck_server.core.compiler.unions import merge_branches, simplify_unions
-from sidecheck_server.core.compiler.value_bounds import Definitions
+from sidecheck_server.core.compiler.unions import Definitions, merge_branches, simplify_unions
 from sidecheck_server.core.engines.fast import FastEngine
 from sidecheck_server.core.schemas.canonical import Constant, Lowered
 from support.compiling import LIMITS, compile_value, evaluate_all

@@ -19,8 +19,7 @@ from sidecheck_server.core.limits import (
 from sidecheck_server.core.payload import MalformedError, decode, number_steps
 from sidecheck_server.core.repair.repairs import apply_repairs, encode_repaired
 from sidecheck_server.core.repair.types import Repairs, UnknownArguments
-from sidecheck_server.core.repair.unknown import find_unknown_properties
-from sidecheck_server.core.repair.unknown_violations import report_unknown_properties
+from sidecheck_server.core.repair.unknown import find_unknown_properties, report_unknown_properties
 from sidecheck_server.core.types import JsonValue, Repair, Severity, Verdict, Violation
 
 __all__ = [

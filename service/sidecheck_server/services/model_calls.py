@@ -7,16 +7,17 @@ from typing import Any
 
 import msgspec
 
-from sidecheck_server.core.convert.call_resolution import (
+from sidecheck_server.core.convert.mapping import ToolMapping, mapping_from_json
+from sidecheck_server.core.convert.model_call import (
     CallResolution,
+    ModelCall,
     ResolvedArguments,
     check_definition,
     common_api,
+    read_model_call,
     select_mapping,
     with_model_names,
 )
-from sidecheck_server.core.convert.mapping import ToolMapping, mapping_from_json
-from sidecheck_server.core.convert.model_call import ModelCall, read_model_call
 from sidecheck_server.core.convert.providers import PROVIDERS
 from sidecheck_server.core.convert.providers.provider import Provider
 from sidecheck_server.core.convert.result_message import convert_result

@@ -6,10 +6,14 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from sidecheck_server.core.compat.library_form import CannotWriteError, write_for_library
 from sidecheck_server.core.compat.normal_form import NormalForm
-from sidecheck_server.core.compat.plain_patterns import plain_pattern
-from sidecheck_server.core.compat.proof import Operand, subtract
+from sidecheck_server.core.compat.proof import (
+    CannotWriteError,
+    Operand,
+    plain_pattern,
+    subtract,
+    write_for_library,
+)
 from sidecheck_server.core.compiler.compilation import CompiledSchema, compile_schema
 from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.exact_numbers import read_number

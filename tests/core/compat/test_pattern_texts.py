@@ -1,7 +1,7 @@
 """Texts that patterns match."""
 
 import pytest
-from sidecheck_server.core.compat.pattern_texts import pattern_texts
+from sidecheck_server.core.compat.scalar_samples import pattern_texts
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.patterns import compile_pattern
 

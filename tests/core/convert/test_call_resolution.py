@@ -5,9 +5,12 @@ from typing import Any
 
 import pytest
 from sidecheck_server.core.compiler.compilation import CompiledSchema, compile_schema
-from sidecheck_server.core.convert.call_resolution import CallResolution, ResolvedArguments
 from sidecheck_server.core.convert.mapping import ToolMapping
-from sidecheck_server.core.convert.model_call import read_model_call
+from sidecheck_server.core.convert.model_call import (
+    CallResolution,
+    ResolvedArguments,
+    read_model_call,
+)
 from sidecheck_server.core.convert.providers import PROVIDERS
 from sidecheck_server.core.convert.types import ModelApi
 from sidecheck_server.core.errors import ErrorReason, RequestError

@@ -5,10 +5,16 @@ from typing import Any
 import pytest
 from sidecheck_server.core.convert.providers.openai import COMPATIBLE, STRICT
 from sidecheck_server.core.convert.providers.subset import Subset
-from sidecheck_server.core.convert.transforms.choice import Choice, Stage, choice_for
-from sidecheck_server.core.convert.transforms.context import Rule, has
 from sidecheck_server.core.convert.transforms.pipeline import STAGES, transform_schema
-from sidecheck_server.core.convert.transforms.traits import DROPPING_DEFAULTS, kind_of
+from sidecheck_server.core.convert.transforms.rules import (
+    DROPPING_DEFAULTS,
+    Choice,
+    Rule,
+    Stage,
+    choice_for,
+    has,
+    kind_of,
+)
 from sidecheck_server.core.convert.types import LossLog
 from support.compiling import LIMITS
 from support.core_conversion import read

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from sidecheck_server.core.convert.argument_decoder import ArgumentDecoder
-from sidecheck_server.core.convert.call_resolution import with_model_names
+from sidecheck_server.core.convert.model_call import with_model_names
 from sidecheck_server.core.types import Severity, Verdict, Violation
 
 RENAMED: ArgumentDecoder = {"renamed": {"a_b": "a b"}}

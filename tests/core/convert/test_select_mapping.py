@@ -1,13 +1,13 @@
 """Selection of the mapping of a call, and check of its definition."""
 
 import pytest
-from sidecheck_server.core.convert.call_resolution import (
+from sidecheck_server.core.convert.mapping import ToolMapping
+from sidecheck_server.core.convert.model_call import (
+    ModelCall,
     check_definition,
     common_api,
     select_mapping,
 )
-from sidecheck_server.core.convert.mapping import ToolMapping
-from sidecheck_server.core.convert.model_call import ModelCall
 from sidecheck_server.core.convert.types import ModelApi
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.types import Verdict

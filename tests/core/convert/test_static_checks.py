@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from sidecheck_server.core.convert.providers.subset import References, Subset
-from sidecheck_server.core.convert.transforms.context import TransformContext
+from sidecheck_server.core.convert.transforms.rules import TransformContext
 from sidecheck_server.core.convert.transforms.static_checks import is_exact, may_encode
 from support.core_conversion import read, without
 

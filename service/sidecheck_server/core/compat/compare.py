@@ -17,9 +17,10 @@ from sidecheck_server.core.compat.changes import (
     ToolStatus,
 )
 from sidecheck_server.core.compat.rules import CHANGE_RULES
-from sidecheck_server.core.compat.schema_changes import SchemaChange, find_schema_changes
+from sidecheck_server.core.compat.schema_changes import find_schema_changes
 from sidecheck_server.core.compat.tools import find_definition_changes
 from sidecheck_server.core.compat.verdicts import ReadingOutcome, SchemaPair, may_break
+from sidecheck_server.core.compat.walk import SchemaChange
 from sidecheck_server.core.compiler.admission import admit_schema
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Exhausted, Limits

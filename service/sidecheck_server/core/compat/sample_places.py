@@ -1,17 +1,22 @@
-"""What schemas say of the places below a value: properties, items, and how many."""
+"""Subschemas that apply to one place of a payload, and those for the places below it."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
+from sidecheck_server.core.compat.normal_form import NormalForm
+from sidecheck_server.core.json_values import canonical_json
+from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.patterns.cursor import PatternError
 from sidecheck_server.core.patterns.pattern import Pattern, compile_pattern
 
 __all__ = [
     "MOST_VALUES",
+    "Differences",
     "Place",
     "Sampler",
+    "SubschemaChoices",
     "edges_of",
     "is_unique",
     "names_of",
@@ -113,3 +118,122 @@ def edges_of(nodes: Iterable[dict[str, Any]], keywords: Sequence[str]) -> set[in
 def is_unique(nodes: list[dict[str, Any]]) -> bool:
     """Return whether one of *nodes* wants unique items."""
     return any(node.get("uniqueItems") for node in nodes)
+
+
+_SUBSCHEMA = 100
+"""Steps of a subschema."""
+_DEEPEST = 8
+_MOST_SUBSCHEMAS = 60
+_MOST_BRANCHES = 12
+
+
+class SubschemaChoices:
+    """The subschemas of one form, with its references followed."""
+
+    def __init__(self, form: NormalForm, budget: Budget) -> None:
+        self._definitions = _definitions(form)
+        self._budget = budget
+
+    def flatten(self, schemas: Iterable[Any]) -> list[dict[str, Any]]:
+        """Return the subschemas of the other side that may apply with *schemas*."""
+        nodes: list[dict[str, Any]] = []
+        pending, seen = list(schemas), set[int]()
+        while pending and len(nodes) < _MOST_SUBSCHEMAS:
+            schema = self._follow(pending.pop(0))
+            if not isinstance(schema, dict) or id(schema) in seen:
+                continue
+            seen.add(id(schema))
+            nodes.append(schema)
+            for keyword in ("allOf", "anyOf", "oneOf"):
+                pending += schema.get(keyword, ())
+            pending += [schema[name] for name in ("if", "then", "else", "not") if name in schema]
+            pending += schema.get("dependentSchemas", {}).values()
+        return nodes
+
+    def alternatives(self, schemas: Sequence[Any]) -> Iterator[list[dict[str, Any]]]:
+        """Yield the subschemas that apply with *schemas*, for each choice of branches."""
+        choices = 1
+        for choice in range(_MOST_BRANCHES):
+            if choice >= choices:
+                return
+            nodes, count = self._chosen(schemas, choice)
+            choices = max(choices, count)
+            if nodes is not None:
+                yield nodes
+
+    def _chosen(
+        self, schemas: Sequence[Any], choice: int
+    ) -> tuple[list[dict[str, Any]] | None, int]:
+        """Return the subschemas for the *choice*, and how many choices there are, at most."""
+        nodes: list[dict[str, Any]] = []
+        choices = 1
+        pending, seen = list(schemas), set[int]()
+        while pending:
+            schema = self._follow(pending.pop(0))
+            if schema is False:
+                return None, choices
+            if not isinstance(schema, dict) or id(schema) in seen:
+                continue
+            spend(self._budget, _SUBSCHEMA)
+            seen.add(id(schema))
+            nodes.append(schema)
+            pending += schema.get("allOf", ())
+            for keyword in ("anyOf", "oneOf"):
+                branches = schema.get(keyword)
+                if branches:
+                    choices = max(choices, len(branches))
+                    pending.append(branches[choice % len(branches)])
+            if "if" in schema:
+                choices = max(choices, 2)
+                if choice % 2 == 0:
+                    pending += [schema["if"], schema.get("then")]
+                else:
+                    pending.append(schema.get("else"))
+        return nodes, choices
+
+    def _follow(self, schema: Any) -> Any:
+        """Return the target of *schema* if it is a reference and nothing else."""
+        for _ in range(_DEEPEST):
+            if not isinstance(schema, dict) or "$ref" not in schema:
+                return schema
+            target = self._definitions.get(schema["$ref"])
+            # The difference of two schemas has names of the library.
+            rest = {name: value for name, value in schema.items() if name[0] != "$"}
+            if rest:
+                return {**rest, "allOf": [target, *rest.get("allOf", ())]}
+            schema = target
+        return schema
+
+
+class Differences:
+    """Tells which places of two forms may differ, to vary those first."""
+
+    def __init__(self, form: NormalForm, other: NormalForm) -> None:
+        self._same_definitions = _definitions(form) == _definitions(other)
+        #: Whether each subschema, by its identity, refers to a definition.
+        self._refers: dict[int, bool] = {}
+
+    def differ(self, schemas: Sequence[Any], others: Sequence[Any]) -> bool:
+        """Return whether *schemas*, for one place, say what *others* do not, or less."""
+        return any(
+            schema not in side or (not self._same_definitions and self._has_reference(schema))
+            for schemas_of, side in ((schemas, others), (others, schemas))
+            for schema in schemas_of
+        )
+
+    def _has_reference(self, schema: Any) -> bool:
+        key = id(schema)
+        if key not in self._refers:
+            self._refers[key] = b'"$ref"' in canonical_json(schema)
+        return self._refers[key]
+
+
+def _definitions(form: NormalForm) -> dict[str, Any]:
+    if not isinstance(form.schema, dict):
+        return {}
+    root: dict[str, Any] = form.schema
+    return {
+        f"#/{keyword}/{name}": schema
+        for keyword in ("$defs", "definitions")
+        for name, schema in root.get(keyword, {}).items()
+    }

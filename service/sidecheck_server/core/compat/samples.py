@@ -9,18 +9,26 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, islice, zip_longest
 from typing import Any
 
-from sidecheck_server.core.compat.array_samples import sample_arrays
 from sidecheck_server.core.compat.normal_form import NormalForm
-from sidecheck_server.core.compat.pattern_texts import pattern_texts
-from sidecheck_server.core.compat.sample_choices import Differences, SubschemaChoices
 from sidecheck_server.core.compat.sample_places import (
     MOST_VALUES,
+    Differences,
     Place,
+    Sampler,
+    SubschemaChoices,
     edges_of,
+    is_unique,
     names_of,
+    positions_of_items,
+    schemas_of_item,
     schemas_of_property,
 )
-from sidecheck_server.core.compat.scalar_samples import TYPES, scalar_values, types_of
+from sidecheck_server.core.compat.scalar_samples import (
+    TYPES,
+    pattern_texts,
+    scalar_values,
+    types_of,
+)
 from sidecheck_server.core.json_values import canonical_json
 from sidecheck_server.core.limits import Budget, Exhausted, spend
 from sidecheck_server.core.types import JsonValue
@@ -114,7 +122,7 @@ class _Sampler:
             return self._objects(nodes, hints, depth) if depth <= _DEEPEST else iter(({},))
         if kind == "array":
             place = Place(nodes, hints, depth)
-            return sample_arrays(self, place) if depth <= _DEEPEST else iter(([],))
+            return _sample_arrays(self, place) if depth <= _DEEPEST else iter(([],))
         return scalar_values(kind, nodes, hints)
 
     def _objects(
@@ -224,3 +232,90 @@ def _is_constrained(nodes: list[dict[str, Any]], kind: str) -> bool:
 
 
 _COUNTS_OF_PROPERTIES = ("minProperties", "maxProperties")
+
+
+_MOST_ITEMS = 20
+_COUNTS_OF_ITEMS = ("minItems", "maxItems", "minContains", "maxContains")
+_ABOUT_ITEMS = (*_COUNTS_OF_ITEMS, "contains", "uniqueItems", "prefixItems")
+
+
+def _sample_arrays(sampler: Sampler, place: Place) -> Iterator[list[Any]]:
+    """Yield arrays for *place*, by values of *sampler* for their items."""
+    nodes, hints = place.nodes, place.hints
+    least = int(max((n["minItems"] for n in nodes if "minItems" in n), default=0))
+    if least > _MOST_ITEMS:
+        return
+    contained = [node["contains"] for node in nodes if "contains" in node]
+    items = [
+        list(
+            islice(
+                sampler.values(
+                    [*schemas_of_item(nodes, index), *contained[index : index + 1]],
+                    schemas_of_item(hints, index),
+                    place.depth + 1,
+                ),
+                MOST_VALUES,
+            )
+        )
+        for index in range(max(least, len(contained), 1))
+    ]
+    firsts = [values[0] if values else None for values in items]
+    base = _distinct(firsts, items) if is_unique(nodes) else firsts
+    if least == 0 and not contained:
+        yield []
+    yield list(base)
+    if any(node.get("uniqueItems") for node in hints):
+        yield [base[0], base[0]]
+    pool = [value for values in items for value in values] or [None]
+    edges = sorted(edges_of((*nodes, *hints), _COUNTS_OF_ITEMS) | {2})
+    of_items = (
+        [*base[:i], value, *base[i + 1 :]] for i, each in enumerate(items) for value in each
+    )
+    of_lengths = (
+        [pool[index % len(pool)] for index in range(length)]
+        for length in edges
+        if least <= length <= _MOST_ITEMS
+    )
+    beyond = _beyond(sampler, place, base, pool[0])
+    if _only_items_differ(sampler, place, len(items)):
+        # Then deeper values are among the first ones.
+        yield from of_items
+    # Each kind of variation in turn, since only the first ones are tried in larger values.
+    variations = zip_longest(of_items, of_lengths, beyond, fillvalue=_NOTHING)
+    for group in variations:
+        yield from (value for value in group if value is not _NOTHING)
+
+
+def _only_items_differ(sampler: Sampler, place: Place, count: int) -> bool:
+    """Return whether the sides differ in the first *count* items, and not in how many."""
+    numbers = [
+        {(name, str(node[name])) for node in side for name in _ABOUT_ITEMS if name in node}
+        for side in (place.nodes, place.hints)
+    ]
+    return numbers[0] == numbers[1] and any(
+        sampler.differ(schemas_of_item(place.nodes, index), schemas_of_item(place.hints, index))
+        for index in range(count)
+    )
+
+
+def _beyond(sampler: Sampler, place: Place, base: list[Any], filler: Any) -> Iterator[list[Any]]:
+    """Yield arrays that are longer than *base*, by items that have schemas of their own."""
+    nodes, hints = place.nodes, place.hints
+    for index in range(len(base), min(positions_of_items((*nodes, *hints)), _MOST_ITEMS)):
+        made = sampler.values(
+            schemas_of_item(nodes, index), schemas_of_item(hints, index), place.depth + 1
+        )
+        for value in islice(made, MOST_VALUES):
+            yield [*base, *[filler] * (index - len(base)), value]
+
+
+def _distinct(firsts: list[Any], items: list[list[Any]]) -> list[Any]:
+    """Return *firsts* with other values of *items* where one occurs twice."""
+    used: set[bytes] = set()
+    distinct = []
+    for first, values in zip(firsts, items, strict=True):
+        fresh = (value for value in values if canonical_json(value) not in used)
+        value = next(fresh, first)
+        used.add(canonical_json(value))
+        distinct.append(value)
+    return distinct

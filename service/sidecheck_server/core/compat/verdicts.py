@@ -5,12 +5,15 @@ is, and breaking if evaluation confirms a payload that is not. Neither is ever a
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from sidecheck_server.core.compat.acceptance import Acceptance
-from sidecheck_server.core.compat.arguments import restrict_to_arguments
-from sidecheck_server.core.compat.attribution import find_cause
-from sidecheck_server.core.compat.candidates import Version, find_payloads, why_undecided
+from sidecheck_server.core.compat.candidates import (
+    Acceptance,
+    Version,
+    find_payloads,
+    why_undecided,
+)
 from sidecheck_server.core.compat.changes import (
     Direction,
     Level,
@@ -26,12 +29,13 @@ from sidecheck_server.core.compat.normal_form import (
     normalize_schema,
 )
 from sidecheck_server.core.compat.proof import Answer, Operand, prove_covers
-from sidecheck_server.core.compat.schema_changes import SchemaChange
+from sidecheck_server.core.compat.walk import SchemaChange
 from sidecheck_server.core.compiler.admission import AdmittedSchema
 from sidecheck_server.core.json_values import canonical_json
 from sidecheck_server.core.limits import Budget, Limits
+from sidecheck_server.core.payload import read_json
 from sidecheck_server.core.schemas.dialects import SchemaSource
-from sidecheck_server.core.types import Draft, Violation
+from sidecheck_server.core.types import Draft, Violation, pointer_steps
 
 __all__ = ["DISAGREEMENT", "ReadingOutcome", "SchemaPair", "may_break"]
 
@@ -140,7 +144,7 @@ class SchemaPair:
 
     def _form(self, admitted: AdmittedSchema, reading: Reading, budget: Budget) -> NormalForm:
         form = normalize_schema(admitted, self._draft, reading, budget)
-        return restrict_to_arguments(form, reading) if self._of_arguments else form
+        return _restrict_to_arguments(form, reading) if self._of_arguments else form
 
     def _prove(self, admitting: Version, rejecting: Version) -> Answer:
         """Return whether *rejecting* accepts all payloads of *admitting*."""
@@ -226,7 +230,7 @@ class SchemaPair:
     ) -> None:
         """Add *witness* to the changes out of *suspects* that cause *violations*."""
         for violation in violations:
-            cause = find_cause(
+            cause = _find_cause(
                 violation, self._changes, suspects, witness.payload, new=not self._reversed
             )
             if cause is not None:
@@ -253,3 +257,92 @@ def _are_equal(admitting: Version, rejecting: Version) -> bool:
 
 def _undecided(reason: str) -> SchemaVerdict:
     return SchemaVerdict(Relation.UNDECIDED, Level.UNDECIDED, reason)
+
+
+_OBJECT = {"type": "object"}
+
+
+def _restrict_to_arguments(form: NormalForm, reading: Reading) -> NormalForm:
+    """Return *form* without the values that are no objects, which no call can have.
+
+    A schema that says no more than that declares no arguments: with objects assumed
+    closed, a tool that has it takes none.
+    """
+    schema = _of_objects(form.schema)
+    if schema == _OBJECT and reading is Reading.ASSUME_CLOSED:
+        return replace(form, schema={**_OBJECT, "additionalProperties": False}, closes=True)
+    return replace(form, schema=schema)
+
+
+def _of_objects(schema: Any) -> Any:
+    if not isinstance(schema, dict):
+        return _OBJECT if schema else schema
+    if "$ref" in schema:
+        # Keywords beside a reference have no effect in draft 4.
+        schema = {**schema, "allOf": [{"$ref": schema["$ref"]}, *schema.get("allOf", ())]}
+        del schema["$ref"]
+    if "object" in schema.get("type", "object"):  # One name, or several.
+        return {**schema, **_OBJECT}
+    return {**schema, "allOf": [_OBJECT, *schema.get("allOf", ())]}
+
+
+_NO_MATCH, _BELOW = -2, -1
+_OF_UNDECLARED = frozenset({"additionalProperties", "unevaluatedProperties"})
+
+
+def _find_cause(
+    violation: Violation,
+    changes: Sequence[SchemaChange],
+    suspects: Collection[int],
+    payload: bytes,
+    *,
+    new: bool,
+) -> int | None:
+    """Return the index of the change that *violation* is of, or None if none is known.
+
+    *suspects* are the indexes of those that may be; *new* says whether the new version
+    rejects *payload*.
+    """
+    location = violation.keyword_location
+    best, best_length = None, _NO_MATCH
+    for index in suspects:
+        change = changes[index]
+        for old_path, new_path in change.paths:
+            path = new_path if new else old_path
+            if not _begins(location, path):
+                if _begins(path, location) and best_length == _NO_MATCH:
+                    # A choice is reported as a whole, for what changed in its branches.
+                    best, best_length = index, _BELOW
+                continue
+            below = location[len(path) :]
+            if change.property and not _is_about(change, violation, below, payload):
+                continue
+            # A change of the very entry or keyword comes before one of the subschema around it.
+            own = f"/{change.keyword}"
+            exact = _begins(below, own) + _begins(below, own + change.entry) + bool(change.property)
+            length = 4 * len(path) + exact
+            if length > best_length:
+                best, best_length = index, length
+    return best
+
+
+def _begins(path: str, start: str) -> bool:
+    return path == start or path.startswith(f"{start}/")
+
+
+def _is_about(change: SchemaChange, violation: Violation, below: str, payload: bytes) -> bool:
+    """Return whether *violation* is of the property that *change* names."""
+    steps = pointer_steps(violation.instance_location)
+    keyword = pointer_steps(below)[0] if below else ""
+    if keyword == "required":
+        return change.property not in _keys(payload, steps)
+    if keyword in _OF_UNDECLARED:
+        return bool(steps) and steps[-1] == change.property
+    return keyword == change.keyword and change.property in steps
+
+
+def _keys(payload: bytes, steps: Sequence[str]) -> Collection[str]:
+    value = read_json(payload)
+    for step in steps:
+        value = value[int(step)] if isinstance(value, list) else value[step]
+    return value if isinstance(value, dict) else ()

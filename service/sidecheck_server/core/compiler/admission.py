@@ -23,9 +23,8 @@ from sidecheck_server.core.schemas.dialects import (
     dialect_named,
     dialect_of,
 )
-from sidecheck_server.core.schemas.identifiers import may_name_parts
 from sidecheck_server.core.schemas.references import Subschema, Survey, survey_schema
-from sidecheck_server.core.schemas.resources import Resources
+from sidecheck_server.core.schemas.resources import Resources, may_name_parts
 from sidecheck_server.core.types import Document, JsonValue, Violation, as_pointer
 
 __all__ = ["AdmittedSchema", "PatternAdmission", "SchemaContext", "admit_schema", "read_source"]

@@ -5,13 +5,14 @@ the interpreter. So a worker process does it and returns an `Artifact`, which lo
 quickly. It is deterministic: the same bytes always give the same artifact or error.
 """
 
+import marshal
 from dataclasses import dataclass
 from functools import cached_property
+from types import CodeType
 
 from sidecheck_server.core.compiler.admission import AdmittedSchema, admit_schema, read_source
 from sidecheck_server.core.compiler.generation import generate_code
 from sidecheck_server.core.compiler.lowering import lower_schema
-from sidecheck_server.core.compiler.memory import estimate_memory
 from sidecheck_server.core.compiler.schema_warnings import SchemaWarning, find_schema_warnings
 from sidecheck_server.core.engines.complete import CompleteEngine
 from sidecheck_server.core.engines.fast import FastCode, FastEngine
@@ -19,6 +20,7 @@ from sidecheck_server.core.engines.text_checks import TextChecks
 from sidecheck_server.core.formats import format_checker
 from sidecheck_server.core.json_values import digest_of
 from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.memory import measure_memory
 from sidecheck_server.core.schemas.canonical import CannotLowerError, Canonical, Lowered
 from sidecheck_server.core.schemas.dialects import STANDARD_DIALECTS, Dialect, SchemaSource
 
@@ -63,7 +65,7 @@ def compile_schema(source: SchemaSource, limits: Limits) -> Artifact:
     except CannotLowerError as error:
         fast, reason = None, error.reason
     warnings = find_schema_warnings(admitted, source, limits)
-    memory = estimate_memory(source, admitted, fast, warnings)
+    memory = _estimate_memory(source, admitted, fast, warnings)
     instructions = admitted.pattern_instructions
     return Artifact(
         digest, dialect, fast, reason, admitted.backtracking, warnings, memory, instructions
@@ -151,3 +153,40 @@ class CompiledSchema:
             limits=self.limits,
             checks=self._checks,
         )
+
+
+# What the parts that only use creates take, in bytes, by experiment
+# (tests/core/test_memory.py): the objects of a schema and of its two engines, a function of
+# the generated code, a subschema and a keyword that the complete engine prepared, and an
+# entry of its index of resources.
+_SCHEMA_BYTES = 2_500
+_FUNCTION_BYTES = 200
+_SUBSCHEMA_BYTES = 190
+_KEYWORD_BYTES = 95
+_RESOURCE_BYTES = 500
+
+
+def _estimate_memory(
+    source: SchemaSource, admitted: AdmittedSchema, fast: FastCode | None, warnings: object
+) -> int:
+    """Return about how many bytes the compiled schema takes once all of it has been used.
+
+    That is source, artifact, the fast engine, the complete engine and the states of
+    patterns. Engines grow while they are used, so the sum is what they grow to.
+    """
+    context = admitted.context
+    memory = _SCHEMA_BYTES + admitted.pattern_memory
+    memory += measure_memory(source, warnings, context.schema, context.documents)
+    if fast is not None:
+        # The artifact crosses to another process: its constants are copies.
+        memory += measure_memory(fast)
+        body: CodeType = marshal.loads(fast.code)  # noqa: S302  (it was generated here)
+        memory += measure_memory(body)
+        memory += _FUNCTION_BYTES * sum(type(constant) is CodeType for constant in body.co_consts)
+    if admitted.survey is not None:
+        resources = set()
+        for subschema in admitted.survey.reached.values():
+            memory += _SUBSCHEMA_BYTES + _KEYWORD_BYTES * len(subschema.schema)
+            resources.add(id(subschema.resource))
+        memory += _RESOURCE_BYTES * len(resources)
+    return memory

@@ -1,22 +1,29 @@
 """Lowering of schemas in any dialect to the canonical form.
 
-Each keyword is lowered by its rule. A keyword without a rule, or a use of one that the
-canonical form cannot express, raises `CannotLowerError`, and the schema is left to the
-complete engine: no keyword is ever dropped.
+Each keyword is lowered by its rule: a function of the lowering, the schema being lowered,
+and the keyword. A keyword without a rule, or a use of one that the canonical form cannot
+express, raises `CannotLowerError`, and the schema is left to the complete engine: no
+keyword is ever dropped.
+
+``unevaluatedProperties`` and ``unevaluatedItems`` (2020-12 core, section 11) depend on the
+success of the keywords beside them. Where those are only ``properties``, ``items`` and the
+like, directly or through ``allOf`` and ``$ref``, the evaluated names and items do not depend
+on the payload, and the keyword amounts to a closed object or array.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Set
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
-from sidecheck_server.core.compiler.lowering_rules import RULES, LoweredSchema, as_literal
-from sidecheck_server.core.compiler.unions import simplify_unions
-from sidecheck_server.core.compiler.value_bounds import Definitions
+from sidecheck_server.core.compiler.unions import Definitions, simplify_unions
+from sidecheck_server.core.exact_numbers import ExactNumber
 from sidecheck_server.core.schemas.canonical import CannotLowerError, Canonical, Constant, Lowered
 from sidecheck_server.core.schemas.dialects import Dialect
 from sidecheck_server.core.schemas.references import Subschema, Survey
-from sidecheck_server.core.types import JsonValue
+from sidecheck_server.core.types import Draft, JsonValue
 
-__all__ = ["lower_schema"]
+__all__ = ["EvaluatedProperties", "evaluated_items", "evaluated_properties", "lower_schema"]
 
 _DEEPEST = 4
 """Subschemas nested deeper than this become definitions of their own.
@@ -47,7 +54,41 @@ def lower_schema(survey: Survey, assert_formats: Callable[[Dialect, str], bool])
     return lowering.result
 
 
+class _LoweredSchema:
+    """The canonical form of one subschema, while the rules add to it."""
+
+    def __init__(self, subschema: Subschema, depth: int) -> None:
+        self.subschema = subschema
+        self.schema = subschema.schema
+        self.depth = depth
+        self.body: dict[str, Any] = {}
+        self.conjuncts: list[Canonical] = []
+
+    def add(self, conjunct: Canonical) -> None:
+        """Add *conjunct* to the demands."""
+        if conjunct is not True and conjunct != {}:
+            self.conjuncts.append(conjunct)
+
+    def put(self, keywords: dict[str, Any]) -> None:
+        """Add *keywords*, which belong together; as a conjunct if one is set already."""
+        if self.body.keys() & keywords.keys():
+            self.conjuncts.append(keywords)
+        else:
+            self.body |= keywords
+
+    def build(self) -> Canonical:
+        """Return the canonical form."""
+        if not self.conjuncts:
+            return self.body
+        if not self.body and len(self.conjuncts) == 1:
+            return self.conjuncts[0]
+        own = [self.body] if self.body else []
+        return {"allOf": [*own, *self.conjuncts]}
+
+
 class _Lowering:
+    """The lowering of one schema, as the rules use it."""
+
     def __init__(self, survey: Survey, assert_formats: Callable[[Dialect, str], bool]) -> None:
         self.survey = survey
         self.assert_formats = assert_formats
@@ -74,16 +115,17 @@ class _Lowering:
     def body(self, subschema: Subschema, depth: int) -> Canonical:
         if "$ref" in subschema.schema and subschema.dialect.reference_hides_siblings:
             return self.reference(subschema, "$ref")
-        lowered = LoweredSchema(subschema, depth)
+        lowered = _LoweredSchema(subschema, depth)
         for keyword in subschema.schema:
             if keyword in subschema.dialect.keywords:
-                rule = RULES.get(keyword)
+                rule = _RULES.get(keyword)
                 if rule is None:
                     raise CannotLowerError(f"the keyword {keyword}")
                 rule(self, lowered, keyword)
         return lowered.build()
 
     def reference(self, subschema: Subschema, keyword: str) -> Canonical:
+        """Return the canonical form of the target of the reference *keyword*."""
         reference = self.survey.references[id(subschema.schema), keyword]
         if not reference.static:
             raise CannotLowerError(f"a {keyword} that depends on the path of evaluation")
@@ -92,13 +134,336 @@ class _Lowering:
         return self.define(reference.target)
 
     def pattern(self, source: str) -> int:
+        """Return the number of a pattern, which is added if needed."""
         return self.result.patterns.setdefault(source, len(self.result.patterns))
 
     def format(self, name: str) -> int:
+        """Return the number of a format, which is added if needed."""
         return self.result.formats.setdefault(name, len(self.result.formats))
 
     def constant(self, value: JsonValue) -> Any:
+        """Return a constant in canonical form."""
         if not isinstance(value, dict | list):
-            return as_literal(value)
+            return _as_literal(value)
         self.result.constants.append(value)
         return Constant(len(self.result.constants) - 1)
+
+
+_Rule = Callable[[_Lowering, _LoweredSchema, str], None]
+
+
+def _skip(_lowering: _Lowering, _out: _LoweredSchema, _keyword: str) -> None:
+    """Add nothing: the keyword asserts nothing, or is lowered with a sibling."""
+
+
+def _as_literal(value: JsonValue) -> Any:
+    """Return *value*, which is no container, so that its `repr` is Python of the same value.
+
+    Raises:
+        CannotLowerError: it is a number that neither an integer nor a double is.
+    """
+    if not isinstance(value, ExactNumber):
+        return value
+    if not value.is_integer():
+        raise CannotLowerError("a number that no double denotes")
+    return int(value)
+
+
+def _as_is(_lowering: _Lowering, out: _LoweredSchema, keyword: str) -> None:
+    out.body[keyword] = out.schema[keyword]
+
+
+def _number(_lowering: _Lowering, out: _LoweredSchema, keyword: str) -> None:
+    out.body[keyword] = _as_literal(out.schema[keyword])
+
+
+def _type(_lowering: _Lowering, out: _LoweredSchema, _keyword: str) -> None:
+    value: Any = out.schema["type"]
+    types = list(value) if isinstance(value, list) else [value]
+    if out.subschema.dialect.draft is Draft.DRAFT_04:
+        # In draft 4 an integer is a number written without fraction or exponent
+        # (draft-04 core, section 3.5).
+        types = ["int" if name == "integer" else name for name in types]
+    out.body["type"] = types
+
+
+def _enum(lowering: _Lowering, out: _LoweredSchema, _keyword: str) -> None:
+    values: Any = out.schema["enum"]
+    out.put({"enum": [lowering.constant(value) for value in values]})
+
+
+def _const(lowering: _Lowering, out: _LoweredSchema, _keyword: str) -> None:
+    out.put({"enum": [lowering.constant(out.schema["const"])]})
+
+
+def _minimum(_lowering: _Lowering, out: _LoweredSchema, keyword: str) -> None:
+    exclusive = {"minimum": "exclusiveMinimum", "maximum": "exclusiveMaximum"}[keyword]
+    # In draft 4 the exclusive forms are flags (draft-04 validation, 5.1.2 and 5.1.3).
+    name = exclusive if out.schema.get(exclusive) is True else keyword
+    out.body[name] = _as_literal(out.schema[keyword])
+
+
+def _exclusive(_lowering: _Lowering, out: _LoweredSchema, keyword: str) -> None:
+    if out.subschema.dialect.draft is not Draft.DRAFT_04:
+        out.body[keyword] = _as_literal(out.schema[keyword])
+
+
+def _unique(_lowering: _Lowering, out: _LoweredSchema, _keyword: str) -> None:
+    if out.schema["uniqueItems"] is True:
+        out.body["uniqueItems"] = True
+
+
+def _pattern(lowering: _Lowering, out: _LoweredSchema, _keyword: str) -> None:
+    out.body["pattern"] = lowering.pattern(str(out.schema["pattern"]))
+
+
+def _format(lowering: _Lowering, out: _LoweredSchema, _keyword: str) -> None:
+    name = str(out.schema["format"])
+    if lowering.assert_formats(out.subschema.dialect, name):
+        out.body["format"] = lowering.format(name)
+
+
+def _subschema(lowering: _Lowering, out: _LoweredSchema, keyword: str) -> None:
+    out.body[keyword] = lowering.lower(out.schema[keyword], out.depth + 1)
+
+
+def _all_of(lowering: _Lowering, out: _LoweredSchema, _keyword: str) -> None:
+    branches: Any = out.schema["allOf"]
+    for branch in branches:
+        out.add(lowering.lower(branch, out.depth + 1))
+
+
+def _union(lowering: _Lowering, out: _LoweredSchema, keyword: str) -> None:
+    branches: Any = out.schema[keyword]
+    lowered = [lowering.lower(branch, out.depth + 1) for branch in branches]
+    out.put({keyword: lowered})
+
+
+def _if(lowering: _Lowering, out: _LoweredSchema, _keyword: str) -> None:
+    keywords = [keyword for keyword in ("if", "then", "else") if keyword in out.schema]
+    if len(keywords) > 1:
+        out.put(
+            {keyword: lowering.lower(out.schema[keyword], out.depth + 1) for keyword in keywords}
+        )
+
+
+def _properties(lowering: _Lowering, out: _LoweredSchema, keyword: str) -> None:
+    schemas: Any = out.schema[keyword]
+    out.body[keyword] = {
+        name: lowering.lower(schema, out.depth + 1) for name, schema in schemas.items()
+    }
+
+
+def _pattern_properties(lowering: _Lowering, out: _LoweredSchema, keyword: str) -> None:
+    schemas: Any = out.schema[keyword]
+    out.body[keyword] = {
+        lowering.pattern(source): lowering.lower(schema, out.depth + 1)
+        for source, schema in schemas.items()
+    }
+
+
+def _additional_properties(lowering: _Lowering, out: _LoweredSchema, keyword: str) -> None:
+    lowered = lowering.lower(out.schema[keyword], out.depth + 1)
+    if lowered is not True and lowered != {}:
+        out.body[keyword] = lowered
+
+
+def _items(lowering: _Lowering, out: _LoweredSchema, _keyword: str) -> None:
+    if "items" in out.body:
+        return  # Lowered already, with its sibling.
+    prefix: Any = out.schema.get("prefixItems")
+    rest: Any = out.schema.get("items")
+    if out.subschema.dialect.draft is not Draft.DRAFT_2020_12:
+        is_list = isinstance(rest, list)
+        prefix, rest = (rest, out.schema.get("additionalItems")) if is_list else (None, rest)
+    if prefix is None:
+        out.body["items"] = lowering.lower(rest, out.depth + 1)
+        return
+    out.body["items"] = [lowering.lower(item, out.depth + 1) for item in prefix]
+    if rest is not None:
+        out.body["additionalItems"] = lowering.lower(rest, out.depth + 1)
+
+
+def _contains(lowering: _Lowering, out: _LoweredSchema, _keyword: str) -> None:
+    in_force = out.subschema.dialect.keywords
+    least = _as_literal(out.schema.get("minContains", 1) if "minContains" in in_force else 1)
+    most = _as_literal(out.schema.get("maxContains") if "maxContains" in in_force else None)
+    if least == 0 and most is None:
+        return
+    lowered = {"contains": lowering.lower(out.schema["contains"], out.depth + 1)}
+    bounds = {"minContains": least} if most is None else {"minContains": least, "maxContains": most}
+    out.put({**lowered, **bounds})
+
+
+def _dependencies(lowering: _Lowering, out: _LoweredSchema, keyword: str) -> None:
+    dependents: Any = out.schema[keyword]
+    lowered = {
+        name: dependent if isinstance(dependent, list) else lowering.lower(dependent, out.depth + 1)
+        for name, dependent in dependents.items()
+    }
+    if lowered:
+        out.put({"dependencies": lowered})
+
+
+def _reference(lowering: _Lowering, out: _LoweredSchema, keyword: str) -> None:
+    out.add(lowering.reference(out.subschema, keyword))
+
+
+def _unevaluated_properties(lowering: _Lowering, out: _LoweredSchema, keyword: str) -> None:
+    evaluated = evaluated_properties(out.subschema, lowering.survey)
+    if evaluated is not None:
+        out.add(
+            {
+                "properties": dict.fromkeys(evaluated.names, True),
+                "patternProperties": {lowering.pattern(p): True for p in evaluated.patterns},
+                "additionalProperties": lowering.lower(out.schema[keyword], out.depth + 1),
+            }
+        )
+
+
+def _unevaluated_items(lowering: _Lowering, out: _LoweredSchema, keyword: str) -> None:
+    count = evaluated_items(out.subschema, lowering.survey)
+    if count is not None:
+        rest = lowering.lower(out.schema[keyword], out.depth + 1)
+        out.add({"items": [True] * count, "additionalItems": rest})
+
+
+_RULES: Mapping[str, _Rule] = MappingProxyType(
+    {
+        "$ref": _reference,
+        "$dynamicRef": _reference,
+        "$recursiveRef": _reference,
+        "$defs": _skip,
+        "definitions": _skip,
+        "allOf": _all_of,
+        "anyOf": _union,
+        "oneOf": _union,
+        "not": _subschema,
+        "if": _if,
+        "then": _skip,
+        "else": _skip,
+        "dependentSchemas": _dependencies,
+        "dependentRequired": _dependencies,
+        "dependencies": _dependencies,
+        "prefixItems": _items,
+        "items": _items,
+        "additionalItems": _skip,
+        "contains": _contains,
+        "minContains": _skip,
+        "maxContains": _skip,
+        "properties": _properties,
+        "patternProperties": _pattern_properties,
+        "additionalProperties": _additional_properties,
+        "propertyNames": _subschema,
+        "unevaluatedItems": _unevaluated_items,
+        "unevaluatedProperties": _unevaluated_properties,
+        "type": _type,
+        "enum": _enum,
+        "const": _const,
+        "multipleOf": _number,
+        "maximum": _minimum,
+        "exclusiveMaximum": _exclusive,
+        "minimum": _minimum,
+        "exclusiveMinimum": _exclusive,
+        "maxLength": _number,
+        "minLength": _number,
+        "pattern": _pattern,
+        "maxItems": _number,
+        "minItems": _number,
+        "uniqueItems": _unique,
+        "maxProperties": _number,
+        "minProperties": _number,
+        "required": _as_is,
+        "format": _format,
+        "contentSchema": _skip,
+    }
+)
+"""The rule of each keyword."""
+
+
+# Applicators whose success, and so the locations that they evaluate, depends on the payload.
+_CONDITIONAL = frozenset({"anyOf", "oneOf", "if", "dependentSchemas", "dependencies"})
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatedProperties:
+    """The evaluated properties: those with one of *names* or matching one of *patterns*."""
+
+    names: tuple[str, ...]
+    patterns: tuple[str, ...]
+
+
+def evaluated_properties(subschema: Subschema, survey: Survey) -> EvaluatedProperties | None:
+    """Return the properties evaluated beside ``unevaluatedProperties``; None for all of them.
+
+    Raises:
+        CannotLowerError: it depends on the payload.
+    """
+    names: dict[str, None] = {}
+    patterns: dict[str, None] = {}
+    for sibling, in_force in _siblings(subschema, survey, "unevaluatedProperties"):
+        own = sibling is subschema
+        if "additionalProperties" in in_force or ("unevaluatedProperties" in in_force and not own):
+            return None
+        for keyword, collected in (("properties", names), ("patternProperties", patterns)):
+            value = sibling.schema.get(keyword)
+            if keyword in in_force and isinstance(value, dict):
+                collected.update(dict.fromkeys(value))
+    return EvaluatedProperties(tuple(names), tuple(patterns))
+
+
+def evaluated_items(subschema: Subschema, survey: Survey) -> int | None:
+    """Return how many items from the start are evaluated beside ``unevaluatedItems``.
+
+    None for all of them.
+
+    Raises:
+        CannotLowerError: it depends on the payload.
+    """
+    count = 0
+    for sibling, in_force in _siblings(subschema, survey, "unevaluatedItems"):
+        if "contains" in in_force and sibling.dialect.draft is Draft.DRAFT_2020_12:
+            # Matching items are evaluated (2020-12 core, section 10.3.1.3).
+            raise CannotLowerError("unevaluatedItems beside contains")
+        # Before 2020-12 a list in items is what prefixItems is now.
+        has_prefix_items = sibling.dialect.draft is Draft.DRAFT_2020_12
+        prefix, rest = (
+            ("prefixItems", "items") if has_prefix_items else ("items", "additionalItems")
+        )
+        listed = sibling.schema[prefix] if prefix in in_force else []
+        if not isinstance(listed, list):
+            return None
+        if rest in in_force and (has_prefix_items or listed):
+            return None
+        if "unevaluatedItems" in in_force and sibling is not subschema:
+            return None
+        count = max(count, len(listed))
+    return count
+
+
+def _siblings(
+    subschema: Subschema, survey: Survey, keyword: str
+) -> Iterator[tuple[Subschema, Set[str]]]:
+    """Yield *subschema* and those that always apply with it, with their keywords in force."""
+    stack, seen = [subschema], set[int]()
+    while stack:
+        sibling = stack.pop()
+        if id(sibling.schema) in seen:
+            continue
+        seen.add(id(sibling.schema))
+        if "$ref" in sibling.schema and sibling.dialect.reference_hides_siblings:
+            in_force: Set[str] = {"$ref"}
+        else:
+            in_force = sibling.schema.keys() & sibling.dialect.keywords
+        if in_force & _CONDITIONAL:
+            raise CannotLowerError(f"{keyword} beside a conditional applicator")
+        yield sibling, in_force
+        branches = sibling.schema.get("allOf") if "allOf" in in_force else None
+        targets = list(branches) if isinstance(branches, list) else []
+        for reference_keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
+            if reference_keyword in in_force:
+                reference = survey.references[id(sibling.schema), reference_keyword]
+                if not reference.static:
+                    raise CannotLowerError(f"{keyword} beside a dynamic reference")
+                targets.append(reference.target)
+        stack.extend(survey.reached[id(target)] for target in targets if isinstance(target, dict))

@@ -3,22 +3,120 @@
 A branch that fails costs an exception. Where the type of a value, or the value of one
 of its properties, selects the branch, only that one is evaluated. No value matches two
 such branches, so ``anyOf`` and ``oneOf`` mean the same for them.
+
+Which values a branch accepts is known by the bounds on its types and constants.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from sidecheck_server.core.compiler.value_bounds import (
-    Definitions,
-    ValueBounds,
-    infer_value_bounds,
-    list_constants,
-    type_kinds,
-)
-from sidecheck_server.core.schemas.canonical import Canonical
+from sidecheck_server.core.schemas.canonical import Canonical, Constant
 
-__all__ = ["merge_branches", "simplify_unions"]
+__all__ = ["Definitions", "merge_branches", "simplify_unions"]
+
+_DEEPEST = 8
+"""How many references and conjunctions are followed, nested in each other."""
+
+_NUMERIC = frozenset({"number", "integer", "int"})
+
+
+@dataclass(frozen=True, slots=True)
+class _ValueBounds:
+    """A superset of the values that a schema accepts."""
+
+    #: The types of the values; None if any.
+    types: tuple[str, ...] | None = None
+    #: The properties that all objects among the values have.
+    required: frozenset[str] = frozenset()
+    #: The strings, booleans or nulls to which the values of a property are limited.
+    constants: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    def intersect(self, other: "_ValueBounds") -> "_ValueBounds":
+        """Return the bounds of the values that are within both."""
+        return _ValueBounds(
+            self.types if other.types is None or _has_fewer_types(self, other) else other.types,
+            self.required | other.required,
+            {**other.constants, **self.constants},
+        )
+
+
+def _has_fewer_types(left: _ValueBounds, right: _ValueBounds) -> bool:
+    return left.types is not None and _type_kinds(left.types) <= _type_kinds(right.types or ())
+
+
+def _type_kinds(types: Iterable[str]) -> frozenset[str]:
+    """Return *types* with one name for all numbers, so that no two share a value."""
+    return frozenset("number" if name in _NUMERIC else name for name in types)
+
+
+class Definitions:
+    """Definitions of a lowered schema, with a cache of their bounds."""
+
+    def __init__(self, bodies: Mapping[str, Canonical]) -> None:
+        self._bodies = bodies
+        self._bounds: dict[tuple[str, int], _ValueBounds] = {}
+
+    def bounds(self, name: str, depth: int) -> _ValueBounds:
+        """Return the bounds of the definition *name*, found *depth* levels deep."""
+        known = self._bounds.get((name, depth))
+        if known is None:
+            known = _infer_value_bounds(self._bodies.get(name, True), self, depth)
+            self._bounds[name, depth] = known
+        return known
+
+
+def _infer_value_bounds(
+    schema: Canonical, definitions: Definitions, depth: int = 0
+) -> _ValueBounds:
+    """Return the bounds of the values of *schema*, following references."""
+    if isinstance(schema, bool):
+        return _ValueBounds() if schema else _ValueBounds(types=())
+    if depth > _DEEPEST:
+        return _ValueBounds()
+    if "$ref" in schema:
+        return definitions.bounds(schema["$ref"].rpartition("/")[2], depth + 1)
+    properties = schema.get("properties", {}).items()
+    constants = ((name, _list_constants(subschema)) for name, subschema in properties)
+    bounds = _ValueBounds(
+        _types(schema),
+        frozenset(schema.get("required", ())),
+        {name: values for name, values in constants if values is not None},
+    )
+    for conjunct in schema.get("allOf", ()):
+        bounds = bounds.intersect(_infer_value_bounds(conjunct, definitions, depth + 1))
+    return bounds
+
+
+def _types(schema: Mapping[str, Any]) -> tuple[str, ...] | None:
+    if "type" in schema:
+        return tuple(schema["type"])
+    if "byType" in schema:
+        return tuple(name for types, _ in schema["byType"] for name in types)
+    values = schema.get("enum", [Constant(0)])
+    if any(isinstance(value, Constant) for value in values):
+        return None
+    return tuple(dict.fromkeys(map(_type_of, values)))
+
+
+def _type_of(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    return "string" if isinstance(value, str) else "number"
+
+
+def _list_constants(schema: Canonical) -> tuple[Any, ...] | None:
+    """Return all values that *schema* accepts, or None if unknown or if one is a number."""
+    values = None if isinstance(schema, bool) else schema.get("enum")
+    # The same number has several spellings: 1 and 1.0.
+    if values is None or not all(isinstance(value, str | bool | None) for value in values):
+        return None
+    types = schema.get("type") if isinstance(schema, dict) else None
+    accepted = (value for value in values if types is None or _type_of(value) in types)
+    return tuple(dict.fromkeys(accepted))
 
 
 # The keywords that accept all values of any other type.
@@ -57,7 +155,7 @@ def simplify_unions(schema: Canonical, definitions: Definitions) -> Canonical:
         return schema
     body = {name: _simplify_value(name, value, definitions) for name, value in schema.items()}
     unions = {name: body.pop(name) for name in ("anyOf", "oneOf") if name in body}
-    bounds = infer_value_bounds(body, definitions) if unions else ValueBounds()
+    bounds = _infer_value_bounds(body, definitions) if unions else _ValueBounds()
     for keyword, branches in unions.items():
         body = _join(body, _simplify_union(keyword, branches, bounds, definitions))
     return body
@@ -107,10 +205,10 @@ _INDEPENDENT = frozenset({"anyOf", "byProperty", "byType", "enum", "oneOf", "typ
 
 
 def _simplify_union(
-    keyword: str, union: Sequence[Canonical], outer: ValueBounds, definitions: Definitions
+    keyword: str, union: Sequence[Canonical], outer: _ValueBounds, definitions: Definitions
 ) -> Mapping[str, Any]:
     branches = list(_flatten(keyword, union))
-    bounds = [infer_value_bounds(branch, definitions).intersect(outer) for branch in branches]
+    bounds = [_infer_value_bounds(branch, definitions).intersect(outer) for branch in branches]
     branches, bounds = _select_by_property(branches, bounds)
     plain = branches[0] if len(branches) == 1 else merge_branches(branches)
     if isinstance(plain, dict):
@@ -128,13 +226,13 @@ def _flatten(keyword: str, union: Sequence[Canonical]) -> Iterator[Canonical]:
 
 
 def _select_by_type(
-    branches: Sequence[Canonical], bounds: Sequence[ValueBounds]
+    branches: Sequence[Canonical], bounds: Sequence[_ValueBounds]
 ) -> dict[str, Any] | None:
     """Return the ``byType`` of *branches*, or None if two of them share a type."""
     seen: set[str] = set()
     cases = []
     for branch, bound in zip(branches, bounds, strict=True):
-        kinds = None if bound.types is None else type_kinds(bound.types)
+        kinds = None if bound.types is None else _type_kinds(bound.types)
         if kinds is None or seen & kinds:
             return None
         if kinds:
@@ -144,8 +242,8 @@ def _select_by_type(
 
 
 def _select_by_property(
-    branches: list[Canonical], bounds: list[ValueBounds]
-) -> tuple[list[Canonical], list[ValueBounds]]:
+    branches: list[Canonical], bounds: list[_ValueBounds]
+) -> tuple[list[Canonical], list[_ValueBounds]]:
     """Replace as many branches as one property can discriminate by one ``byProperty``."""
     best: list[int] = []
     discriminator = ""
@@ -164,11 +262,11 @@ def _select_by_property(
     others = [n for n in range(len(branches)) if n not in best]
     return (
         [*(branches[n] for n in others), selection],
-        [*(bounds[n] for n in others), ValueBounds(types=("object",))],
+        [*(bounds[n] for n in others), _ValueBounds(types=("object",))],
     )
 
 
-def _discriminated(name: str, bounds: Sequence[ValueBounds]) -> list[int]:
+def _discriminated(name: str, bounds: Sequence[_ValueBounds]) -> list[int]:
     """Return the indexes of the object branches with distinct values of the property *name*."""
     indexes = []
     seen: set[tuple[bool, Any]] = set()
@@ -188,7 +286,7 @@ def _without_constants(name: str, branch: Canonical) -> Canonical:
         return branch
     rest = dict(branch)
     schema = branch["properties"][name]
-    if list_constants(schema) is not None and schema.keys() <= {"type", "enum"}:
+    if _list_constants(schema) is not None and schema.keys() <= {"type", "enum"}:
         rest["properties"] = {**branch["properties"], name: True}
     return rest
 
@@ -208,7 +306,7 @@ def _merge_types(branches: Sequence[Canonical]) -> Canonical | None:
         if not isinstance(branch, dict) or "type" not in branch:
             return None
         own_types = branch["type"]
-        if type_kinds(own_types) & type_kinds(types):
+        if _type_kinds(own_types) & _type_kinds(types):
             return None
         allowed = frozenset({"type"}).union(*(_KEYWORDS_OF_TYPE[name] for name in own_types))
         if not branch.keys() <= allowed:

@@ -3,26 +3,23 @@
 A mapping is a JSON object with ``sidecheck_mapping``, the version of this format, ``api``,
 ``name``, ``server``, ``tool``, ``definition_digest``, ``strict`` and ``decoder``. The server
 and the decoder are optional.
+
+Mappings may come from anywhere, so they are checked strictly, the decoder too.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from sidecheck_server.core.convert.argument_decoder import ArgumentDecoder
-from sidecheck_server.core.convert.decoder_check import (
-    check_decoder,
-    check_properties,
-    expect_type,
-    invalid_mapping,
-)
+from sidecheck_server.core.convert.branch_tests import MAX_CONSTANTS, TYPES
 from sidecheck_server.core.convert.types import ModelApi
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.explain.values import describe_kind, join_phrase, quote
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.payload import MalformedError, decode, encode_json
-from sidecheck_server.core.types import JsonValue
+from sidecheck_server.core.types import JsonValue, as_pointer
 
 __all__ = ["ToolMapping", "mapping_from_json", "mapping_to_json"]
 
@@ -93,11 +90,11 @@ def mapping_from_json(text: bytes, limits: Limits) -> ToolMapping:
         )
     except MalformedError as error:
         violation = error.violations[0]
-        raise invalid_mapping((), violation.code, violation.message) from None
+        raise _invalid_mapping((), violation.code, violation.message) from None
     properties = _check(value)
     decoder = properties.get("decoder")
     if "decoder" in properties:
-        check_decoder(decoder, ("decoder",), limits)
+        _check_decoder(decoder, ("decoder",), limits)
     return ToolMapping(
         api=ModelApi(properties["api"]),
         name=properties["name"],
@@ -111,14 +108,14 @@ def mapping_from_json(text: bytes, limits: Limits) -> ToolMapping:
 
 def _check(value: JsonValue) -> dict[str, Any]:
     """Return the properties of *value*, a mapping whose decoder is not checked yet."""
-    expect_type(value, dict, "an object, a mapping", ())
+    _expect_type(value, dict, "an object, a mapping", ())
     assert isinstance(value, dict), "its type was checked"
     # Before all else: nothing is known about other versions, or objects of other kinds.
     if _FORMAT not in value:
         message = f"a mapping requires {quote(_FORMAT)}; send it as the conversion returned it"
-        raise invalid_mapping((), "MAPPING_PROPERTY_MISSING", message)
+        raise _invalid_mapping((), "MAPPING_PROPERTY_MISSING", message)
     _check_version(value[_FORMAT], _FORMAT)
-    check_properties(value, _CHECKS, _REQUIRED, "a mapping", ())
+    _check_properties(value, _CHECKS, _REQUIRED, "a mapping", ())
     for name, property_value in value.items():
         _CHECKS[name](property_value, name)
     return value
@@ -130,41 +127,41 @@ def _check_version(value: Any, name: str) -> None:
             f"version {value}" if type(value) is int and 0 <= value < 1000 else describe_kind(value)
         )
         message = f"unknown version; expected {_VERSION}, found {found}"
-        raise invalid_mapping((name,), "MAPPING_VERSION", message)
+        raise _invalid_mapping((name,), "MAPPING_VERSION", message)
 
 
 def _check_api(value: Any, name: str) -> None:
-    expect_type(value, str, "the name of an API, a string", (name,))
+    _expect_type(value, str, "the name of an API, a string", (name,))
     if value not in _APIS:
         message = f"expected one of {join_phrase(_APIS)}, found {quote(value)}"
-        raise invalid_mapping((name,), "MAPPING_WRONG_VALUE", message)
+        raise _invalid_mapping((name,), "MAPPING_WRONG_VALUE", message)
 
 
 _APIS = [str(api) for api in ModelApi]
 
 
 def _check_name(value: Any, name: str) -> None:
-    expect_type(value, str, "a name, a string", (name,))
+    _expect_type(value, str, "a name, a string", (name,))
     if not value:
-        raise invalid_mapping((name,), "MAPPING_WRONG_VALUE", "the name is empty")
+        raise _invalid_mapping((name,), "MAPPING_WRONG_VALUE", "the name is empty")
 
 
 def _check_digest(value: Any, name: str) -> None:
-    expect_type(value, str, "a digest, a string", (name,))
+    _expect_type(value, str, "a digest, a string", (name,))
     if _DIGEST.fullmatch(value) is None:
         expected = 'expected "sha256:" and 64 lower-case hexadecimal digits'
-        raise invalid_mapping((name,), "MAPPING_WRONG_VALUE", f"{expected}, found {quote(value)}")
+        raise _invalid_mapping((name,), "MAPPING_WRONG_VALUE", f"{expected}, found {quote(value)}")
 
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 def _check_boolean(value: Any, name: str) -> None:
-    expect_type(value, bool, "true or false", (name,))
+    _expect_type(value, bool, "true or false", (name,))
 
 
 def _check_decoder_type(value: Any, name: str) -> None:
-    expect_type(value, dict, "an object, a decoder", (name,))
+    _expect_type(value, dict, "an object, a decoder", (name,))
 
 
 _CHECKS: Mapping[str, Callable[[Any, str], None]] = {
@@ -179,3 +176,264 @@ _CHECKS: Mapping[str, Callable[[Any, str], None]] = {
 }
 
 _REQUIRED = (_FORMAT, "api", "name", "tool", "definition_digest", "strict")
+
+
+_Path: TypeAlias = tuple[str | int, ...]
+
+
+def _invalid_mapping(path: _Path, code: str, message: str) -> RequestError:
+    """Return the error for a fault at *path* of a mapping."""
+    pointer = as_pointer(path)
+    location = f" (at {pointer})" if pointer else ""
+    metadata = {"code": code, "pointer": pointer}
+    return RequestError(
+        ErrorReason.INVALID_MAPPING, f"invalid mapping: {message}{location}", metadata
+    )
+
+
+def _expect_type(value: Any, type_: type, expected: str, path: _Path) -> None:
+    """Check that *value*, which is at *path*, has that *type_*.
+
+    Raises:
+        RequestError: INVALID_MAPPING.
+    """
+    if type(value) is not type_:
+        message = f"expected {expected}, found {describe_kind(value)}"
+        raise _invalid_mapping(path, "MAPPING_WRONG_TYPE", message)
+
+
+def _check_properties(
+    value: Any, known: Mapping[str, Any], required: tuple[str, ...], noun: str, path: _Path
+) -> None:
+    """Check that *value* is an object with all *required* properties and no unknown ones.
+
+    Raises:
+        RequestError: INVALID_MAPPING.
+    """
+    _expect_type(value, dict, f"an object, {noun}", path)
+    for name in value:
+        if name not in known:
+            message = f"{noun} has no property {quote(name)}"
+            raise _invalid_mapping((*path, name), "MAPPING_UNKNOWN_PROPERTY", message)
+    for name in required:
+        if name not in value:
+            message = f"{noun} requires the property {quote(name)}"
+            raise _invalid_mapping(path, "MAPPING_PROPERTY_MISSING", message)
+
+
+def _check_decoder(decoder: Any, path: _Path, limits: Limits) -> None:
+    """Check *decoder*, which is at *path* of a mapping; its depth was bounded by its reader.
+
+    Raises:
+        RequestError: INVALID_MAPPING; LIMIT_EXCEEDED if it has more nested decoders than a
+            schema may have subschemas.
+    """
+    _Checker(limits).check(decoder, path)
+
+
+class _Checker:
+    """Check of one decoder."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._defs: dict[str, Any] = {}
+        #: For each of ``defs``, the others to which it delegates the same value.
+        self._delegates: dict[str, set[str]] = {}
+
+    def check(self, top: Any, path: _Path) -> None:
+        _check_properties(top, {**_PROPERTIES, "defs": None}, (), "a decoder", path)
+        if "defs" in top:
+            _expect_type(top["defs"], dict, "an object, decoders by name", (*path, "defs"))
+            self._defs = top["defs"]
+            self._delegates = {name: set() for name in self._defs}
+        # With each decoder, the name in `defs` of the decoder of the same value, or "".
+        pending = [
+            (decoder, (*path, "defs", name), name) for name, decoder in reversed(self._defs.items())
+        ]
+        own = {name: value for name, value in top.items() if name != "defs"}
+        pending.append((own, path, ""))
+        checked = 0
+        while pending:
+            decoder, at, owner = pending.pop()
+            checked += 1
+            if checked > self._limits.subschemas:
+                message = "the mapping has too many decoders"
+                raise limit_exceeded_error("subschemas", self._limits.subschemas, message)
+            pending += reversed(list(self._nested(decoder, at, owner)))
+        self._reject_cycles(path)
+
+    def _nested(self, decoder: Any, path: _Path, owner: str) -> Iterator[tuple[Any, _Path, str]]:
+        """Check *decoder* itself, and yield the decoders inside it."""
+        _check_properties(decoder, _PROPERTIES, (), "a decoder", path)
+        if "inner" in decoder and "wrapped" not in decoder:
+            message = 'a decoder with "inner" requires "wrapped"'
+            raise _invalid_mapping(path, "MAPPING_PROPERTY_MISSING", message)
+        for name, value in decoder.items():
+            for nested, nested_path in _PROPERTIES[name](value, (*path, name)):
+                yield nested, nested_path, owner if name in _SAME_VALUE else ""
+        if "ref" in decoder:
+            self._follow(decoder["ref"], path, owner)
+
+    def _follow(self, name: str, path: _Path, owner: str) -> None:
+        if name not in self._defs:
+            message = f"there is no decoder {quote(name)} in defs"
+            raise _invalid_mapping((*path, "ref"), "MAPPING_REFERENCE_UNRESOLVED", message)
+        if owner:
+            self._delegates[owner].add(name)
+
+    def _reject_cycles(self, path: _Path) -> None:
+        """Reject decoders that lead back to themselves for the same value."""
+        delegators: dict[str, list[str]] = {name: [] for name in self._delegates}
+        for name, delegates in self._delegates.items():
+            for delegate in delegates:
+                delegators[delegate].append(name)
+        left = {name: len(delegates) for name, delegates in self._delegates.items()}
+        acyclic = [name for name, count in left.items() if not count]
+        while acyclic:
+            name = acyclic.pop()
+            del left[name]
+            for delegator in delegators[name]:
+                left[delegator] -= 1
+                if not left[delegator]:
+                    acyclic.append(delegator)
+        if left:
+            message = "the reference leads back to itself, or to such a cycle, for the same value"
+            cyclic = (*path, "defs", next(iter(left)))
+            raise _invalid_mapping(cyclic, "MAPPING_REFERENCE_CYCLE", message)
+
+
+_Nested: TypeAlias = Iterator[tuple[Any, _Path]]
+"""Decoders in a value, each with its path."""
+
+
+def _name(value: Any, path: _Path) -> _Nested:
+    _expect_type(value, str, "a name, a string", path)
+    return iter(())
+
+
+def _names(value: Any, path: _Path) -> _Nested:
+    _expect_type(value, list, "an array of names", path)
+    for index, name in enumerate(value):
+        _expect_type(name, str, "a name, a string", (*path, index))
+    return iter(())
+
+
+def _renamed(value: Any, path: _Path) -> _Nested:
+    _expect_type(value, dict, "an object, names by names", path)
+    for name, original in value.items():
+        _expect_type(original, str, "a name, a string", (*path, name))
+    return iter(())
+
+
+def _decoder(value: Any, path: _Path) -> _Nested:
+    yield value, path
+
+
+def _decoders_by_name(value: Any, path: _Path) -> _Nested:
+    _expect_type(value, dict, "an object, decoders by name", path)
+    for name, decoder in value.items():
+        yield decoder, (*path, name)
+
+
+def _decoders(value: Any, path: _Path) -> _Nested:
+    _expect_type(value, list, "an array of decoders", path)
+    for index, decoder in enumerate(value):
+        yield decoder, (*path, index)
+
+
+def _decoders_or_null(value: Any, path: _Path) -> _Nested:
+    _expect_type(value, list, "an array of decoders or null", path)
+    for index, decoder in enumerate(value):
+        if decoder is not None:
+            yield decoder, (*path, index)
+
+
+def _true(value: Any, path: _Path) -> _Nested:
+    if value is not True:
+        message = f"expected true, found {describe_kind(value)}"
+        raise _invalid_mapping(path, "MAPPING_WRONG_VALUE", message)
+    return iter(())
+
+
+_ENTRIES: Mapping[str, Any] = {"name": _name, "value": _name, "each": _decoder}
+
+
+def _entries(value: Any, path: _Path) -> _Nested:
+    _check_properties(value, _ENTRIES, ("name", "value"), "a layout of entries", path)
+    for name, nested in value.items():
+        yield from _ENTRIES[name](nested, (*path, name))
+    if value["name"] == value["value"]:
+        message = "the name and the value of an entry must be different properties"
+        raise _invalid_mapping(path, "MAPPING_WRONG_VALUE", message)
+
+
+_BRANCH: Mapping[str, Any] = {"when": None, "as": None}
+
+
+def _branches(value: Any, path: _Path) -> _Nested:
+    _expect_type(value, list, "an array of branches", path)
+    for index, branch in enumerate(value):
+        branch_path = (*path, index)
+        _check_properties(branch, _BRANCH, ("when",), "a branch", branch_path)
+        _check_test(branch["when"], (*branch_path, "when"))
+        if "as" in branch:
+            yield branch["as"], (*branch_path, "as")
+
+
+def _types(value: Any, path: _Path) -> _Nested:
+    _names(value, path)
+    for index, name in enumerate(value):
+        if name not in TYPES:
+            message = f"{quote(name)} is not a JSON type"
+            raise _invalid_mapping((*path, index), "MAPPING_WRONG_VALUE", message)
+    return iter(())
+
+
+def _constants(value: Any, path: _Path) -> _Nested:
+    _expect_type(value, dict, "an object, arrays of constants by name", path)
+    for name, constants in value.items():
+        constants_path = (*path, name)
+        _expect_type(constants, list, "an array of constants", constants_path)
+        if len(constants) > MAX_CONSTANTS:
+            message = f"expected at most {MAX_CONSTANTS} constants, found {len(constants):,}"
+            raise _invalid_mapping(constants_path, "MAPPING_WRONG_VALUE", message)
+        for index, constant in enumerate(constants):
+            if isinstance(constant, dict | list):
+                message = f"expected a scalar, found {describe_kind(constant)}"
+                raise _invalid_mapping((*constants_path, index), "MAPPING_WRONG_TYPE", message)
+    return iter(())
+
+
+_TEST: Mapping[str, Callable[[Any, _Path], _Nested]] = {
+    "types": _types,
+    "required": _names,
+    "only": _names,
+    "constants": _constants,
+}
+
+
+def _check_test(test: Any, path: _Path) -> None:
+    _check_properties(test, _TEST, (), "a test of a branch", path)
+    for name, value in test.items():
+        _TEST[name](value, (*path, name))
+
+
+_PROPERTIES: Mapping[str, Callable[[Any, _Path], _Nested]] = {
+    "nulls": _names,
+    "renamed": _renamed,
+    "properties": _decoders_by_name,
+    "values": _decoder,
+    "items": _decoder,
+    "prefix": _decoders_or_null,
+    "entries": _entries,
+    "json_text": _true,
+    "wrapped": _name,
+    "inner": _decoder,
+    "any_of": _branches,
+    "also": _decoders,
+    "ref": _name,
+}
+"""The check of each property of a decoder, which yields the decoders inside it."""
+
+_SAME_VALUE = {"any_of", "also"}
+"""Properties whose decoders are of the same value as the decoder around them."""

@@ -1,23 +1,164 @@
-"""Conversion of a ``CallToolResult`` to the message that a provider passes to the model."""
+"""Conversion of a ``CallToolResult`` to the message that a provider passes to the model.
 
-from collections.abc import Iterable
+Its content becomes a list of parts: texts, and media with a textual fallback.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
-from sidecheck_server.core.convert.providers.provider import Provider, ResultItem, ToolResult
-from sidecheck_server.core.convert.result_content import (
-    ContentPart,
-    ResultLosses,
-    split_content,
-)
-from sidecheck_server.core.convert.types import Action, Loss
+from sidecheck_server.core.convert.providers.provider import Media, Provider, ResultItem, ToolResult
+from sidecheck_server.core.convert.types import Action, Effect, Loss
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.json_values import json_equal
 from sidecheck_server.core.limits import limit_exceeded_error
 from sidecheck_server.core.payload import MalformedError, decode, encode_json
-from sidecheck_server.core.types import JsonValue
+from sidecheck_server.core.types import JsonValue, as_pointer
 
-__all__ = ["convert_result", "structured_text"]
+__all__ = ["convert_result"]
+
+_MAX_LOSSES = 1000
+
+_Path: TypeAlias = tuple[str | int, ...]
+
+
+class _ResultLosses:
+    """Losses of one result: at most 1,000, and the number of further ones."""
+
+    def __init__(self) -> None:
+        self._losses: list[Loss] = []
+        self._omitted = 0
+
+    def add(self, path: _Path, action: Action, message: str) -> None:
+        """Record a loss at *path* of the result.
+
+        The effect is always EQUIVALENT: a result admits no payloads.
+        """
+        if len(self._losses) >= _MAX_LOSSES:
+            self._omitted += 1
+            return
+        self._losses.append(Loss(as_pointer(path), "", action, Effect.EQUIVALENT, message))
+
+    def ordered(self) -> tuple[Loss, ...]:
+        """Return the losses ordered by location."""
+        losses = sorted(self._losses, key=lambda loss: (loss.pointer, loss.message))
+        if self._omitted:
+            message = f"{self._omitted:,} more losses are not listed"
+            losses.insert(0, Loss("", "", Action.DROPPED, Effect.EQUIVALENT, message))
+        return tuple(losses)
+
+
+@dataclass(frozen=True, slots=True)
+class _ContentPart:
+    """Text, or media."""
+
+    path: _Path
+    #: The text; for media, the fallback where the provider does not accept that type.
+    text: str
+    media: Media | None = None
+
+
+def _split_content(content: list[Any], losses: _ResultLosses) -> list[_ContentPart]:
+    """Return the blocks of valid *content* in order, without blank texts."""
+    parts = []
+    for index, block in enumerate(content):
+        path: _Path = ("content", index)
+        part = _READERS.get(str(block.get("type")), _unknown)(path, block, losses)
+        # Anthropic's API and Bedrock's reject a message with a blank text.
+        if part.text.strip():
+            parts.append(part)
+        else:
+            losses.add(path, Action.DROPPED, "blank text, which some providers reject")
+    return parts
+
+
+def _drop_others(
+    path: _Path, value: Mapping[str, Any], kept: frozenset[str], losses: _ResultLosses
+) -> None:
+    for name in value:
+        if name not in kept:
+            losses.add((*path, name), Action.DROPPED, "not sent to the model")
+
+
+_TEXT = frozenset({"type", "text"})
+_DATA = frozenset({"type", "data", "mimeType"})
+_LINK = frozenset({"type", "name", "title", "uri", "mimeType", "size", "description"})
+_EMBEDDED = frozenset({"type", "resource"})
+_CONTENTS = frozenset({"uri", "mimeType", "text", "blob"})
+
+
+def _text(path: _Path, block: dict[str, Any], losses: _ResultLosses) -> _ContentPart:
+    _drop_others(path, block, _TEXT, losses)
+    return _ContentPart(path, block["text"])
+
+
+def _data(path: _Path, block: dict[str, Any], losses: _ResultLosses) -> _ContentPart:
+    _drop_others(path, block, _DATA, losses)
+    media = Media(_bare_type(block["mimeType"]), block["data"], "")
+    noun = "An image" if block["type"] == "image" else "Audio"
+    return _ContentPart(path, _fallback(noun, media), media)
+
+
+def _link(path: _Path, block: dict[str, Any], losses: _ResultLosses) -> _ContentPart:
+    _drop_others(path, block, _LINK, losses)
+    losses.add(path, Action.REWRITTEN, "sent as text")
+    names = [block[name] for name in ("name", "title") if block.get(name)]
+    size = block.get("size")
+    facts = [block.get("mimeType"), None if size is None else _count_bytes(size)]
+    known = ", ".join(str(fact) for fact in facts if fact)
+    lines = [
+        f"Resource {block['uri']}{f' ({known})' if known else ''}: {', '.join(names)}",
+        block.get("description") or "",
+    ]
+    return _ContentPart(path, "\n".join(line for line in lines if line))
+
+
+def _resource(path: _Path, block: dict[str, Any], losses: _ResultLosses) -> _ContentPart:
+    _drop_others(path, block, _EMBEDDED, losses)
+    contents = block["resource"]
+    contents_path = (*path, "resource")
+    _drop_others(contents_path, contents, _CONTENTS, losses)
+    uri, mime_type = contents["uri"], contents.get("mimeType")
+    if "text" in contents:
+        losses.add(contents_path, Action.REWRITTEN, "sent as text, with its URI")
+        heading = f"Resource {uri}{f' ({mime_type})' if mime_type else ''}"
+        return _ContentPart(path, f"{heading}:\n{contents['text']}")
+    media = Media(_bare_type(mime_type or "application/octet-stream"), contents["blob"], uri)
+    return _ContentPart(path, _fallback(f"The resource {uri}", media), media)
+
+
+def _unknown(path: _Path, block: dict[str, Any], losses: _ResultLosses) -> _ContentPart:
+    losses.add(path, Action.DROPPED, "content of an unknown type")
+    return _ContentPart(path, f"[Content of type {block.get('type')}, which cannot be shown]")
+
+
+_READERS: Mapping[str, Callable[[_Path, dict[str, Any], _ResultLosses], _ContentPart]] = (
+    MappingProxyType(
+        {
+            "text": _text,
+            "image": _data,
+            "audio": _data,
+            "resource_link": _link,
+            "resource": _resource,
+        }
+    )
+)
+
+
+def _bare_type(mime_type: str) -> str:
+    return mime_type.partition(";")[0].strip().lower()
+
+
+def _fallback(noun: str, media: Media) -> str:
+    size = len(media.data) * 3 // 4 - media.data[-2:].count("=")
+    return f"[{noun} ({media.mime_type}, {_count_bytes(max(size, 0))}), which cannot be shown]"
+
+
+def _count_bytes(size: float) -> str:
+    return "1 byte" if size == 1 else f"{size:,} bytes"
+
 
 _FAILED = "The tool failed"
 _NOTHING = "The tool returned nothing."
@@ -47,15 +188,15 @@ def convert_result(
     if not isinstance(content, list):
         message = "the result has no content: the call is not complete, or requires input"
         raise RequestError(ErrorReason.INVALID_REQUEST, message, {"field": "result"})
-    losses = ResultLosses()
+    losses = _ResultLosses()
     for property_name in result:
         if property_name not in _PROPERTIES:
             losses.add((property_name,), Action.DROPPED, "not sent to the model")
-    parts = split_content(content, losses)
+    parts = _split_content(content, losses)
     items = [_convert_part(part, provider, losses) for part in parts]
     if "structuredContent" in result:
         texts = (part.text for part in parts if part.media is None)
-        text = structured_text(result["structuredContent"], texts)
+        text = _structured_text(result["structuredContent"], texts)
         if text:
             losses.add(("structuredContent",), Action.REWRITTEN, "sent as JSON text")
             items.append(text)
@@ -83,7 +224,7 @@ def _check_identifiers(provider: Provider, call_id: str, name: str) -> None:
         raise limit_exceeded_error("call_id", maximum, message, len(call_id))
 
 
-def _convert_part(part: ContentPart, provider: Provider, losses: ResultLosses) -> ResultItem:
+def _convert_part(part: _ContentPart, provider: Provider, losses: _ResultLosses) -> ResultItem:
     media = part.media
     if media is None:
         return part.text
@@ -98,7 +239,7 @@ def _convert_part(part: ContentPart, provider: Provider, losses: ResultLosses) -
 
 
 def _mark_failed(
-    items: list[ResultItem], provider: Provider, losses: ResultLosses
+    items: list[ResultItem], provider: Provider, losses: _ResultLosses
 ) -> list[ResultItem]:
     """Return *items* with a text about the failure, if the provider has no field for it.
 
@@ -116,7 +257,7 @@ def _mark_failed(
     return [f"{_FAILED}:", *items]
 
 
-def _truncate(items: list[ResultItem], maximum: int | None, losses: ResultLosses) -> None:
+def _truncate(items: list[ResultItem], maximum: int | None, losses: _ResultLosses) -> None:
     """Cut the texts in *items* to at most *maximum* characters together."""
     if maximum is None:
         return
@@ -141,7 +282,7 @@ _MAX_COMPARED = 16
 """Number of texts that are compared; sending the same value twice does no harm."""
 
 
-def structured_text(value: JsonValue, texts: Iterable[str]) -> str:
+def _structured_text(value: JsonValue, texts: Iterable[str]) -> str:
     """Return the compact JSON of *value*, with exact integers, or "" if *texts* have it.
 
     Tools that return structured content should also return its JSON in a text (MCP

@@ -7,12 +7,14 @@ the value of ``default``, for a schema.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from sidecheck_server.core.schemas.keywords import APPLICATORS
 from sidecheck_server.core.types import Draft, as_pointer
 
 __all__ = [
+    "ANNOTATIONS",
     "NODE_KEYWORDS",
     "UNCHANGED",
     "Encoding",
@@ -102,6 +104,23 @@ class SchemaNode:
 
 NODE_KEYWORDS = APPLICATORS[Draft.DRAFT_2020_12].keys() | {"$ref"}
 """The keywords whose values are nodes, or have nodes in them."""
+
+
+ANNOTATIONS: Mapping[str, type] = MappingProxyType(
+    {
+        "title": str,
+        "description": str,
+        "default": object,
+        "examples": list,
+        "deprecated": bool,
+        "readOnly": bool,
+        "writeOnly": bool,
+        "format": str,
+        "contentEncoding": str,
+        "contentMediaType": str,
+    }
+)
+"""The annotations of 2020-12, with the types that its meta-schema requires."""
 
 
 def nodes_in(value: Any) -> Iterable[SchemaNode]:

@@ -1,16 +1,17 @@
-"""Reading of a schema into a graph of nodes."""
+"""Reading of a schema, in any dialect, into a graph of nodes with the keywords of 2020-12."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import chain
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from sidecheck_server.core.compiler.admission import AdmittedSchema, admit_schema
-from sidecheck_server.core.convert.dialect_translation import Reader, translate
-from sidecheck_server.core.convert.schema_graph import SchemaNode
+from sidecheck_server.core.convert.schema_graph import ANNOTATIONS, SchemaNode
 from sidecheck_server.core.convert.types import Action, Effect, LossLog
 from sidecheck_server.core.limits import Limits, spend
 from sidecheck_server.core.schemas.dialects import SchemaSource
-from sidecheck_server.core.schemas.references import Subschema, Survey
+from sidecheck_server.core.schemas.keywords import KEYWORDS, Position
+from sidecheck_server.core.schemas.references import REFERENCES, Subschema, Survey
 from sidecheck_server.core.types import Draft, JsonValue
 
 __all__ = ["read_schema"]
@@ -32,15 +33,17 @@ def read_schema(source: SchemaSource, path: _Path, log: LossLog, limits: Limits)
     left out.
 
     Raises:
-        RequestError: as `admission.admit`.
+        RequestError: as `admit_schema`.
         Exhausted: the budget of *log* is spent.
     """
     return _SchemaReader(admit_schema(source, limits), path, log).read()
 
 
-class _SchemaReader(Reader):
+class _SchemaReader:
+    """Reader of a schema, as the translation of a subschema uses it."""
+
     def __init__(self, admitted: AdmittedSchema, path: _Path, log: LossLog) -> None:
-        super().__init__(log)
+        self.log = log
         context = admitted.context
         self.schema = context.schema
         # The schemas `true` and `false` have none.
@@ -50,10 +53,12 @@ class _SchemaReader(Reader):
         self.path = path
         self.nodes: dict[int, SchemaNode] = {}
         self.pending: list[tuple[SchemaNode, Subschema]] = []
+        #: Whether the targets of some references depend on the path of evaluation.
         self.has_dynamic_references = any(
             not reference.static for reference in self.references.values()
         )
         subschemas = self.reached.values()
+        #: Whether ``contains``, which evaluates no items before 2020-12, must not evaluate any.
         self.hides_contains = any(
             "contains" in subschema.schema and subschema.dialect.draft is not Draft.DRAFT_2020_12
             for subschema in subschemas
@@ -66,13 +71,14 @@ class _SchemaReader(Reader):
             spend(self.log.budget, _NODE)
             node, subschema = self.pending.pop()
             read.append((node, subschema))
-            node.keywords = translate(node, subschema, self)
+            node.keywords = _translate(node, subschema, self)
         for node, subschema in read:
             if not _DEFINITIONS.isdisjoint(subschema.schema):
                 self._log_unreferenced(node, subschema)
         return root
 
     def node(self, schema: JsonValue, path: _Path | None = None, uri: str = "") -> SchemaNode:
+        """Return the node of *schema*; *path* is that of a boolean."""
         if not isinstance(schema, dict):
             return SchemaNode(path or self.path, never=schema is False)
         key = id(schema)
@@ -96,6 +102,7 @@ class _SchemaReader(Reader):
         return (*self.path, *chain.from_iterable(reversed(steps)))
 
     def target(self, node: SchemaNode, subschema: Subschema, keyword: str) -> SchemaNode | None:
+        """Return the target of the reference *keyword*, or None if it is dynamic."""
         reference = self.references[id(subschema.schema), keyword]
         if not reference.static:
             return None
@@ -106,6 +113,15 @@ class _SchemaReader(Reader):
         if target.path != self.path:
             target.name = _definition_name(target.path)
         return target
+
+    def drop(self, node: SchemaNode, keyword: str, reason: str) -> None:
+        """Log that *keyword*, which asserts nothing, is left out."""
+        self.log.add(node, keyword, Action.DROPPED, Effect.EQUIVALENT, reason)
+
+    def widen(self, node: SchemaNode, keyword: str, reason: str, note: str) -> None:
+        """Log that the assertion *keyword* is left out, and describe it in a note."""
+        node.notes.append(note)
+        self.log.add(node, keyword, Action.DESCRIBED, Effect.WIDENED, reason)
 
     def _log_unreferenced(self, node: SchemaNode, subschema: Subschema) -> None:
         """Log the definitions in *subschema* that no reference leads to."""
@@ -179,3 +195,245 @@ def _definition_name(path: _Path) -> str:
         return ""
     is_uri = "://" in last or last.startswith("#/")
     return last.rstrip("/#").rpartition("/")[2] if is_uri else last
+
+
+_DYNAMIC = "the target of a $dynamicRef or $recursiveRef depends on the path of evaluation"
+_DYNAMIC_NOTE = "of the form of the whole that this is a part of"
+_UNKNOWN = "the keyword is not known, and asserts nothing"
+
+
+class _Translation:
+    """Translation of one node: its keywords so far."""
+
+    __slots__ = ("keywords", "node", "reader", "subschema")
+
+    def __init__(self, node: SchemaNode, subschema: Subschema, reader: _SchemaReader) -> None:
+        self.node = node
+        self.subschema = subschema
+        self.reader = reader
+        self.keywords: dict[str, Any] = {}
+
+    def child(self, schema: JsonValue, *steps: str | int) -> SchemaNode:
+        return self.reader.node(schema, (*self.node.path, *steps))
+
+    def require(self, extra: SchemaNode) -> None:
+        """Require values to be valid against *extra* too."""
+        self.keywords.setdefault("allOf", []).append(extra)
+
+
+_Rule: TypeAlias = Callable[[_Translation, str, Any], None]
+
+
+def _translate(node: SchemaNode, subschema: Subschema, reader: _SchemaReader) -> dict[str, Any]:
+    """Return the keywords of *node*, which is read from *subschema*; log what is left out."""
+    translation = _Translation(node, subschema, reader)
+    dialect = subschema.dialect
+    rules, in_force = _RULES[dialect.draft], dialect.keywords
+    alone = "$ref" in subschema.schema and dialect.reference_hides_siblings
+    for keyword, value in subschema.schema.items():
+        if keyword in in_force and keyword in rules and (not alone or keyword == "$ref"):
+            rules[keyword](translation, keyword, value)
+        elif keyword in _DEFINITIONS and isinstance(value, dict):
+            continue  # Read where references lead to them.
+        elif alone and keyword in in_force:
+            reader.drop(node, keyword, f"has no effect beside $ref in {dialect.name}")
+        elif isinstance(value, ANNOTATIONS.get(keyword, ())):
+            translation.keywords[keyword] = value
+        elif keyword in KEYWORDS[Draft.DRAFT_2020_12] or keyword in KEYWORDS[dialect.draft]:
+            reader.drop(node, keyword, f"has no meaning in {dialect.name}")
+        else:
+            reader.drop(node, keyword, _UNKNOWN)
+    return translation.keywords
+
+
+def _value(translation: _Translation, keyword: str, value: Any) -> None:
+    translation.keywords[keyword] = value
+
+
+def _schema(translation: _Translation, keyword: str, value: Any) -> None:
+    translation.keywords[keyword] = translation.child(value, keyword)
+
+
+def _schemas(translation: _Translation, keyword: str, value: Any) -> None:
+    node, path = translation.reader.node, (*translation.node.path, keyword)
+    listed = [node(schema, (*path, n)) for n, schema in enumerate(value)]
+    # Another keyword may have required something already.
+    translation.keywords[keyword] = translation.keywords.get(keyword, []) + listed
+
+
+def _schema_map(translation: _Translation, keyword: str, value: Any) -> None:
+    node, path = translation.reader.node, (*translation.node.path, keyword)
+    translation.keywords[keyword] = {
+        name: node(schema, (*path, name)) for name, schema in value.items()
+    }
+
+
+def _needs(needed: str, rule: _Rule) -> _Rule:
+    """Return *rule* for a keyword that has no effect unless *needed* is in force beside it."""
+
+    def apply(translation: _Translation, keyword: str, value: Any) -> None:
+        subschema = translation.subschema
+        if needed in subschema.schema and needed in subschema.dialect.keywords:
+            rule(translation, keyword, value)
+        else:
+            translation.reader.drop(translation.node, keyword, f"has no effect without {needed}")
+
+    return apply
+
+
+def _reference(translation: _Translation, keyword: str, _value: Any) -> None:
+    node, reader = translation.node, translation.reader
+    target = reader.target(node, translation.subschema, keyword)
+    if target is None:
+        reader.widen(node, keyword, _DYNAMIC, _DYNAMIC_NOTE)
+    elif "$ref" in translation.keywords:
+        translation.require(SchemaNode((*node.path, keyword), {"$ref": target}))
+    else:
+        translation.keywords["$ref"] = target
+
+
+def _type_of_draft_04(translation: _Translation, keyword: str, value: Any) -> None:
+    translation.keywords[keyword] = value
+    if value == "integer" or (isinstance(value, list) and "integer" in value):
+        # Draft-04 core, section 3.5.
+        message = "numbers with a fraction of zero, like 1.0, are integers since draft 6"
+        log = translation.reader.log
+        log.add(translation.node, keyword, Action.REWRITTEN, Effect.WIDENED, message)
+
+
+def _bound_of_draft_04(translation: _Translation, keyword: str, value: Any) -> None:
+    # The exclusive forms are flags (draft-04 validation, 5.1.2 and 5.1.3).
+    exclusive = {"minimum": "exclusiveMinimum", "maximum": "exclusiveMaximum"}[keyword]
+    subschema = translation.subschema
+    flagged = subschema.schema.get(exclusive) is True and exclusive in subschema.dialect.keywords
+    translation.keywords[exclusive if flagged else keyword] = value
+
+
+def _flag_of_draft_04(_translation: _Translation, _keyword: str, _value: Any) -> None:
+    """Leave the flag out: it is read with the bound that it is about."""
+
+
+def _items(translation: _Translation, keyword: str, value: Any) -> None:
+    keywords, subschema = translation.keywords, translation.subschema
+    if not isinstance(value, list):
+        keywords["items"] = translation.child(value, keyword)
+        return
+    keywords["prefixItems"] = [
+        translation.child(schema, keyword, n) for n, schema in enumerate(value)
+    ]
+    rest = subschema.schema.get("additionalItems")
+    if rest is not None and "additionalItems" in subschema.dialect.keywords:
+        keywords["items"] = translation.child(rest, "additionalItems")
+
+
+def _additional_items(translation: _Translation, keyword: str, _value: Any) -> None:
+    subschema = translation.subschema
+    items = subschema.schema.get("items")
+    if not isinstance(items, list) or "items" not in subschema.dialect.keywords:
+        reason = "has no effect without a list of items"
+        translation.reader.drop(translation.node, keyword, reason)
+
+
+def _dependencies(translation: _Translation, keyword: str, value: Any) -> None:
+    for name, needed in value.items():
+        _dependency(translation, name, needed, keyword)
+
+
+def _dependency(translation: _Translation, name: str, needed: Any, keyword: str) -> None:
+    keywords = translation.keywords
+    if isinstance(needed, list):
+        names = keywords.setdefault("dependentRequired", {})
+        names[name] = list(dict.fromkeys([*names.get(name, ()), *needed]))
+        return
+    node = translation.child(needed, keyword, name)
+    schemas = keywords.setdefault("dependentSchemas", {})
+    # `dependencies` may stand beside the keywords that replaced it.
+    if name in schemas:
+        node = SchemaNode(node.path, {"allOf": [schemas[name], node]})
+    schemas[name] = node
+
+
+def _contains(translation: _Translation, keyword: str, value: Any) -> None:
+    subschema = translation.subschema
+    translated: dict[str, Any] = {keyword: translation.child(value, keyword)}
+    if not _hides_contains(translation):
+        translation.keywords |= translated
+        return
+    for bound in ("minContains", "maxContains"):
+        if bound in subschema.schema and bound in subschema.dialect.keywords:
+            translated[bound] = subschema.schema[bound]
+    # In 2020-12 items that match count as evaluated (core, section 10.3.1.3), in 2019-09
+    # they do not (core, section 9.3.1.3). Subschemas of `not` evaluate nothing.
+    path = (*translation.node.path, keyword)
+    negated = SchemaNode(path, {"not": SchemaNode(path, translated)})
+    translation.require(SchemaNode(path, {"not": negated}))
+
+
+def _bound_of_contains(translation: _Translation, keyword: str, value: Any) -> None:
+    if not _hides_contains(translation):
+        translation.keywords[keyword] = value
+
+
+def _hides_contains(translation: _Translation) -> bool:
+    """Return whether ``contains`` must not evaluate items."""
+    legacy = translation.subschema.dialect.draft is not Draft.DRAFT_2020_12
+    return translation.reader.hides_contains and legacy
+
+
+def _unevaluated(translation: _Translation, keyword: str, value: Any) -> None:
+    if translation.reader.has_dynamic_references:
+        # References that are left out evaluate nothing, so that more would be rejected.
+        reason = f"{keyword} cannot be kept: {_DYNAMIC}"
+        note = "other properties may be rejected"
+        translation.reader.widen(translation.node, keyword, reason, note)
+    else:
+        translation.keywords[keyword] = translation.child(value, keyword)
+
+
+_BY_POSITION: Mapping[Position, _Rule] = MappingProxyType(
+    {
+        Position.NONE: _value,
+        Position.SCHEMA: _schema,
+        Position.SCHEMAS: _schemas,
+        Position.SCHEMA_MAP: _schema_map,
+        Position.SCHEMA_OR_SCHEMAS: _items,
+        Position.SCHEMA_OR_NAMES_MAP: _dependencies,
+    }
+)
+"""Rules of the keywords that 2020-12 has too, by the position of their subschemas."""
+
+_BY_KEYWORD: Mapping[str, _Rule] = MappingProxyType(
+    {
+        **dict.fromkeys(REFERENCES, _reference),
+        **dict.fromkeys(("then", "else"), _needs("if", _schema)),
+        "items": _items,
+        "additionalItems": _additional_items,
+        **dict.fromkeys(("dependentRequired", "dependentSchemas"), _dependencies),
+        "contains": _contains,
+        **dict.fromkeys(("minContains", "maxContains"), _needs("contains", _bound_of_contains)),
+        **dict.fromkeys(("unevaluatedItems", "unevaluatedProperties"), _unevaluated),
+    }
+)
+"""Rules of the keywords whose meaning depends on the dialect, or on others beside them."""
+
+_BY_KEYWORD_OF_DRAFT_04: Mapping[str, _Rule] = MappingProxyType(
+    {
+        **_BY_KEYWORD,
+        "type": _type_of_draft_04,
+        **dict.fromkeys(("minimum", "maximum"), _bound_of_draft_04),
+        **dict.fromkeys(("exclusiveMinimum", "exclusiveMaximum"), _flag_of_draft_04),
+    }
+)
+
+
+def _rules_of(draft: Draft) -> Mapping[str, _Rule]:
+    rules = _BY_KEYWORD_OF_DRAFT_04 if draft is Draft.DRAFT_04 else _BY_KEYWORD
+    return {
+        name: rules.get(name, _BY_POSITION[row.position])
+        for name, row in KEYWORDS[draft].items()
+        if name not in {"format", *_DEFINITIONS}
+    }
+
+
+_RULES: Mapping[Draft, Mapping[str, _Rule]] = {draft: _rules_of(draft) for draft in Draft}
+"""The rule of each keyword of each draft, except annotations and definitions."""

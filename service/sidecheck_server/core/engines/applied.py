@@ -1,4 +1,4 @@
-"""The subschemas that apply to a value, whether or not they accept it.
+"""Subschemas that apply to the values of a payload, whether or not they accept them.
 
 This is the notion of evaluation that ``unevaluatedProperties`` has (2020-12 core,
 section 11.3): a subschema applies together with those that it leads to through
@@ -13,21 +13,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sidecheck_server.core.engines.complete import CompleteEngine, Validator
 from sidecheck_server.core.engines.scope import Scope
-from sidecheck_server.core.engines.unevaluated import accepts
-from sidecheck_server.core.engines.validator import Validator
+from sidecheck_server.core.engines.unevaluated import accepts, unevaluated_items, unevaluated_names
 from sidecheck_server.core.json_values import has_type
-from sidecheck_server.core.limits import spend
-from sidecheck_server.core.types import JsonValue
+from sidecheck_server.core.limits import Budget, spend
+from sidecheck_server.core.types import Draft, JsonValue
 
 __all__ = [
     "AppliedSchema",
-    "BranchChoice",
-    "PendingSchema",
-    "accepting_or_all",
-    "list_applied",
+    "Container",
+    "Path",
     "list_unconditional",
+    "matches_name_pattern",
     "only_accepting",
+    "property_subschemas",
+    "walk_containers",
 ]
 
 Path = tuple[str | int, ...]
@@ -35,12 +36,12 @@ Path = tuple[str | int, ...]
 _PENDING = 200
 """Steps of any subschema that is to be applied, beside those of applying it."""
 
-BranchChoice = Callable[[Sequence[int], Sequence[int]], Sequence[int]]
+_BranchChoice = Callable[[Sequence[int], Sequence[int]], Sequence[int]]
 """Returns the branches of a choice that apply, given those that accept the value and those
 that allow its type."""
 
 
-def accepting_or_all(accepting: Sequence[int], type_matching: Sequence[int]) -> Sequence[int]:
+def _accepting_or_all(accepting: Sequence[int], type_matching: Sequence[int]) -> Sequence[int]:
     """Choose the branches that accept the value, or all that allow its type if none does."""
     return accepting or type_matching
 
@@ -51,7 +52,7 @@ def only_accepting(accepting: Sequence[int], _type_matching: Sequence[int]) -> S
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PendingSchema:
+class _PendingSchema:
     """A subschema to be applied, and the validator to apply it."""
 
     validator: Validator
@@ -83,18 +84,20 @@ class AppliedSchema:
         hides = self.validator.scope.dialect.reference_hides_siblings and "$ref" in self.schema
         return name in self.schema and not hides
 
-    def subschema(self, keyword: str, *steps: str | int) -> PendingSchema:
+    def subschema(self, keyword: str, *steps: str | int) -> _PendingSchema:
         """Return the subschema at *steps* in the value of *keyword*."""
         schema = self.schema[keyword]
         for step in steps:
             schema = schema[step]
-        return PendingSchema(
+        return _PendingSchema(
             self.validator, schema, (*self.path, keyword, *steps), self.is_condition
         )
 
 
-def list_applied(
-    instance: JsonValue, initial: Iterable[PendingSchema], choose: BranchChoice = accepting_or_all
+def _list_applied(
+    instance: JsonValue,
+    initial: Iterable[_PendingSchema],
+    choose: _BranchChoice = _accepting_or_all,
 ) -> list[AppliedSchema]:
     """Return the schemas that apply to *instance* if those of *initial* do, each once.
 
@@ -102,7 +105,7 @@ def list_applied(
         Exhausted: the budget of their validators has too few steps.
     """
 
-    def expand(schema: AppliedSchema) -> Iterator[PendingSchema]:
+    def expand(schema: AppliedSchema) -> Iterator[_PendingSchema]:
         yield from _unconditional(schema)
         yield from _chosen(schema, instance, choose)
         yield from _conditional(schema, instance)
@@ -110,14 +113,14 @@ def list_applied(
     return _closure(initial, expand)
 
 
-def list_unconditional(initial: Iterable[PendingSchema]) -> list[AppliedSchema]:
+def list_unconditional(initial: Iterable[_PendingSchema]) -> list[AppliedSchema]:
     """Return the schemas that apply to every value to which those of *initial* do."""
     return _closure(initial, _unconditional)
 
 
 def _closure(
-    initial: Iterable[PendingSchema],
-    expand: Callable[[AppliedSchema], Iterator[PendingSchema]],
+    initial: Iterable[_PendingSchema],
+    expand: Callable[[AppliedSchema], Iterator[_PendingSchema]],
 ) -> list[AppliedSchema]:
     applied: list[AppliedSchema] = []
     seen: set[tuple[object, ...]] = set()
@@ -151,7 +154,7 @@ _IN_PLACE = frozenset(
 """The keywords that apply subschemas to the same value."""
 
 
-def _apply(pending: PendingSchema) -> AppliedSchema | None:
+def _apply(pending: _PendingSchema) -> AppliedSchema | None:
     schema = pending.schema
     if not isinstance(schema, dict):
         return None
@@ -165,13 +168,13 @@ def _apply(pending: PendingSchema) -> AppliedSchema | None:
     )
 
 
-def _in_scope(pending: PendingSchema, scope: Scope, schema: Any) -> PendingSchema:
+def _in_scope(pending: _PendingSchema, scope: Scope, schema: Any) -> _PendingSchema:
     """Return *schema* in place of that of *pending*, to be applied in *scope*."""
     validator = pending.validator.within(scope)
-    return PendingSchema(validator, schema, pending.path, pending.is_condition)
+    return _PendingSchema(validator, schema, pending.path, pending.is_condition)
 
 
-def _unconditional(schema: AppliedSchema) -> Iterator[PendingSchema]:
+def _unconditional(schema: AppliedSchema) -> Iterator[_PendingSchema]:
     scope = schema.validator.scope
     for keyword, follow in (
         ("$ref", scope.follow),
@@ -186,8 +189,8 @@ def _unconditional(schema: AppliedSchema) -> Iterator[PendingSchema]:
 
 
 def _chosen(
-    schema: AppliedSchema, instance: JsonValue, choose: BranchChoice
-) -> Iterator[PendingSchema]:
+    schema: AppliedSchema, instance: JsonValue, choose: _BranchChoice
+) -> Iterator[_PendingSchema]:
     for keyword in ("anyOf", "oneOf"):
         count = len(schema.get(keyword, ()))
         spend(schema.validator.scope.budget, _PENDING * count)
@@ -207,7 +210,7 @@ def _chosen(
                 yield branches[index]
 
 
-def _allows_type(branch: PendingSchema, instance: JsonValue) -> bool:
+def _allows_type(branch: _PendingSchema, instance: JsonValue) -> bool:
     if branch.schema is False:
         return False
     for schema in list_unconditional([branch]):
@@ -219,13 +222,13 @@ def _allows_type(branch: PendingSchema, instance: JsonValue) -> bool:
     return True
 
 
-def _conditional(schema: AppliedSchema, instance: JsonValue) -> Iterator[PendingSchema]:
+def _conditional(schema: AppliedSchema, instance: JsonValue) -> Iterator[_PendingSchema]:
     if "if" in schema.in_force:
         chosen = "else"
         if accepts(schema.validator, instance, schema.schema["if"]):
             chosen = "then"
             condition = schema.subschema("if")
-            yield PendingSchema(
+            yield _PendingSchema(
                 condition.validator, condition.schema, condition.path, is_condition=True
             )
         if chosen in schema.in_force:
@@ -235,3 +238,133 @@ def _conditional(schema: AppliedSchema, instance: JsonValue) -> Iterator[Pending
             for name, dependent in schema.get(keyword, {}).items():
                 if name in instance and not isinstance(dependent, list):
                     yield schema.subschema(keyword, name)
+
+
+# In steps: a container, each of its values, looking up one of them in a schema.
+_CONTAINER = 250
+_VALUE = 3
+_LOOK_UP = 40
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Container:
+    """An object or an array of a payload."""
+
+    path: Path
+    value: Any
+    applied: Sequence[AppliedSchema]
+
+
+_Level = Iterator[tuple[Path, JsonValue, list[_PendingSchema]]]
+"""The values at one depth, with the subschemas to be applied to each."""
+
+
+def walk_containers(
+    engine: CompleteEngine,
+    value: JsonValue,
+    budget: Budget,
+    choose: _BranchChoice = _accepting_or_all,
+) -> Iterator[Container]:
+    """Yield the objects and arrays of *value* to which subschemas apply, outer ones first.
+
+    Containers to which none applies are left out, with all that is in them.
+
+    Raises:
+        Exhausted: *budget* has too few steps.
+    """
+    validator, schema = engine.at_root(budget)
+    # Levels are lazy: most callers stop early.
+    levels: list[_Level] = [iter([((), value, [_PendingSchema(validator, schema, ())])])]
+    while levels:
+        following = next(levels[-1], None)
+        if following is None:
+            levels.pop()
+            continue
+        path, current, initial = following
+        if not isinstance(current, dict | list):
+            return
+        spend(budget, _CONTAINER + _VALUE * len(current))
+        applied = _list_applied(current, initial, choose)
+        if applied:
+            yield Container(path, current, applied)
+            levels.append(_children(path, current, applied))
+
+
+def property_subschemas(schema: AppliedSchema, name: str) -> Iterator[_PendingSchema]:
+    """Yield what *schema* applies to a property *name*, except ``unevaluatedProperties``."""
+    spend(schema.validator.scope.budget, _LOOK_UP)
+    known = False
+    if name in schema.get("properties", ()):
+        known = True
+        yield schema.subschema("properties", name)
+    for pattern in _matching_patterns(schema, name):
+        known = True
+        yield schema.subschema("patternProperties", pattern)
+    if not known and "additionalProperties" in schema.in_force:
+        yield schema.subschema("additionalProperties")
+
+
+def matches_name_pattern(schema: AppliedSchema, name: str) -> bool:
+    """Return whether a pattern of ``patternProperties`` of *schema* matches *name*."""
+    return next(_matching_patterns(schema, name), None) is not None
+
+
+def _matching_patterns(schema: AppliedSchema, name: str) -> Iterator[str]:
+    patterns = schema.get("patternProperties", ())
+    scope = schema.validator.scope
+    for pattern in patterns:
+        if scope.checks.matches(pattern, name, scope.budget):
+            yield pattern
+
+
+def _children(path: Path, value: JsonValue, applied: Sequence[AppliedSchema]) -> _Level:
+    """Yield the objects and arrays directly in *value*, with the subschemas to be applied."""
+    if isinstance(value, dict):
+        unevaluated = _unevaluated(value, applied, "unevaluatedProperties", unevaluated_names)
+        for name, child in value.items():
+            if isinstance(child, dict | list):
+                subschemas = [
+                    pending for schema in applied for pending in property_subschemas(schema, name)
+                ]
+                subschemas += [pending for names, pending in unevaluated if name in names]
+                yield (*path, name), child, subschemas
+    elif isinstance(value, list):
+        unevaluated = _unevaluated(value, applied, "unevaluatedItems", unevaluated_items)
+        for index, item in enumerate(value):
+            if isinstance(item, dict | list):
+                subschemas = [
+                    pending for schema in applied for pending in _item_subschemas(schema, index)
+                ]
+                subschemas += [pending for indexes, pending in unevaluated if index in indexes]
+                yield (*path, index), item, subschemas
+
+
+def _unevaluated(
+    value: Any,
+    applied: Sequence[AppliedSchema],
+    keyword: str,
+    find_unevaluated: Callable[..., Sequence[Any]],
+) -> list[tuple[frozenset[Any], _PendingSchema]]:
+    """Return the subschemas of *keyword*, with the names or indexes that they apply to."""
+    subschemas = []
+    for schema in applied:
+        if isinstance(schema.get(keyword, None), dict):
+            places = find_unevaluated(schema.validator, value, schema.schema)
+            spend(schema.validator.scope.budget, _VALUE * len(places))
+            subschemas.append((frozenset(places), schema.subschema(keyword)))
+    return subschemas
+
+
+def _item_subschemas(schema: AppliedSchema, index: int) -> Iterator[_PendingSchema]:
+    scope = schema.validator.scope
+    spend(scope.budget, _LOOK_UP)
+    prefix, rest = "prefixItems", "items"
+    if scope.dialect.draft is not Draft.DRAFT_2020_12:
+        if not isinstance(schema.get("items", None), list):
+            prefix, rest = "", "items"
+        else:
+            prefix, rest = "items", "additionalItems"
+    if index < len(schema.get(prefix, ())):
+        yield schema.subschema(prefix, index)
+    elif rest in schema.in_force:
+        yield schema.subschema(rest)

@@ -1,17 +1,149 @@
 """The complete engine: supports every schema, and reports the faults of a payload."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, Final
 
-from sidecheck_server.core.engines.fault import Fault
-from sidecheck_server.core.engines.scope import PreparedSchemas, Scope
+from sidecheck_server.core.engines.fault import NO_FAULTS, Fault
+from sidecheck_server.core.engines.keyword_functions import applicators_of, assertions_of
+from sidecheck_server.core.engines.scope import (
+    KeywordFunction,
+    PreparedSchema,
+    PreparedSchemas,
+    Scope,
+    prepare_schema,
+)
 from sidecheck_server.core.engines.text_checks import TextChecks
-from sidecheck_server.core.engines.validator import Validator
-from sidecheck_server.core.limits import Budget, Limits
+from sidecheck_server.core.engines.weights import APPLICATION_STEPS
+from sidecheck_server.core.json_values import has_type
+from sidecheck_server.core.limits import Budget, Exhausted, Limits
 from sidecheck_server.core.schemas.dialects import Dialect
 from sidecheck_server.core.schemas.resources import DialectOf, Resources
-from sidecheck_server.core.types import JsonValue
+from sidecheck_server.core.types import Draft, JsonValue
 
-__all__ = ["CompleteEngine"]
+__all__ = ["CompleteEngine", "Validator"]
+
+
+class Validator:
+    """Applies subschemas in one scope.
+
+    Keyword functions, those of jsonschema too, take it as their first argument: it has the
+    methods of `jsonschema.protocols.Validator` that they call. It is not one of jsonschema's
+    validators, for three reasons:
+
+    - Those look up every ``$schema`` in a global table and continue with the stock class of
+      that dialect, and so with ``re`` and unbounded messages. Here the dialect belongs to
+      the resource, which the scope knows.
+    - They create a validator at every step, and lose the path to a subschema ``false``.
+    - Their types are those of Python, for which see `json_values.has_type`.
+    """
+
+    __slots__ = ("scope",)
+
+    def __init__(self, scope: Scope) -> None:
+        #: Where the subschemas stand.
+        self.scope = scope
+
+    def within(self, scope: Scope) -> "Validator":
+        """Return the validator in *scope*."""
+        return self if scope is self.scope else Validator(scope)
+
+    def is_type(self, value: Any, name: str) -> bool:
+        """Return whether *value* has the type *name*."""
+        return has_type(value, name, self.scope.dialect.draft)
+
+    def descend(
+        self,
+        instance: Any,
+        schema: Any,
+        path: str | int | None = None,
+        schema_path: str | int | None = None,
+    ) -> Iterable[Fault]:
+        """Return the faults of *instance* under *schema*, a subschema in the scope.
+
+        Keywords up to the first with a fault are evaluated at once, the others lazily: so
+        a valid instance needs no generator.
+
+        Raises:
+            Exhausted: the budget has too few steps; iterating over the faults raises it too.
+        """
+        if schema is True:
+            return NO_FAULTS
+        validator = self
+        scope = self.scope
+        prepared = _FALSE_SCHEMA if schema is False else scope.known.get(id(schema))
+        if prepared is None or prepared.has_identifier:
+            scope = scope.enter(schema)
+            if scope is not self.scope:
+                validator = Validator(scope)
+                prepared = scope.known.get(id(schema))
+        if prepared is None:
+            dialect = scope.dialect
+            functions = _functions_of(dialect.draft, dialect.keywords)
+            prepared = prepare_schema(schema, functions, dialect)
+            scope.known[id(schema)] = prepared
+        budget = scope.budget
+        budget[0] -= prepared.steps
+        if budget[0] < 0:
+            raise Exhausted
+        keywords = iter(prepared.keywords)
+        for keyword, value, function in keywords:
+            faults = function(validator, value, instance, schema)
+            if faults is not NO_FAULTS:
+                paths = (path, schema_path)
+                return _yield_faults(
+                    paths, (validator, instance, schema), (keyword, value, faults), keywords
+                )
+        return NO_FAULTS
+
+
+@lru_cache(maxsize=64)
+def _functions_of(draft: Draft, keywords: frozenset[str]) -> Mapping[str, KeywordFunction]:
+    """Return the functions of those of *keywords* that *draft* has, by keyword."""
+    known = {**assertions_of(draft), **applicators_of(draft)}
+    return MappingProxyType({name: known[name] for name in known if name in keywords})
+
+
+def _yield_faults(
+    paths: tuple[str | int | None, str | int | None],
+    subject: tuple[Validator, Any, Any],
+    first: tuple[str, Any, Iterable[Fault]],
+    remaining: Iterator[tuple[str, Any, KeywordFunction]],
+) -> Iterator[Fault]:
+    """Yield the faults of the *first* keyword that has any, then those of the *remaining*."""
+    path, schema_path = paths
+    validator, instance, schema = subject
+    keyword, value, faults = first
+    scope = validator.scope
+    # One loop, since each further generator would reduce the depth of payload that fits.
+    while True:
+        for fault in faults:
+            fault.settle(keyword, value, instance, schema, scope)
+            # The faults of `if` are those of `then` or `else`, its siblings.
+            if keyword and keyword != "if":
+                fault.schema_path.append(keyword)
+            if schema_path is not None:
+                fault.schema_path.append(schema_path)
+            if path is not None:
+                fault.path.append(path)
+            yield fault
+        following = next(remaining, None)
+        if following is None:
+            return
+        keyword, value, function = following
+        faults = function(validator, value, instance, schema)
+
+
+def _reject(_validator: Any, _value: Any, _instance: Any, _schema: Any) -> Iterable[Fault]:
+    """Return the fault of any value under the schema ``false``."""
+    return (Fault(),)
+
+
+_FALSE_SCHEMA: Final = PreparedSchema(
+    APPLICATION_STEPS, (("", False, _reject),), has_identifier=False
+)
+
 
 _LIMITS = Limits()
 

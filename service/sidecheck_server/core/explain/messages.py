@@ -4,34 +4,216 @@ Messages show parts of the schema as they are. What they show of the payload goe
 through `Values`, which can hide it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from sidecheck_server.core.engines.fault import Fault
-from sidecheck_server.core.explain.keyword_messages import (
-    KEYWORD_MESSAGES,
-    describe_in_parentheses,
-    is_property_value,
-)
+from sidecheck_server.core.explain.implied import declared_names, find_required_name
+from sidecheck_server.core.explain.nearest import find_nearest
 from sidecheck_server.core.explain.schemas import (
+    FORMATS,
     MOST_BRANCHES,
     allowed_constants,
     describe_alternatives,
     describe_schema,
     schema_parts,
 )
-from sidecheck_server.core.explain.types import Message, MessageRule
 from sidecheck_server.core.explain.value_messages import (
+    explain_const,
+    explain_enum,
     explain_not_allowed,
+    explain_type,
     hint_at_json_text,
     hint_at_null,
 )
-from sidecheck_server.core.explain.values import Values, describe_choices, join_phrase, quote
+from sidecheck_server.core.explain.values import (
+    Message,
+    Values,
+    count_noun,
+    describe_choices,
+    format_literal,
+    join_phrase,
+    quote,
+)
 
-__all__ = ["explain_discriminator", "explain_fault"]
+__all__ = ["explain_discriminator", "explain_fault", "explain_missing"]
+
+_MessageRule = Callable[[Fault, Values], Message]
+"""Returns the message for a fault of one keyword."""
+
+_LONGEST_PATTERN = 120
+"""The longest pattern shown in a message, in characters."""
+
+_MOST_COMPARED = 1000
+"""How many names are compared with the one that is wrong."""
 
 _MOST_NAMES = 8
+"""How many allowed names a message lists."""
+
+
+def _is_property_value(fault: Fault) -> bool:
+    """Return whether the value of *fault* is the value of a property."""
+    path = fault.absolute_path
+    return bool(path) and isinstance(path[-1], str)
+
+
+def _describe_in_parentheses(schema: Any, fault: Fault) -> str:
+    """Return the description of *schema*, a subschema at *fault*, in parentheses, or ""."""
+    described = describe_schema(schema, fault.scope, 1)
+    return f" ({described})" if described else ""
+
+
+# Numbers and strings
+
+
+def _bound(words: str, exclusive: str = "", exclusive_words: str = "") -> _MessageRule:
+    """Return the rule of a numeric bound; *exclusive* names the flag that draft 4 has for it."""
+
+    def rule(fault: Fault, values: Values) -> Message:
+        is_exclusive = exclusive and fault.schema.get(exclusive) is True
+        limit = format_literal(fault.keyword_value)
+        return Message(
+            f"expected {exclusive_words if is_exclusive else words} {limit}, "
+            f"found {values.format(fault.instance)}"
+        )
+
+    return rule
+
+
+def _multiple_of(fault: Fault, values: Values) -> Message:
+    divisor = format_literal(fault.keyword_value)
+    return Message(f"expected a multiple of {divisor}, found {values.format(fault.instance)}")
+
+
+def _pattern(fault: Fault, values: Values) -> Message:
+    pattern, actual = _format_pattern(fault.keyword_value), values.format(fault.instance)
+    return Message(f"expected a string that matches the pattern {pattern}, found {actual}")
+
+
+def _format_pattern(pattern: str) -> str:
+    if len(pattern) > _LONGEST_PATTERN:
+        pattern = pattern[: _LONGEST_PATTERN - 1] + "…"
+    return pattern if pattern.isprintable() else quote(pattern)
+
+
+def _format(fault: Fault, values: Values) -> Message:
+    name = fault.keyword_value
+    expected = FORMATS.get(name) or f"a string of the format {quote(name)}"
+    return Message(f"expected {expected}, found {values.format(fault.instance)}")
+
+
+def _size(bound: str, noun: str) -> _MessageRule:
+    def rule(fault: Fault, values: Values) -> Message:
+        size = len(fault.instance)
+        actual = format_literal(size) if size else values.describe(fault.instance)
+        return Message(f"expected {bound} {count_noun(fault.keyword_value, noun)}, found {actual}")
+
+    return rule
+
+
+# Properties
+
+
+def explain_missing(name: str) -> str:
+    """Return how the message for the missing property *name* begins."""
+    return f"{quote(name)} is required and missing"
+
+
+def _required(fault: Fault, values: Values) -> Message:
+    name = fault.detail
+    text = explain_missing(name)
+    expected = _describe_property(fault, name)
+    if expected:
+        text += f"; expected {expected}"
+    nearest = ""
+    if expected and not values.hidden:
+        declared = set(declared_names(fault, fault.keyword))
+        nearest = find_nearest(name, (other for other in fault.instance if other not in declared))
+    if nearest:
+        text += f"; {quote(nearest)} may be a misspelling of {quote(name)}"
+    return Message(text, nearest)
+
+
+def _describe_property(fault: Fault, name: str) -> str:
+    for part in schema_parts(fault.schema, fault.scope):
+        subschema = part.get("properties", dict).get(name)
+        if isinstance(subschema, dict):
+            return describe_schema(subschema, part.scope)
+    return ""
+
+
+def _unknown_property(fault: Fault, values: Values) -> Message:
+    name = fault.detail
+    shown = values.property_named(name)
+    declared = list(dict.fromkeys(islice(declared_names(fault, fault.keyword), _MOST_COMPARED)))
+    if name in declared:
+        return Message(f"{shown} is not allowed together with the other properties")
+    nearest = find_nearest(name, (other for other in declared if other not in fault.instance))
+    if nearest:
+        required = ", which is required" if nearest == find_required_name(fault) else ""
+        return Message(f"unknown {shown}; did you mean {quote(nearest)}{required}?", nearest)
+    patterns = list(fault.schema.get("patternProperties", ()))
+    return Message(f"unknown {shown}; {_describe_allowed_names(declared, patterns)}")
+
+
+def _describe_allowed_names(names: list[str], patterns: list[str]) -> str:
+    shown = [quote(name) for name in names[:_MOST_NAMES]]
+    if len(names) > _MOST_NAMES:
+        shown.append(f"{len(names) - _MOST_NAMES} more")
+    shown += [f"names that match {_format_pattern(pattern)}" for pattern in patterns[:2]]
+    if not shown:
+        return "no properties are allowed"
+    return f"allowed: {join_phrase(shown, 'and')}"
+
+
+def _dependent(fault: Fault, _values: Values) -> Message:
+    name, dependent = fault.detail
+    return Message(f"{quote(dependent)} is required when {quote(name)} is present, and missing")
+
+
+# Items
+
+
+def _unique_items(fault: Fault, values: Values) -> Message:
+    first, second = fault.detail
+    value = "" if values.hidden else f" (both are {values.describe(fault.instance[first])})"
+    return Message(f"expected unique items, found item {second} equal to item {first}{value}")
+
+
+def _extra_items(fault: Fault, _values: Values) -> Message:
+    count = len(fault.instance)
+    if not fault.detail:
+        return Message(f"expected an empty array, found {count_noun(count, 'item')}")
+    return Message(f"expected at most {count_noun(fault.detail, 'item')}, found {count}")
+
+
+def _unevaluated_item(fault: Fault, values: Values) -> Message:
+    return Message(f"expected no item here, found {values.describe(fault.instance[fault.detail])}")
+
+
+def _contains(fault: Fault, values: Values) -> Message:
+    count = len(fault.instance)
+    actual = f"none of {count}" if count else values.describe(fault.instance)
+    return Message(f"expected at least one matching item{_contained(fault)}, found {actual}")
+
+
+def _min_contains(fault: Fault, _values: Values) -> Message:
+    least = count_noun(fault.keyword_value, "matching item")
+    actual = f"{fault.detail or 'none'} of {len(fault.instance)}"
+    return Message(f"expected at least {least}{_contained(fault)}, found {actual}")
+
+
+def _max_contains(fault: Fault, _values: Values) -> Message:
+    most = count_noun(fault.keyword_value, "matching item")
+    return Message(f"expected at most {most}{_contained(fault)}, found more")
+
+
+def _contained(fault: Fault) -> str:
+    return _describe_in_parentheses(fault.schema["contains"], fault)
+
+
 _MOST_NESTED = 2
 """How many choices, nested in each other, are read for their types."""
 
@@ -51,7 +233,7 @@ def explain_discriminator(name: str, allowed: list[Any], fault: Fault, values: V
 
 
 def _false_schema(fault: Fault, values: Values) -> Message:
-    if is_property_value(fault):
+    if _is_property_value(fault):
         return Message("this property is not allowed here; leave it out")
     return Message(f"no value is allowed here, found {values.describe(fault.instance)}")
 
@@ -120,7 +302,7 @@ def _two_branches_match(fault: Fault) -> Message:
     if isinstance(fault.instance, dict) and all(groups):
         return Message(f"expected only one of these, found both: {join_phrase(groups, 'and')}")
     shown = [
-        f"{index}{describe_in_parentheses(branch, fault)}" for index, branch in matching.items()
+        f"{index}{_describe_in_parentheses(branch, fault)}" for index, branch in matching.items()
     ]
     return Message(
         f"expected exactly one alternative to match, but both {join_phrase(shown, 'and')} match"
@@ -146,11 +328,39 @@ def _names_required_alone(branch: Any) -> str:
 _REQUIRING = {"required", "type", "description", "title", "$comment"}
 
 
-_MESSAGES: Mapping[str, MessageRule] = {
-    **KEYWORD_MESSAGES,
+_MESSAGES: Mapping[str, _MessageRule] = {
     "": _false_schema,
+    "additionalItems": _extra_items,
+    "additionalProperties": _unknown_property,
     "anyOf": _choice,
+    "const": explain_const,
+    "contains": _contains,
+    "dependencies": _dependent,
+    "dependentRequired": _dependent,
+    "enum": explain_enum,
+    "exclusiveMaximum": _bound("less than"),
+    "exclusiveMinimum": _bound("more than"),
+    "format": _format,
+    "items": _extra_items,
+    "maxContains": _max_contains,
+    "maxItems": _size("at most", "item"),
+    "maxLength": _size("at most", "character"),
+    "maxProperties": _size("at most", "property"),
+    "maximum": _bound("at most", "exclusiveMaximum", "less than"),
+    "minContains": _min_contains,
+    "minItems": _size("at least", "item"),
+    "minLength": _size("at least", "character"),
+    "minProperties": _size("at least", "property"),
+    "minimum": _bound("at least", "exclusiveMinimum", "more than"),
+    "multipleOf": _multiple_of,
     "not": _not,
     "oneOf": _choice,
+    "pattern": _pattern,
     "propertyNames": _property_names,
+    "required": _required,
+    "type": explain_type,
+    "unevaluatedItems": _unevaluated_item,
+    "unevaluatedProperties": _unknown_property,
+    "uniqueItems": _unique_items,
 }
+"""The message rule of each keyword."""

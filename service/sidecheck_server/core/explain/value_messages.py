@@ -2,20 +2,26 @@
 
 from collections.abc import Set
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from sidecheck_server.core.engines.fault import Fault
-from sidecheck_server.core.explain.differences import explain_difference
+from sidecheck_server.core.engines.scope import Scope
+from sidecheck_server.core.engines.weights import APPLICATION_STEPS
 from sidecheck_server.core.explain.nearest import find_nearest
-from sidecheck_server.core.explain.required import may_be_left_out
-from sidecheck_server.core.explain.schemas import describe_schema, describe_types
-from sidecheck_server.core.explain.types import Message
+from sidecheck_server.core.explain.schemas import describe_schema, describe_types, schema_parts
 from sidecheck_server.core.explain.values import (
+    LONGEST,
+    Message,
     Values,
     describe_choices,
     describe_kind,
     format_literal,
+    quote,
 )
+from sidecheck_server.core.json_values import json_equal
+from sidecheck_server.core.limits import spend
+from sidecheck_server.core.types import as_pointer
 
 __all__ = [
     "explain_const",
@@ -27,7 +33,7 @@ __all__ = [
 ]
 
 _MOST_COMPARED = 1000
-"""How many allowed values are compared with the one that is wrong."""
+"""How many allowed values, properties or items are compared with those of the payload."""
 
 
 def explain_not_allowed(allowed: list[Any], instance: Any, values: Values) -> Message:
@@ -36,7 +42,7 @@ def explain_not_allowed(allowed: list[Any], instance: Any, values: Values) -> Me
     actual = values.format(instance)
     if isinstance(instance, dict | list) and actual in map(describe_kind, allowed):
         if len(allowed) == 1:
-            return _explain_difference(allowed[0], instance, values)
+            return _explain_same_form(allowed[0], instance, values)
         actual += " with other content"
     text = f"expected {describe_choices(allowed, nearest)}, found {actual}"
     if nearest is None:
@@ -94,7 +100,7 @@ def explain_enum(fault: Fault, values: Values) -> Message:
 def hint_at_null(fault: Fault) -> str:
     """Return what to do about a null for a property that the schema does not require, or ""."""
     # Many callers send null for a property that they mean to leave out.
-    is_optional = fault.instance is None and may_be_left_out(fault)
+    is_optional = fault.instance is None and _may_be_left_out(fault)
     return "; leave it out if it is optional" if is_optional else ""
 
 
@@ -106,12 +112,142 @@ def explain_const(fault: Fault, values: Values) -> Message:
         and expected == describe_kind(fault.keyword_value)
     )
     if expected == actual or is_described:
-        return _explain_difference(fault.keyword_value, fault.instance, values)
+        return _explain_same_form(fault.keyword_value, fault.instance, values)
     return Message(f"expected {expected}, found {actual}")
 
 
-def _explain_difference(expected: Any, instance: Any, values: Values) -> Message:
+def _explain_same_form(expected: Any, instance: Any, values: Values) -> Message:
     """Return the message for *instance*, whose short form is that of *expected*."""
     kind = format_literal(expected)
-    difference = explain_difference(expected, instance, values)
+    difference = _explain_difference(expected, instance, values)
     return Message(difference or f"expected {kind}, found {kind} with other content")
+
+
+_NAMED = frozenset({"properties", "patternProperties", "dependentSchemas", "dependencies"})
+"""Keywords whose subschemas have names."""
+_LISTED = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+"""Keywords whose subschemas have indexes."""
+_OF_PROPERTIES = frozenset(
+    {"properties", "patternProperties", "additionalProperties", "unevaluatedProperties"}
+)
+"""Keywords whose subschemas apply to properties of the value."""
+_OF_ITEMS = frozenset({"items", "prefixItems", "additionalItems", "unevaluatedItems"})
+"""Keywords whose subschemas apply to items of the value."""
+
+
+def _may_be_left_out(fault: Fault) -> bool:
+    """Return whether *fault* is of the value of a property that no schema requires.
+
+    Schemas that lead to the fault are read, with what they include by ``$ref`` and ``allOf``.
+
+    Raises:
+        Exhausted: the budget of *fault* has too few steps.
+    """
+    path = fault.absolute_path
+    if not path or not isinstance(path[-1], str):
+        return False
+    try:
+        around = _schemas_around(fault)
+    except LookupError:
+        return False  # The path is not only of keywords, such as that of a protocol message.
+    name = path[-1]
+    return bool(around) and not any(
+        name in part.get("required", list)
+        for schema, scope in around
+        for part in schema_parts(schema, scope)
+    )
+
+
+def _schemas_around(fault: Fault) -> list[tuple[Any, Scope]]:
+    """Return the schemas on the path to *fault* that apply to the object with its property.
+
+    There are none if the path leads through a dynamic reference.
+
+    Raises:
+        LookupError: the path leads through something else than keywords.
+    """
+    scope = fault.scope.within(fault.scope.resources.root)
+    schema: Any = scope.resource.contents
+    applied: list[tuple[Any, Scope]] = []
+    around: list[tuple[Any, Scope]] = []
+    steps = iter(fault.absolute_schema_path)
+    for keyword in steps:
+        spend(scope.budget, APPLICATION_STEPS)
+        if not isinstance(schema, dict):
+            return []
+        scope = scope.enter(schema)
+        applied.append((schema, scope))
+        if schema is fault.schema and keyword == fault.keyword:
+            break
+        if keyword == "$ref":
+            schema, scope = scope.follow(schema["$ref"])
+            continue
+        schema = schema[keyword]
+        if keyword in _NAMED or keyword in _LISTED or isinstance(schema, list):
+            schema = schema[next(steps)]
+        if keyword in _OF_PROPERTIES:
+            around, applied = applied, []
+        elif keyword in _OF_ITEMS:
+            around, applied = [], []
+    return around
+
+
+_DEEPEST = 8
+
+
+def _explain_difference(expected: Any, actual: Any, values: Values) -> str:
+    """Return where *actual* first differs from *expected*, a part of a schema, and how.
+
+    "" if no difference is found up to a depth and a width.
+    """
+    path: list[str | int] = []
+    while len(path) < _DEEPEST:
+        step = _find_step(expected, actual)
+        if step is None:
+            break
+        path.append(step)
+        if isinstance(expected, dict):
+            if step not in actual:
+                return f"expected {quote(str(step))}{_at(path[:-1])}, which is missing"
+            if step not in expected:
+                unknown = values.property_named(str(step))
+                return f"expected no other properties{_at(path[:-1])}, found {unknown}"
+        expected, actual = expected[step], actual[step]
+    if isinstance(expected, str) and isinstance(actual, str) and expected != actual:
+        return _explain_texts(expected, actual, path, values)
+    shown, found = format_literal(expected), values.format(actual)
+    return "" if shown == found else f"expected {shown}{_at(path)}, found {found}"
+
+
+def _at(path: list[str | int]) -> str:
+    return f" at {as_pointer(path)}" if path else ""
+
+
+def _find_step(expected: Any, actual: Any) -> str | int | None:
+    """Return the property or index at which two objects or arrays differ, or None."""
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        names = [*islice(expected, _MOST_COMPARED), *islice(actual, _MOST_COMPARED)]
+        return next((name for name in names if _differ_at(name, expected, actual)), None)
+    if isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
+        pairs = enumerate(zip(expected, actual, strict=True))
+        different = (index for index, pair in pairs if not json_equal(*pair))
+        return next(islice(different, 1), None)
+    return None
+
+
+def _differ_at(name: str, expected: dict[str, Any], actual: dict[str, Any]) -> bool:
+    if name not in expected or name not in actual:
+        return True
+    return not json_equal(expected[name], actual[name])
+
+
+def _explain_texts(expected: str, actual: str, path: list[str | int], values: Values) -> str:
+    """Return from which character on two long texts differ."""
+    shorter = min(len(expected), len(actual))
+    pairs = zip(expected, actual, strict=False)
+    start = next((index for index, (left, right) in enumerate(pairs) if left != right), shorter)
+    wanted = f"{quote(expected[start : start + LONGEST])} from character {start + 1} on"
+    if start == len(expected):
+        wanted = f"no more than {start} characters"
+    found = "other text" if values.hidden else quote(actual[start : start + LONGEST])
+    return f"expected {wanted}{_at(path)}, found {found}"

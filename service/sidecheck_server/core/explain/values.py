@@ -1,7 +1,8 @@
-"""Values in messages: short, printable, and hidden on request."""
+"""Messages, and the values in them: short, printable, and hidden on request."""
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -9,6 +10,7 @@ import msgspec
 from sidecheck_server.core.payload import encode_json
 
 __all__ = [
+    "Message",
     "Values",
     "count_noun",
     "describe_choices",
@@ -24,6 +26,14 @@ LONGEST = 60
 _DIGITS = 40
 _MOST_LISTED = 8
 _MOST_ALTERNATIVES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Message and suggestion of a violation."""
+
+    text: str
+    suggestion: str = ""
 
 
 def quote(text: str) -> str:

@@ -6,14 +6,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from sidecheck_server.core.engines.fault import Fault
-from sidecheck_server.core.explain.alternatives import compare_branches, explain_alternatives
-from sidecheck_server.core.explain.choices import Discriminator, find_plausible
+from sidecheck_server.core.explain.choices import (
+    Discriminator,
+    compare_branches,
+    explain_alternatives,
+    find_plausible,
+)
 from sidecheck_server.core.explain.implied import is_implied
 from sidecheck_server.core.explain.messages import explain_discriminator, explain_fault
 from sidecheck_server.core.explain.nearest import MOST_CANDIDATES
 from sidecheck_server.core.explain.schemas import MOST_BRANCHES
-from sidecheck_server.core.explain.types import Message
-from sidecheck_server.core.explain.values import Values, count_noun
+from sidecheck_server.core.explain.values import Message, Values, count_noun
 from sidecheck_server.core.limits import Exhausted, spend
 from sidecheck_server.core.types import Violation, as_pointer
 

@@ -10,13 +10,7 @@ import math
 from typing import Any
 
 from sidecheck_server.core.infer.diagnostics import DiagnosticCode, SourceError
-from sidecheck_server.core.infer.scopes import (
-    Alias,
-    ClassAttribute,
-    KnownName,
-    Scope,
-    SourceClass,
-)
+from sidecheck_server.core.infer.scopes import Alias, ClassAttribute, KnownName, Scope, SourceClass
 from sidecheck_server.core.infer.source import Meter
 
 __all__ = ["ENUMERATIONS", "LiteralReader"]

@@ -2,27 +2,61 @@
 
 A name with one binding resolves to it. Which of several bindings holds cannot be known
 without running the source.
+
+Type parameters and ``type`` statements (PEP 695) bind names where Python's parser knows them.
+Python 3.12 added the nodes (docs.python.org/3/library/ast.html, "ast.TypeAlias", "Type
+parameters"); with an older one, a source that has them is a syntax error.
 """
 
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from sidecheck_server.core.infer.diagnostics import DiagnosticCode, SourceError
 from sidecheck_server.core.infer.known_types import KNOWN_MODULES, canonical_name
-from sidecheck_server.core.infer.type_parameters import alias_of_statement, type_parameters
 
-__all__ = [
-    "Alias",
-    "Binding",
-    "ClassAttribute",
-    "ForeignName",
-    "KnownName",
-    "OpaqueBinding",
-    "Scope",
-    "SourceClass",
-]
+__all__ = ["Alias", "Binding", "ClassAttribute", "ForeignName", "KnownName", "Scope", "SourceClass"]
+
+_ALIAS: Any = getattr(ast, "TypeAlias", None)
+_TYPE_VARIABLE: Any = getattr(ast, "TypeVar", None)
+
+
+class _TypeParameter(NamedTuple):
+    """A type parameter of a function, a class or an alias."""
+
+    name: str
+    #: Whether it stands for a type, unlike ``*Ts`` and ``**P``.
+    is_variable: bool
+    #: Its bound, or the union of its constraints.
+    bound: ast.expr | None = None
+
+
+def _alias_of_statement(node: Any) -> tuple[str, ast.expr] | None:
+    """Return the name and the value of ``type NAME = VALUE``; None for other nodes."""
+    if _ALIAS is None or not isinstance(node, _ALIAS):
+        return None
+    return node.name.id, node.value
+
+
+def _type_parameters(node: ast.AST) -> Iterator[_TypeParameter]:
+    """Yield the type parameters of a function, a class or an alias."""
+    parameters: list[Any] = getattr(node, "type_params", [])
+    for parameter in parameters:
+        if _TYPE_VARIABLE is not None and isinstance(parameter, _TYPE_VARIABLE):
+            yield _TypeParameter(parameter.name, is_variable=True, bound=_bound_of(parameter))
+        else:
+            yield _TypeParameter(parameter.name, is_variable=False)
+
+
+def _bound_of(parameter: Any) -> ast.expr | None:
+    bound: ast.expr | None = parameter.bound
+    if not isinstance(bound, ast.Tuple) or not bound.elts:
+        return bound
+    union, *others = bound.elts
+    for constraint in others:
+        union = ast.copy_location(ast.BinOp(union, ast.BitOr(), constraint), constraint)
+    return union
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +103,13 @@ class ClassAttribute:
 
 
 @dataclass(frozen=True, slots=True)
-class OpaqueBinding:
+class _OpaqueBinding:
     """A binding that cannot be a type: a function, a parameter, a loop variable."""
 
     node: ast.AST
 
 
-Binding: TypeAlias = KnownName | ForeignName | SourceClass | Alias | ClassAttribute | OpaqueBinding
+Binding: TypeAlias = KnownName | ForeignName | SourceClass | Alias | ClassAttribute | _OpaqueBinding
 
 _Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -110,8 +144,8 @@ class Scope:
         seen in its methods (PEP 695, "Type Parameter Scopes").
         """
         parameters: dict[str, list[Binding]] = {}
-        for parameter in type_parameters(node):
-            binding: Binding = OpaqueBinding(node)
+        for parameter in _type_parameters(node):
+            binding: Binding = _OpaqueBinding(node)
             if parameter.is_variable:
                 bound = parameter.bound
                 # pydantic reads a variable without an argument as its bound.
@@ -185,7 +219,7 @@ class Scope:
         if not isinstance(self.node, ast.Module | ast.ClassDef):
             arguments = self.node.args
             for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-                self._add(parameter.arg, OpaqueBinding(parameter))
+                self._add(parameter.arg, _OpaqueBinding(parameter))
         for node in _binding_nodes(self.node.body):
             self._bind(node)
 
@@ -194,10 +228,10 @@ class Scope:
         if isinstance(node, ast.ClassDef):
             self._add(node.name, SourceClass(node, self.with_type_parameters(node)))
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            self._add(node.name, OpaqueBinding(node))
+            self._add(node.name, _OpaqueBinding(node))
         elif isinstance(node, ast.Import | ast.ImportFrom):
             self._bind_import(node)
-        elif (alias := alias_of_statement(node)) is not None:
+        elif (alias := _alias_of_statement(node)) is not None:
             self._add(alias[0], Alias(alias[1], self.with_type_parameters(node)))
         elif (name := _assigned_name(node)) is not None:
             value = node.value  # type: ignore[attr-defined]
@@ -205,11 +239,11 @@ class Scope:
             # annotation refers to it as a type.
             is_field = isinstance(node, ast.AnnAssign) and isinstance(self.node, ast.ClassDef)
             if value is not None:
-                self._add(name, OpaqueBinding(node) if is_field else Alias(value, self))
+                self._add(name, _OpaqueBinding(node) if is_field else Alias(value, self))
         elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            self._add(node.id, OpaqueBinding(node))
+            self._add(node.id, _OpaqueBinding(node))
         elif isinstance(node, ast.ExceptHandler) and node.name:
-            self._add(node.name, OpaqueBinding(node))
+            self._add(node.name, _OpaqueBinding(node))
 
     def _add(self, name: str, binding: Binding) -> None:
         assert self._bindings is not None
@@ -267,7 +301,7 @@ def _binding_nodes(body: list[ast.stmt]) -> Iterator[ast.AST]:
     while pending:
         node = pending.pop()
         yield node
-        if isinstance(node, (*_SCOPES, *_NESTED_EXPRESSIONS)) or alias_of_statement(node):
+        if isinstance(node, (*_SCOPES, *_NESTED_EXPRESSIONS)) or _alias_of_statement(node):
             continue
         if _assigned_name(node) is not None:
             value = node.value  # type: ignore[attr-defined]

@@ -7,7 +7,20 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from types import MappingProxyType
 
-__all__ = ["PROVIDERS", "NameGrammar", "ProviderGrammar", "ascii_lookalike", "describe_characters"]
+__all__ = [
+    "ANTHROPIC",
+    "BEDROCK",
+    "GEMINI_LONGEST_EVERYWHERE",
+    "LETTERS_TO_DASH_64",
+    "OPENAI_CHAT",
+    "OPENAI_RESPONSES",
+    "PROVIDERS",
+    "VERTEX",
+    "NameGrammar",
+    "ProviderGrammar",
+    "ascii_lookalike",
+    "describe_characters",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,52 +87,68 @@ class ProviderGrammar:
 _LETTERS_TO_DASH = ("A-Za-z0-9_-", 'ASCII letters, digits, "_" and "-"')
 _LETTERS_TO_COLON = ("A-Za-z0-9_.:-", 'ASCII letters, digits, "_", ".", ":" and "-"')
 
-#: As documented in November 2026.
-PROVIDERS = (
-    ProviderGrammar(
-        "TOOL_NAME_OPENAI_CHAT",
-        "OpenAI's Chat Completions API",
-        NameGrammar(64, *_LETTERS_TO_DASH),
-        "https://platform.openai.com/docs/api-reference/chat/create",
-    ),
-    ProviderGrammar(
-        "TOOL_NAME_OPENAI_RESPONSES",
-        "OpenAI's Responses API",
-        NameGrammar(128, *_LETTERS_TO_DASH),
-        "https://platform.openai.com/docs/api-reference/responses/create",
-    ),
-    ProviderGrammar(
-        "TOOL_NAME_ANTHROPIC",
-        "Anthropic's Messages API",
-        NameGrammar(128, *_LETTERS_TO_DASH),
-        "https://platform.claude.com/docs/en/api/messages/create",
-    ),
-    # The guide allows less than the reference, and clients follow it.
-    ProviderGrammar(
-        "TOOL_NAME_ANTHROPIC_GUIDE",
-        "Anthropic's guide to tools",
-        NameGrammar(64, *_LETTERS_TO_DASH),
-        "https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools",
-    ),
-    ProviderGrammar(
-        "TOOL_NAME_GEMINI",
-        "Gemini's API",
-        NameGrammar(128, *_LETTERS_TO_COLON),
-        "https://ai.google.dev/api/caching#FunctionDeclaration",
-    ),
-    ProviderGrammar(
-        "TOOL_NAME_VERTEX",
-        "Gemini on Vertex AI",
-        NameGrammar(128, *_LETTERS_TO_COLON, "A-Za-z_", 'a letter or "_"'),
-        "https://docs.cloud.google.com/vertex-ai/generative-ai/docs/model-reference/function-calling",
-    ),
-    ProviderGrammar(
-        "TOOL_NAME_BEDROCK",
-        "Amazon Bedrock's Converse API",
-        NameGrammar(64, *_LETTERS_TO_DASH),
-        "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolSpecification.html",
-    ),
+LETTERS_TO_DASH_64 = NameGrammar(64, *_LETTERS_TO_DASH)
+_LETTERS_TO_DASH_128 = NameGrammar(128, *_LETTERS_TO_DASH)
+
+# As documented in November 2026.
+OPENAI_CHAT = ProviderGrammar(
+    "TOOL_NAME_OPENAI_CHAT",
+    "OpenAI's Chat Completions API",
+    LETTERS_TO_DASH_64,
+    "https://platform.openai.com/docs/api-reference/chat/create",
 )
+OPENAI_RESPONSES = ProviderGrammar(
+    "TOOL_NAME_OPENAI_RESPONSES",
+    "OpenAI's Responses API",
+    _LETTERS_TO_DASH_128,
+    "https://platform.openai.com/docs/api-reference/responses/create",
+)
+ANTHROPIC = ProviderGrammar(
+    "TOOL_NAME_ANTHROPIC",
+    "Anthropic's Messages API",
+    _LETTERS_TO_DASH_128,
+    "https://platform.claude.com/docs/en/api/messages/create",
+)
+# The guide allows less than the reference, and clients follow it.
+_ANTHROPIC_GUIDE = ProviderGrammar(
+    "TOOL_NAME_ANTHROPIC_GUIDE",
+    "Anthropic's guide to tools",
+    LETTERS_TO_DASH_64,
+    "https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools",
+)
+# The discovery document of v1beta says the same (revision 20260816, as public code quotes it).
+_GEMINI = ProviderGrammar(
+    "TOOL_NAME_GEMINI",
+    "Gemini's API",
+    NameGrammar(128, *_LETTERS_TO_COLON),
+    "https://ai.google.dev/api/caching#FunctionDeclaration",
+)
+# google-genai 3.4.0, types.py, FunctionDeclaration.name, says the same (read 2026-11-22).
+VERTEX = ProviderGrammar(
+    "TOOL_NAME_VERTEX",
+    "Gemini on Vertex AI",
+    NameGrammar(128, *_LETTERS_TO_COLON, "A-Za-z_", 'a letter or "_"'),
+    "https://docs.cloud.google.com/vertex-ai/generative-ai/docs/model-reference/function-calling",
+)
+
+GEMINI_LONGEST_EVERYWHERE = 64
+"""The longest name that every deployment of Gemini accepts, whatever its documents allow.
+
+Older documents say 64, and the API rejected longer names in January and March 2026
+(https://github.com/Yeachan-Heo/oh-my-claudecode/issues/235 quotes its error on 2026-01-31;
+https://github.com/google-gemini/gemini-cli/pull/20987, of 2026-03-03). No report that it
+accepts them since then was found (2026-11-28).
+"""
+
+BEDROCK = ProviderGrammar(
+    "TOOL_NAME_BEDROCK",
+    "Amazon Bedrock's Converse API",
+    LETTERS_TO_DASH_64,
+    "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolSpecification.html",
+)
+
+PROVIDERS = (OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, _ANTHROPIC_GUIDE, _GEMINI, VERTEX, BEDROCK)
+"""The grammars with which the rules compare names of tools."""
 
 
 #: Characters that most fonts draw like an ASCII character: Cyrillic, Greek, Armenian and Latin

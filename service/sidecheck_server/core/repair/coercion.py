@@ -10,9 +10,15 @@ changed only where a ``type`` rejects it:
 
 Of a choice, the branch that was meant decides, if coercion makes it accept the value;
 otherwise the only coercion under which some branch accepts it.
+
+Conversions are safe: the value survives exactly and its text is the canonical spelling, so
+that no intended information is lost: "007" may mean more than 7, and "1e3" or " 5 " are not
+converted either. The empty string and "null" do not become null, a number does not become a
+boolean, and nothing is wrapped in an array.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -21,18 +27,97 @@ from sidecheck_server.core.engines.applied import Path
 from sidecheck_server.core.engines.complete import CompleteEngine
 from sidecheck_server.core.engines.fault import Fault
 from sidecheck_server.core.engines.unevaluated import accepts
+from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.exact_numbers import MOST_DIGITS, ExactNumber, read_number
 from sidecheck_server.core.explain.choices import select_branch
 from sidecheck_server.core.explain.schemas import MOST_BRANCHES, describe_types
 from sidecheck_server.core.explain.values import Values
-from sidecheck_server.core.json_values import has_type, json_equal
+from sidecheck_server.core.json_values import canonical_json, has_type, is_number, json_equal
 from sidecheck_server.core.limits import Budget, Limits, spend
-from sidecheck_server.core.payload import decoding_steps
-from sidecheck_server.core.repair.conversions import CONTAINERS, LONGEST, SCALARS, decode_container
+from sidecheck_server.core.payload import MalformedError, decode, decoding_steps
 from sidecheck_server.core.repair.edits import apply_edits
 from sidecheck_server.core.repair.types import Coercion
 from sidecheck_server.core.types import Change, ChangeRule, JsonValue, as_pointer
 
 __all__ = ["coerce"]
+
+_LONGEST = MOST_DIGITS
+"""The longest text that is converted to a number, in characters."""
+
+_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)")
+_DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)\.[0-9]+")
+_BOOLEANS = {"true": True, "false": False}
+
+
+@dataclass(frozen=True, slots=True)
+class _Conversion:
+    """One row of the table."""
+
+    rule: ChangeRule
+    #: The name of the target type.
+    target: str
+    #: Returns the converted value, or an empty list if it is not safe.
+    convert: Callable[[Any], list[JsonValue]]
+
+
+def _decode_container(text: str, depth: int) -> list[JsonValue]:
+    """Return the object or array of which *text* is the JSON text, in a list, or an empty list.
+
+    It is empty if the container nests deeper than *depth*, or if *text* is ambiguous
+    JSON, as with duplicate keys.
+    """
+    if not text.lstrip(" \t\r\n").startswith(("{", "[")):
+        return []
+    try:
+        return [decode(text.encode(), max_depth=depth)]
+    except (MalformedError, RequestError, UnicodeEncodeError):
+        return []
+
+
+def _integer(value: Any) -> list[JsonValue]:
+    if not isinstance(value, str) or len(value) > _LONGEST or not _INTEGER.fullmatch(value):
+        return []
+    return [int(value)] if value != "-0" else []
+
+
+def _number(value: Any) -> list[JsonValue]:
+    if isinstance(value, str) and len(value) <= _LONGEST and _DECIMAL.fullmatch(value):
+        number = read_number(value)
+        # An exact number has any text, but 1.10 may mean more than 1.1.
+        is_cut = isinstance(number, ExactNumber) and value.endswith("0")
+        return [number] if repr(number) == value and not is_cut else []
+    return _integer(value)
+
+
+def _boolean(value: Any) -> list[JsonValue]:
+    return [_BOOLEANS[value]] if isinstance(value, str) and value in _BOOLEANS else []
+
+
+def _number_text(value: Any) -> list[JsonValue]:
+    # 1.0 has several spellings, and the decoder does not keep the one that was sent.
+    if not is_number(value) or (isinstance(value, float) and value.is_integer()):
+        return []
+    if isinstance(value, ExactNumber) and _DECIMAL.fullmatch(value.text):
+        return [value.text]
+    return [canonical_json(value).decode()]
+
+
+def _boolean_text(value: Any) -> list[JsonValue]:
+    return [canonical_json(value).decode()] if isinstance(value, bool) else []
+
+
+_CONTAINERS = ("object", "array")
+"""The types that a JSON text is decoded to."""
+
+_SCALARS = (
+    _Conversion(ChangeRule.STRING_TO_INTEGER, "integer", _integer),
+    _Conversion(ChangeRule.STRING_TO_NUMBER, "number", _number),
+    _Conversion(ChangeRule.STRING_TO_BOOLEAN, "boolean", _boolean),
+    _Conversion(ChangeRule.NUMBER_TO_STRING, "string", _number_text),
+    _Conversion(ChangeRule.BOOLEAN_TO_STRING, "string", _boolean_text),
+)
+"""What is safe among scalars. Of a value and the types demanded, at most one value comes."""
+
 
 _PAYLOAD_DEPTH = Limits().payload_depth
 
@@ -180,12 +265,12 @@ class _Coercer:
         types = fault.keyword_value
         demanded = [types] if isinstance(types, str) else types
         old, at = fault.instance, tuple(fault.absolute_schema_path)
-        for name in CONTAINERS:
+        for name in _CONTAINERS:
             if name in demanded and isinstance(old, str):
                 for new in self._decode(path, old):
                     if has_type(new, name, fault.scope.dialect.draft):
                         yield _Repair(path, old, new, _DECODED, name, at)
-        for conversion in SCALARS if self._scalars else ():
+        for conversion in _SCALARS if self._scalars else ():
             if conversion.target in demanded:
                 spend(self._budget, _conversion_steps(old))
                 for new in conversion.convert(old):
@@ -250,14 +335,14 @@ class _Coercer:
         """Return the container in *text*, the value at *path*; it is decoded once a round."""
         if path not in self._decoded:
             spend(self._budget, decoding_steps(text))
-            self._decoded[path] = decode_container(text, self._max_depth - len(path))
+            self._decoded[path] = _decode_container(text, self._max_depth - len(path))
         return self._decoded[path]
 
 
 def _conversion_steps(value: Any) -> int:
     """Return the most steps of reading or writing *value* as a scalar."""
     if isinstance(value, str):
-        return min(len(value), LONGEST)
+        return min(len(value), _LONGEST)
     return value.bit_length() if isinstance(value, int) else 1
 
 

@@ -22,12 +22,14 @@ from dataclasses import dataclass
 
 from sidecheck_server.core.engines.applied import (
     AppliedSchema,
+    Container,
     Path,
     list_unconditional,
     only_accepting,
+    property_subschemas,
+    walk_containers,
 )
 from sidecheck_server.core.engines.complete import CompleteEngine
-from sidecheck_server.core.engines.containers import Container, property_subschemas, walk_containers
 from sidecheck_server.core.engines.unevaluated import accepts
 from sidecheck_server.core.explain.values import format_literal, quote
 from sidecheck_server.core.json_values import json_equal

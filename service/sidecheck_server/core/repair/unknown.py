@@ -13,27 +13,36 @@ sense of ``unevaluatedProperties`` (2020-12 core, section 11.3), together
   that they require or that depend on others.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from sidecheck_server.core.engines.applied import AppliedSchema, Path
-from sidecheck_server.core.engines.complete import CompleteEngine
-from sidecheck_server.core.engines.containers import (
+from sidecheck_server.core.engines.applied import (
+    AppliedSchema,
     Container,
+    Path,
     matches_name_pattern,
     walk_containers,
 )
+from sidecheck_server.core.engines.complete import CompleteEngine
 from sidecheck_server.core.engines.unevaluated import accepts
+from sidecheck_server.core.explain.messages import explain_missing
 from sidecheck_server.core.explain.nearest import MOST_CANDIDATES, find_nearest
 from sidecheck_server.core.explain.values import Values, quote
 from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.repair.edits import ABSENT, apply_edits
 from sidecheck_server.core.repair.types import UnknownProperty
-from sidecheck_server.core.types import Change, ChangeRule, JsonValue, as_pointer
+from sidecheck_server.core.types import (
+    Change,
+    ChangeRule,
+    JsonValue,
+    Severity,
+    Violation,
+    as_pointer,
+)
 
-__all__ = ["find_unknown_properties", "strip_unknown_properties"]
+__all__ = ["find_unknown_properties", "report_unknown_properties", "strip_unknown_properties"]
 
 # In steps: looking up a name in a schema, reporting one, comparing it with another.
 _LOOK_UP = 15
@@ -193,3 +202,39 @@ _NAMING: tuple[tuple[str, Callable[[Any], Collection[str]]], ...] = (
     ("dependencies", _own_and_dependent_names),
 )
 """The keywords that name properties, with a function for the names in their values."""
+
+
+_CODE = "UNKNOWN_PROPERTY"
+
+
+def report_unknown_properties(
+    properties: Iterable[UnknownProperty], severity: Severity, violations: Iterable[Violation]
+) -> Iterator[Violation]:
+    """Yield the violations of *properties*, without those that *violations* already name.
+
+    The violation of ``required`` names the property that may be a misspelling.
+    """
+    missing = [violation for violation in violations if violation.keyword == "required"]
+    for unknown in properties:
+        if not _is_named(unknown, missing):
+            yield Violation(
+                instance_location=unknown.pointer,
+                keyword_location=unknown.keyword_location,
+                keyword="properties",
+                code=_CODE,
+                message=unknown.message,
+                severity=severity,
+                suggestion=unknown.suggestion,
+            )
+
+
+def _is_named(unknown: UnknownProperty, missing: Iterable[Violation]) -> bool:
+    """Return whether a violation of *missing* is of the name that *unknown* stands for."""
+    if not unknown.suggestion:
+        return False
+    location = unknown.pointer.rpartition("/")[0]
+    text = explain_missing(unknown.suggestion)
+    return any(
+        violation.instance_location == location and violation.message.startswith(text)
+        for violation in missing
+    )

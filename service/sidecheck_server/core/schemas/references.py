@@ -15,12 +15,7 @@ from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.schemas.dialects import Dialect
 from sidecheck_server.core.schemas.keywords import subschemas
-from sidecheck_server.core.schemas.resources import (
-    Conflict,
-    Resource,
-    Resources,
-    UnresolvableError,
-)
+from sidecheck_server.core.schemas.resources import Conflict, Resource, Resources, UnresolvableError
 from sidecheck_server.core.types import JsonValue, as_pointer
 
 __all__ = [

@@ -20,12 +20,6 @@ from jsonschema_specifications import REGISTRY
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.json_values import json_equal
 from sidecheck_server.core.schemas.dialects import STANDARD_DIALECTS, Dialect
-from sidecheck_server.core.schemas.identifiers import (
-    NAMING,
-    anchors_of,
-    embedded_identifier,
-    identifier_of,
-)
 from sidecheck_server.core.schemas.keywords import subschemas
 from sidecheck_server.core.types import Draft, JsonValue, pointer_steps
 
@@ -36,7 +30,64 @@ __all__ = [
     "Resource",
     "Resources",
     "UnresolvableError",
+    "embedded_identifier",
+    "may_name_parts",
 ]
+
+_NAMING = frozenset({"$id", "id", "$anchor", "$dynamicAnchor"})
+"""The keywords by which a schema, in some dialect, has a URI or an anchor."""
+
+
+def may_name_parts(text: bytes, dialect: Dialect) -> bool:
+    """Return whether the schema *text*, in *dialect*, may have a URI or an anchor in it.
+
+    ``id``, which many properties are called, is a keyword of draft 4 only; a part may only be
+    of that draft, or of an unknown one, if it declares a dialect.
+    """
+    if b"\\u" in text or b"$id" in text or b"$anchor" in text or b"$dynamicAnchor" in text:
+        return True
+    declares = dialect.draft is Draft.DRAFT_04 or b"$schema" in text
+    return declares and b'"id"' in text
+
+
+def embedded_identifier(
+    schema: dict[str, JsonValue], dialect: Dialect, parent: Dialect
+) -> str | None:
+    """Return the URI that *schema*, a subschema of a resource in the dialect *parent*, declares.
+
+    *dialect* is the one that it declares, or *parent*. An identifier counts if it is one
+    in either: the text of an embedded draft-04 schema may have kept its ``id``, or have
+    got the ``$id`` by which the schema around it recognizes a resource.
+    """
+    identifier = _identifier_of(schema, dialect)
+    return identifier if identifier or dialect is parent else _identifier_of(schema, parent)
+
+
+def _identifier_of(schema: JsonValue, dialect: Dialect) -> str | None:
+    """Return the URI that *schema* declares, relative to that of its parent."""
+    if not isinstance(schema, dict) or ("$ref" in schema and dialect.reference_hides_siblings):
+        return None
+    identifier = schema.get(dialect.id_keyword)
+    if not isinstance(identifier, str):
+        return None
+    # Before 2019-09 a mere fragment was an anchor (draft-07 core, section 8.2.3).
+    return identifier.rstrip("#") if not identifier.startswith("#") else None
+
+
+def _anchors_of(schema: dict[str, JsonValue], dialect: Dialect) -> list[tuple[str, str, bool]]:
+    """Return the anchors of *schema*, the keyword of each, and whether it is dynamic."""
+    if dialect.reference_hides_siblings:
+        identifier = schema.get(dialect.id_keyword)
+        if "$ref" not in schema and isinstance(identifier, str) and identifier.startswith("#"):
+            return [(identifier[1:], dialect.id_keyword, False)]
+        return []
+    anchors = []
+    for keyword, dynamic in (("$anchor", False), ("$dynamicAnchor", True)):
+        name = schema.get(keyword)
+        if isinstance(name, str) and (not dynamic or "$dynamicRef" in dialect.keywords):
+            anchors.append((name, keyword, dynamic))
+    return anchors
+
 
 PUBLISHED: Mapping[str, JsonValue] = MappingProxyType(
     {uri: REGISTRY.contents(uri) for uri in REGISTRY}
@@ -120,7 +171,7 @@ class Resources:
         #: The conflicts between the schemas read so far. With one, the target of a
         #: reference would depend on which was read first.
         self.conflicts: list[Conflict] = []
-        self.root = Resource(identifier_of(root, dialect) or "", root, dialect)
+        self.root = Resource(_identifier_of(root, dialect) or "", root, dialect)
 
     @property
     def has_several_dialects(self) -> bool:
@@ -199,7 +250,7 @@ class Resources:
             # It only matters if the document is referred to.
             self._by_uri[uri] = Resource(uri, True, self.root.dialect, error=error)  # noqa: FBT003
             return
-        identifier = identifier_of(contents, dialect)
+        identifier = _identifier_of(contents, dialect)
         resource = Resource(_join(uri, identifier or "") or uri, contents, dialect)
         self._by_uri.setdefault(uri, resource)
         self._add(resource)
@@ -225,7 +276,7 @@ class Resources:
             if not isinstance(schema, dict):
                 continue
             resource = parent
-            if not NAMING.isdisjoint(schema):
+            if not _NAMING.isdisjoint(schema):
                 if schema is not parent.contents:
                     resource = self._embedded(schema, parent)
                 if resource.error is not None:
@@ -235,7 +286,7 @@ class Resources:
             stack += ((child, resource) for _, child in reversed(children))
 
     def _add_anchors(self, schema: dict[str, JsonValue], resource: Resource) -> None:
-        for name, keyword, dynamic in anchors_of(schema, resource.dialect):
+        for name, keyword, dynamic in _anchors_of(schema, resource.dialect):
             known = resource.anchors.setdefault(name, schema)
             if _differ(known, schema):
                 # An error is permitted (2020-12 core, section 8.2.2).
@@ -266,7 +317,7 @@ class Resources:
 
         It is *parent* if *schema* would be no resource in any dialect.
         """
-        identifiers = {dialect.id_keyword: identifier_of(schema, dialect) for dialect in _STANDARD}
+        identifiers = {dialect.id_keyword: _identifier_of(schema, dialect) for dialect in _STANDARD}
         identifier = identifiers["$id"] or identifiers["id"]
         uri = _join(parent.uri, identifier) if identifier else None
         if uri is None:

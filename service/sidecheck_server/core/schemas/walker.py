@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 
 from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT, DIALECTS, STANDARD_DIALECTS
-from sidecheck_server.core.schemas.identifiers import embedded_identifier
 from sidecheck_server.core.schemas.keywords import subschemas
+from sidecheck_server.core.schemas.resources import embedded_identifier
 from sidecheck_server.core.types import Draft
 
 __all__ = ["SchemaLocation", "contains_keyword", "declared_draft", "is_resource", "walk_schema"]

@@ -3,7 +3,6 @@
 from typing import Any
 
 from sidecheck_server.core.convert.providers.provider import (
-    LETTERS_TO_DASH_128,
     LETTERS_TO_DOT_64,
     PDF,
     WEB_IMAGES,
@@ -18,6 +17,7 @@ from sidecheck_server.core.convert.providers.provider import (
 )
 from sidecheck_server.core.convert.providers.subset import Patterns, Subset
 from sidecheck_server.core.convert.types import ModelApi
+from sidecheck_server.core.mcp.name_grammars import ANTHROPIC
 
 __all__ = ["MESSAGES", "STRICT", "STRICT_LIMITS"]
 
@@ -92,7 +92,7 @@ MESSAGES = Provider(
     key=ModelApi.ANTHROPIC,
     display_name="Anthropic's Messages",
     # The guide to tools says 64, the reference of the API 128.
-    tool_names=LETTERS_TO_DASH_128,
+    tool_names=ANTHROPIC.grammar,
     property_names=LETTERS_TO_DOT_64,
     compatible=Subset(not_at_root=frozenset({"allOf", "anyOf", "oneOf"})),
     strict=STRICT,

@@ -6,7 +6,6 @@ import msgspec
 
 from sidecheck_server.core.convert.providers.anthropic import STRICT, STRICT_LIMITS
 from sidecheck_server.core.convert.providers.provider import (
-    LETTERS_TO_DASH_64,
     LETTERS_TO_DOT_64,
     WEB_IMAGES,
     Arguments,
@@ -24,6 +23,7 @@ from sidecheck_server.core.convert.providers.subset import (
     Subset,
 )
 from sidecheck_server.core.convert.types import ModelApi
+from sidecheck_server.core.mcp.name_grammars import BEDROCK
 
 __all__ = ["CONVERSE"]
 
@@ -59,7 +59,7 @@ def _write_media(media: Media) -> dict[str, Any] | None:
 CONVERSE = Provider(
     key=ModelApi.BEDROCK,
     display_name="Amazon Bedrock's Converse",
-    tool_names=LETTERS_TO_DASH_64,
+    tool_names=BEDROCK.grammar,
     property_names=LETTERS_TO_DOT_64,
     compatible=Subset(
         # Amazon's Nova accepts these three only, so there can be no definitions either;

@@ -1,6 +1,7 @@
 """Gemini: function declarations with ``parameters`` and with ``parametersJsonSchema``."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -18,14 +19,12 @@ from sidecheck_server.core.convert.providers.provider import (
 )
 from sidecheck_server.core.convert.providers.subset import Patterns, References, Subset
 from sidecheck_server.core.convert.types import ModelApi
-from sidecheck_server.core.mcp.name_grammars import NameGrammar
+from sidecheck_server.core.mcp.name_grammars import GEMINI_LONGEST_EVERYWHERE, VERTEX, NameGrammar
 
 __all__ = ["GEMINI", "GEMINI_JSON"]
 
 _FIRST = ("A-Za-z_", 'a letter or "_"')
-_TOOL_NAMES = NameGrammar(
-    64, "A-Za-z0-9_.:-", 'ASCII letters, digits, "_", ".", ":" and "-"', *_FIRST
-)
+_TOOL_NAMES = replace(VERTEX.grammar, longest=GEMINI_LONGEST_EVERYWHERE)
 _PROPERTY_NAMES = NameGrammar(64, "A-Za-z0-9_", 'ASCII letters, digits and "_"', *_FIRST)
 
 _OPENAPI = Subset(
@@ -110,7 +109,7 @@ _MEDIA = Source(
     "2026-11-22",
 )
 _NAMES = Source(
-    "tool_names: 64 characters with dots, and 128 with colons too in newer texts",
+    "tool_names: at most 128 characters by the documents, and 64 wherever deployments lag",
     "https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/function-calling; "
     "google-genai 3.4.0, types.py, FunctionDeclaration.name",
     "2026-11-22",

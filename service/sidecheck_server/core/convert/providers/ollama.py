@@ -4,7 +4,6 @@ from typing import Any
 
 from sidecheck_server.core.convert.providers import openai
 from sidecheck_server.core.convert.providers.provider import (
-    LETTERS_TO_DASH_64,
     Arguments,
     CallShape,
     Provider,
@@ -14,6 +13,7 @@ from sidecheck_server.core.convert.providers.provider import (
 )
 from sidecheck_server.core.convert.providers.subset import References, Subset
 from sidecheck_server.core.convert.types import ModelApi
+from sidecheck_server.core.mcp.name_grammars import LETTERS_TO_DASH_64
 
 __all__ = ["CHAT"]
 

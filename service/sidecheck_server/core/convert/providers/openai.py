@@ -5,8 +5,6 @@ from typing import Any
 import msgspec
 
 from sidecheck_server.core.convert.providers.provider import (
-    LETTERS_TO_DASH_64,
-    LETTERS_TO_DASH_128,
     PDF,
     WEB_IMAGES,
     Arguments,
@@ -25,6 +23,7 @@ from sidecheck_server.core.convert.providers.subset import (
     Subset,
 )
 from sidecheck_server.core.convert.types import ModelApi
+from sidecheck_server.core.mcp.name_grammars import OPENAI_CHAT, OPENAI_RESPONSES
 
 __all__ = [
     "CHAT",
@@ -178,7 +177,7 @@ def write_chat_result(result: ToolResult) -> dict[str, Any]:
 CHAT = Provider(
     key=ModelApi.OPENAI_CHAT,
     display_name="OpenAI's Chat Completions",
-    tool_names=LETTERS_TO_DASH_64,
+    tool_names=OPENAI_CHAT.grammar,
     property_names=None,
     compatible=COMPATIBLE,
     strict=STRICT,
@@ -227,7 +226,7 @@ def _write_responses_media(media: Media) -> dict[str, Any] | None:
 RESPONSES = Provider(
     key=ModelApi.OPENAI_RESPONSES,
     display_name="OpenAI's Responses",
-    tool_names=LETTERS_TO_DASH_128,
+    tool_names=OPENAI_RESPONSES.grammar,
     property_names=None,
     compatible=COMPATIBLE,
     strict=STRICT,

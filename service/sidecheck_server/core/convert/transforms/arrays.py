@@ -9,13 +9,19 @@ from typing import Any
 
 from sidecheck_server.core.convert.providers.subset import Subset
 from sidecheck_server.core.convert.schema_graph import SchemaNode
-from sidecheck_server.core.convert.transforms.context import Rule, TransformContext, lacks_support
 from sidecheck_server.core.convert.transforms.descriptions import (
     describe_keyword,
     drop_keyword,
     phrase,
 )
-from sidecheck_server.core.convert.transforms.traits import ARRAY, SEVERAL_TYPES, Traits
+from sidecheck_server.core.convert.transforms.rules import (
+    ARRAY,
+    SEVERAL_TYPES,
+    Rule,
+    Traits,
+    TransformContext,
+    lacks_support,
+)
 from sidecheck_server.core.convert.transforms.value_types import types_of
 from sidecheck_server.core.convert.types import Action, Effect
 

@@ -5,8 +5,7 @@ from math import lcm
 from types import MappingProxyType
 from typing import Any
 
-from sidecheck_server.core.convert.dialect_translation import ANNOTATIONS
-from sidecheck_server.core.convert.schema_graph import SchemaNode
+from sidecheck_server.core.convert.schema_graph import ANNOTATIONS, SchemaNode
 from sidecheck_server.core.json_values import number_text
 from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.types import JsonValue

@@ -5,8 +5,8 @@ from enum import Enum
 from typing import Any
 
 from sidecheck_server.core.convert.schema_graph import UNCHANGED, SchemaNode
-from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
 from sidecheck_server.core.convert.transforms.descriptions import shorten
+from sidecheck_server.core.convert.transforms.rules import Rule, TransformContext
 from sidecheck_server.core.convert.transforms.value_types import (
     ANNOTATIONS,
     APPLIES_TO,

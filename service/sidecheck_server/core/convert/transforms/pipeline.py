@@ -10,34 +10,38 @@ from sidecheck_server.core.convert.transforms import (
     nulls,
     objects,
     references,
-    stray_keywords,
-    union_discriminators,
     unsupported_keywords,
     values,
 )
-from sidecheck_server.core.convert.transforms.choice import Choice, Stage, choice_for
-from sidecheck_server.core.convert.transforms.context import TransformContext
 from sidecheck_server.core.convert.transforms.root import transform_root
-from sidecheck_server.core.convert.transforms.traits import Kind, Visit, kind_of
+from sidecheck_server.core.convert.transforms.rules import (
+    Choice,
+    Kind,
+    Stage,
+    TransformContext,
+    Visit,
+    choice_for,
+    kind_of,
+)
 from sidecheck_server.core.convert.types import LossLog
 from sidecheck_server.core.limits import spend
 
 __all__ = ["STAGES", "transform_schema"]
 
 STAGES: tuple[Stage, ...] = (
-    Stage((*combinators.RULES, *stray_keywords.RULES, *nulls.RULES)),
+    Stage((*combinators.RULES, *unsupported_keywords.STRAY_RULES, *nulls.RULES)),
     Stage(references.RULES),
     Stage(
         (
-            *stray_keywords.RULES,
+            *unsupported_keywords.STRAY_RULES,
             *values.RULES,
             *arrays.RULES,
             *objects.RULES,
             *unsupported_keywords.RULES,
         )
     ),
-    Stage(union_discriminators.ARRANGE),
-    Stage(union_discriminators.CHECK),
+    Stage(combinators.ARRANGE_DISCRIMINATORS),
+    Stage(combinators.CHECK_DISCRIMINATORS),
 )
 """Every rule, in order: the structure first, so that what remains has its final form.
 
@@ -64,7 +68,7 @@ def transform_schema(
         RequestError: NOT_CONVERTIBLE.
         Exhausted: the budget of *log* is spent.
     """
-    visit = stray_keywords.drop_stray_keywords(root, log.budget)
+    visit = unsupported_keywords.drop_stray_keywords(root, log.budget)
     original, kind, losses = root, kind_of(root.keywords), len(log.losses)
     if subset.references is References.NOWHERE:
         root = references.inline_references(root, log)

@@ -1,11 +1,10 @@
 """References: inlined where a provider has none, isolated where they may have no siblings."""
 
-from sidecheck_server.core.convert.dialect_translation import ANNOTATIONS
 from sidecheck_server.core.convert.providers.subset import References, Subset
-from sidecheck_server.core.convert.schema_graph import SchemaNode
-from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
+from sidecheck_server.core.convert.schema_graph import ANNOTATIONS, SchemaNode
 from sidecheck_server.core.convert.transforms.descriptions import add_note, outline, shorten
 from sidecheck_server.core.convert.transforms.merging import merge_nodes, without_keywords
+from sidecheck_server.core.convert.transforms.rules import Rule, TransformContext
 from sidecheck_server.core.convert.types import Action, Effect, LossLog
 from sidecheck_server.core.limits import limit_exceeded_error, spend
 

@@ -1,8 +1,7 @@
 """Root of a schema: unsupported keywords are merged or described, or the whole is wrapped."""
 
-from sidecheck_server.core.convert.dialect_translation import ANNOTATIONS
 from sidecheck_server.core.convert.providers.subset import References, Subset
-from sidecheck_server.core.convert.schema_graph import Encoding, SchemaNode, reachable
+from sidecheck_server.core.convert.schema_graph import ANNOTATIONS, Encoding, SchemaNode, reachable
 from sidecheck_server.core.convert.transforms.combinators import replace_node
 from sidecheck_server.core.convert.transforms.descriptions import (
     KEYWORD_GROUPS,

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from sidecheck_server.core.convert.schema_graph import SchemaNode
-from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
 from sidecheck_server.core.convert.transforms.descriptions import describe_keyword, drop_keyword
+from sidecheck_server.core.convert.transforms.rules import Rule, TransformContext
 from sidecheck_server.core.convert.transforms.value_types import (
     ANNOTATIONS,
     APPLIES_TO,

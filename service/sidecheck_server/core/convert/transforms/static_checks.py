@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
-from sidecheck_server.core.convert.dialect_translation import ANNOTATIONS
 from sidecheck_server.core.convert.providers.subset import References
-from sidecheck_server.core.convert.schema_graph import SchemaNode, reachable
-from sidecheck_server.core.convert.transforms.context import TransformContext
+from sidecheck_server.core.convert.schema_graph import ANNOTATIONS, SchemaNode, reachable
 from sidecheck_server.core.convert.transforms.merging import canonical_text
+from sidecheck_server.core.convert.transforms.rules import TransformContext
 from sidecheck_server.core.limits import spend
 from sidecheck_server.core.types import JsonValue
 

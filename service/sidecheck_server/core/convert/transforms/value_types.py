@@ -6,9 +6,14 @@ from typing import Any
 
 from sidecheck_server.core.convert.providers.subset import Subset
 from sidecheck_server.core.convert.schema_graph import Encoding, SchemaNode
-from sidecheck_server.core.convert.transforms.context import Rule, TransformContext, has
 from sidecheck_server.core.convert.transforms.descriptions import describe_keyword, phrase
-from sidecheck_server.core.convert.transforms.traits import SEVERAL_TYPES, Traits
+from sidecheck_server.core.convert.transforms.rules import (
+    SEVERAL_TYPES,
+    Rule,
+    Traits,
+    TransformContext,
+    has,
+)
 from sidecheck_server.core.convert.types import Action, Effect
 
 __all__ = [

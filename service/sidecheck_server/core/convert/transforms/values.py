@@ -8,19 +8,19 @@ from typing import Any
 from sidecheck_server.core.convert.providers.subset import Patterns
 from sidecheck_server.core.convert.schema_graph import SchemaNode
 from sidecheck_server.core.convert.transforms import arrays, sibling_keywords, value_types
-from sidecheck_server.core.convert.transforms.context import (
-    Rule,
-    TransformContext,
-    has,
-    lacks_support,
-)
 from sidecheck_server.core.convert.transforms.descriptions import (
     describe_keyword,
     drop_keyword,
     json_text,
     phrase,
 )
-from sidecheck_server.core.convert.transforms.traits import DROPPING_DEFAULTS
+from sidecheck_server.core.convert.transforms.rules import (
+    DROPPING_DEFAULTS,
+    Rule,
+    TransformContext,
+    has,
+    lacks_support,
+)
 from sidecheck_server.core.convert.transforms.value_types import APPLIES_TO, has_type, types_of
 from sidecheck_server.core.convert.types import Action, Effect
 from sidecheck_server.core.json_values import json_equal

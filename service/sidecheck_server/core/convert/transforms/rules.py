@@ -1,0 +1,196 @@
+"""Rules of the transforms, the context of each, and their choice by the traits of a node."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeAlias
+
+from sidecheck_server.core.convert.providers.subset import Subset
+from sidecheck_server.core.convert.schema_graph import SchemaNode
+from sidecheck_server.core.convert.types import LossLog
+
+__all__ = [
+    "ARRAY",
+    "DROPPING_DEFAULTS",
+    "NO_KEYWORDS",
+    "OBJECT",
+    "RENAMING",
+    "SEVERAL_TYPES",
+    "TYPE_TRAITS",
+    "Choice",
+    "Kind",
+    "Rule",
+    "Stage",
+    "Traits",
+    "TransformContext",
+    "Visit",
+    "choice_for",
+    "has",
+    "kind_of",
+    "lacks_support",
+]
+
+Traits: TypeAlias = frozenset[str]
+"""What decides which rules concern a node.
+
+That is its keywords, the trait of its ``type``, and those of the whole transformation.
+"""
+
+TYPE_TRAITS: Mapping[str, str] = MappingProxyType(
+    {
+        name: f"type: {name}"
+        for name in ("array", "boolean", "integer", "null", "number", "object", "string")
+    }
+)
+"""The trait of a node whose ``type`` is one type, by its name."""
+ARRAY, OBJECT = TYPE_TRAITS["array"], TYPE_TRAITS["object"]
+SEVERAL_TYPES = "type: several"
+"""The trait of a node whose ``type`` is a list."""
+RENAMING, DROPPING_DEFAULTS = "renaming", "dropping defaults"
+"""The traits of all nodes of a transformation with new names, or without defaults."""
+NO_KEYWORDS = frozenset({*TYPE_TRAITS.values(), SEVERAL_TYPES, RENAMING, DROPPING_DEFAULTS})
+"""The traits that are no keywords."""
+
+
+Kind: TypeAlias = tuple[str, ...]
+"""The traits of a node in the order of its keywords, without those of the transformation."""
+
+
+def kind_of(keywords: Mapping[str, Any]) -> Kind:
+    """Return the kind of a node that has these *keywords*."""
+    if "type" not in keywords:
+        return tuple(keywords)
+    stated = keywords["type"]
+    trait = SEVERAL_TYPES if isinstance(stated, list) else TYPE_TRAITS[stated]
+    return (*keywords, trait)
+
+
+class Visit(NamedTuple):
+    """Visit of all nodes: how many there are, and of which kinds they are after it."""
+
+    nodes: int
+    kinds: set[Kind]
+
+
+@dataclass(frozen=True, slots=True)
+class TransformContext:
+    """Transformation of one schema to a subset."""
+
+    root: SchemaNode
+    subset: Subset
+    #: Names of properties at the provider, by their original names, where they differ.
+    renamed: Mapping[str, str]
+    log: LossLog
+    #: Whether defaults are dropped although the subset may have them.
+    drop_defaults: bool = False
+
+    @property
+    def traits(self) -> Traits:
+        """The traits that all nodes have in this transformation."""
+        given = ((RENAMING, self.renamed), (DROPPING_DEFAULTS, self.drop_defaults))
+        return frozenset(trait for trait, holds in given if holds)
+
+    def supports(self, keyword: str) -> bool:
+        """Return whether the subset has *keyword*."""
+        return self.subset.supports(keyword)
+
+
+_Concern: TypeAlias = Callable[[Traits, Subset], bool]
+"""Tells whether a rule may change a node of these traits, for a subset."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rule:
+    """Change of one node in place, so that it conforms to the subset in one respect.
+
+    Rules run in the order of `pipeline.STAGES`, each at most once on every node, parents
+    first; nodes that a rule adds below a node are visited afterwards. A rule may widen only,
+    except where `Subset.closed` or `Subset.all_required` demand otherwise, and logs what it did.
+    """
+
+    apply: Callable[[SchemaNode, TransformContext], None]
+    #: Nodes that it does not concern, when its turn comes, are left out.
+    concerns: _Concern
+
+
+def has(*traits: str) -> _Concern:
+    """Return the concern with nodes that have one of *traits*."""
+    names = frozenset(traits)
+    return lambda present, _subset: not names.isdisjoint(present)
+
+
+def lacks_support(*keywords: str) -> _Concern:
+    """Return the concern with nodes that have one of *keywords* that the subset lacks."""
+    return lambda traits, subset: any(
+        keyword in traits and not subset.supports(keyword) for keyword in keywords
+    )
+
+
+_NODE = 30
+_RULE = 10
+"""Steps of one node in one stage, and of each rule of that stage."""
+
+_MOST_TRAITS = 16
+"""Kinds of more traits are rare, and nothing is kept for them: anybody may send many such."""
+_KINDS = 256
+"""Kinds that are kept with what concerns them; schemas have few."""
+_CHOICES = 32
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stage:
+    """Rules that are applied in one visit of all nodes."""
+
+    rules: tuple[Rule, ...]
+
+    @property
+    def steps(self) -> int:
+        """Steps of one node."""
+        return _NODE + _RULE * len(self.rules)
+
+
+class Choice:
+    """Choice among the rules of some stages, for one subset.
+
+    *common* are the traits of all nodes.
+    """
+
+    def __init__(self, stages: tuple[Stage, ...], subset: Subset, common: Traits) -> None:
+        self._stages = stages
+        self._subset = subset
+        self._common = common
+        self._kept_rule = lru_cache(maxsize=_KINDS * len(stages))(self._rule)
+        self._kept_stages = lru_cache(maxsize=_KINDS)(self._concerned)
+
+    def stages(self, kinds: Iterable[Kind]) -> set[int]:
+        """Return the numbers of the stages that have a rule for nodes of any of *kinds*."""
+        concerned: set[int] = set()
+        for kind in kinds:
+            few = len(kind) <= _MOST_TRAITS
+            concerned |= self._kept_stages(kind) if few else self._concerned(kind)
+        return concerned
+
+    def rule(self, stage: int, kind: Kind, start: int) -> int | None:
+        """Return the index of the first rule, from *start* on, that concerns nodes of *kind*."""
+        if len(kind) <= _MOST_TRAITS:
+            return self._kept_rule(stage, kind, start)
+        return self._rule(stage, kind, start)
+
+    def _concerned(self, kind: Kind) -> frozenset[int]:
+        numbers = range(len(self._stages))
+        return frozenset(number for number in numbers if self._rule(number, kind, 0) is not None)
+
+    def _rule(self, stage: int, kind: Kind, start: int) -> int | None:
+        traits = self._common.union(kind)
+        rules = self._stages[stage].rules
+        for index in range(start, len(rules)):
+            if rules[index].concerns(traits, self._subset):
+                return index
+        return None
+
+
+@lru_cache(maxsize=_CHOICES)
+def choice_for(stages: tuple[Stage, ...], subset: Subset, common: Traits) -> Choice:
+    """Return the choice among *stages* for *subset*."""
+    return Choice(stages, subset, common)
