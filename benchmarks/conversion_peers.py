@@ -26,9 +26,9 @@ from sidecheck_server.core.convert.tool_conversion import convert_definition
 from sidecheck_server.core.convert.types import ConversionOptions, Mode, ModelApi, ServerPrefix
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tool_definitions import read_tool
-from sidecheck_server.core.types import Document
 from sidecheck_server.services.conversion import ConversionCache
 from sidecheck_server.services.targets import InlineTool
+from sidecheck_server.workers.in_process import InProcessWorker
 from subjects import Subject
 
 __all__ = [
@@ -98,14 +98,7 @@ def _ours(options: ConversionOptions) -> Maker:
 
 
 def _cached(options: ConversionOptions) -> Maker:
-    async def convert_offloaded(
-        text: bytes, documents: tuple[Document, ...], api: ModelApi, options: ConversionOptions
-    ) -> ToolForm:
-        return convert_definition(
-            read_tool(text, documents, _LIMITS), PROVIDERS[api], options, _LIMITS
-        )
-
-    cache = ConversionCache(convert_offloaded, _LIMITS)
+    cache = ConversionCache(InProcessWorker(_LIMITS).run, _LIMITS)
 
     def convert(tool: InlineTool) -> bytes:
         # A cached conversion never waits: its coroutine ends at the first step, and the

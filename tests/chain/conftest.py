@@ -17,7 +17,7 @@ async def services() -> AsyncIterator[Services]:
     with closing(open_registry(None)) as registry:
         limits = Limits()
         options = ServiceOptions(256 << 20)
-        yield create_services(registry, InProcessWorker(limits), limits, options)
+        yield create_services(registry, InProcessWorker(limits).run, limits, options)
 
 
 @pytest.fixture(scope="session")

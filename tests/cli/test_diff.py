@@ -9,11 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 from sidecheck_server import __version__
 from sidecheck_server.cli import sidecheck
-from sidecheck_server.cli.in_process import LIMITS
-from sidecheck_server.core.compat.changes import ToolComparison
-from sidecheck_server.core.compat.compare import compare_definitions
-from sidecheck_server.core.mcp.tool_definitions import ToolDefinition
-from sidecheck_server.workers.in_process import InProcessWorker
+from sidecheck_server.workers.tasks import CompareTools
 from support.comparison_cases import CASES, in_short
 
 OLD = """{"tools": [
@@ -167,19 +163,13 @@ def _place(location: dict[str, Any]) -> tuple[Any, ...]:
     return (physical["artifactLocation"]["uri"], *(physical["region"][name] for name in names))
 
 
-async def _compare_here(
-    _: InProcessWorker, old: ToolDefinition, new: ToolDefinition, undecided: str = ""
-) -> ToolComparison:
-    return compare_definitions(old, new, LIMITS, undecided)
-
-
 @pytest.mark.parametrize("case", CASES)
 def test_a_shared_case_through_the_command(
     case: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """JSON has everything, whatever the exit code."""
     # To start a process for each of many cases takes minutes.
-    monkeypatch.setattr(InProcessWorker, "compare", _compare_here)
+    monkeypatch.setattr(CompareTools, "needs_process", False)
     Path("old.json").write_text(json.dumps({"tools": case["old"]}))
     Path("new.json").write_text(json.dumps({"tools": case["new"]}))
     result = run("old.json", "new.json", "--format", "json")

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from sidecheck_server.cli import sidecheck
-from sidecheck_server.workers import EndCause, Workers, WorkerStartError, workers
-from support.dying_comparisons import dying_compare_task
+from sidecheck_server.services import comparison
+from sidecheck_server.workers import EndCause, Workers, WorkerStartError
+from support.dying_comparisons import DyingComparison
 from support.worker_processes import worker_processes
 
 NAMES = ("before", "crashes", "hangs", "fills memory", "after")
@@ -33,7 +34,7 @@ def test_a_proof_that_ends_its_process_leaves_one_tool_undecided(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What changed is told of it, the others are decided, and no process is left."""
-    monkeypatch.setattr(workers, "compare_task", dying_compare_task)
+    monkeypatch.setattr(comparison, "CompareTools", DyingComparison)
     result = CliRunner().invoke(
         sidecheck, ["diff", "old.json", "new.json", "--format", "json"], catch_exceptions=False
     )

@@ -29,7 +29,7 @@ async def test_tools_of_the_corpus_are_registered() -> None:
     tools = tuple(InlineTool(json.dumps(record["tool"]).encode()) for record in records)
     with closing(open_registry(None)) as registry:
         services = create_services(
-            registry, InProcessWorker(limits), limits, ServiceOptions(256 << 20)
+            registry, InProcessWorker(limits).run, limits, ServiceOptions(256 << 20)
         )
         registered = await services.registrar.register(Registration("corpus", tools))
     rejected = Counter(
@@ -54,7 +54,7 @@ async def test_requests_of_some_hundred_tools_reach_all_of_them() -> None:
     not_reached = 0
     with closing(open_registry(None)) as registry:
         services = create_services(
-            registry, InProcessWorker(limits), limits, ServiceOptions(256 << 20)
+            registry, InProcessWorker(limits).run, limits, ServiceOptions(256 << 20)
         )
         for start in range(0, len(tools), 750):
             open_request(limits)

@@ -34,7 +34,7 @@ from sidecheck_server.services.resolution import ResolvedSchema
 from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.validation import Validator
 from structlog.testing import capture_logs
-from support.checkers import compile_in_process, validate_in_process
+from support.checkers import run_in_process
 from support.compiling import compile_value
 from support.wire import info_of
 
@@ -277,8 +277,8 @@ async def batch(failure: BaseException, *digests: str) -> tuple[Any, list[dict[s
     registry = open_registry(None)
     resolver: Any = Resolver(failure)
     unused: Any = None
-    schemas = CompiledSchemas(compile_in_process, Limits(), 0, 0)
-    targets = PreparedTargets(resolver, Validator(validate_in_process), unused, registry, schemas)
+    schemas = CompiledSchemas(run_in_process, Limits(), 0, 0)
+    targets = PreparedTargets(resolver, Validator(run_in_process), unused, registry, schemas)
     streams = OpenStreams(ShutdownGate(), TransportLimits(), Counter())
     services: Any = SimpleNamespace(prepared_targets=targets, changes=unused)
     servicer = ValidationServicer(services, Limits(), streams)

@@ -21,7 +21,7 @@ async def test_sessions_that_are_left_are_not_counted() -> None:
     limits = Limits()
     registry = open_registry(None, RegistryQuotas())
     services = create_services(
-        registry, InProcessWorker(limits), limits, ServiceOptions(memory_bytes=64 << 20)
+        registry, InProcessWorker(limits).run, limits, ServiceOptions(memory_bytes=64 << 20)
     )
     transport = LocalTransport(services, registry, limits)
     async with Client(transport, timeout=300) as client:

@@ -1,22 +1,23 @@
 """Comparison service: pairs, errors of workers, and limits."""
 
 import json
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import pytest
 from sidecheck_server.core.compat.changes import (
     Level,
     Reading,
     SetComparison,
-    ToolComparison,
 )
-from sidecheck_server.core.compat.compare import compare_definitions
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.tool_definitions import ToolDefinition
 from sidecheck_server.services.comparison import ToolComparer
 from sidecheck_server.services.request_work import open_request
 from sidecheck_server.services.targets import InlineTool
+from sidecheck_server.workers.tasks import CompareTools, Task, ignore_begin
+
+Result = TypeVar("Result")
 
 LIMITS = Limits(batch_items=4)
 CRASH = RequestError(ErrorReason.WORKER_CRASHED, "the worker crashed; the call may be retried")
@@ -41,12 +42,19 @@ class Worker:
         self.compared: list[tuple[str, str]] = []
 
     async def __call__(
-        self, old: ToolDefinition, new: ToolDefinition, undecided: str = ""
-    ) -> ToolComparison:
-        self.compared.append((new.name, undecided))
-        if new.name in self.crashing or (new.name in self.crashing_proofs and not undecided):
+        self, task: Task[Result], begun: Callable[[], None] = ignore_begin
+    ) -> Result:
+        name, undecided = subject_of(task)
+        self.compared.append((name, undecided))
+        if name in self.crashing or (name in self.crashing_proofs and not undecided):
             raise CRASH
-        return compare_definitions(old, new, LIMITS, undecided)
+        return task.execute(LIMITS)
+
+
+def subject_of(task: Task[Any]) -> tuple[str, str]:
+    """Return the name of the tool that *task* compares, and why its proof is skipped."""
+    assert isinstance(task, CompareTools)
+    return task.new.name, task.undecided
 
 
 def levels(compared: SetComparison) -> list[tuple[str, str, str]]:

@@ -20,7 +20,7 @@ from sidecheck_server.services.registration import (
 )
 from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.targets import InlineTool
-from support.checkers import compile_in_process, registrar_of
+from support.checkers import registrar_of, run_in_process
 
 LIMITS = Limits()
 IGNORE, REPORT = CompatibilityPolicy.IGNORE, CompatibilityPolicy.REPORT
@@ -50,7 +50,7 @@ def registry() -> Iterator[Registry]:
 
 @pytest.fixture
 def registrar(registry: Registry) -> Registrar:
-    return registrar_of(registry, CompiledSchemas(compile_in_process, LIMITS, 0, 0))
+    return registrar_of(registry, CompiledSchemas(run_in_process, LIMITS, 0, 0))
 
 
 def request_for(*tools: Any, **options: Any) -> Registration:
@@ -222,7 +222,7 @@ async def test_a_change_in_between_is_compared_with(
     """What is compatible with what was registered need not be so with what is."""
     await registrar.register(request_for(OLD))
     register = registry.register
-    others = registrar_of(registry, CompiledSchemas(compile_in_process, LIMITS, 0, 0))
+    others = registrar_of(registry, CompiledSchemas(run_in_process, LIMITS, 0, 0))
     is_first = Event()
 
     def register_after_another(server: str, definitions: Any, **options: Any) -> Any:

@@ -22,7 +22,6 @@ from sidecheck_server.services.conversion import (
 )
 from sidecheck_server.services.targets import DefinitionDigest, RegisteredTool, SchemaDigest
 from support.converting import (
-    OffloadedConversions,
     conversion_request,
     converted,
     inline,
@@ -30,6 +29,7 @@ from support.converting import (
     resolver_for,
     tool,
 )
+from support.recorded_tasks import RecordedTasks
 
 LIMITS = Limits(batch_items=30)
 ANTHROPIC = PROVIDERS[ModelApi.ANTHROPIC]
@@ -53,12 +53,12 @@ async def registry() -> AsyncIterator[Registry]:
 
 
 @pytest.fixture
-def offloaded() -> OffloadedConversions:
-    return OffloadedConversions(LIMITS)
+def offloaded() -> RecordedTasks:
+    return RecordedTasks(LIMITS)
 
 
 @pytest.fixture
-def converter(registry: Registry, offloaded: OffloadedConversions) -> Converter:
+def converter(registry: Registry, offloaded: RecordedTasks) -> Converter:
     cache = ConversionCache(offloaded, LIMITS)
     return Converter(resolver_for(registry, LIMITS), registry, cache, LIMITS)
 
@@ -210,7 +210,7 @@ async def test_a_request_of_the_maximum_size_is_converted(converter: Converter) 
 async def test_conversions_beyond_the_message_limit_are_rejected(registry: Registry) -> None:
     """The error is raised before all tools are converted."""
     limits = replace(LIMITS, message_bytes=1000)
-    offloaded = OffloadedConversions(limits)
+    offloaded = RecordedTasks(limits)
     converter = Converter(
         resolver_for(registry, limits), registry, ConversionCache(offloaded, limits), limits
     )
@@ -226,7 +226,7 @@ async def test_a_conversion_beyond_the_message_limit_does_not_affect_others(
 ) -> None:
     """A converted tool may be many times as large as its definition."""
     limits = replace(LIMITS, message_bytes=1000)
-    cache = ConversionCache(OffloadedConversions(limits), limits)
+    cache = ConversionCache(RecordedTasks(limits), limits)
     converter = Converter(resolver_for(registry, limits), registry, cache, limits)
     outcome = await converter.convert(
         conversion_request(inline(_tool_with_long_property(1000, "a")), inline(tool("b")))

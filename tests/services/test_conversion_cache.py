@@ -3,7 +3,6 @@
 import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from sidecheck_server.core.convert.providers import PROVIDERS
@@ -17,7 +16,6 @@ from sidecheck_server.services.conversion import (
     Converter,
 )
 from support.converting import (
-    OffloadedConversions,
     conversion_request,
     converted,
     inline,
@@ -25,6 +23,7 @@ from support.converting import (
     resolver_for,
     tool,
 )
+from support.recorded_tasks import RecordedTasks
 
 LIMITS = Limits()
 ANTHROPIC = PROVIDERS[ModelApi.ANTHROPIC]
@@ -38,18 +37,18 @@ async def registry() -> AsyncIterator[Registry]:
 
 
 @pytest.fixture
-def offloaded() -> OffloadedConversions:
-    return OffloadedConversions(LIMITS)
+def offloaded() -> RecordedTasks:
+    return RecordedTasks(LIMITS)
 
 
 @pytest.fixture
-def converter(registry: Registry, offloaded: OffloadedConversions) -> Converter:
+def converter(registry: Registry, offloaded: RecordedTasks) -> Converter:
     cache = ConversionCache(offloaded, LIMITS)
     return Converter(resolver_for(registry, LIMITS), registry, cache, LIMITS)
 
 
 async def test_a_definition_is_converted_once(
-    converter: Converter, offloaded: OffloadedConversions
+    converter: Converter, offloaded: RecordedTasks
 ) -> None:
     """Errors are cached too; another text is another definition."""
     padding = " " * 9000
@@ -59,7 +58,7 @@ async def test_a_definition_is_converted_once(
     first = await converter.convert(conversion_request(large, invalid))
     again = await converter.convert(conversion_request(invalid, large))
 
-    assert ["large", "broken"] == offloaded.names
+    assert ["large", "broken"] == offloaded.converted
     assert [entry.outcome for entry in first.tools] == [entry.outcome for entry in again.tools][
         ::-1
     ]
@@ -68,11 +67,11 @@ async def test_a_definition_is_converted_once(
         conversion_request(large, options=ConversionOptions(assume_closed=True))
     )
     await converter.convert(conversion_request(inline(large.json + b" ")))
-    assert ["large", "broken", "large", "large", "large"] == offloaded.names
+    assert ["large", "broken", "large", "large", "large"] == offloaded.converted
     await converter.convert(
         conversion_request(large, options=ConversionOptions(server_prefix=ServerPrefix.NEVER))
     )
-    assert 5 == len(offloaded.names)
+    assert 5 == len(offloaded.converted)
 
 
 async def test_definitions_of_one_digest_keep_their_property_order(converter: Converter) -> None:
@@ -91,12 +90,7 @@ async def test_definitions_of_one_digest_keep_their_property_order(converter: Co
 
 async def test_transient_errors_are_not_cached(registry: Registry) -> None:
     """The crash of a worker is no property of the tool."""
-    attempts = []
-
-    async def crash(text: bytes, *_: Any) -> Any:
-        attempts.append(text)
-        raise RequestError(ErrorReason.WORKER_CRASHED, "died")
-
+    crash = RecordedTasks(LIMITS, *[RequestError(ErrorReason.WORKER_CRASHED, "died")] * 2)
     converter = Converter(
         resolver_for(registry, LIMITS), registry, ConversionCache(crash, LIMITS), LIMITS
     )
@@ -104,16 +98,16 @@ async def test_transient_errors_are_not_cached(registry: Registry) -> None:
     errors = [outcomes(await converter.convert(conversion_request(large))) for _ in range(2)]
 
     assert [[("", "large", "WORKER_CRASHED")]] * 2 == errors
-    assert 2 == len(attempts)
+    assert 2 == len(crash.tasks)
 
 
 async def test_conversions_beyond_the_inline_steps_are_offloaded(registry: Registry) -> None:
     """The number of steps counts, not the size."""
     limits = replace(LIMITS, inline_steps=10)
-    offloaded = OffloadedConversions(limits)
+    offloaded = RecordedTasks(limits)
     converter = Converter(
         resolver_for(registry, limits), registry, ConversionCache(offloaded, limits), limits
     )
     outcome = await converter.convert(conversion_request(inline(tool("a"))))
 
-    assert ([("", "a", "a")], ["a"]) == (outcomes(outcome), offloaded.names)
+    assert ([("", "a", "a")], ["a"]) == (outcomes(outcome), offloaded.converted)

@@ -3,9 +3,11 @@
 import pytest
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.infer.infer import infer_tools
-from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
+from sidecheck_server.core.infer.types import InferenceOptions
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.services.normalization import Inferrer
+from sidecheck_server.workers.tasks import InferTools
+from support.recorded_tasks import RecordedTasks
 
 SOURCE = b"def f(a: int) -> str: ..."
 OPTIONS = InferenceOptions()
@@ -17,26 +19,14 @@ DISABLED = RequestError(
 )
 
 
-class LongWork:
-    """Infers tools in place of a worker."""
-
-    def __init__(self) -> None:
-        #: Texts that were parsed.
-        self.parsed: list[bytes] = []
-
-    async def __call__(self, source: bytes, options: InferenceOptions) -> InferenceResult:
-        self.parsed.append(source)
-        return infer_tools(source, options, LIMITS)
-
-
 async def test_a_source_within_the_limits_goes_to_a_worker() -> None:
     """Short texts are offloaded too, and results are not cached."""
-    work = LongWork()
+    work = RecordedTasks(LIMITS)
     inferrer = Inferrer(work, LIMITS, enabled=True)
     results = [await inferrer.infer(SOURCE, OPTIONS) for _ in range(2)]
 
     assert [infer_tools(SOURCE, OPTIONS, LIMITS)] * 2 == results
-    assert [SOURCE] * 2 == work.parsed
+    assert [InferTools(SOURCE, OPTIONS)] * 2 == work.tasks
 
 
 @pytest.mark.parametrize(
@@ -64,9 +54,9 @@ async def test_rejected_sources_are_not_parsed(
     allowed: bool,
 ) -> None:
     """The error names the limit or the setting."""
-    work = LongWork()
+    work = RecordedTasks(LIMITS)
     with pytest.raises(RequestError) as raised:
         await Inferrer(work, LIMITS, enabled=allowed).infer(source, options)
 
     assert expected == raised.value
-    assert [] == work.parsed
+    assert [] == work.tasks

@@ -21,7 +21,7 @@ from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.services.model_calls import CallConverter, CallToConvert, ConvertedCall
 from sidecheck_server.services.targets import InlineTool, RegisteredTool, Target
 from sidecheck_server.services.validation import ValidationOptions, Validator
-from support.checkers import validate_in_process
+from support.checkers import run_in_process
 from support.converting import inline, resolver_for
 
 LIMITS = Limits()
@@ -81,7 +81,7 @@ def registered(registry: Registry) -> Registry:
 @pytest.fixture
 def converter(registry: Registry) -> CallConverter:
     return CallConverter(
-        resolver_for(registry, LIMITS), Validator(validate_in_process), registry, LIMITS
+        resolver_for(registry, LIMITS), Validator(run_in_process), registry, LIMITS
     )
 
 
@@ -282,7 +282,7 @@ async def test_the_definition_is_resolved_by_the_mapping(
 async def test_report_only_servers_are_not_enforced(registered: Registry) -> None:
     """Calls of their tools are validated."""
     resolver = resolver_for(registered, LIMITS, frozenset({"s"}))
-    converter = CallConverter(resolver, Validator(validate_in_process), registered, LIMITS)
+    converter = CallConverter(resolver, Validator(run_in_process), registered, LIMITS)
     outcome = await converter.convert(request_for({}, target=None))
 
     assert (False, False) == (outcome.verdict.verdict.valid, outcome.verdict.enforced)
@@ -352,7 +352,7 @@ async def test_decoding_is_bounded_by_steps(
     """The limit of evaluation steps applies to decoders."""
     limits = Limits(steps=1000)
     resolver = resolver_for(registry, limits)
-    converter = CallConverter(resolver, Validator(validate_in_process), registry, limits)
+    converter = CallConverter(resolver, Validator(run_in_process), registry, limits)
     decoder = {"properties": {"places": {"items": {"json_text": True}}}}
     with pytest.raises(RequestError) as raised:
         await converter.convert(request_for({"places": ["1"] * 1000}, mapping(decoder=decoder)))

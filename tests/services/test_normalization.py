@@ -16,7 +16,7 @@ from sidecheck_server.services.resolution import TargetResolver, ToolAdapter
 from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.targets import InlineTool
 from sidecheck_server.services.validation import Validator
-from support.checkers import checker_of, compile_in_process, validate_in_process
+from support.checkers import checker_of, run_in_process
 from support.converting import resolver_for
 
 LIMITS = Limits(inline_bytes=2000)
@@ -37,8 +37,8 @@ async def resolver() -> AsyncIterator[TargetResolver]:
 
 @pytest.fixture
 async def normalizer(resolver: TargetResolver) -> Normalizer:
-    schemas = CompiledSchemas(compile_in_process, LIMITS, 1 << 20, 1 << 20)
-    validator = Validator(validate_in_process)
+    schemas = CompiledSchemas(run_in_process, LIMITS, 1 << 20, 1 << 20)
+    validator = Validator(run_in_process)
     results = ResultChecker(resolver, validator, checker_of(schemas, LIMITS))
     return Normalizer(resolver, ToolAdapter(LIMITS), results, LIMITS)
 

@@ -21,7 +21,7 @@ from sidecheck_server.services.resolution import TargetResolver, ToolAdapter
 from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.targets import InlineTool, RegisteredTool
 from sidecheck_server.services.validation import ValidationOptions, Validator
-from support.checkers import compile_in_process, registrar_of, validate_in_process
+from support.checkers import registrar_of, run_in_process
 
 LIMITS = Limits()
 MARK = "a schema of this test"
@@ -46,7 +46,7 @@ async def registry() -> AsyncIterator[Registry]:
         InlineTool(json.dumps({"name": f"t{n}", "inputSchema": schema_of(n)}).encode())
         for n in range(20)
     )
-    schemas = CompiledSchemas(compile_in_process, LIMITS, 0, 0)
+    schemas = CompiledSchemas(run_in_process, LIMITS, 0, 0)
     registrar = registrar_of(opened, schemas, LIMITS)
     await registrar.register(Registration("s", tools, protocol_version=DEFAULT_VERSION))
     yield opened
@@ -74,10 +74,10 @@ async def test_no_more_schemas_are_held_than_the_cache_holds(
     registry: Registry, memory: int, most: int
 ) -> None:
     """Whatever was dropped, or never stored, is prepared anew."""
-    schemas = CompiledSchemas(compile_in_process, LIMITS, memory, 0)
+    schemas = CompiledSchemas(run_in_process, LIMITS, memory, 0)
     resolver = TargetResolver(registry, schemas, ToolAdapter(LIMITS), LIMITS)
     unused: Any = None
-    targets = PreparedTargets(resolver, Validator(validate_in_process), unused, registry, schemas)
+    targets = PreparedTargets(resolver, Validator(run_in_process), unused, registry, schemas)
     for n in [*range(20), *range(20)]:
         key = (b"t%d" % n, b"")
         prepared = targets.find(key) or targets.add(key, RegisteredTool("s", f"t{n}"), OPTIONS)

@@ -3,12 +3,10 @@
 import asyncio
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import pytest
-from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema, compile_schema
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.context import Context
@@ -17,25 +15,15 @@ from sidecheck_server.core.mcp.protocol_schemas import NotCompiledError
 from sidecheck_server.core.mcp.rules.rule import DeferredCheck
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolJson
 from sidecheck_server.core.schemas.dialects import SchemaSource
-from sidecheck_server.core.types import Verdict
 from sidecheck_server.services.protocol import ProtocolChecker
 from sidecheck_server.services.schemas import CompiledSchemas, ProtocolSchemas
+from sidecheck_server.workers.tasks import CheckSubject, Task, ignore_begin
+from support.recorded_tasks import RecordedTasks
+
+Result = TypeVar("Result")
 
 LIMITS = Limits(offloaded_items=3, inline_bytes=1000)
 LONG = ToolJson(b'{"name": "%s"}' % (b"n" * 1000))
-
-
-class Compiler:
-    """Compiles in process and records each source."""
-
-    def __init__(self) -> None:
-        self.compiled: list[bytes] = []
-
-    async def __call__(self, source: SchemaSource, begun: Callable[[], None]) -> Artifact:
-        begun()
-        self.compiled.append(source.json)
-        await asyncio.sleep(0)
-        return compile_schema(source, LIMITS)
 
 
 def protocol_schema_source(version: str, name: str) -> SchemaSource:
@@ -44,39 +32,32 @@ def protocol_schema_source(version: str, name: str) -> SchemaSource:
     )
 
 
-async def validate_in_process(
-    compiled: CompiledSchema, payload: bytes, options: EvaluationOptions
-) -> Verdict:
-    return evaluate(compiled, payload, options)
+class Tasks(RecordedTasks):
+    """Runs tasks in process; checks have *deferred_checks* of the value at /at."""
 
+    def __init__(self, *deferred_checks: DeferredCheck) -> None:
+        super().__init__(LIMITS)
+        self.deferred_checks = deferred_checks
 
-def checking_with(*deferred_checks: DeferredCheck) -> Callable[[CheckRequest], Any]:
-    """Return an offloaded check with *deferred_checks* of the value at /at."""
-
-    async def check_long(request: CheckRequest) -> CheckReport:
-        findings = Findings(request.context, request.limits)
-        findings.pending += [
-            PendingCheck(("at",), deferred_check) for deferred_check in deferred_checks
-        ]
-        return CheckReport(findings)
-
-    return check_long
+    async def __call__(
+        self, task: Task[Result], begun: Callable[[], None] = ignore_begin
+    ) -> Result:
+        await asyncio.sleep(0)
+        if not isinstance(task, CheckSubject):
+            return await super().__call__(task, begun)
+        findings = Findings(task.request.context, task.request.limits)
+        findings.pending += [PendingCheck(("at",), check) for check in self.deferred_checks]
+        return cast("Result", CheckReport(findings))
 
 
 class Checking:
     """A checker whose offloaded checks have *deferred_checks*."""
 
     def __init__(self, *deferred_checks: DeferredCheck) -> None:
-        self.compiler = Compiler()
+        self.compiler = Tasks(*deferred_checks)
         self.protocol_schemas = ProtocolSchemas(self.compiler, LIMITS, protocol_schema_source)
         self.schemas = CompiledSchemas(self.compiler, LIMITS, 0, 1 << 20)
-        self.checker = ProtocolChecker(
-            self.protocol_schemas,
-            self.schemas,
-            checking_with(*deferred_checks),
-            validate_in_process,
-            LIMITS,
-        )
+        self.checker = ProtocolChecker(self.protocol_schemas, self.schemas, self.compiler, LIMITS)
 
     async def violations(self, request: CheckRequest) -> list[tuple[str, str]]:
         checked = await self.checker.check(request)
@@ -91,7 +72,7 @@ def deferred_check(schema: Any, *value: Any, **more: Any) -> DeferredCheck:
 
 async def test_ensured_protocol_schemas_are_available() -> None:
     """Concurrent calls of ensure compile a schema once."""
-    protocol_schemas = ProtocolSchemas(compiler := Compiler(), LIMITS, protocol_schema_source)
+    protocol_schemas = ProtocolSchemas(compiler := Tasks(), LIMITS, protocol_schema_source)
     with pytest.raises(NotCompiledError) as missing:
         protocol_schemas("2025-11-25", "Tool")
     assert (missing.value.version, missing.value.name) == ("2025-11-25", "Tool")

@@ -2,18 +2,16 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiler.compilation import Artifact, compile_schema
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.json_values import digest_of
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION
-from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document, Severity, Violation
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import Action, Binding, Definition
@@ -28,6 +26,7 @@ from sidecheck_server.services.registration import (
 from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.targets import InlineTool
 from support.checkers import registrar_of
+from support.recorded_tasks import RecordedTasks
 
 LIMITS = Limits()
 DUPLICATE = Violation(
@@ -46,24 +45,9 @@ def changed(severity: Severity) -> Violation:
     return Violation("", "", "", "DEFINITION_CHANGED", message, severity)
 
 
-class Compiler:
-    """Compiles in process; raises *failure* first."""
-
-    def __init__(self, failure: Exception | None = None) -> None:
-        self.failure = failure
-        self.compiled = 0
-
-    async def __call__(self, source: SchemaSource, begun: Callable[[], None]) -> Artifact:
-        begun()
-        self.compiled += 1
-        failure, self.failure = self.failure, None
-        if failure:
-            raise failure
-        return compile_schema(source, LIMITS)
-
-
 def make_registrar(registry: Registry, failure: Exception | None = None) -> Registrar:
-    schemas = CompiledSchemas(Compiler(failure), LIMITS, 16 << 20, 1 << 20)
+    failures = () if failure is None else (failure,)
+    schemas = CompiledSchemas(RecordedTasks(LIMITS, *failures), LIMITS, 16 << 20, 1 << 20)
     return registrar_of(registry, schemas, LIMITS)
 
 
@@ -428,7 +412,7 @@ async def test_every_fault_of_both_schemas_is_reported(registry: Registry, versi
 
 async def test_checked_definitions_are_cached(registry: Registry) -> None:
     """Nothing is recompiled; another layout is the same definition."""
-    compiler = Compiler()
+    compiler = RecordedTasks(LIMITS)
     schemas = CompiledSchemas(compiler, LIMITS, 0, 0)
     registrar = registrar_of(registry, schemas, LIMITS)
     spaced = json.dumps(tool("a"), indent=1).encode()
@@ -439,4 +423,4 @@ async def test_checked_definitions_are_cached(registry: Registry) -> None:
     assert [Action.CREATED, Action.UNCHANGED, Action.UNCHANGED] == [
         result.outcomes[0].action for result in results
     ]
-    assert 1 == compiler.compiled
+    assert 1 == len(compiler.compiled)

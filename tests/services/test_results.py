@@ -18,7 +18,7 @@ from sidecheck_server.services.resolution import TargetResolver, ToolAdapter
 from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.targets import InlineTool, RegisteredTool, Target
 from sidecheck_server.services.validation import Validator
-from support.checkers import checker_of, compile_in_process, registrar_of, validate_in_process
+from support.checkers import checker_of, registrar_of, run_in_process
 
 LIMITS = Limits(inline_bytes=2000)
 OUTPUT: Any = {"type": "object", "properties": {"sum": {"type": "integer"}}, "required": ["sum"]}
@@ -34,11 +34,11 @@ def inline(tool: Any) -> InlineTool:
 async def checker() -> AsyncIterator[ResultChecker]:
     """Yield a checker that knows both tools of the server s."""
     registry = open_registry(None)
-    schemas = CompiledSchemas(compile_in_process, LIMITS, 1 << 20, 1 << 20)
+    schemas = CompiledSchemas(run_in_process, LIMITS, 1 << 20, 1 << 20)
     tools = (inline(ADD), inline(PING))
     await registrar_of(registry, schemas, LIMITS).register(Registration("s", tools))
     resolver = TargetResolver(registry, schemas, ToolAdapter(LIMITS), LIMITS)
-    validator = Validator(validate_in_process)
+    validator = Validator(run_in_process)
     yield ResultChecker(resolver, validator, checker_of(schemas, LIMITS))
     registry.close()
 

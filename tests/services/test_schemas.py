@@ -6,10 +6,10 @@ import json
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import pytest
-from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema, compile_schema
+from sidecheck_server.core.compiler.compilation import CompiledSchema, compile_schema
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
@@ -17,29 +17,32 @@ from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document
 from sidecheck_server.services.cache import weigh_entry
 from sidecheck_server.services.schemas import CompiledSchemas
+from sidecheck_server.workers.tasks import Task, ignore_begin
+from support.recorded_tasks import RecordedTasks
+
+Result = TypeVar("Result")
 
 LIMITS = Limits()
 INVALID = RequestError(ErrorReason.INVALID_SCHEMA, "broken", {"place": "/x"})
 FAILED = RequestError(ErrorReason.WORKER_CRASHED, "died")
 
 
-class Compiler:
+class Compiler(RecordedTasks):
     """Compiles in process once it is released, and records each source."""
 
-    def __init__(self, *outcomes: Exception, blocked: bool = False) -> None:
-        self.compiled: list[bytes] = []
-        self.outcomes = list(outcomes)
+    def __init__(self, *failures: Exception, blocked: bool = False) -> None:
+        super().__init__(LIMITS, *failures)
         self.go = asyncio.Event()
         if not blocked:
             self.go.set()
 
-    async def __call__(self, source: SchemaSource, begun: Callable[[], None]) -> Artifact:
+    async def __call__(
+        self, task: Task[Result], begun: Callable[[], None] = ignore_begin
+    ) -> Result:
         begun()
-        self.compiled.append(source.json)
+        self.tasks.append(task)
         await self.go.wait()
-        if self.outcomes:
-            raise self.outcomes.pop(0)
-        return compile_schema(source, LIMITS)
+        return self.execute(task)
 
 
 def cache(compiler: Compiler, registered: int = 100, inline: int = 100) -> CompiledSchemas:
@@ -269,9 +272,9 @@ async def test_the_event_loop_runs_while_patterns_are_prepared() -> None:
     limits = replace(LIMITS, pattern_instructions=10_000_000)
     artifact = compile_schema(source, limits)
 
-    async def precompiled(_source: SchemaSource, begun: Callable[[], None]) -> Artifact:
+    async def precompiled(task: Task[Result], begun: Callable[[], None] = ignore_begin) -> Result:
         begun()
-        return artifact
+        return cast("Result", artifact)
 
     loading = asyncio.create_task(CompiledSchemas(precompiled, limits, 0, 1 << 30).inline(source))
     turns = 0

@@ -13,7 +13,7 @@ from sidecheck_server.core.tool_error_text import tool_error_text
 from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.services.model_calls import CallConverter, CallToConvert, ConvertedCall
 from sidecheck_server.services.validation import ValidationOptions, Validator
-from support.checkers import validate_in_process
+from support.checkers import run_in_process
 from support.converting import inline, resolver_for
 from support.shared_conversions import RESTORATIONS, call_of, plan_of, tool_of
 
@@ -23,9 +23,7 @@ LIMITS = Limits()
 @pytest.fixture
 async def converter() -> AsyncIterator[CallConverter]:
     registry = open_registry(None)
-    yield CallConverter(
-        resolver_for(registry, LIMITS), Validator(validate_in_process), registry, LIMITS
-    )
+    yield CallConverter(resolver_for(registry, LIMITS), Validator(run_in_process), registry, LIMITS)
     registry.close()
 
 

@@ -1,21 +1,23 @@
 """Checks of tool definitions, in a tools/list text or inline."""
 
 import json
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import pytest
-from sidecheck_server.core.compiler.compilation import Artifact, compile_schema
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.subjects import ReportLimits
 from sidecheck_server.core.mcp.tool_outcomes import Disposition
-from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document, Severity
 from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.targets import InlineTool
 from sidecheck_server.services.tools import CheckedTools, ToolsChecker, ToolsToCheck
+from sidecheck_server.workers.tasks import CompileSchema, Task, ignore_begin
 from support.checkers import checker_of
+
+Result = TypeVar("Result")
 
 LIMITS = Limits(batch_items=100)
 DEFAULTS: Any = {"limits": ReportLimits(min_severity=Severity.WARNING)}
@@ -24,11 +26,18 @@ REFERS = {"name": "refers", "inputSchema": {"type": "object", "$ref": "urn:a"}}
 DOCUMENT = Document("urn:a", b"{}")
 
 
-async def compile_unless_lost(source: SchemaSource, begun: Any) -> Artifact:
-    """Compile *source*, or fail like a crashed worker if it contains "lost"."""
-    if b"lost" in source.json:
+async def compile_unless_lost(
+    task: Task[Result], begun: Callable[[], None] = ignore_begin
+) -> Result:
+    """Compile a schema, or fail like a crashed worker if it contains "lost"."""
+    if b"lost" in source_of(task):
         raise RequestError(ErrorReason.WORKER_CRASHED, "died")
-    return compile_schema(source, LIMITS)
+    return task.execute(LIMITS)
+
+
+def source_of(task: Task[Any]) -> bytes:
+    assert isinstance(task, CompileSchema)
+    return task.source.json
 
 
 async def checked(tools_list: Any = None, **more: Any) -> CheckedTools:

@@ -1,12 +1,11 @@
 """Resolution of targets and validation of payloads."""
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiler.compilation import Artifact, compile_schema
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.json_values import digest_of
@@ -27,10 +26,11 @@ from sidecheck_server.services.targets import (
     Target,
 )
 from sidecheck_server.services.validation import Validator
-from support.checkers import registrar_of, validate_in_process
+from support.checkers import registrar_of, run_in_process
+from support.recorded_tasks import RecordedTasks
 
 LIMITS = Limits()
-VALIDATOR = Validator(validate_in_process)
+VALIDATOR = Validator(run_in_process)
 INPUT: Any = {
     "type": "object",
     "properties": {"day": {"format": "date"}},
@@ -51,21 +51,9 @@ def inline(tool: Any, *documents: Document) -> InlineTool:
     return InlineTool(json.dumps(tool).encode(), documents)
 
 
-class Compiler:
-    """Compiles in process and records each source."""
-
-    def __init__(self) -> None:
-        self.compiled: list[bytes] = []
-
-    async def __call__(self, source: SchemaSource, begun: Callable[[], None]) -> Artifact:
-        begun()
-        self.compiled.append(source.json)
-        return compile_schema(source, LIMITS)
-
-
 @pytest.fixture
-def compiler() -> Compiler:
-    return Compiler()
+def compiler() -> RecordedTasks:
+    return RecordedTasks(LIMITS)
 
 
 @pytest.fixture
@@ -76,7 +64,7 @@ async def registry() -> AsyncIterator[Registry]:
 
 
 @pytest.fixture
-async def resolver(compiler: Compiler, registry: Registry) -> TargetResolver:
+async def resolver(compiler: RecordedTasks, registry: Registry) -> TargetResolver:
     """Return a resolver that knows both tools of the server s."""
     schemas = CompiledSchemas(compiler, LIMITS, 1 << 20, 1 << 20)
     registrar = registrar_of(registry, schemas, LIMITS)
@@ -147,7 +135,7 @@ async def test_every_target_resolves_to_its_schema(
 
 
 async def test_tools_of_report_only_servers_are_not_enforced(
-    resolver: TargetResolver, registry: Registry, compiler: Compiler
+    resolver: TargetResolver, registry: Registry, compiler: RecordedTasks
 ) -> None:
     """The server of the target decides; a digest has no server."""
     schemas = CompiledSchemas(compiler, LIMITS, 1 << 20, 1 << 20)
@@ -275,7 +263,7 @@ async def test_long_names_are_truncated_in_errors(resolver: TargetResolver) -> N
 
 
 async def test_validation_reuses_schemas_compiled_by_registration(
-    resolver: TargetResolver, compiler: Compiler
+    resolver: TargetResolver, compiler: RecordedTasks
 ) -> None:
     """A schema is recompiled only if formats are asserted."""
     before = compiler.compiled.copy()
@@ -290,7 +278,7 @@ async def test_validation_reuses_schemas_compiled_by_registration(
 
 
 async def test_changed_definitions_apply_to_the_next_call(
-    resolver: TargetResolver, registry: Registry, compiler: Compiler
+    resolver: TargetResolver, registry: Registry, compiler: RecordedTasks
 ) -> None:
     """Resolution reads the current state of the registry."""
     schemas = CompiledSchemas(compiler, LIMITS, 1 << 20, 1 << 20)

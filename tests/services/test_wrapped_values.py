@@ -19,7 +19,7 @@ from sidecheck_server.services.resolution import TargetResolver, ToolAdapter
 from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.targets import InlineTool, Side
 from sidecheck_server.services.validation import Validator
-from support.checkers import checker_of, compile_in_process, validate_in_process
+from support.checkers import checker_of, run_in_process
 from support.compiling import evaluate_all
 from support.converting import resolver_for
 
@@ -62,8 +62,8 @@ async def services() -> AsyncIterator[Services]:
     """Return the services around an empty registry."""
     registry = open_registry(None)
     resolver = resolver_for(registry, LIMITS)
-    schemas = CompiledSchemas(compile_in_process, LIMITS, 1 << 20, 1 << 20)
-    validator = Validator(validate_in_process)
+    schemas = CompiledSchemas(run_in_process, LIMITS, 1 << 20, 1 << 20)
+    validator = Validator(run_in_process)
     results = ResultChecker(resolver, validator, checker_of(schemas, LIMITS))
     normalizer = Normalizer(resolver, ToolAdapter(LIMITS), results, LIMITS)
     yield Services(resolver, validator, results, normalizer)

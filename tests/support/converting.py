@@ -3,24 +3,20 @@
 import json
 from typing import Any
 
-from sidecheck_server.core.compiler.compilation import Artifact, compile_schema
-from sidecheck_server.core.convert.converted_tool import ConvertedTool, ToolForm
+from sidecheck_server.core.convert.converted_tool import ConvertedTool
 from sidecheck_server.core.convert.providers import PROVIDERS
-from sidecheck_server.core.convert.tool_conversion import convert_definition
 from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.tool_definitions import read_tool
-from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document
 from sidecheck_server.registry import Registry
 from sidecheck_server.services.conversion import Conversions, ToolsToConvert, ToolToConvert
 from sidecheck_server.services.resolution import TargetResolver, ToolAdapter
 from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.targets import InlineTool, Target
+from sidecheck_server.workers.in_process import InProcessWorker
 
 __all__ = [
-    "OffloadedConversions",
     "conversion_request",
     "converted",
     "inline",
@@ -43,38 +39,14 @@ def inline(tool: Any, *documents: Document) -> InlineTool:
     return InlineTool(text, documents)
 
 
-class OffloadedConversions:
-    """Converts in place of a worker."""
-
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
-        #: The names of the tools that were converted.
-        self.names: list[str] = []
-
-    async def __call__(
-        self,
-        text: bytes,
-        documents: tuple[Document, ...],
-        api: ModelApi,
-        options: ConversionOptions,
-    ) -> ToolForm:
-        tool = read_tool(text, documents, self._limits)
-        self.names.append(tool.name)
-        return convert_definition(tool, PROVIDERS[api], options, self._limits)
-
-
 def resolver_for(
     registry: Registry, limits: Limits, report_only: frozenset[str] = frozenset()
 ) -> TargetResolver:
     """Return a resolver of the tools in *registry*."""
 
-    async def compile_(source: SchemaSource, begun: Any) -> Artifact:
-        begun()
-        return compile_schema(source, limits)
-
     return TargetResolver(
         registry,
-        CompiledSchemas(compile_, limits, 1 << 20, 1 << 20),
+        CompiledSchemas(InProcessWorker(limits).run, limits, 1 << 20, 1 << 20),
         ToolAdapter(limits),
         limits,
         report_only,

@@ -2,25 +2,26 @@
 
 import os
 import signal
+from dataclasses import dataclass
 
 from sidecheck_server.core.compat.changes import ToolComparison
-from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.tool_definitions import ToolDefinition
-from sidecheck_server.workers.tasks import compare_task
+from sidecheck_server.workers.tasks import CompareTools
 
-__all__ = ["dying_compare_task"]
+__all__ = ["DyingComparison"]
 
 
-def dying_compare_task(
-    old: ToolDefinition, new: ToolDefinition, undecided: str, limits: Limits
-) -> ToolComparison | RequestError:
-    """Compare two definitions, unless the proof is to end as the name of the tool says."""
-    if not undecided:
-        if new.name == "crashes":
-            os.kill(os.getpid(), signal.SIGSEGV)
-        elif new.name == "hangs":
-            sum(range(10**15))
-        elif new.name == "fills memory":
-            bytes(limits.worker_bytes)
-    return compare_task(old, new, undecided, limits)
+@dataclass(frozen=True)
+class DyingComparison(CompareTools):
+    """A comparison, unless its proof is to end as the name of the tool says."""
+
+    def execute(self, limits: Limits) -> ToolComparison:
+        """Compare the definitions, or die."""
+        if not self.undecided:
+            if self.new.name == "crashes":
+                os.kill(os.getpid(), signal.SIGSEGV)
+            elif self.new.name == "hangs":
+                sum(range(10**15))
+            elif self.new.name == "fills memory":
+                bytes(limits.worker_bytes)
+        return CompareTools.execute(self, limits)

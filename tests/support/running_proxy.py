@@ -30,7 +30,7 @@ def _services() -> Iterator[Services]:
     limits = Limits()
     with closing(open_registry(None, RegistryQuotas())) as registry:
         yield create_services(
-            registry, InProcessWorker(limits), limits, ServiceOptions(memory_bytes=64 << 20)
+            registry, InProcessWorker(limits).run, limits, ServiceOptions(memory_bytes=64 << 20)
         )
 
 

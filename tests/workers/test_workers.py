@@ -24,6 +24,7 @@ from sidecheck_server.core.mcp.tool_definitions import read_tool
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document
 from sidecheck_server.workers import Workers
+from sidecheck_server.workers.tasks import CheckSubject, CompareTools, CompileSchema, InferTools
 from support.worker_processes import kill, worker_processes
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -55,7 +56,7 @@ def slow(n: int, parts: int = 3000) -> SchemaSource:
 
 async def compile_outcome(workers: Workers, source: SchemaSource) -> Artifact | RequestError:
     try:
-        return await workers.compile(source)
+        return await workers.run(CompileSchema(source))
     except RequestError as error:
         return error
 
@@ -69,7 +70,7 @@ def local_error(source: SchemaSource) -> RequestError:
 async def test_concurrent_compilations_return_their_own_artifacts(workers: Workers) -> None:
     """Results are matched to requests whichever worker compiles them."""
     sources = [number(n) for n in range(200)]
-    artifacts = await asyncio.gather(*map(workers.compile, sources))
+    artifacts = await asyncio.gather(*(workers.run(CompileSchema(source)) for source in sources))
     schemas = [
         CompiledSchema(source, artifact, LIMITS)
         for source, artifact in zip(sources, artifacts, strict=True)
@@ -211,12 +212,14 @@ async def test_closing_leaves_no_process() -> None:
 
 async def test_a_worker_checks_like_the_core(workers: Workers) -> None:
     """Text that is not JSON needs no protocol schema."""
-    checked = await workers.check(CheckRequest(ToolJson(b"{"), Context(hide_values=True)))
+    checked = await workers.run(
+        CheckSubject(CheckRequest(ToolJson(b"{"), Context(hide_values=True)))
+    )
     assert [violation.code for violation in checked.findings.verdict().violations] == [
         "PAYLOAD_NOT_JSON"
     ]
     with pytest.raises(RequestError) as raised:
-        await workers.check(CheckRequest(ToolJson(b"[" * 1000)))
+        await workers.run(CheckSubject(CheckRequest(ToolJson(b"[" * 1000))))
     assert raised.value.metadata["bound"] == "schema_depth"
 
 
@@ -226,9 +229,9 @@ async def test_a_worker_infers_like_the_core(workers: Workers) -> None:
     options = InferenceOptions(functions=("f", "g", "h", "i"))
     expected = infer_tools(source, options, LIMITS)
     assert (2, 3) == (len(expected.tools), len(expected.diagnostics))
-    assert expected == await workers.infer(source, options)
+    assert expected == await workers.run(InferTools(source, options))
     with pytest.raises(RequestError) as raised:
-        await workers.infer(b" " * 262_145, options)
+        await workers.run(InferTools(b" " * 262_145, options))
     assert "source_bytes" == raised.value.metadata["bound"]
 
 
@@ -248,9 +251,11 @@ async def test_a_worker_compares_like_the_core(workers: Workers) -> None:
         for length in (9, 5)
     )
     expected = compare_definitions(old, new, LIMITS)
-    compared = await workers.compare(old, new)
+    compared = await workers.run(CompareTools(old, new))
 
     assert expected == compared
     assert expected.schemas[0].verdicts.as_written.witness is not None
     assert compared.steps > 0
-    assert compare_definitions(old, new, LIMITS, "why") == await workers.compare(old, new, "why")
+    assert compare_definitions(old, new, LIMITS, "why") == await workers.run(
+        CompareTools(old, new, "why")
+    )

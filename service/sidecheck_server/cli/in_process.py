@@ -47,7 +47,7 @@ def run_in_process(main: Callable[[Services], Awaitable[_Result]]) -> _Result:
             closing(open_registry(None, _QUOTAS)) as registry,
             closing(InProcessWorker(LIMITS)) as worker,
         ):
-            return await main(create_services(registry, worker, LIMITS, _OPTIONS))
+            return await main(create_services(registry, worker.run, LIMITS, _OPTIONS))
 
     try:
         return asyncio.run(run())

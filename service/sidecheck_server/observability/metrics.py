@@ -24,6 +24,7 @@ from sidecheck_server.workers import (
     Workers,
     WorkerStartFailed,
 )
+from sidecheck_server.workers.tasks import KINDS
 
 __all__ = ["FleetCollector", "LoadCollector", "SharedCollector", "register_process"]
 
@@ -34,7 +35,6 @@ _BOUNDS: Final = (
 """What calls and streams are shed by."""
 
 _STREAMS: Final = ("streams", "sessions", "gateway_streams")
-_TASKS: Final = ("compile", "validate", "check", "convert", "infer", "compare")
 
 
 def register_process(registry: CollectorRegistry, collector: Collector) -> None:
@@ -144,7 +144,7 @@ class SharedCollector(Collector):
         yield _by_label("sidecheck_worker_start_failures_total", self._start_failures)
         yield _single("sidecheck_worker_tasks_active", workers.busy)
         yield _single("sidecheck_worker_tasks_waiting", workers.waiting)
-        tasks = dict.fromkeys(_TASKS, 0)
+        tasks = dict.fromkeys((kind.name for kind in KINDS), 0)
         yield _by_label("sidecheck_worker_tasks_total", {**tasks, **workers.tasks})
         yield _by_label("sidecheck_worker_task_seconds_total", {**tasks, **workers.task_seconds})
 

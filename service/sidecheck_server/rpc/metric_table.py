@@ -15,6 +15,8 @@ from prometheus_client.core import (
     HistogramMetricFamily,
 )
 
+from sidecheck_server.workers.tasks import KINDS
+
 __all__ = ["METRICS", "SECTIONS", "MetricFamily", "counters", "gauges", "histogram"]
 
 
@@ -43,7 +45,8 @@ _CACHE = (
     "`artifacts` of compilation, which they share"
 )
 _CAUSE = "`time`, `unresponsive`, `memory`, `crash` or `system`, as in the log event `{}`"
-_TASK = "`compile`, `validate`, `check`, `convert`, `infer` or `compare`"
+
+_TASK = " or ".join(", ".join(f"`{kind.name}`" for kind in KINDS).rsplit(", ", 1))
 
 _CALLS = (
     MetricFamily("grpc_server_started_total", "counter", "Calls that began.", _CALL),

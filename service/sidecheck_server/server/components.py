@@ -23,7 +23,7 @@ from sidecheck_server.rpc.server import Server
 from sidecheck_server.rpc.servicers import ServedMethods
 from sidecheck_server.rpc.tls import ServerCertificates
 from sidecheck_server.services.container import ServiceOptions, Services, create_services
-from sidecheck_server.services.task_runner import TimedTaskRunner
+from sidecheck_server.workers.tasks import RunTask
 
 __all__ = [
     "Composed",
@@ -75,15 +75,15 @@ class Composed:
 async def running_methods(
     settings: Settings,
     opened: Registry,
-    runner: TimedTaskRunner,
+    run: RunTask,
     tokens: TokensFile | None,
     tracing: Instrumentation,
 ) -> AsyncIterator[Composed]:
-    """Yield the methods over *opened* and *runner*, for callers with *tokens*."""
+    """Yield the methods over *opened*, with tasks run by *run*, for callers with *tokens*."""
     registry = opened if tokens is None else NamespacedRegistry(opened)
     services = create_services(
         registry,
-        tracing.tasks(runner),
+        tracing.tasks(run),
         settings.limits,
         service_options(settings),
         _report_registry,

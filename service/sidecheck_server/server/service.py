@@ -105,7 +105,7 @@ async def running_service(
         workers.subscribe(_log_worker_event)
         await workers.start()
         composed = await stack.enter_async_context(
-            running_methods(own, registry, workers, tokens, tracing)
+            running_methods(own, registry, workers.run, tokens, tracing)
         )
         for registration in preload:
             await _preload(composed.services.registrar, registration)
@@ -161,7 +161,9 @@ async def running_checks(settings: Settings) -> AsyncIterator[LocalChecks]:
         workers.subscribe(_log_worker_event)
         starting = asyncio.create_task(workers.start())
         stack.push_async_callback(end_task, starting)
-        services = create_services(registry, workers, settings.limits, service_options(settings))
+        services = create_services(
+            registry, workers.run, settings.limits, service_options(settings)
+        )
         yield LocalChecks(services, settings.limits)
 
 

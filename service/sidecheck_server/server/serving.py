@@ -36,7 +36,7 @@ from sidecheck_server.server.components import (
     read_tokens,
     running_methods,
 )
-from sidecheck_server.server.processes.forwarded_tasks import ForwardedTasks
+from sidecheck_server.server.processes.forwarded_tasks import forward_tasks
 from sidecheck_server.server.processes.link import Link, LinkClosed
 from sidecheck_server.server.processes.serving_process import ProcessStartError, Setup
 
@@ -168,9 +168,8 @@ class _Serving:
     async def _start(self, settings: Settings) -> None:
         certificates, tokens = read_certificates(settings), read_tokens(settings)
         tracing = await self.stack.enter_async_context(running_tracing())
-        tasks = ForwardedTasks(self.link)
         composed = await self.stack.enter_async_context(
-            running_methods(settings, self._registry, tasks, tokens, tracing)
+            running_methods(settings, self._registry, forward_tasks(self.link), tokens, tracing)
         )
         self._composed = composed
         served, metrics = composed.served, composed.metrics

@@ -1,11 +1,11 @@
 """Comparison of sets of tool definitions, and the registrations that it rejects."""
 
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Final, TypeAlias
+from typing import Final
 
 from sidecheck_server.core.compat.changes import (
     Level,
@@ -24,7 +24,6 @@ from sidecheck_server.core.compat.pairing import (
 )
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
-from sidecheck_server.core.mcp.tool_definitions import ToolDefinition
 from sidecheck_server.core.types import Severity, Violation
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import Binding
@@ -39,20 +38,14 @@ from sidecheck_server.services.offload import (
 from sidecheck_server.services.request_work import current_work
 from sidecheck_server.services.resolution import require_binding
 from sidecheck_server.services.targets import InlineTool
+from sidecheck_server.workers.tasks import CompareTools, RunTask
 
 __all__ = [
     "CompatibilityGate",
     "CompatibilityPolicy",
-    "OffloadComparison",
     "RegisteredTools",
     "ToolComparer",
     "ToolSetComparer",
-]
-
-
-#: Compares two definitions in a worker; with a text, only finds what changed.
-OffloadComparison: TypeAlias = Callable[
-    [ToolDefinition, ToolDefinition, str], Awaitable[ToolComparison]
 ]
 
 _SHOWN = 128
@@ -64,8 +57,8 @@ _CRASHED = "the process that sought a proof crashed, or was killed"
 class ToolComparer:
     """Compares sets of tools. A tool that takes too long is undecided; the others are not."""
 
-    def __init__(self, offload_comparison: OffloadComparison, limits: Limits) -> None:
-        self._offload_comparison = offload_comparison
+    def __init__(self, run: RunTask, limits: Limits) -> None:
+        self._run = run
         self._limits = limits
         self._offload = OffloadRule(limits)
 
@@ -115,14 +108,14 @@ class ToolComparer:
         assert old is not None
         assert new is not None
         try:
-            return await self._offload_comparison(old, new, "")
+            return await self._run(CompareTools(old, new))
         except RequestError as error:
             # The reader of the reason has made no call to retry.
             is_crash = error.reason is ErrorReason.WORKER_CRASHED
             reason = _CRASHED if is_crash else error.message
         try:
             # What changed takes few steps to find, and no proof.
-            return await self._offload_comparison(old, new, reason)
+            return await self._run(CompareTools(old, new, reason))
         except RequestError:
             return _failed(pair, reason)
 

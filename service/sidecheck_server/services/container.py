@@ -11,7 +11,7 @@ from sidecheck_server.registry.location import HISTORY_SECONDS
 from sidecheck_server.services.cache import Cache, MemoryShares
 from sidecheck_server.services.calls import CallValidator, ResultChecker
 from sidecheck_server.services.change_log import ChangeLog
-from sidecheck_server.services.charged_tasks import ChargedTasks
+from sidecheck_server.services.charged_tasks import charge_tasks
 from sidecheck_server.services.checks import SubjectChecker
 from sidecheck_server.services.comparison import ToolComparer, ToolSetComparer
 from sidecheck_server.services.conversion import ConversionCache, Converter
@@ -23,9 +23,9 @@ from sidecheck_server.services.protocol import ProtocolChecker
 from sidecheck_server.services.registration import Registrar, RegistryWriter, ReportRegistry
 from sidecheck_server.services.resolution import TargetResolver, ToolAdapter
 from sidecheck_server.services.schemas import CompiledSchemas, ProtocolSchemas
-from sidecheck_server.services.task_runner import TaskRunner
 from sidecheck_server.services.tools import ToolsChecker
 from sidecheck_server.services.validation import Validator
+from sidecheck_server.workers.tasks import RunTask
 
 __all__ = ["ServiceClasses", "ServiceOptions", "Services", "create_services"]
 
@@ -87,36 +87,35 @@ class Services:
 
 def create_services(
     registry: Registry,
-    runner: TaskRunner,
+    run: RunTask,
     limits: Limits,
     options: ServiceOptions,
     report_registry: ReportRegistry = lambda _: None,
     classes: ServiceClasses = ServiceClasses(),
 ) -> Services:
-    """Return services of *classes* that use *registry*, and *runner* for what takes long.
+    """Return services of *classes* that use *registry*, and *run* for what takes long.
 
     *report_registry* is called when the registry cannot be written, and when it can again.
     """
     shares = MemoryShares(options.memory_bytes)
     changes = ChangeLog(registry, options.history_seconds, _HISTORY_BYTES)
-    tasks = ChargedTasks(runner, limits)
-    schemas = classes.schemas(
-        tasks.compile, limits, shares.registered_schemas, shares.inline_schemas
-    )
-    protocol_schemas = ProtocolSchemas(runner.compile, limits)
-    checker = ProtocolChecker(protocol_schemas, schemas, tasks.check, tasks.validate, limits)
+    charged = charge_tasks(run, limits)
+    schemas = classes.schemas(charged, limits, shares.registered_schemas, shares.inline_schemas)
+    # No request is charged for what all of them need.
+    protocol_schemas = ProtocolSchemas(run, limits)
+    checker = ProtocolChecker(protocol_schemas, schemas, charged, limits)
     adapter = ToolAdapter(limits, shares.adapted_tools)
     version = options.protocol_version
     writer = RegistryWriter(registry, report_registry)
     resolver = classes.resolver(
         registry, schemas, adapter, limits, options.report_only, version, shares.inline_tools
     )
-    validator = classes.validator(tasks.validate)
+    validator = classes.validator(charged)
     calls = CallValidator(resolver, validator, checker, limits)
     results = ResultChecker(resolver, validator, checker)
-    conversions = ConversionCache(tasks.convert, limits, shares.conversions)
+    conversions = ConversionCache(charged, limits, shares.conversions)
     definitions = DefinitionChecker(schemas, checker, limits, shares.findings)
-    comparer = ToolComparer(tasks.compare, limits)
+    comparer = ToolComparer(charged, limits)
     return Services(
         registry=registry,
         schemas=schemas,
@@ -134,7 +133,7 @@ def create_services(
         result_converter=ResultConverter(resolver, results, limits),
         normalizer=Normalizer(resolver, adapter, results, limits),
         adapter=adapter,
-        inferrer=Inferrer(runner.infer, limits, enabled=options.inference),
+        inferrer=Inferrer(charged, limits, enabled=options.inference),
         comparer=comparer,
         tool_sets=ToolSetComparer(registry, comparer, limits),
         changes=changes,

@@ -2,9 +2,9 @@
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 from sidecheck_server.core.convert.batch import BatchTool, ToolBatch
 from sidecheck_server.core.convert.converted_tool import ConvertedTool, ToolForm
@@ -15,29 +15,23 @@ from sidecheck_server.core.convert.types import ConversionOptions, ModelApi, Ser
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.tool_definitions import read_tool, read_tool_name
-from sidecheck_server.core.types import Document, Verdict
+from sidecheck_server.core.types import Verdict
 from sidecheck_server.registry import Registry
 from sidecheck_server.services.cache import DEFAULT_SHARES, Begin, Cache, weigh_entry
 from sidecheck_server.services.offload import OffloadRule, Work, concurrent_groups, steps_of
 from sidecheck_server.services.request_work import BatchBudget, charge_work, current_work
 from sidecheck_server.services.resolution import TargetResolver, registered_tool
 from sidecheck_server.services.targets import InlineTool, RegisteredTool, Target
+from sidecheck_server.workers.tasks import ConvertTool, RunTask
 
 __all__ = [
     "Conversion",
     "ConversionCache",
     "Conversions",
     "Converter",
-    "OffloadConversion",
     "ToolToConvert",
     "ToolsToConvert",
 ]
-
-#: Converts a definition in a worker.
-OffloadConversion: TypeAlias = Callable[
-    [bytes, tuple[Document, ...], ModelApi, ConversionOptions], Awaitable[ToolForm]
-]
-
 
 _ENTRY_STEPS = 10_000
 """Steps of converting a definition, however short, and of looking it up."""
@@ -60,11 +54,11 @@ class ConversionCache:
 
     def __init__(
         self,
-        offload_conversion: OffloadConversion,
+        run: RunTask,
         limits: Limits,
         memory: int = DEFAULT_SHARES.conversions,
     ) -> None:
-        self._offload_conversion = offload_conversion
+        self._run = run
         self._limits = limits
         self._inline_limits = replace(limits, steps=min(limits.steps, limits.inline_steps))
         self._offload = OffloadRule(limits)
@@ -83,7 +77,7 @@ class ConversionCache:
         """Return *definition* converted to *api*.
 
         Raises:
-            RequestError: as `form_of` and `read_tool`; LIMIT_EXCEEDED if it takes too much
+            RequestError: as `ConvertTool`; LIMIT_EXCEEDED if it takes too much
                 time or memory; WORKER_CRASHED.
         """
         # Prefixes are part of the name, which is added later.
@@ -95,8 +89,8 @@ class ConversionCache:
                 form = self._try_inline(definition, api, options)
             if form is not None:
                 return form
-            documents = definition.documents
-            return await self._offload_conversion(definition.json, documents, api.key, options)
+            task = ConvertTool(definition.json, definition.documents, api.key, options)
+            return await self._run(task)
 
         return await self._cache.get(_Key(definition, api.key, options), compute)
 

@@ -1,8 +1,7 @@
 """Normalization: return values of tools as results that conform to the protocol."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
@@ -31,26 +30,21 @@ from sidecheck_server.services.calls import ResultChecker
 from sidecheck_server.services.offload import OffloadRule, Work
 from sidecheck_server.services.resolution import TargetResolver, ToolAdapter
 from sidecheck_server.services.targets import Target
+from sidecheck_server.workers.tasks import InferTools, RunTask
 
 __all__ = [
     "Inferrer",
     "NormalizedResult",
     "Normalizer",
-    "OffloadInference",
     "ValueToNormalize",
 ]
-
-#: Infers the tools of a source text in a worker.
-OffloadInference: TypeAlias = Callable[[bytes, InferenceOptions], Awaitable[InferenceResult]]
 
 
 class Inferrer:
     """Infers tools, always in a worker: nothing but killing it can end Python's parser."""
 
-    def __init__(
-        self, offload_inference: OffloadInference, limits: Limits, *, enabled: bool
-    ) -> None:
-        self._offload_inference = offload_inference
+    def __init__(self, run: RunTask, limits: Limits, *, enabled: bool) -> None:
+        self._run = run
         self._limits = limits
         self._enabled = enabled
 
@@ -72,7 +66,7 @@ class Inferrer:
             raise limit_exceeded_error(
                 "source_bytes", limits.source_bytes, "the source text", len(source)
             )
-        return await self._offload_inference(source, options)
+        return await self._run(InferTools(source, options))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.payload import number_steps
 from sidecheck_server.services.request_work import charge_work
+from sidecheck_server.workers.tasks import CONVERSION_BYTE, INTEGER_USES
 
 __all__ = [
     "MAX_CONCURRENT",
@@ -63,15 +64,11 @@ _STEPS_PER_UNIT: Mapping[Work, int] = MappingProxyType(
         Work.NORMALIZE_RESULT: 12,
         Work.READ_MAPPING: 24,
         Work.ADAPT_DEFINITION: 24,
-        Work.CONVERT_DEFINITION: 24,
+        Work.CONVERT_DEFINITION: CONVERSION_BYTE,
         Work.ASSIGN_NAMES: 780,
     }
 )
 """The most steps that a byte of text, or a name, takes; 40,000 steps take a millisecond."""
-
-
-_INTEGER_USES = 4
-"""How often work reads or writes the integers of a text, at most: digests write them."""
 
 
 class OffloadRule:
@@ -106,7 +103,7 @@ def steps_of(work: Work, subject: bytes | int) -> int:
     """Return the most steps that *work* takes on *subject*, a text or a number of names."""
     if isinstance(subject, int):
         return subject * _STEPS_PER_UNIT[work]
-    return len(subject) * _STEPS_PER_UNIT[work] + _INTEGER_USES * number_steps(subject)
+    return len(subject) * _STEPS_PER_UNIT[work] + INTEGER_USES * number_steps(subject)
 
 
 def concurrent_groups(sizes: Iterable[int]) -> Iterator[slice]:

@@ -24,12 +24,11 @@ from sidecheck_server.services.offload import (
 )
 from sidecheck_server.services.request_work import charge_work, current_work
 from sidecheck_server.services.schemas import CompiledSchemas, ProtocolSchemas
-from sidecheck_server.services.validation import OffloadValidation, evaluate_inline
+from sidecheck_server.services.validation import evaluate_inline
+from sidecheck_server.workers.tasks import CheckSubject, RunTask, ValidatePayload
 
 __all__ = ["FindSchema", "ProtocolChecker", "list_rules"]
 
-#: Checks a subject in a worker.
-OffloadCheck: TypeAlias = Callable[[CheckRequest], Awaitable[CheckReport]]
 #: Returns the schema of a deferred check, if it is compiled elsewhere than from the subject.
 FindSchema: TypeAlias = Callable[[PendingCheck], Awaitable[CompiledSchema] | None]
 #: Validates a value of the subject.
@@ -53,14 +52,12 @@ class ProtocolChecker:
         self,
         protocol_schemas: ProtocolSchemas,
         schemas: CompiledSchemas,
-        offload_check: OffloadCheck,
-        offload_validation: OffloadValidation,
+        run: RunTask,
         limits: Limits,
     ) -> None:
         self._protocol_schemas = protocol_schemas
         self._schemas = schemas
-        self._offload_check = offload_check
-        self._offload_validation = offload_validation
+        self._run = run
         self._limits = limits
 
     async def check(
@@ -100,7 +97,7 @@ class ProtocolChecker:
         if checked is not None:
             return checked
         count_offloaded()
-        return await self._offload_check(request)
+        return await self._run(CheckSubject(request))
 
     async def resolve_deferred(
         self,
@@ -134,7 +131,7 @@ class ProtocolChecker:
                 if left < 0:
                     subject = "values of the payload that need a worker"
                     raise limit_exceeded_error("offloaded_items", limit, subject)
-                verdict = await self._offload_validation(compiled, text, options)
+                verdict = await self._run(ValidatePayload(compiled, text, options))
             return verdict
 
         return validate

@@ -1,8 +1,8 @@
 """Compiled schemas: those of registered tools, those of requests, those of the protocol."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema
 from sidecheck_server.core.errors import RequestError
@@ -10,11 +10,9 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.protocol_schemas import NotCompiledError, type_schema_source
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.services.cache import Begin, Cache, weigh_entry
+from sidecheck_server.workers.tasks import CompileSchema, RunTask
 
-__all__ = ["Compile", "CompiledSchemas", "ProtocolSchemas"]
-
-#: Compiles a schema, and calls back when it begins.
-Compile: TypeAlias = Callable[[SchemaSource, Begin], Awaitable[Artifact]]
+__all__ = ["CompiledSchemas", "ProtocolSchemas"]
 
 
 class CompiledSchemas:
@@ -25,8 +23,8 @@ class CompiledSchemas:
     take.
     """
 
-    def __init__(self, compile_: Compile, limits: Limits, registered: int, inline: int) -> None:
-        self._compile = compile_
+    def __init__(self, run: RunTask, limits: Limits, registered: int, inline: int) -> None:
+        self._run = run
         self._limits = limits
         # By digest, and whether formats are asserted.
         self._registered: Cache[tuple[str, bool], CompiledSchema] = Cache(registered, _weight)
@@ -80,7 +78,7 @@ class CompiledSchemas:
         Raises:
             RequestError: the schema cannot be compiled.
         """
-        artifact = await self._compile(source, begin)
+        artifact = await self._run(CompileSchema(source), begin)
         # A thousand large patterns take a second to load.
         return await asyncio.to_thread(_load, source, artifact, self._limits)
 
@@ -94,11 +92,11 @@ class ProtocolSchemas:
 
     def __init__(
         self,
-        compile_: Compile,
+        run: RunTask,
         limits: Limits,
         source: Callable[[str, str], SchemaSource] = type_schema_source,
     ) -> None:
-        self._compile = compile_
+        self._run = run
         self._limits = limits
         self._source = source
         self._schemas: Cache[tuple[str, str], CompiledSchema] = Cache(None, lambda *_: 0)
@@ -129,7 +127,7 @@ class ProtocolSchemas:
 
         async def compute(begin: Begin) -> CompiledSchema:
             source = self._source(version, name)
-            artifact = await self._compile(source, begin)
+            artifact = await self._run(CompileSchema(source), begin)
             return await asyncio.to_thread(_load_complete, source, artifact, self._limits)
 
         await self._schemas.get((version, name), compute)

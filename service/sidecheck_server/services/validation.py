@@ -1,8 +1,6 @@
 """Validation of payloads against resolved schemas, in the event loop or in a worker."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 from sidecheck_server.core.compiler.compilation import CompiledSchema
 from sidecheck_server.core.errors import ErrorReason, RequestError
@@ -16,18 +14,13 @@ from sidecheck_server.core.types import Severity, Verdict, Violation
 from sidecheck_server.services.offload import CountOffloaded
 from sidecheck_server.services.request_work import charge_work
 from sidecheck_server.services.resolution import ResolvedSchema
+from sidecheck_server.workers.tasks import RunTask, ValidatePayload
 
 __all__ = [
     "OUTPUT_READING",
-    "OffloadValidation",
     "ValidationOptions",
     "Validator",
     "evaluate_inline",
-]
-
-#: Validates a payload against a schema in a worker.
-OffloadValidation: TypeAlias = Callable[
-    [CompiledSchema, bytes, EvaluationOptions], Awaitable[Verdict]
 ]
 
 _KILL_BOUNDS = frozenset({"validation_seconds", "worker_bytes"})
@@ -80,8 +73,8 @@ def evaluate_inline(
 class Validator:
     """Validates payloads against schemas."""
 
-    def __init__(self, offload_validation: OffloadValidation) -> None:
-        self._offload_validation = offload_validation
+    def __init__(self, run: RunTask) -> None:
+        self._run = run
 
     def evaluate_inline(
         self, compiled: CompiledSchema, payload: bytes, options: EvaluationOptions
@@ -155,15 +148,15 @@ class Validator:
         Raises:
             RequestError: a limit is exceeded, or the worker crashed.
         """
-        offload = self._offload_validation
+        task = ValidatePayload(compiled, payload, options)
         if options.repairs is not None or not options.explains:
-            return await offload(compiled, payload, options)
+            return await self._run(task)
         brief = replace(options, explains=False, max_violations=1)
-        verdict = await offload(compiled, payload, brief)
+        verdict = await self._run(replace(task, options=brief))
         if verdict.valid:
             return verdict
         try:
-            return await offload(compiled, payload, options)
+            return await self._run(task)
         except RequestError as error:
             crashed = error.reason is ErrorReason.WORKER_CRASHED
             if crashed or error.metadata.get("bound") in _KILL_BOUNDS:

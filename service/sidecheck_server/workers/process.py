@@ -9,6 +9,7 @@ import math
 import multiprocessing
 import os
 import pickle
+import resource
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -24,6 +25,7 @@ __all__ = [
     "WALL_FACTOR",
     "ProcessDiedError",
     "WorkerProcess",
+    "prepare_process",
     "processor_seconds",
 ]
 
@@ -36,6 +38,9 @@ OUT_OF_TIME = -signal.SIGPROF
 WALL_FACTOR = 10
 """How many times its seconds of a processor a task may last while its process does nothing: then it
 hangs. Where it goes on, however slowly, the system ends it in time."""
+
+_NICENESS = 10
+"""Workers yield to the event loop of the server, which all calls wait for."""
 
 _READY = b"ready"
 _RECEIPT = b"received"
@@ -162,6 +167,16 @@ class WorkerProcess:
                     self._process.close()
             self._connection.close()
         return self._exit_code
+
+
+def prepare_process(memory: int) -> None:
+    """Limit the address space of this process to *memory* bytes, and lower its priority."""
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    limit = memory if hard == resource.RLIM_INFINITY else min(hard, memory)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    os.nice(_NICENESS)
+    # A process that is killed while it searches a text does not get to run a handler.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def processor_seconds(process_id: int) -> float:

@@ -1,12 +1,12 @@
-"""Tasks of worker processes. Request errors are returned rather than raised, as results."""
+"""Tasks of worker processes: every kind of work, with all that other parts need to know of it."""
 
-import os
-import resource
-import signal
 import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any, ClassVar, Final, Generic, Protocol, TypeAlias, TypeVar
 
 from cachetools import LRUCache
 
@@ -25,122 +25,334 @@ from sidecheck_server.core.mcp.check import CheckReport, check
 from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup, compile_protocol_schemas
 from sidecheck_server.core.mcp.subjects import CheckRequest
 from sidecheck_server.core.mcp.tool_definitions import ToolDefinition, read_tool
+from sidecheck_server.core.payload import number_steps
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document, Verdict
 
 __all__ = [
-    "check_task",
-    "compare_task",
-    "compile_task",
-    "convert_task",
-    "infer_task",
-    "prepare_process",
-    "validate_task",
+    "CONVERSION_BYTE",
+    "INTEGER_USES",
+    "KINDS",
+    "Attributes",
+    "CheckSubject",
+    "CompareTools",
+    "CompileSchema",
+    "ConvertTool",
+    "InferTools",
+    "RunTask",
+    "Task",
+    "ValidatePayload",
+    "artifact_attributes",
+    "execute_task",
+    "ignore_begin",
+    "verdict_attributes",
 ]
 
-_NICENESS = 10
-"""Workers yield to the event loop of the server, which all calls wait for."""
+_Result = TypeVar("_Result")
+
+#: Attributes of a span: kinds and counts, never names, values or schemas of a request.
+Attributes: TypeAlias = Mapping[str, str | int]
+
+# Steps of a task that passes its subject to a worker and back, and of one that compiles a
+# small schema, loads it and explains what is wrong with it.
+_TRANSFER = 20_000
+_COMPILATION = 80_000
+
+# Steps of compiling: for a byte of the schema, for a byte of the generated code, and for
+# an instruction of the patterns.
+_SCHEMA_BYTE = 12
+_CODE_BYTE = 64
+_INSTRUCTION = 40
+
+CONVERSION_BYTE: Final = 24
+"""The most steps that converting takes for a byte of the definition, or of the result."""
+
+INTEGER_USES: Final = 4
+"""How often work reads or writes the integers of a text, at most: digests write them."""
 
 
-_COMPILED: LRUCache[SchemaSource, CompiledSchema] = LRUCache(
-    32 << 20, getsizeof=lambda compiled: compiled.artifact.memory
-)
-"""The schemas that this worker validated against last, by their memory in bytes."""
+class Task(ABC, Generic[_Result]):
+    """Work that takes too long for the event loop.
+
+    A kind of work is a frozen dataclass of its input, which can cross process borders.
+    """
+
+    __slots__ = ()
+
+    name: ClassVar[str]
+    """The name of the kind in metrics and traces."""
+    activity: ClassVar[str]
+    """What its worker does, in the messages of errors."""
+    bound: ClassVar[str] = "compile_seconds"
+    """The limit of the seconds that it may take of a processor."""
+    needs_process: ClassVar[bool] = False
+    """Whether only a process bounds it, so that commands start one for it."""
+
+    @abstractmethod
+    def execute(self, limits: Limits) -> _Result:
+        """Return the result, in the worker.
+
+        Raises:
+            RequestError: as the kind says.
+        """
+
+    def input_steps(self) -> int:
+        """Return the steps charged for the input, before the task starts."""
+        return 0
+
+    def result_steps(self, result: _Result, limits: Limits) -> int:
+        """Return the steps charged for *result*, beside those for the input."""
+        return 0
+
+    def input_attributes(self) -> Attributes:
+        """Return the attributes of its span."""
+        return {}
+
+    def result_attributes(self, result: _Result) -> Attributes:
+        """Return the attributes that *result* adds to its span."""
+        return {}
 
 
-def prepare_process(memory: int) -> None:
-    """Limit the address space of this process to *memory* bytes, and lower its priority."""
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    limit = memory if hard == resource.RLIM_INFINITY else min(hard, memory)
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    os.nice(_NICENESS)
-    # A process that is killed while it searches a text does not get to run a handler.
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+def ignore_begin() -> None:
+    """Do nothing when a task begins."""
 
 
-def compile_task(source: SchemaSource, limits: Limits) -> Artifact | RequestError:
-    """Compile *source*."""
+class RunTask(Protocol):
+    """Runs tasks: in a worker, in another process, or in place."""
+
+    async def __call__(self, task: Task[_Result], begun: Callable[[], None] = ...) -> _Result:
+        """Return the result of *task*; *begun* is called when it starts, if that is known.
+
+        Raises:
+            RequestError: as `Task.execute`; LIMIT_EXCEEDED if it takes too much of a processor or
+                memory; WORKER_CRASHED.
+        """
+
+
+def execute_task(task: Task[_Result], limits: Limits) -> _Result | RequestError:
+    """Return the result of *task*, or the request error that it raises."""
     try:
-        return compile_schema(source, limits)
+        return task.execute(limits)
     except RequestError as error:
         return error
 
 
-def validate_task(
-    source: SchemaSource,
-    artifact: Artifact,
-    limits: Limits,
-    payload: bytes,
-    options: EvaluationOptions,
-) -> Verdict | RequestError:
-    """Validate *payload* against the schema *source*, which was compiled to *artifact*."""
-    compiled = _COMPILED.get(source)
-    if compiled is None:
-        compiled = CompiledSchema(source, artifact, limits)
-        with suppress(ValueError):  # larger than the cache
-            _COMPILED[source] = compiled
-    try:
+@dataclass(frozen=True, slots=True)
+class CompileSchema(Task[Artifact]):
+    """Compiles a schema; errors are those of `compile_schema`."""
+
+    name = "compile"
+    activity = "compiling the schema"
+
+    source: SchemaSource
+
+    def execute(self, limits: Limits) -> Artifact:
+        return compile_schema(self.source, limits)
+
+    def input_steps(self) -> int:
+        return _COMPILATION + _SCHEMA_BYTE * self._size
+
+    def result_steps(self, result: Artifact, limits: Limits) -> int:
+        code = 0 if result.fast is None else len(result.fast.code)
+        return _CODE_BYTE * code + _INSTRUCTION * result.pattern_instructions
+
+    def input_attributes(self) -> Attributes:
+        return {"sidecheck.schema.bytes": self._size}
+
+    def result_attributes(self, result: Artifact) -> Attributes:
+        return artifact_attributes(result)
+
+    @property
+    def _size(self) -> int:
+        return len(self.source.json) + sum(len(document.json) for document in self.source.documents)
+
+
+@dataclass(frozen=True, slots=True)
+class ValidatePayload(Task[Verdict]):
+    """Validates a payload; errors are those of `evaluate`."""
+
+    name = "validate"
+    activity = "validating the payload"
+    bound = "validation_seconds"
+
+    compiled: CompiledSchema
+    payload: bytes
+    options: EvaluationOptions
+
+    def execute(self, limits: Limits) -> Verdict:
+        # Engines do not cross process borders; those of earlier tasks are kept.
+        key = self.compiled.source, self.compiled.limits
+        compiled = _COMPILED.get(key)
+        if compiled is None:
+            compiled = self.compiled
+            with suppress(ValueError):  # larger than the cache
+                _COMPILED[key] = compiled
         try:
-            return evaluate(compiled, payload, options)
+            return evaluate(compiled, self.payload, self.options)
         except MemoryError:
             # The memory that cached schemas use must not affect the result.
             _COMPILED.clear()
-            return evaluate(CompiledSchema(source, artifact, limits), payload, options)
-    except RequestError as error:
-        return error
+            compiled = CompiledSchema(self.compiled.source, self.compiled.artifact, limits)
+            return evaluate(compiled, self.payload, self.options)
+
+    def input_steps(self) -> int:
+        return _TRANSFER + len(self.payload) + number_steps(self.payload)
+
+    def result_steps(self, result: Verdict, limits: Limits) -> int:
+        return result.steps
+
+    def input_attributes(self) -> Attributes:
+        artifact = artifact_attributes(self.compiled.artifact)
+        return {"sidecheck.payload.bytes": len(self.payload), **artifact}
+
+    def result_attributes(self, result: Verdict) -> Attributes:
+        return verdict_attributes(result)
 
 
-def check_task(request: CheckRequest, limits: Limits) -> CheckReport | RequestError:
-    """Check the subject of *request*, without the deferred checks."""
-    try:
-        return check(request, limits, _protocol_schemas(limits))
-    except RequestError as error:
-        return error
+_COMPILED: LRUCache[tuple[SchemaSource, Limits], CompiledSchema] = LRUCache(
+    32 << 20, getsizeof=lambda compiled: compiled.artifact.memory
+)
+"""The schemas that this process validated against last, by their memory in bytes."""
 
 
-def convert_task(
-    text: bytes,
-    documents: tuple[Document, ...],
-    api: ModelApi,
-    options: ConversionOptions,
-    limits: Limits,
-) -> ToolForm | RequestError:
-    """Convert the tool definition *text*; the result has no name yet."""
-    try:
-        return convert_definition(
-            read_tool(text, documents, limits), PROVIDERS[api], options, limits
-        )
-    except RequestError as error:
-        return error
+@dataclass(frozen=True, slots=True)
+class CheckSubject(Task[CheckReport]):
+    """Checks a subject, without the deferred checks; errors are those of `check`."""
 
+    name = "check"
+    activity = "checking the payload"
+    # The limit is that of compilations: a worker may have to compile the protocol's schemas.
 
-def infer_task(
-    source: bytes, options: InferenceOptions, limits: Limits
-) -> InferenceResult | RequestError:
-    """Infer the definitions of the tools in *source*."""
-    try:
-        return infer_tools(source, options, limits)
-    except RequestError as error:
-        return error
+    request: CheckRequest
 
+    def execute(self, limits: Limits) -> CheckReport:
+        return check(self.request, limits, _protocol_schemas(limits))
 
-def compare_task(
-    old: ToolDefinition, new: ToolDefinition, undecided: str, limits: Limits
-) -> ToolComparison | RequestError:
-    """Compare two definitions, or with *undecided* only find what changed.
+    def input_steps(self) -> int:
+        return _TRANSFER + self.request.subject.size
 
-    The proof has no bound in steps, so it is charged by the time that it takes.
-    """
-    # Its library is large, and few workers ever compare.
-    from sidecheck_server.core.compat.compare import compare_definitions  # noqa: PLC0415
+    def result_steps(self, result: CheckReport, limits: Limits) -> int:
+        return limits.steps - max(0, result.findings.context.budget[0])
 
-    begun = time.process_time()
-    comparison = compare_definitions(old, new, limits, undecided)
-    seconds = time.process_time() - begun
-    return replace(comparison, steps=int(seconds * STEPS_PER_SECOND))
+    def input_attributes(self) -> Attributes:
+        return {"sidecheck.payload.bytes": self.request.subject.size}
 
 
 @lru_cache(maxsize=1)
 def _protocol_schemas(limits: Limits) -> SchemaLookup:
     """Return the protocol's schemas, compiled once in each worker."""
     return compile_protocol_schemas(limits)
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertTool(Task[ToolForm]):
+    """Converts a definition, which gets no name yet.
+
+    Errors are those of `read_tool` and `convert_definition`.
+    """
+
+    name = "convert"
+    activity = "converting the tool"
+
+    text: bytes
+    documents: tuple[Document, ...]
+    api: ModelApi
+    options: ConversionOptions
+
+    def execute(self, limits: Limits) -> ToolForm:
+        tool = read_tool(self.text, self.documents, limits)
+        return convert_definition(tool, PROVIDERS[self.api], self.options, limits)
+
+    def input_steps(self) -> int:
+        integers = INTEGER_USES * number_steps(self.text)
+        return _TRANSFER + CONVERSION_BYTE * len(self.text) + integers
+
+    def result_steps(self, result: ToolForm, limits: Limits) -> int:
+        return CONVERSION_BYTE * result.length
+
+    def input_attributes(self) -> Attributes:
+        return {"sidecheck.definition.bytes": len(self.text)}
+
+
+@dataclass(frozen=True, slots=True)
+class InferTools(Task[InferenceResult]):
+    """Infers the tools of a source text; errors are those of `infer_tools`.
+
+    It has no steps: a request causes one such task.
+    """
+
+    name = "infer"
+    activity = "parsing the source text"
+
+    source: bytes
+    options: InferenceOptions
+
+    def execute(self, limits: Limits) -> InferenceResult:
+        return infer_tools(self.source, self.options, limits)
+
+    def input_attributes(self) -> Attributes:
+        return {"sidecheck.source.bytes": len(self.source)}
+
+
+@dataclass(frozen=True, slots=True)
+class CompareTools(Task[ToolComparison]):
+    """Compares two definitions, or with *undecided* only finds what changed.
+
+    The proof has no bound but its process, and is sought by native code, which may crash.
+    """
+
+    name = "compare"
+    activity = "comparing the tool"
+    needs_process = True
+
+    old: ToolDefinition
+    new: ToolDefinition
+    undecided: str = ""
+
+    def execute(self, limits: Limits) -> ToolComparison:
+        # Its library is large, and few workers ever compare.
+        from sidecheck_server.core.compat.compare import compare_definitions  # noqa: PLC0415
+
+        begun = time.process_time()
+        comparison = compare_definitions(self.old, self.new, limits, self.undecided)
+        seconds = time.process_time() - begun
+        return replace(comparison, steps=int(seconds * STEPS_PER_SECOND))
+
+    def input_steps(self) -> int:
+        return _TRANSFER + _SCHEMA_BYTE * self._size
+
+    def result_steps(self, result: ToolComparison, limits: Limits) -> int:
+        return result.steps
+
+    def input_attributes(self) -> Attributes:
+        return {"sidecheck.definition.bytes": self._size}
+
+    @property
+    def _size(self) -> int:
+        return len(self.old.json) + len(self.new.json)
+
+
+KINDS: Final[tuple[type[Task[Any]], ...]] = (
+    CompileSchema,
+    ValidatePayload,
+    CheckSubject,
+    ConvertTool,
+    InferTools,
+    CompareTools,
+)
+
+
+def artifact_attributes(artifact: Artifact) -> Attributes:
+    """Return what a span has of *artifact*."""
+    return {
+        "sidecheck.dialect": artifact.dialect,
+        "sidecheck.engine": "complete" if artifact.fast is None else "fast",
+    }
+
+
+def verdict_attributes(verdict: Verdict) -> Attributes:
+    """Return what a span has of *verdict*."""
+    outcome: Attributes = {"sidecheck.outcome": "valid" if verdict.valid else "invalid"}
+    if verdict.violations:
+        return {**outcome, "sidecheck.violations": len(verdict.violations)}
+    return outcome

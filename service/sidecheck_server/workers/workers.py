@@ -1,4 +1,4 @@
-"""Workers: compile schemas, and do what takes too many steps for the event loop."""
+"""Workers: run tasks in processes, a fair number for each caller."""
 
 import asyncio
 import resource
@@ -11,19 +11,9 @@ from pathlib import Path
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
-from sidecheck_server.core.compat.changes import ToolComparison
-from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema
-from sidecheck_server.core.convert.converted_tool import ToolForm
-from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.evaluate import EvaluationOptions
-from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
-from sidecheck_server.core.mcp.check import CheckReport
-from sidecheck_server.core.mcp.subjects import CheckRequest
-from sidecheck_server.core.mcp.tool_definitions import ToolDefinition
 from sidecheck_server.core.schemas.dialects import SchemaSource
-from sidecheck_server.core.types import Document, Verdict
 from sidecheck_server.workers.events import EndCause, WorkerEvent, WorkerStartError
 from sidecheck_server.workers.pool import (
     NoWorkerError,
@@ -32,15 +22,8 @@ from sidecheck_server.workers.pool import (
     WorkerStalledError,
     WorkerTimeoutError,
 )
-from sidecheck_server.workers.tasks import (
-    check_task,
-    compare_task,
-    compile_task,
-    convert_task,
-    infer_task,
-    prepare_process,
-    validate_task,
-)
+from sidecheck_server.workers.process import prepare_process
+from sidecheck_server.workers.tasks import CompileSchema, Task, execute_task, ignore_begin
 
 __all__ = ["CALLER", "Workers"]
 
@@ -53,17 +36,8 @@ _TASKS_PER_WORKER = 2
 """How many tasks the pool has for each worker, so that none waits for the next."""
 
 
-def _ignore() -> None:
-    """Do nothing when a task begins."""
-
-
 class Workers:
-    """Processes that can be killed and whose memory is limited.
-
-    All methods raise LIMIT_EXCEEDED if the task takes too much of a processor or memory, and
-    WORKER_CRASHED if its process died twice, if it stood still, or if no worker lived for a
-    while.
-    """
+    """Processes that can be killed and whose memory is limited."""
 
     def __init__(self, count: int, limits: Limits) -> None:
         self._limits = limits
@@ -101,115 +75,20 @@ class Workers:
         """
         await self._pool.wait_until_ready()
         try:
-            await self.compile(SchemaSource(b"true"))
+            await self.run(CompileSchema(SchemaSource(b"true")))
         except RequestError as error:
             out_of_memory = error.metadata.get("bound") == "worker_bytes"
             cause = EndCause.MEMORY if out_of_memory else EndCause.CRASH
             raise WorkerStartError(cause, error.message) from None
 
-    async def compile(self, source: SchemaSource, begun: Callable[[], None] = _ignore) -> Artifact:
-        """Compile *source*; *begun* is called when the task has a slot.
+    async def run(self, task: Task[_Result], begun: Callable[[], None] = ignore_begin) -> _Result:
+        """Return the result of *task*; *begun* is called when it has a slot.
 
         Raises:
-            RequestError: as `compile_source`, and as the class says.
+            RequestError: as `Task.execute`; LIMIT_EXCEEDED if it takes too much of a processor or
+                memory; WORKER_CRASHED if its process died twice, if it stood still, or if no
+                worker lived for a while.
         """
-        work, bound = "compiling the schema", "compile_seconds"
-        return await self._run(work, bound, begun, compile_task, source, self._limits)
-
-    async def validate(
-        self,
-        compiled: CompiledSchema,
-        payload: bytes,
-        options: EvaluationOptions,
-        begun: Callable[[], None] = _ignore,
-    ) -> Verdict:
-        """Validate *payload* against *compiled*; *begun* is called when the task has a slot.
-
-        Raises:
-            RequestError: as `judge`, and as the class says.
-        """
-        work, bound = "validating the payload", "validation_seconds"
-        task = (validate_task, compiled.source, compiled.artifact, self._limits, payload, options)
-        return await self._run(work, bound, begun, *task)
-
-    async def check(
-        self, request: CheckRequest, begun: Callable[[], None] = _ignore
-    ) -> CheckReport:
-        """Check the subject of *request*, without the deferred checks.
-
-        *begun* is called when the task has a slot.
-
-        Raises:
-            RequestError: as `check`, and as the class says.
-        """
-        # A worker may have to compile the protocol's schemas first.
-        work, bound = "checking the payload", "compile_seconds"
-        return await self._run(work, bound, begun, check_task, request, self._limits)
-
-    async def convert(
-        self,
-        text: bytes,
-        documents: tuple[Document, ...],
-        api: ModelApi,
-        options: ConversionOptions,
-        begun: Callable[[], None] = _ignore,
-    ) -> ToolForm:
-        """Convert the tool definition *text*; the result has no name yet.
-
-        *begun* is called when the task has a slot.
-
-        Raises:
-            RequestError: as `form_of` and `read_tool`, and as the class says.
-        """
-        work, bound = "converting the tool", "compile_seconds"
-        task = (convert_task, text, documents, api, options, self._limits)
-        return await self._run(work, bound, begun, *task)
-
-    async def infer(
-        self,
-        source: bytes,
-        options: InferenceOptions,
-        begun: Callable[[], None] = _ignore,
-    ) -> InferenceResult:
-        """Infer the definitions of the tools in *source*; *begun* as in `check`.
-
-        Raises:
-            RequestError: as `infer_tools`, and as the class says.
-        """
-        work, bound = "parsing the source text", "compile_seconds"
-        task = (infer_task, source, options, self._limits)
-        return await self._run(work, bound, begun, *task)
-
-    async def compare(
-        self,
-        old: ToolDefinition,
-        new: ToolDefinition,
-        undecided: str = "",
-        begun: Callable[[], None] = _ignore,
-    ) -> ToolComparison:
-        """Compare two definitions, or with *undecided* only find what changed.
-
-        *begun* is called when the task has a slot.
-
-        Raises:
-            RequestError: as the class says.
-        """
-        work, bound = "comparing the tool", "compile_seconds"
-        task = (compare_task, old, new, undecided, self._limits)
-        return await self._run(work, bound, begun, *task)
-
-    def _report(self, event: WorkerEvent) -> None:
-        for observer in self._observers:
-            observer(event)
-
-    async def _run(
-        self,
-        work: str,
-        bound: str,
-        begun: Callable[[], None],
-        function: Callable[..., _Result | RequestError],
-        *arguments: object,
-    ) -> _Result:
         async with AsyncExitStack() as slot:
             self.waiting += 1
             try:
@@ -219,73 +98,66 @@ class Workers:
             begun()
             # A cancelled caller keeps its slot until the worker is done: stopping the worker
             # means killing it, and a new one takes a second to start.
-            task = asyncio.create_task(
-                self._run_in_slot(slot.pop_all(), work, bound, function, *arguments)
-            )
-        result = await asyncio.shield(task)
+            coroutine = self._run_in_slot(slot.pop_all(), task)
+            running = asyncio.create_task(coroutine)
+        result = await asyncio.shield(running)
         if isinstance(result, RequestError):
             raise result
         return result
 
+    def _report(self, event: WorkerEvent) -> None:
+        for observer in self._observers:
+            observer(event)
+
     async def _run_in_slot(
-        self,
-        slot: AsyncExitStack,
-        work: str,
-        bound: str,
-        function: Callable[..., _Result | RequestError],
-        *arguments: object,
+        self, slot: AsyncExitStack, task: Task[_Result]
     ) -> _Result | RequestError:
-        seconds: int = getattr(self._limits, bound)
+        seconds: int = getattr(self._limits, task.bound)
+        activity = task.activity
         begun = time.monotonic()
         self.busy += 1
         async with slot:
             try:
-                return await self._run_twice(seconds, function, *arguments)
+                return await self._run_twice(seconds, task)
             except WorkerTimeoutError:
                 return limit_exceeded_error(
-                    bound, seconds, f"{work} takes too many seconds of a processor"
+                    task.bound, seconds, f"{activity} takes too many seconds of a processor"
                 )
             except WorkerStalledError:
-                return RequestError(
-                    ErrorReason.WORKER_CRASHED,
-                    f"the worker {work} stood still; the call may be retried",
-                )
+                return _crashed(f"the worker {activity} stood still")
             except MemoryError:
                 limit = self._limits.worker_bytes
-                return limit_exceeded_error("worker_bytes", limit, f"{work} takes too much memory")
+                return limit_exceeded_error(
+                    "worker_bytes", limit, f"{activity} takes too much memory"
+                )
             except NoWorkerError:
-                return RequestError(
-                    ErrorReason.WORKER_CRASHED,
-                    f"no worker was alive for {work}; the call may be retried",
-                )
+                return _crashed(f"no worker was alive for {activity}")
             except WorkerCrashedError:
-                return RequestError(
-                    ErrorReason.WORKER_CRASHED,
-                    f"the worker {work} crashed; the call may be retried",
-                )
+                return _crashed(f"the worker {activity} crashed")
             finally:
                 self.busy -= 1
-                name = function.__name__.removesuffix("_task")
-                self.tasks[name] += 1
-                self.task_seconds[name] += time.monotonic() - begun
+                self.tasks[task.name] += 1
+                self.task_seconds[task.name] += time.monotonic() - begun
 
-    async def _run_twice(
-        self, seconds: float, function: Callable[..., _Result], *arguments: object
-    ) -> _Result:
-        """Run *function* in a process, and in another one if the first died.
+    async def _run_twice(self, seconds: float, task: Task[_Result]) -> _Result | RequestError:
+        """Run *task* in a process, and in another one if the first died.
 
         The system may have killed it, for the memory of others.
         """
         try:
-            return await self._pool.run(seconds, function, *arguments)
+            return await self._pool.run(seconds, execute_task, task, self._limits)
         except NoWorkerError:
             raise
         except WorkerCrashedError:
-            return await self._pool.run(seconds, function, *arguments)
+            return await self._pool.run(seconds, execute_task, task, self._limits)
 
     def close(self) -> None:
         """Stop all workers at once."""
         self._pool.close()
+
+
+def _crashed(fault: str) -> RequestError:
+    return RequestError(ErrorReason.WORKER_CRASHED, f"{fault}; the call may be retried")
 
 
 def _resident_bytes(process_id: int) -> int:

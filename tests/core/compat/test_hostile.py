@@ -166,7 +166,7 @@ async def test_hostile_schemas_end_in_workers_too() -> None:
             ]
             for leaf in ("integer", "boolean")
         )
-        compared = await ToolComparer(workers.compare, patient).compare(old, new)
+        compared = await ToolComparer(workers.run, patient).compare(old, new)
 
     levels = {tool.name: tool.level(Reading.AS_WRITTEN) for tool in compared.tools}
     assert {*FAMILIES, "harmless"} == levels.keys()

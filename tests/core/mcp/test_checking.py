@@ -12,7 +12,7 @@ from sidecheck_server.core.mcp.deferred import error_outcome
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolJson
 from sidecheck_server.core.mcp.tool_outcomes import CheckedTool, Disposition, tool_outcomes
 from sidecheck_server.core.types import Document, Severity
-from support.checkers import PROTOCOL_SCHEMAS
+from support.rule_cases import PROTOCOL_SCHEMAS
 from support.session_checks import resolve_all_deferred
 
 LIMITS = Limits()

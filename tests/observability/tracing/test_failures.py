@@ -24,18 +24,10 @@ from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.rpc.method_table import Kind, Method
 from sidecheck_server.services.container import ServiceOptions, create_services
 from sidecheck_server.services.targets import InlineTool
+from sidecheck_server.workers.tasks import RunTask
+from support.recorded_tasks import RecordedTasks
 
 SECRET = "a value of the request"
-
-
-class FailingWorkers:
-    """Workers whose tasks raise *error*."""
-
-    def __init__(self, error: Exception) -> None:
-        self._error = error
-
-    async def compile(self, source: Any, begun: Any) -> Any:
-        raise self._error
 
 
 class Recorded:
@@ -53,13 +45,13 @@ class Recorded:
 
 
 @contextmanager
-def checks_of(workers: Any, tracer: trace.Tracer) -> Iterator[LocalChecks]:
+def checks_of(run: RunTask, tracer: trace.Tracer) -> Iterator[LocalChecks]:
     """Yield checks by services in this process, with spans by *tracer*."""
     limits, traced = Limits(), wrap(tracer)
     with closing(open_registry(None, RegistryQuotas())) as registry:
         services = create_services(
             registry,
-            traced.tasks(workers),
+            traced.tasks(run),
             limits,
             ServiceOptions(memory_bytes=64 << 20),
             classes=traced.classes,
@@ -91,7 +83,7 @@ async def test_an_error_of_the_server(
     """It is one of the task and of all that waits for it; its text is in none of them."""
     recorded = Recorded()
     with (
-        checks_of(FailingWorkers(error), recorded.tracer) as checks,
+        checks_of(RecordedTasks(Limits(), error), recorded.tracer) as checks,
         pytest.raises(NotCheckedError) as raised,
     ):
         await validate(checks)
@@ -114,7 +106,7 @@ async def test_what_is_not_sampled_makes_no_span() -> None:
     """The work of such a call has none either."""
     recorded = Recorded(ALWAYS_OFF)
     with (
-        checks_of(FailingWorkers(CRASHED), recorded.tracer) as checks,
+        checks_of(RecordedTasks(Limits(), CRASHED), recorded.tracer) as checks,
         pytest.raises(NotCheckedError, match="WORKER_CRASHED"),
     ):
         await validate(checks)
@@ -126,7 +118,7 @@ async def test_a_call_in_the_process_belongs_to_the_current_span() -> None:
     """Which is that of a gateway's call, for example."""
     recorded = Recorded()
     with (
-        checks_of(FailingWorkers(CRASHED), recorded.tracer) as checks,
+        checks_of(RecordedTasks(Limits(), CRASHED), recorded.tracer) as checks,
         recorded.tracer.start_as_current_span("gateway") as gateway,
     ):
         await checks.delete("s", ["t"])

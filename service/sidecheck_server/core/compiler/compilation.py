@@ -9,6 +9,7 @@ import marshal
 from dataclasses import dataclass
 from functools import cached_property
 from types import CodeType
+from typing import Any
 
 from sidecheck_server.core.compiler.admission import AdmittedSchema, admit_schema, read_source
 from sidecheck_server.core.compiler.generation import generate_code
@@ -108,6 +109,10 @@ class CompiledSchema:
         self.artifact = artifact
         self.limits = limits
         self._checks = TextChecks(limits, assert_formats=source.assert_formats)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Engines do not cross process borders.
+        return CompiledSchema, (self.source, self.artifact, self.limits)
 
     @property
     def digest(self) -> str:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from sidecheck_server.proxy.local_checks import ObserveCalls, unobserved
 from sidecheck_server.rpc.method_table import Method
 from sidecheck_server.services.container import ServiceClasses
-from sidecheck_server.services.task_runner import TaskRunner, TimedTaskRunner
+from sidecheck_server.workers.tasks import RunTask
 
 __all__ = ["Carrier", "Instrumentation", "TraceMethods"]
 
@@ -23,8 +23,8 @@ class Carrier(Enum):
     HTTP = "sidecheck_http"
 
 
-def _unchanged(runner: TimedTaskRunner) -> TaskRunner:
-    return runner
+def _unchanged(run: RunTask) -> RunTask:
+    return run
 
 
 def _untraced(_carrier: Carrier) -> TraceMethods:
@@ -36,7 +36,7 @@ class Instrumentation:
     """The parts of a service that make spans; by default none does."""
 
     classes: ServiceClasses = field(default_factory=ServiceClasses)
-    tasks: Callable[[TimedTaskRunner], TaskRunner] = _unchanged
+    tasks: Callable[[RunTask], RunTask] = _unchanged
     #: Returns what wraps the methods that a carrier brings calls to.
     methods: Callable[[Carrier], TraceMethods] = _untraced
     #: Observes the checks that gateways ask for in the process.

@@ -26,8 +26,8 @@ from sidecheck_server.observability.tracing.instrumentation import (
 from sidecheck_server.observability.tracing.services import (
     TracedResolver,
     TracedSchemas,
-    TracedTasks,
     TracedValidator,
+    trace_tasks,
 )
 from sidecheck_server.observability.tracing.spans import LIBRARY, ChildSpans, ExportFailures
 from sidecheck_server.observability.tracing.variables import EXPORTERS, otlp_protocol
@@ -51,7 +51,7 @@ def wrap(tracer: Tracer) -> Instrumentation:
     def methods(carrier: Carrier) -> TraceMethods:
         return partial(calls.trace, carrier=carrier)
 
-    return Instrumentation(classes, partial(TracedTasks, spans), methods, calls.observe)
+    return Instrumentation(classes, partial(trace_tasks, spans), methods, calls.observe)
 
 
 _SERVICE: Final = "sidecheck"

@@ -2,32 +2,32 @@
 
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 
 from opentelemetry.context import attach, create_key, detach, get_value, set_value
-from opentelemetry.trace import Span
 
-from sidecheck_server.core.compat.changes import ToolComparison
-from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema
-from sidecheck_server.core.convert.converted_tool import ToolForm
-from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
+from sidecheck_server.core.compiler.compilation import CompiledSchema
 from sidecheck_server.core.evaluate import EvaluationOptions
-from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
-from sidecheck_server.core.mcp.check import CheckReport
-from sidecheck_server.core.mcp.subjects import CheckRequest
-from sidecheck_server.core.mcp.tool_definitions import ToolDefinition
 from sidecheck_server.core.schemas.dialects import SchemaSource
-from sidecheck_server.core.types import Document, Verdict
-from sidecheck_server.observability.tracing.spans import Attributes, ChildSpans
+from sidecheck_server.core.types import Verdict
+from sidecheck_server.observability.tracing.spans import ChildSpans
 from sidecheck_server.services.cache import Begin
 from sidecheck_server.services.resolution import ResolvedSchema, ResolvedTool, TargetResolver
 from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.targets import InlineTool, RegisteredTool, SchemaDigest, Side, Target
-from sidecheck_server.services.task_runner import TimedTaskRunner
 from sidecheck_server.services.validation import Validator
+from sidecheck_server.workers.tasks import (
+    CompileSchema,
+    RunTask,
+    Task,
+    artifact_attributes,
+    ignore_begin,
+    verdict_attributes,
+)
 
-__all__ = ["TracedResolver", "TracedSchemas", "TracedTasks", "TracedValidator"]
+__all__ = ["TracedResolver", "TracedSchemas", "TracedValidator", "trace_tasks"]
+
+_Result = TypeVar("_Result")
 
 _LOOKUP: Final = create_key("sidecheck-lookup")
 
@@ -61,7 +61,7 @@ class TracedResolver(TargetResolver):
                 detach(token)
                 if lookup.hits or lookup.misses:
                     span.set_attribute("sidecheck.cache.hit", not lookup.misses)
-            span.set_attributes(_facts_of(schema.compiled.artifact))
+            span.set_attributes(artifact_attributes(schema.compiled.artifact))
         return schema
 
     async def resolve_tool(self, target: Target, field: str = "tool") -> ResolvedTool:
@@ -95,9 +95,10 @@ class TracedSchemas(CompiledSchemas):
 
     async def compile(self, source: SchemaSource, begin: Begin) -> CompiledSchema:
         """Compile *source*, in a worker, and load the result."""
-        with self._spans.span("compile", _size_of(source)) as span:
+        task = CompileSchema(source)
+        with self._spans.span("compile", task.input_attributes()) as span:
             compiled = await super().compile(source, begin)
-            span.set_attributes(_facts_of(compiled.artifact))
+            span.set_attributes(task.result_attributes(compiled.artifact))
         return compiled
 
 
@@ -121,82 +122,28 @@ class TracedValidator(Validator):
             if verdict is None:
                 span.set_attribute("sidecheck.offloaded", value=True)
             else:
-                _record_verdict(span, verdict)
+                span.set_attributes(verdict_attributes(verdict))
         return verdict
 
 
-class TracedTasks:
-    """Runs tasks by *runner*, with a span ``offload`` of each, from its request to its result."""
+def trace_tasks(spans: ChildSpans, run: RunTask) -> RunTask:
+    """Return *run* with a span ``offload`` of each task, from its request to its result."""
 
-    def __init__(self, spans: ChildSpans, runner: TimedTaskRunner) -> None:
-        self._spans = spans
-        self._runner = runner
-
-    async def compile(self, source: SchemaSource, begun: Begin) -> Artifact:
-        """Compile *source*."""
-        with self._offload("compile", _size_of(source)) as span:
-            waits = _waits(span)
+    async def run_traced(task: Task[_Result], begun: Callable[[], None] = ignore_begin) -> _Result:
+        attributes = {"sidecheck.task": task.name, **task.input_attributes()}
+        with spans.span("offload", attributes) as span:
+            requested = time.perf_counter()
 
             def begin() -> None:
-                waits()
+                waited = round(time.perf_counter() - requested, 6)
+                span.set_attribute("sidecheck.wait_seconds", waited)
                 begun()
 
-            artifact = await self._runner.compile(source, begin)
-            span.set_attributes(_facts_of(artifact))
-        return artifact
+            result = await run(task, begin)
+            span.set_attributes(task.result_attributes(result))
+        return result
 
-    async def validate(
-        self, compiled: CompiledSchema, payload: bytes, options: EvaluationOptions
-    ) -> Verdict:
-        """Validate *payload* against *compiled*."""
-        attributes = {"sidecheck.payload.bytes": len(payload), **_facts_of(compiled.artifact)}
-        with self._offload("validate", attributes) as span:
-            verdict = await self._runner.validate(compiled, payload, options, _waits(span))
-            _record_verdict(span, verdict)
-        return verdict
-
-    async def check(self, request: CheckRequest) -> CheckReport:
-        """Check the subject of *request*."""
-        attributes = {"sidecheck.payload.bytes": request.subject.size}
-        with self._offload("check", attributes) as span:
-            return await self._runner.check(request, _waits(span))
-
-    async def convert(
-        self,
-        text: bytes,
-        documents: tuple[Document, ...],
-        api: ModelApi,
-        options: ConversionOptions,
-    ) -> ToolForm:
-        """Convert the tool definition *text*."""
-        with self._offload("convert", {"sidecheck.definition.bytes": len(text)}) as span:
-            return await self._runner.convert(text, documents, api, options, _waits(span))
-
-    async def infer(self, source: bytes, options: InferenceOptions) -> InferenceResult:
-        """Infer the definitions of the tools in *source*."""
-        with self._offload("infer", {"sidecheck.source.bytes": len(source)}) as span:
-            return await self._runner.infer(source, options, _waits(span))
-
-    async def compare(
-        self, old: ToolDefinition, new: ToolDefinition, undecided: str = ""
-    ) -> ToolComparison:
-        """Compare two definitions."""
-        attributes = {"sidecheck.definition.bytes": len(old.json) + len(new.json)}
-        with self._offload("compare", attributes) as span:
-            return await self._runner.compare(old, new, undecided, _waits(span))
-
-    def _offload(self, task: str, attributes: Attributes) -> AbstractContextManager[Span]:
-        return self._spans.span("offload", {"sidecheck.task": task, **attributes})
-
-
-def _waits(span: Span) -> Begin:
-    """Return what records how long a task waited for its turn; a task waits from now on."""
-    begun = time.perf_counter()
-
-    def record() -> None:
-        span.set_attribute("sidecheck.wait_seconds", round(time.perf_counter() - begun, 6))
-
-    return record
+    return run_traced
 
 
 def _count(*, is_hit: bool) -> None:
@@ -218,21 +165,3 @@ def _kind_of(target: Target) -> str:
             return "schema_digest"
         case _:
             return "definition_digest"
-
-
-def _size_of(source: SchemaSource) -> Attributes:
-    documents = sum(len(document.json) for document in source.documents)
-    return {"sidecheck.schema.bytes": len(source.json) + documents}
-
-
-def _facts_of(artifact: Artifact) -> Attributes:
-    return {
-        "sidecheck.dialect": artifact.dialect,
-        "sidecheck.engine": "complete" if artifact.fast is None else "fast",
-    }
-
-
-def _record_verdict(span: Span, verdict: Verdict) -> None:
-    span.set_attribute("sidecheck.outcome", "valid" if verdict.valid else "invalid")
-    if verdict.violations:
-        span.set_attribute("sidecheck.violations", len(verdict.violations))

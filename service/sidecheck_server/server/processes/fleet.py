@@ -225,7 +225,7 @@ class Fleet:
             number,
             self._settings.event_loop,
             {
-                "run": self._workers.run,
+                "run": self._workers.run_for,
                 "register": self._register,
                 "delete": self._delete,
             },
