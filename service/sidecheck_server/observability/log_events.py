@@ -375,7 +375,8 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 {
                     "cause": '"time": it was killed because its task took too long; '
                     '"unresponsive": it was killed because it did not receive its task in that '
-                    'time; "memory": it had too little memory to receive a task; "crash": it '
+                    'time; "stalled": it was killed because it did nothing for ten times as long; '
+                    '"memory": it had too little memory to receive a task; "crash": it '
                     "ended by itself, or another process killed it",
                     "exit": "the name of the signal that ended it, or its exit code",
                     "idle": "whether it had no task",
@@ -393,8 +394,8 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 ("error",),
                 "A worker process could not be started, and the server tries again.",
                 {
-                    "cause": '"time", "memory", "crash", as in `worker.died`, or "system": the '
-                    "system has no room for another process",
+                    "cause": '"time", "stalled", "memory", "crash", as in `worker.died`, or '
+                    '"system": the system has no room for another process',
                     "detail": "how the process ended, or the message of the system",
                     "retry_seconds": "the time until the next attempt, in seconds",
                     "alive": _ALIVE,

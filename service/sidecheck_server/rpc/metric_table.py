@@ -4,7 +4,7 @@ What counts them takes its families from this table, and the documentation is ge
 it. Names follow https://prometheus.io/docs/practices/naming/.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
@@ -15,6 +15,7 @@ from prometheus_client.core import (
     HistogramMetricFamily,
 )
 
+from sidecheck_server.workers import EndCause
 from sidecheck_server.workers.tasks import KINDS
 
 __all__ = ["METRICS", "SECTIONS", "MetricFamily", "counters", "gauges", "histogram"]
@@ -31,6 +32,11 @@ class MetricFamily:
     labels: Mapping[str, str] = field(default_factory=dict)
 
 
+def _one_of(values: Iterable[str]) -> str:
+    *first, last = (f"`{value}`" for value in values)
+    return f"{', '.join(first)} or {last}"
+
+
 _CALL: Mapping[str, str] = MappingProxyType(
     {
         "grpc_type": "`unary`, `server_stream` or `bidi_stream`",
@@ -44,9 +50,8 @@ _CACHE = (
     "`inline_tools`; `adapted_tools`; `conversions`; `findings`; with several processes, the "
     "`artifacts` of compilation, which they share"
 )
-_CAUSE = "`time`, `unresponsive`, `memory`, `crash` or `system`, as in the log event `{}`"
-
-_TASK = " or ".join(", ".join(f"`{kind.name}`" for kind in KINDS).rsplit(", ", 1))
+_CAUSE = f"{_one_of(cause.value for cause in EndCause)}, as in the log event `{{}}`"
+_TASK = _one_of(kind.name for kind in KINDS)
 
 _CALLS = (
     MetricFamily("grpc_server_started_total", "counter", "Calls that began.", _CALL),
@@ -198,7 +203,7 @@ _WORKERS = (
     MetricFamily(
         "sidecheck_workers_ended_total",
         "counter",
-        "Worker processes that ended; `time` and `unresponsive` were killed.",
+        "Worker processes that ended; `time`, `stalled` and `unresponsive` were killed.",
         {"cause": _CAUSE.format("worker.died")},
     ),
     MetricFamily(

@@ -4,13 +4,14 @@ A process that dies or exceeds its time is replaced, and only its own task fails
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from threading import Barrier
 from types import MappingProxyType
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 from sidecheck_server.workers.events import (
     EndCause,
@@ -23,7 +24,6 @@ from sidecheck_server.workers.events import (
     exit_text,
 )
 from sidecheck_server.workers.process import WALL_FACTOR, ProcessDiedError, WorkerProcess
-from sidecheck_server.workers.task_queue import Task, TaskQueue, Turn
 
 __all__ = [
     "NoWorkerError",
@@ -75,6 +75,79 @@ class _Timer:
     expired: bool = False
 
 
+@dataclass(eq=False, slots=True)
+class _Call:
+    """A call of a function, with the future of its outcome."""
+
+    seconds: float
+    function: Callable[..., Any]
+    arguments: tuple[object, ...]
+    outcome: asyncio.Future[Any]
+    #: How many processes died before they had received it.
+    lost_attempts: int = 0
+
+    def succeed(self, result: Any) -> None:
+        """Give the *result* to whoever awaits it."""
+        if not self.outcome.done():
+            self.outcome.set_result(result)
+
+    def fail(self, error: Exception) -> None:
+        """Raise *error* where the outcome is awaited."""
+        if not self.outcome.done():
+            self.outcome.set_exception(error)
+
+
+#: Future that delivers the next call to an idle process, or None when it died.
+_Turn: TypeAlias = asyncio.Future[_Call | None]
+
+
+class _CallQueue:
+    """Gives calls to idle processes, both in the order in which they came."""
+
+    def __init__(self) -> None:
+        #: All calls without an outcome, and those of them that wait for a process.
+        self._open: set[_Call] = set()
+        self._waiting: deque[_Call] = deque()
+        self._idle: deque[_Turn] = deque()
+
+    async def run(self, call: _Call) -> Any:
+        """Return the result of *call*, or raise what it failed with."""
+        self._open.add(call)
+        self._waiting.append(call)
+        self._assign()
+        try:
+            return await call.outcome
+        finally:
+            self._open.remove(call)
+
+    def put_back(self, call: _Call) -> None:
+        """Let *call* be the next to go to a process."""
+        self._waiting.appendleft(call)
+        self._assign()
+
+    def take(self, turn: _Turn) -> None:
+        """Let *turn* receive the next call."""
+        self._idle.append(turn)
+        self._assign()
+
+    def withdraw(self, turn: _Turn) -> None:
+        """Let *turn* receive no call any more."""
+        with suppress(ValueError):
+            self._idle.remove(turn)
+
+    def fail_all(self, error: Callable[[], Exception]) -> None:
+        """Fail all calls without an outcome, each with an *error* of its own."""
+        self._waiting.clear()
+        for call in self._open:
+            call.fail(error())
+
+    def _assign(self) -> None:
+        while self._waiting and self._idle:
+            turn = self._idle.popleft()
+            if not turn.done():
+                turn.set_result(self._waiting.popleft())
+
+
 class Pool:
     """*count* processes, each prepared by calling *prepare* with *argument*.
 
@@ -108,7 +181,7 @@ class Pool:
         self._processes: set[WorkerProcess] = set()
         #: Descriptors of idle processes, which the loop watches.
         self._watched: set[int] = set()
-        self._queue = TaskQueue()
+        self._queue = _CallQueue()
         #: The numbers of the keepers that never had a process, although they tried to start one.
         self._failed_starts: set[int] = set()
         self._ready: asyncio.Future[None] = self._loop.create_future()
@@ -138,8 +211,8 @@ class Pool:
         """
         if self._closed or self._has_given_up:
             raise NoWorkerError
-        task = Task(seconds, function, arguments, self._loop.create_future())
-        result: _Result = await self._queue.run(task)
+        call = _Call(seconds, function, arguments, self._loop.create_future())
+        result: _Result = await self._queue.run(call)
         return result
 
     def process_ids(self) -> list[int]:
@@ -228,29 +301,29 @@ class Pool:
     async def _serve(self, process: WorkerProcess) -> tuple[EndCause, int, bool]:
         """Run tasks in *process* until it dies; return why, its exit code, and if it was idle."""
         expired = False
-        while (task := await self._next_task(process)) is not None:
-            with self._kill_after(task.seconds, process, WALL_FACTOR) as timer:
+        while (call := await self._next_call(process)) is not None:
+            with self._kill_after(call.seconds, process, WALL_FACTOR) as timer:
                 try:
                     result = await self._in_thread(
-                        process.call, task.seconds, task.function, task.arguments
+                        process.call, call.seconds, call.function, call.arguments
                     )
                 except ProcessDiedError as death:
                     cause = crash_cause(death.exit_code)
                     if timer.expired:
                         cause = EndCause.STALLED if death.received else EndCause.UNRESPONSIVE
-                    self._settle(task, cause, received=death.received)
+                    self._settle(call, cause, received=death.received)
                     return cause, death.exit_code, False
                 except Exception as error:  # noqa: BLE001 - the caller raises it
-                    task.fail(error)
+                    call.fail(error)
                 else:
-                    task.succeed(result)
+                    call.succeed(result)
             expired = timer.expired  # as the result came
         exit_code = await self._in_thread(process.end)
         return EndCause.STALLED if expired else crash_cause(exit_code), exit_code, True
 
-    async def _next_task(self, process: WorkerProcess) -> Task | None:
-        """Return the next task for *process*, or None if it dies before."""
-        turn: Turn = self._loop.create_future()
+    async def _next_call(self, process: WorkerProcess) -> _Call | None:
+        """Return the next call for *process*, or None if it dies before."""
+        turn: _Turn = self._loop.create_future()
         self._queue.take(turn)
         descriptor = process.fileno()
         self._watched.add(descriptor)
@@ -263,18 +336,18 @@ class Pool:
                 self._loop.remove_reader(descriptor)
             self._queue.withdraw(turn)
 
-    def _settle(self, task: Task, cause: EndCause, *, received: bool) -> None:
-        """Fail *task*, whose process died, or give it to another if it cannot be the cause."""
+    def _settle(self, call: _Call, cause: EndCause, *, received: bool) -> None:
+        """Fail *call*, whose process died, or give it to another if it cannot be the cause."""
         if cause is EndCause.MEMORY:
-            task.fail(MemoryError())
+            call.fail(MemoryError())
         elif received:
-            task.fail(_ERRORS.get(cause, WorkerCrashedError)())
-        elif task.lost_attempts == len(self._keepers) or self._closed:
+            call.fail(_ERRORS.get(cause, WorkerCrashedError)())
+        elif call.lost_attempts == len(self._keepers) or self._closed:
             # All processes may be killed at once, and each be noticed only by a task.
-            task.fail(NoWorkerError())
+            call.fail(NoWorkerError())
         else:
-            task.lost_attempts += 1
-            self._queue.put_back(task)
+            call.lost_attempts += 1
+            self._queue.put_back(call)
 
     @contextmanager
     def _kill_after(
@@ -333,7 +406,7 @@ def _start_threads(count: int) -> ThreadPoolExecutor:
     return threads
 
 
-def _resolve(turn: Turn) -> None:
+def _resolve(turn: _Turn) -> None:
     """Tell whoever awaits *turn* that its process died."""
     if not turn.done():
         turn.set_result(None)
