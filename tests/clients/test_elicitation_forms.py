@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 import pytest
 from mcp.server.elicitation import render_elicitation_schema
-from pydantic import AnyUrl, BaseModel, Field
+from pydantic import AnyUrl, BaseModel, Field, create_model
 from sidecheck import Client, ProtocolContext, Severity
 from sidecheck.elicitation import form, raise_for_fields, schema_of
 
@@ -272,6 +272,51 @@ async def test_a_recursive_model_has_no_form(client: Client) -> None:
     result = await client.protocol.check_elicitation(Node, context=ProtocolContext("2025-11-25"))
     with pytest.raises(TypeError, match="'children'"):
         raise_for_fields(Node, result.verdict)
+
+
+def chain(depth: int) -> type[BaseModel]:
+    """Return a model with 2**n paths to the model that is n levels below it."""
+    below: type[BaseModel] = Address
+    for level in range(depth):
+        below = create_model(f"Level{level}", left=(below, ...), right=(below, ...))
+    return below
+
+
+def ring(count: int) -> type[BaseModel]:
+    """Return one of *count* models that all refer to each other, with (count - 1)! paths."""
+    namespace: dict[str, Any] = {}
+    for number in range(count):
+        others = {f"to{other}": (f"M{other}", ...) for other in range(count) if other != number}
+        namespace[f"M{number}"] = create_model(f"M{number}", **others)
+    for member in namespace.values():
+        member.model_rebuild(_types_namespace=namespace)
+    first: type[BaseModel] = namespace["M0"]
+    return first
+
+
+def count_of(keyword: str, schema: Any) -> int:
+    """Return how many objects in *schema* have *keyword*."""
+    if isinstance(schema, list):
+        return sum(count_of(keyword, item) for item in schema)
+    if not isinstance(schema, dict):
+        return 0
+    return (keyword in schema) + sum(count_of(keyword, item) for item in schema.values())
+
+
+@pytest.mark.parametrize(
+    ("model_class", "models", "references"),
+    [
+        pytest.param(chain(3), 2**4 - 1, 0, id="few paths"),
+        pytest.param(chain(12), 1_001, 6, id="many paths"),
+        pytest.param(ring(8), 1_000, 6_001, id="many cyclic paths"),
+    ],
+)
+def test_models_are_inlined_up_to_a_limit(
+    model_class: type[BaseModel], models: int, references: int
+) -> None:
+    """The references beyond it are kept."""
+    schema = schema_of(model_class)
+    assert (models, references) == (count_of("properties", schema), count_of("$ref", schema))
 
 
 @pytest.mark.parametrize("model_class", [dict, Room, Booking.model_construct()])

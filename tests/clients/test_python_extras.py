@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-EXTRAS = ["griffe", "jsonschema", "pydantic", "tenacity"]
+EXTRAS = ["cachetools", "griffe", "jsonschema", "pydantic", "tenacity"]
 WITHOUT = f"import sys; EXTRAS = {EXTRAS}; sys.modules.update(dict.fromkeys(EXTRAS));"
 
 
@@ -37,7 +37,7 @@ def test_the_client_works_without_its_extras(module: str) -> None:
         ),
         pytest.param("pip install pydantic", "from sidecheck import elicitation", id="forms"),
         pytest.param(
-            "pip install griffelib jsonschema pydantic tenacity",
+            "pip install cachetools griffelib jsonschema pydantic tenacity",
             "from sidecheck.inference import tool",
             id="tools",
         ),

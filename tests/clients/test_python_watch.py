@@ -24,8 +24,7 @@ from sidecheck import (
     Unavailable,
     WatchEvent,
 )
-from sidecheck._async import watching
-from sidecheck._blocking import watching as blocking_watching
+from sidecheck._transport import reconnection
 from sidecheck.v1.registry_service_pb2 import (
     RevisionCheckpoint,
     Tool,
@@ -126,8 +125,7 @@ async def watch(kind: str, address: str, count: int, **settings: Any) -> list[Wa
 
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (watching, blocking_watching):
-        monkeypatch.setattr(module, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(reconnection, "FIRST_PAUSE", 0.01)
 
 
 @pytest.mark.parametrize("kind", CLIENT_KINDS)

@@ -25,6 +25,9 @@ __all__ = ["form", "raise_for_fields", "schema_of"]
 DEFINITIONS: Final = "#/$defs/"
 FIELDS: Final = "/requestedSchema/properties/"
 
+#: Most references of a form that are replaced by their targets.
+MAX_INLINED: Final = 1_000
+
 
 def all_text(values: list[Any]) -> TypeGuard[list[str]]:
     """Return whether *values* are strings, as the choices of a form must be."""
@@ -80,27 +83,34 @@ class FormSchema(GenerateJsonSchema):
         return True
 
 
-def inline_references(
-    value: Any, definitions: Mapping[str, Any], within: tuple[str, ...] = ()
-) -> Any:
-    """Return *value* with its references replaced by their targets.
+class ReferenceInliner:
+    """Replaces references by their targets, at most `MAX_INLINED` of them.
 
-    Sibling keywords of a reference take precedence over its target. Cyclic references are
-    kept.
+    Without the limit, the result grows exponentially with definitions that each refer to
+    others twice. Cyclic references and those beyond the limit are kept.
     """
-    if isinstance(value, list):
-        return [inline_references(item, definitions, within) for item in value]
-    if not isinstance(value, dict):
-        return value
-    reference = value.get("$ref")
-    if isinstance(reference, str) and reference.startswith(DEFINITIONS):
-        name = reference.removeprefix(DEFINITIONS)
-        if name not in within:
-            siblings = {key: item for key, item in value.items() if key != "$ref"}
-            return inline_references(
-                {**definitions[name], **siblings}, definitions, (*within, name)
-            )
-    return {key: inline_references(item, definitions, within) for key, item in value.items()}
+
+    def __init__(self, definitions: Mapping[str, Any]) -> None:
+        self._definitions = definitions
+        self._left = MAX_INLINED
+
+    def inline(self, value: Any, within: tuple[str, ...] = ()) -> Any:
+        """Return *value*, which is inside of the definitions *within*, without references.
+
+        Sibling keywords of a reference take precedence over its target.
+        """
+        if isinstance(value, list):
+            return [self.inline(item, within) for item in value]
+        if not isinstance(value, dict):
+            return value
+        reference = value.get("$ref")
+        if isinstance(reference, str) and reference.startswith(DEFINITIONS):
+            name = reference.removeprefix(DEFINITIONS)
+            if name not in within and self._left > 0:
+                self._left -= 1
+                siblings = {key: item for key, item in value.items() if key != "$ref"}
+                return self.inline({**self._definitions[name], **siblings}, (*within, name))
+        return {key: self.inline(item, within) for key, item in value.items()}
 
 
 def as_multiple_choice(field: dict[str, Any]) -> dict[str, Any]:
@@ -135,7 +145,7 @@ def schema_of(model: type[BaseModel]) -> dict[str, Any]:
         raise TypeError(f"a form must be a pydantic model class, not {model!r}")
     generated = model.model_json_schema(schema_generator=FormSchema)
     definitions = generated.pop("$defs", {})
-    schema: dict[str, Any] = inline_references(generated, definitions)
+    schema: dict[str, Any] = ReferenceInliner(definitions).inline(generated)
     for keyword in ("title", "description"):
         schema.pop(keyword, None)
     if "properties" in schema:

@@ -122,7 +122,7 @@ mod tests {
             let error = Address::parse(address).unwrap_err();
             assert_eq!(
                 error.kind(),
-                &crate::ErrorKind::InvalidArgument,
+                &crate::error::ErrorKind::InvalidArgument,
                 "{address}"
             );
         }

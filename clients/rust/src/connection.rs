@@ -10,7 +10,6 @@ pub(crate) mod streams;
 mod watching;
 
 use std::future::{self, Future};
-use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -177,11 +176,6 @@ impl Connection {
             None => Ok(self.info().await?.limits),
         }
     }
-}
-
-/// A number from 0 to 1; each hasher of the standard library has random keys.
-fn random_fraction() -> f64 {
-    RandomState::new().hash_one(0) as f64 / u64::MAX as f64
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

@@ -7,7 +7,11 @@ use std::time::Duration;
 use serde_json::Value;
 use tonic::Code;
 
-use crate::registry::Registration;
+use crate::registration::{Action, Registration, RegistrationOutcome};
+use crate::verdict::Severity;
+
+/// Most rejected tools that the message of an error describes.
+const MOST_REJECTIONS: usize = 10;
 
 /// A request that has no result, with the reason. An invalid payload is not an error.
 #[derive(Clone, PartialEq, Eq)]
@@ -229,6 +233,43 @@ impl Error {
             ("limit", limit.to_string()),
             ("found", size.to_string()),
         ])
+    }
+}
+
+impl Registration {
+    /// Turns a registration with rejected tools into an error.
+    ///
+    /// # Errors
+    ///
+    /// A tool was rejected; the error's kind has the registration.
+    pub fn into_result(self) -> Result<Self, Error> {
+        let is_rejected = |outcome: &RegistrationOutcome| outcome.action == Action::Rejected;
+        let rejected: Vec<_> = self
+            .outcomes
+            .iter()
+            .filter(|each| is_rejected(each))
+            .collect();
+        if rejected.is_empty() {
+            return Ok(self);
+        }
+        let total = self.outcomes.len();
+        let mut message = format!("{} of {total} tools rejected", rejected.len());
+        for outcome in rejected.iter().take(MOST_REJECTIONS) {
+            message.push_str(&format!("\n- {:?}", outcome.name));
+            let mut violations = outcome.violations.iter();
+            if let Some(error) = violations.find(|each| each.severity == Severity::Error) {
+                message.push_str(&format!(": {error}"));
+            }
+        }
+        let metadata = [
+            ("rejected", rejected.len().to_string()),
+            ("tools", total.to_string()),
+        ];
+        let kind = ErrorKind::ToolsRejected(self);
+        Err(
+            Error::new(kind, "TOOLS_REJECTED", message, Code::InvalidArgument)
+                .with_metadata(metadata),
+        )
     }
 }
 

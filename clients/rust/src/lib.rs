@@ -35,6 +35,7 @@ mod json;
 pub mod mcp;
 mod options;
 mod protocol;
+mod registration;
 mod registry;
 mod rpc;
 mod status;
@@ -71,10 +72,10 @@ pub use protocol::{
     Returned, Rule, Sender, Session, SessionOptions, SessionSummary, ToolNameOutcome, ToolOutcome,
     ToolResult,
 };
-pub use registry::{
-    Action, ChangePolicy, CompatibilityPolicy, Deletion, Document, RegisterOptions, Registration,
-    RegistrationOutcome, Tool,
+pub use registration::{
+    Action, ChangePolicy, CompatibilityPolicy, RegisterOptions, Registration, RegistrationOutcome,
 };
+pub use registry::{Deletion, Document, Tool};
 pub use stream::{StreamOptions, StreamOutcome, StreamOutcomes, StreamSender};
 pub use target::{RegisteredTool, Schema, Target, ToolDefinition, ToolSet};
 #[cfg(feature = "tls")]

@@ -16,7 +16,9 @@
 #![allow(deprecated)]
 
 mod calls;
+mod failure;
 mod registrar;
+mod settings;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -40,6 +42,7 @@ use crate::error::Error;
 use crate::validation::{OnUnknownTool, Options};
 use crate::verdict::Verdict;
 use calls::Validator;
+use settings::Settings;
 
 /// An MCP server whose tool calls are validated: an invalid call does not reach the handler, and
 /// an invalid result does not reach the client of the server.
@@ -63,7 +66,7 @@ impl<H> Validated<H> {
     pub fn new(handler: H, client: Client, server: impl Into<String>) -> Self {
         Self {
             handler,
-            validator: Validator::new(client, server.into()),
+            validator: Validator::new(Settings::new(client, server.into())),
         }
     }
 
@@ -72,7 +75,7 @@ impl<H> Validated<H> {
     #[must_use]
     pub fn with_options(mut self, options: Options) -> Self {
         // Every tool of the server is registered, so an unknown one is an error.
-        self.validator.options = Options {
+        self.validator.settings.options = Options {
             on_unknown_tool: OnUnknownTool::Error,
             ..options
         };
@@ -83,7 +86,7 @@ impl<H> Validated<H> {
     /// tools. Otherwise their reasons are logged by `tracing`.
     #[must_use]
     pub fn on_error(mut self, callback: impl Fn(&Error) + Send + Sync + 'static) -> Self {
-        self.validator.on_error = Arc::new(callback);
+        self.validator.settings.on_error = Arc::new(callback);
         self
     }
 
@@ -93,7 +96,7 @@ impl<H> Validated<H> {
     /// the payload.
     #[must_use]
     pub fn on_report(mut self, callback: impl Fn(&str, &Verdict) + Send + Sync + 'static) -> Self {
-        self.validator.on_report = Arc::new(callback);
+        self.validator.settings.on_report = Arc::new(callback);
         self
     }
 }

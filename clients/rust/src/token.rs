@@ -110,7 +110,7 @@ mod tests {
                 Token::from(token).check().unwrap_err(),
                 function.credentials().err().unwrap(),
             ] {
-                assert_eq!(error.kind(), &crate::ErrorKind::InvalidArgument);
+                assert_eq!(error.kind(), &crate::error::ErrorKind::InvalidArgument);
                 assert!(error.message().contains("visible ASCII"), "{error}");
             }
         }

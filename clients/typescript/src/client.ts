@@ -11,7 +11,7 @@ import { Connection } from "./connection.js";
 import { ConversionClient } from "./conversion.js";
 import type { Unavailable } from "./errors.js";
 import type { ServerInfo } from "./info.js";
-import { InferenceClient } from "./inference.js";
+import { InferenceClient } from "./inference-client.js";
 import type { JsonInput, JsonObjectInput } from "./json.js";
 import { ProtocolClient } from "./protocol-client.js";
 import { type RegisterOptions, registerTools } from "./registration.js";

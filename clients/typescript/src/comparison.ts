@@ -3,8 +3,8 @@
 import { decodeEnum } from "./enums.js";
 import * as wire from "./gen/sidecheck/v1/comparison.js";
 import type { CompareToolsResponse } from "./gen/sidecheck/v1/registry_service.js";
-import { type JsonText, requireJson } from "./json.js";
-import { requireField } from "./statuses.js";
+import type { JsonText } from "./json.js";
+import { requireField, requireJson } from "./responses.js";
 
 /**
  * How a schema that leaves an object open is read: an object that declares properties admits no

@@ -5,13 +5,7 @@ import type { Connection } from "./connection.js";
 import { decodeEnum, encodeEnum } from "./enums.js";
 import type { SidecheckError } from "./errors.js";
 import * as wire from "./gen/sidecheck/v1/conversion_service.js";
-import {
-  decodeJson,
-  encodeJsonObject,
-  type JsonObjectInput,
-  type JsonText,
-  requireJson,
-} from "./json.js";
+import { decodeJson, encodeJsonObject, type JsonObjectInput, type JsonText } from "./json.js";
 import {
   encodeCheckOptions,
   encodeContext,
@@ -19,7 +13,8 @@ import {
   type ResultProfile,
 } from "./protocol.js";
 import type { CheckOptions } from "./protocol-client.js";
-import { decodeStatus, requireCount, requireField } from "./statuses.js";
+import { requireCount, requireField, requireJson } from "./responses.js";
+import { decodeStatus } from "./statuses.js";
 import { encodeTarget, encodeToolTarget, type Target } from "./targets.js";
 import { encodeCount, encodeOptions, type ValidationOptions } from "./validation.js";
 import { type Change, decodeVerdict, type Verdict } from "./verdicts.js";

@@ -19,7 +19,6 @@
 import type { status } from "@grpc/grpc-js";
 
 import { JsonText } from "./json.js";
-import type { Registration } from "./registry.js";
 import { describeViolation, listLines, type Verdict } from "./verdicts.js";
 
 /** Name of a gRPC status code, for example `NOT_FOUND`. */
@@ -148,42 +147,6 @@ export class StreamUnavailable extends StreamClosed {
 }
 
 /**
- * Tools were not registered, because their definitions have errors; all others were. The message
- * describes the first error of each, for up to ten. The reason is `TOOLS_REJECTED`.
- */
-export class ToolsRejected extends SidecheckError {
-  static {
-    nameErrors(this, "ToolsRejected");
-  }
-
-  /** The outcomes of all tools. */
-  readonly registration: Registration;
-
-  constructor(registration: Registration) {
-    const total = registration.outcomes.length;
-    const lines = registration.outcomes.flatMap((outcome, index) => {
-      if (outcome.action !== "rejected") {
-        return [];
-      }
-      const name = `tools[${index}]${outcome.name && ` ${JSON.stringify(outcome.name)}`}`;
-      const errors = outcome.violations.filter(({ severity }) => severity === "error");
-      const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
-      return [[name, ...errors.slice(0, 1).map(describeViolation)].join(": ") + more];
-    });
-    const others = lines.length === total ? "" : ", the others are unaffected";
-    super(
-      "TOOLS_REJECTED",
-      listLines(`${lines.length} of ${total} tools rejected${others}`, lines),
-      {
-        metadata: { rejected: String(lines.length), tools: String(total) },
-        status: "INVALID_ARGUMENT",
-      },
-    );
-    this.registration = registration;
-  }
-}
-
-/**
  * A payload is invalid. Thrown only by {@link assertValid}. The message describes the first errors;
  * it contains values of the payload, unless the option `hideValues` was set.
  */
@@ -213,8 +176,8 @@ export function assertValid(verdict: Verdict): void {
   }
 }
 
-/** Sets the name of the errors of a class where their stack is captured: on its prototype. */
-function nameErrors(kind: { prototype: Error }, name: string): void {
+/** @internal Sets the name of the errors of a class where their stack is captured: on its prototype. */
+export function nameErrors(kind: { prototype: Error }, name: string): void {
   Object.defineProperty(kind.prototype, "name", {
     value: name,
     configurable: true,

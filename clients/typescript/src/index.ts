@@ -33,15 +33,25 @@ export type {
   ToolConversion,
   ToolToConvert,
 } from "./conversion.js";
-export * from "./errors.js";
+export {
+  assertValid,
+  type ErrorDetails,
+  InvalidPayload,
+  InvalidResponse,
+  SidecheckError,
+  type StatusName,
+  StreamClosed,
+  StreamUnavailable,
+  Unavailable,
+} from "./errors.js";
 export type {
   AdaptedTool,
   Diagnostic,
-  InferenceClient,
   InferOptions,
   InferredTool,
   InferredTools,
 } from "./inference.js";
+export type { InferenceClient } from "./inference-client.js";
 export type {
   CheckDetailOptions,
   CheckedNames,
@@ -67,7 +77,7 @@ export type { NormalizedResult, ReturnValue } from "./normalization.js";
 export type { EngineInfo, Limits, ServerInfo } from "./info.js";
 export type { OutstandingOptions } from "./item-stream.js";
 export { type JsonInput, type JsonObjectInput, JsonText } from "./json.js";
-export type { RegisterOptions } from "./registration.js";
+export { type RegisterOptions, ToolsRejected } from "./registration.js";
 export type {
   ChangePolicy,
   CompatibilityPolicy,

@@ -1,12 +1,8 @@
-/** Inference of definitions from source text, and their adaptation to protocol versions. */
+/** Values of InferenceService: options, inferred and adapted definitions, diagnostics. */
 
 import type { CallOptions } from "./channel.js";
-import type { Connection } from "./connection.js";
-import { encodeEnum } from "./enums.js";
-import * as wire from "./gen/sidecheck/v1/inference_service.js";
-import { type JsonObjectInput, type JsonText, requireJson } from "./json.js";
-import { encodeToolTarget, type Target } from "./targets.js";
-import { decodeSeverity, type Severity } from "./verdicts.js";
+import type { JsonText } from "./json.js";
+import type { Severity } from "./verdicts.js";
 
 /** Options of an inference. */
 export interface InferOptions extends CallOptions {
@@ -61,65 +57,4 @@ export interface AdaptedTool {
   readonly wrappedProperty: string;
   /** Properties of the definition that the version does not have. */
   readonly droppedProperties: readonly string[];
-}
-
-/** Infers and adapts definitions: `client.inference`. Its methods reject as those of {@link Client}. */
-export class InferenceClient {
-  readonly #connection: Connection;
-
-  /** @internal */
-  constructor(connection: Connection) {
-    this.#connection = connection;
-  }
-
-  /** Infers tool definitions from Python source text, which is not run. */
-  async inferTools(
-    source: string | Uint8Array,
-    options: InferOptions = {},
-  ): Promise<InferredTools> {
-    return this.#connection.call(
-      wire.InferenceServiceService.inferTools,
-      {
-        source: Buffer.from(source),
-        functions: [...(options.functions ?? [])],
-        onUnsupported: encodeEnum<wire.OnUnsupported>(
-          wire.OnUnsupported,
-          "ON_UNSUPPORTED_",
-          options.onUnsupported,
-          "onUnsupported",
-        ),
-        injectedTypes: [...(options.injectedTypes ?? [])],
-        injectedParameters: [...(options.injectedParameters ?? [])],
-      },
-      (response) => ({
-        tools: response.tools.map((tool) => ({
-          ...tool,
-          json: requireJson(tool.json, "InferredTool.json"),
-        })),
-        diagnostics: response.diagnostics.map((diagnostic) => ({
-          ...diagnostic,
-          severity: decodeSeverity(diagnostic.severity),
-        })),
-      }),
-      options,
-    );
-  }
-
-  /** Adapts a tool, a target or a definition, to a protocol version. */
-  async adaptTool(
-    tool: Target | JsonObjectInput,
-    protocolVersion: string,
-    options?: CallOptions,
-  ): Promise<AdaptedTool> {
-    return this.#connection.call(
-      wire.InferenceServiceService.adaptTool,
-      {
-        tool: encodeToolTarget(tool, "tool"),
-        protocolVersion,
-        minRevision: this.#connection.minRevision,
-      },
-      (response) => ({ ...response, json: requireJson(response.json, "AdaptToolResponse.json") }),
-      options,
-    );
-  }
 }

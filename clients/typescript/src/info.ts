@@ -1,7 +1,7 @@
 /** Values of InfoService: version, limits and capabilities of a server. */
 
 import type * as wire from "./gen/sidecheck/v1/info_service.js";
-import { requireField } from "./statuses.js";
+import { requireField } from "./responses.js";
 
 /** Limits of a server. To exceed one is the error `LIMIT_EXCEEDED`. */
 export interface Limits {

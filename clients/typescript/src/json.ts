@@ -1,7 +1,5 @@
 /** JSON, as callers give it and as the server returns it. */
 
-import { InvalidResponse } from "./errors.js";
-
 /**
  * JSON in a request. A `Uint8Array` (a `Buffer` too) is JSON text in UTF-8 and is sent unchanged;
  * prefer it for what came over a network, because parsing hides duplicate keys and rounds numbers.
@@ -43,18 +41,6 @@ export class JsonText {
 /** @internal Returns the JSON text in a field, undefined if the field is empty. */
 export function decodeJson(bytes: Uint8Array): JsonText | undefined {
   return bytes.length === 0 ? undefined : new JsonText(bytes);
-}
-
-/**
- * @internal Returns the JSON text in a field that a response must have.
- *
- * @throws InvalidResponse if the field is empty.
- */
-export function requireJson(bytes: Uint8Array, name: string): JsonText {
-  if (bytes.length === 0) {
-    throw new InvalidResponse(`${name} is missing in the response`);
-  }
-  return new JsonText(bytes);
 }
 
 /**

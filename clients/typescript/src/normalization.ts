@@ -7,9 +7,8 @@ import {
   type JsonInput,
   type JsonObjectInput,
   type JsonText,
-  requireJson,
 } from "./json.js";
-import { requireField } from "./statuses.js";
+import { requireField, requireJson } from "./responses.js";
 import { decodeVerdict, type Verdict } from "./verdicts.js";
 
 /** What a tool returned: data, content blocks, a complete result, or the text of an error. */

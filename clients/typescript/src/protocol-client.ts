@@ -31,8 +31,8 @@ import {
   type ResultProfile,
   type Rule,
 } from "./protocol.js";
+import { requireCount } from "./responses.js";
 import { Session, type SessionOptions } from "./session.js";
-import { requireCount } from "./statuses.js";
 import {
   type Definition,
   type Document,

@@ -4,7 +4,7 @@ import type { CallOptions } from "./channel.js";
 import type { SchemaReading } from "./comparison.js";
 import { type Connection, encodeElement, splitElements } from "./connection.js";
 import { encodeEnum } from "./enums.js";
-import { ToolsRejected } from "./errors.js";
+import { nameErrors, SidecheckError } from "./errors.js";
 import * as wire from "./gen/sidecheck/v1/registry_service.js";
 import { SchemaReading as SchemaReadings } from "./gen/sidecheck/v1/comparison.js";
 import { InlineTool } from "./gen/sidecheck/v1/target.js";
@@ -17,6 +17,7 @@ import {
 } from "./registry.js";
 import { encodeDefinition } from "./targets.js";
 import { listDefinitions, type Tools } from "./tool-lists.js";
+import { describeViolation, listLines } from "./verdicts.js";
 
 /** Options of a registration. */
 export interface RegisterOptions extends CallOptions {
@@ -34,6 +35,42 @@ export interface RegisterOptions extends CallOptions {
   readonly protocolVersion?: string | undefined;
   /** Whether to reject with `ToolsRejected` if a tool is rejected (the default), or to return. */
   readonly onRejected?: "error" | "return" | undefined;
+}
+
+/**
+ * Tools were not registered, because their definitions have errors; all others were. The message
+ * describes the first error of each, for up to ten. The reason is `TOOLS_REJECTED`.
+ */
+export class ToolsRejected extends SidecheckError {
+  static {
+    nameErrors(this, "ToolsRejected");
+  }
+
+  /** The outcomes of all tools. */
+  readonly registration: Registration;
+
+  constructor(registration: Registration) {
+    const total = registration.outcomes.length;
+    const lines = registration.outcomes.flatMap((outcome, index) => {
+      if (outcome.action !== "rejected") {
+        return [];
+      }
+      const name = `tools[${index}]${outcome.name && ` ${JSON.stringify(outcome.name)}`}`;
+      const errors = outcome.violations.filter(({ severity }) => severity === "error");
+      const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
+      return [[name, ...errors.slice(0, 1).map(describeViolation)].join(": ") + more];
+    });
+    const others = lines.length === total ? "" : ", the others are unaffected";
+    super(
+      "TOOLS_REJECTED",
+      listLines(`${lines.length} of ${total} tools rejected${others}`, lines),
+      {
+        metadata: { rejected: String(lines.length), tools: String(total) },
+        status: "INVALID_ARGUMENT",
+      },
+    );
+    this.registration = registration;
+  }
 }
 
 /** Deadline of each request by default, in milliseconds: the server compiles the schemas. */

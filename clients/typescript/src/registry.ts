@@ -5,8 +5,8 @@ import { decodeToolComparison, type ToolComparison } from "./comparison.js";
 import { decodeEnum } from "./enums.js";
 import { InvalidResponse } from "./errors.js";
 import * as wire from "./gen/sidecheck/v1/registry_service.js";
-import { JsonText, requireJson } from "./json.js";
-import { requireCount, requireField } from "./statuses.js";
+import { JsonText } from "./json.js";
+import { requireCount, requireField, requireJson } from "./responses.js";
 import { decodeViolation, type Violation } from "./verdicts.js";
 
 /**

@@ -3,7 +3,7 @@
 import type { CallOptions } from "./channel.js";
 import { type Connection, encodeElement } from "./connection.js";
 import * as wire from "./gen/sidecheck/v1/validation_service.js";
-import { requireField } from "./statuses.js";
+import { requireField } from "./responses.js";
 import { encodeTarget, type Target } from "./targets.js";
 import {
   decodeOutcome,

@@ -137,9 +137,9 @@ async def test_results_are_cached_by_arguments_for_a_time() -> None:
     assert [5, 5] == [await acall_tool(later, {"secret": "q"}) for _ in range(2)]
 
 
-def test_the_oldest_result_is_evicted() -> None:
+def test_the_result_that_was_used_least_recently_is_evicted() -> None:
     tool_function = infer_tool(Flaky(), cache_ttl=10.0, cache_size=2, clock=Clock())
-    assert [1, 2, 3, 4, 3] == [tool_function(letter) for letter in "abcac"]
+    assert [1, 2, 1, 3, 1, 4] == [tool_function(letter) for letter in "abacab"]
 
 
 def test_failures_are_not_cached() -> None:

@@ -1,8 +1,8 @@
 """Tools from functions: definitions inferred from signatures, and calls validated by them.
 
 `tool` makes a tool of a function. Pydantic writes the schemas of its annotations; what has
-no schema raises `InferenceError`. Needs griffelib, jsonschema, pydantic and tenacity:
-the extra ``infer``.
+no schema raises `InferenceError`. Needs cachetools, griffelib, jsonschema, pydantic and
+tenacity: the extra ``infer``.
 """
 
 # isort: off

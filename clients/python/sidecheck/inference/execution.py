@@ -3,12 +3,12 @@
 import functools
 import inspect
 import threading
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Hashable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
 import tenacity
+from cachetools import TTLCache
 from pydantic import BaseModel
 
 from sidecheck.inference.config import ToolOptions
@@ -79,7 +79,7 @@ def _with_retries_async(function: Callable[..., Any], options: ToolOptions) -> C
 def _with_cache(function: Callable[..., Any], options: ToolOptions) -> Callable[..., Any]:
     if not options.cache_ttl:
         return function
-    cache = _Cache(options.cache_ttl, options.cache_size, options.clock)
+    cache = _Cache(options)
     signature = inspect.signature(function)
 
     @functools.wraps(function)
@@ -98,7 +98,7 @@ def _with_cache(function: Callable[..., Any], options: ToolOptions) -> Callable[
 def _with_cache_async(function: Callable[..., Any], options: ToolOptions) -> Callable[..., Any]:
     if not options.cache_ttl:
         return function
-    cache = _Cache(options.cache_ttl, options.cache_size, options.clock)
+    cache = _Cache(options)
     signature = inspect.signature(function)
 
     @functools.wraps(function)
@@ -113,39 +113,28 @@ def _with_cache_async(function: Callable[..., Any], options: ToolOptions) -> Cal
 
 
 class _Cache:
-    """Cache of the newest *size* results, each valid for *ttl* seconds of *clock*.
+    """Cache of the results that were used last, each valid for a time of the clock.
 
     Threads and tasks may share it. It holds results, never coroutines. Concurrent calls do
     not wait for each other.
     """
 
-    def __init__(self, ttl: float, size: int, clock: Callable[[], float]) -> None:
-        self._ttl = ttl
-        self._size = size
-        self._clock = clock
+    def __init__(self, options: ToolOptions) -> None:
         self._lock = threading.Lock()
-        self._entries: OrderedDict[Hashable, tuple[float, Any]] = OrderedDict()
+        self._results: TTLCache[Hashable, Any] = TTLCache(
+            options.cache_size, options.cache_ttl, options.clock
+        )
 
     def get(self, key: Hashable) -> Any:
         """Return the result under *key*, the same object each time, or `_MISS`."""
-        if key is None:
-            return _MISS
         with self._lock:
-            expiry, result = self._entries.get(key, (0.0, _MISS))
-            if result is _MISS or self._clock() < expiry:
-                return result
-            del self._entries[key]
-        return _MISS
+            return self._results.get(key, _MISS)
 
     def put(self, key: Hashable, result: Any) -> None:
         """Store *result* under *key*, unless that is None."""
-        if key is None:
-            return
-        with self._lock:
-            self._entries[key] = (self._clock() + self._ttl, result)
-            self._entries.move_to_end(key)
-            while len(self._entries) > self._size:
-                self._entries.popitem(last=False)
+        if key is not None:
+            with self._lock:
+                self._results[key] = result
 
 
 def _key_of(

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use backon::{ExponentialBuilder, Retryable};
 use futures_util::{Stream, future, stream};
 use http::uri::PathAndQuery;
 use prost::Message;
@@ -10,20 +11,21 @@ use tonic::Code;
 use tonic::client::Grpc;
 
 use crate::codec::CheckedCodec;
+use crate::connection::Connection;
 use crate::connection::channels::Route;
 use crate::connection::responses::CheckedChannel;
-use crate::connection::{Connection, random_fraction};
 use crate::error::Error;
 use crate::rpc::Rpc;
 use crate::status::call_error;
 use crate::token::Credentials;
 
-/// Attempts of one call. Only `UNAVAILABLE` is retried, unless the server forbids it: it is
-/// transient, and the server has not processed the call.
-const ATTEMPTS: u32 = 5;
-const FIRST_DELAY: Duration = Duration::from_millis(10);
-const LONGEST_DELAY: Duration = Duration::from_secs(1);
-const DELAY_FACTOR: u32 = 4;
+/// Delays between the attempts of one call, each with up to as much again at random, so that
+/// clients that lost the same server do not return together. There are five attempts.
+const DELAYS: ExponentialBuilder = ExponentialBuilder::new()
+    .with_jitter()
+    .with_min_delay(Duration::from_millis(5))
+    .with_factor(4.0)
+    .with_max_times(4);
 
 impl Connection {
     pub(super) async fn retry<R: Rpc>(
@@ -32,23 +34,16 @@ impl Connection {
         credentials: &Credentials,
         deadline: Instant,
     ) -> Result<R::Response, Error> {
-        let mut delay = FIRST_DELAY;
-        let mut attempt = 1;
+        let attempt = || self.attempt(request.clone(), credentials, deadline);
         loop {
-            match self.attempt(request.clone(), credentials, deadline).await {
-                Err(error) if error.is_final() => return Err(error),
-                Err(error) if error.code() == Code::Unavailable && attempt < ATTEMPTS => {}
+            match attempt.retry(DELAYS).when(is_transient).await {
                 // A server at its limit of streams refuses one before any work on it, so that it
                 // may be sent again as often as the deadline allows (RFC 9113, section 8.7). It
                 // happens to clients that have as many calls as the limit, because a server may
                 // count a stream for longer than its client does.
-                Err(error) if error.is_refused() => (attempt, delay) = (0, FIRST_DELAY),
+                Err(error) if error.is_refused() && is_transient(&error) => {}
                 result => return result,
             }
-            // Random, so that clients that lost the same server do not return together.
-            tokio::time::sleep(delay.mul_f64(random_fraction())).await;
-            delay = LONGEST_DELAY.min(delay * DELAY_FACTOR);
-            attempt += 1;
         }
     }
 
@@ -63,6 +58,12 @@ impl Connection {
         self.note_attempt(&route, &result);
         result
     }
+}
+
+/// Whether a call that ended with `error` may be sent again: only `UNAVAILABLE` is transient and
+/// of a call that the server has not processed, and the server may forbid it.
+fn is_transient(error: &Error) -> bool {
+    error.code() == Code::Unavailable && !error.is_final()
 }
 
 async fn exchange<R: Rpc>(

@@ -8,7 +8,7 @@ use tonic::Code;
 use tonic::transport::{Channel, Endpoint};
 
 use crate::address::Address;
-use crate::connection::{Connection, lock, random_fraction};
+use crate::connection::{Connection, lock};
 use crate::error::Error;
 use crate::options::ClientOptions;
 use crate::status::call_error;
@@ -148,7 +148,7 @@ impl Connection {
         }
         if is_first {
             // Random, so that clients of one call each do not all call the same server.
-            channels.next = (random_fraction() * channels.routes.len() as f64) as usize;
+            channels.next = fastrand::usize(..channels.routes.len());
         }
         Ok(())
     }

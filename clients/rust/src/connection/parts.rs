@@ -77,9 +77,9 @@ impl Connection {
         let crashed: Vec<usize> = outcomes
             .iter()
             .enumerate()
-            .filter(|(_, outcome)| {
-                matches!(outcome, Err(error) if error.reason() == "WORKER_CRASHED")
-            })
+            .filter(
+                |(_, outcome)| matches!(outcome, Err(error) if error.reason() == "WORKER_CRASHED"),
+            )
             .map(|(index, _)| index)
             .collect();
         if crashed.is_empty() {

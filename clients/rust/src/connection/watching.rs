@@ -2,22 +2,27 @@
 
 use std::time::Duration;
 
+use backon::{BackoffBuilder, ExponentialBuilder};
 use futures_util::{Stream, future, stream};
 use tokio::time::Instant;
 use tonic::Code;
 
+use crate::connection::Connection;
 use crate::connection::attempts::{Responses, start};
 use crate::connection::channels::Route;
-use crate::connection::{Connection, random_fraction};
 use crate::error::{Error, ErrorKind};
 use crate::stubs::sidecheck::v1 as pb;
 use crate::watching::{WatchDecoder, WatchEvent};
 
 const PATH: &str = "/sidecheck.v1.RegistryService/WatchTools";
 
-/// Pauses between two attempts to connect: they double, up to the longest.
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// Pauses between two attempts to connect, each with up to as much again at random, so that
+/// clients that lost the same server do not return together.
+const PAUSES: ExponentialBuilder = ExponentialBuilder::new()
+    .with_jitter()
+    .with_min_delay(Duration::from_millis(50))
+    .with_max_delay(Duration::from_millis(2500))
+    .without_max_times();
 
 impl Connection {
     /// The events after those that `request` names; see `Client::watch`.
@@ -77,7 +82,7 @@ impl Watch {
         }
         // From here on: the time that a caller takes for an event is no silence of the server.
         let heard = Instant::now();
-        let mut pause = FIRST_PAUSE;
+        let mut pauses = PAUSES.build();
         loop {
             let error = match self.read().await {
                 Ok(event) => {
@@ -90,15 +95,12 @@ impl Watch {
             };
             // With a change of which only a part was received.
             self.call = None;
-            let asked = error.retry_after().unwrap_or_default();
-            if !is_lost(&error) || heard.elapsed().saturating_add(pause.max(asked)) > self.patience
-            {
+            let requested = error.retry_after().unwrap_or_default();
+            let pause = pauses.next().unwrap_or_default().max(requested);
+            if !is_lost(&error) || heard.elapsed().saturating_add(pause) > self.patience {
                 return Err(error);
             }
-            // Random, so that clients that lost the same server do not return together.
-            let pause_now = pause.mul_f64((1.0 + random_fraction()) / 2.0);
-            tokio::time::sleep(pause_now.max(asked)).await;
-            pause = LONGEST_PAUSE.min(pause * 2);
+            tokio::time::sleep(pause).await;
         }
     }
 

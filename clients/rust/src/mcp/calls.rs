@@ -9,69 +9,28 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
-use super::registrar::{Registrar, Session, as_sent, definitions_of};
-use crate::client::Client;
 use crate::error::Error;
 use crate::json::Json;
+use crate::mcp::failure::{Failure, internal_error, undecodable};
+use crate::mcp::registrar::{Registrar, Session, as_sent, definitions_of};
+use crate::mcp::settings::Settings;
 use crate::target::RegisteredTool;
-use crate::validation::{Coercion, OnUnknownTool, Options, Subject, UnknownArguments};
+use crate::validation::{Coercion, Options, Subject, UnknownArguments};
 use crate::verdict::Verdict;
-
-type OnError = Arc<dyn Fn(&Error) + Send + Sync>;
-type OnReport = Arc<dyn Fn(&str, &Verdict) + Send + Sync>;
 
 /// Validates the calls of one MCP server.
 #[derive(Clone)]
 pub(super) struct Validator {
-    pub(super) client: Client,
-    pub(super) server: String,
-    pub(super) options: Options,
-    pub(super) on_error: OnError,
-    pub(super) on_report: OnReport,
+    pub(super) settings: Settings,
     registrar: Arc<Registrar>,
 }
 
-/// Why there is no verdict.
-pub(super) enum Failure {
-    Sidecheck(Error),
-    /// The reply is settled, for example by the handler of `tools/list`.
-    Reply(ErrorData),
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Self::Sidecheck(error)
-    }
-}
-
-impl From<ErrorData> for Failure {
-    fn from(error: ErrorData) -> Self {
-        Self::Reply(error)
-    }
-}
-
 impl Validator {
-    pub(super) fn new(client: Client, server: String) -> Self {
+    pub(super) fn new(settings: Settings) -> Self {
         Self {
-            client,
-            server,
-            options: Options {
-                on_unknown_tool: OnUnknownTool::Error,
-                ..Options::default()
-            },
-            on_error: Arc::new(log_error),
-            on_report: Arc::new(log_report),
+            settings,
             registrar: Arc::default(),
         }
-    }
-
-    /// Options of the validations in a session of `version`.
-    pub(super) fn options_for(&self, version: &str) -> Options {
-        let mut options = self.options.clone();
-        if options.protocol_version.is_empty() {
-            version.clone_into(&mut options.protocol_version);
-        }
-        options
     }
 
     /// Notes a page of tools that the server sends in a session of `version`.
@@ -92,7 +51,7 @@ impl Validator {
     ) -> Result<CallToolResponse, ErrorData> {
         let version = context.protocol_version();
         let version = version.map_or(String::new(), |version| version.as_str().to_owned());
-        let options = self.options_for(&version);
+        let options = self.settings.options_for(&version);
         let mut call = Call {
             validator: self,
             session: Session {
@@ -103,7 +62,7 @@ impl Validator {
             tool: params.name.to_string(),
             is_renewed: false,
         };
-        let target = RegisteredTool::of_server(&self.server);
+        let target = RegisteredTool::of_server(&self.settings.server);
         let subject = Subject::CallParams(encode_params(&params, &context)?);
         let verdict = call.verdict(target, subject, &options).await?;
         match &verdict.repair {
@@ -121,7 +80,7 @@ impl Validator {
         if is_stand_in(&verdict) {
             return Ok(result.into());
         }
-        let target = RegisteredTool::new(&self.server, &call.tool);
+        let target = RegisteredTool::new(&self.settings.server, &call.tool);
         let sent = as_sent(
             &call.session.version,
             ServerResult::CallToolResult(result.clone()),
@@ -161,7 +120,7 @@ impl<H: ServerHandler> Call<'_, H> {
         options: &Options,
     ) -> Result<Verdict, ErrorData> {
         let cancelled = self.session.context.ct.clone();
-        let validator = self.validator;
+        let settings = &self.validator.settings;
         let result = tokio::select! {
             // The SDK sends no response to a cancelled request.
             () = cancelled.cancelled() => return Err(internal_error("the request was cancelled")),
@@ -174,8 +133,8 @@ impl<H: ServerHandler> Call<'_, H> {
                 if let Some(reply) = error.json_rpc_error() {
                     return Err(serde_json::from_value(reply).map_err(|_| undecodable())?);
                 }
-                (validator.on_error)(&error);
-                validator.client.settle(error).map_err(|error| {
+                (settings.on_error)(&error);
+                settings.client.settle(error).map_err(|error| {
                     let fault = match error.is_unavailable() {
                         true => "Sidecheck is unavailable",
                         false => "Sidecheck could not validate the call",
@@ -185,7 +144,7 @@ impl<H: ServerHandler> Call<'_, H> {
             }
         };
         if is_stand_in(&verdict) || !verdict.valid && !verdict.enforced {
-            (validator.on_report)(&self.tool, &verdict);
+            (settings.on_report)(&self.tool, &verdict);
         }
         Ok(verdict)
     }
@@ -200,8 +159,12 @@ impl<H: ServerHandler> Call<'_, H> {
         subject: Subject,
         options: &Options,
     ) -> Result<Verdict, Failure> {
-        let (client, registrar) = (&self.validator.client, &self.validator.registrar);
-        let registered = registrar.register(self.validator, &self.session).await?;
+        let Validator {
+            settings,
+            registrar,
+        } = self.validator;
+        let client = &settings.client;
+        let registered = registrar.register(settings, &self.session).await?;
         self.expect_accepted(registered.rejection(&self.tool))?;
         let result = client
             .validate_subject(target.clone().into(), subject.clone(), options)
@@ -212,7 +175,7 @@ impl<H: ServerHandler> Call<'_, H> {
         };
         self.is_renewed = true;
         let renewed = registrar
-            .register_again(self.validator, &self.session, &self.tool, &registered)
+            .register_again(settings, &self.session, &self.tool, &registered)
             .await?;
         let Some(renewed) = renewed else {
             return Err(error.into());
@@ -273,22 +236,4 @@ fn replacement(verdict: &Verdict) -> Result<CallToolResponse, ErrorData> {
     }
     let text = ContentBlock::text(verdict.tool_error_text.clone());
     Ok(CallToolResult::error(vec![text]).into())
-}
-
-pub(super) fn internal_error(message: impl Into<String>) -> ErrorData {
-    ErrorData::internal_error(message.into(), None)
-}
-
-fn undecodable() -> ErrorData {
-    internal_error("Sidecheck could not validate the call: INVALID_RESPONSE")
-}
-
-/// Logs an error by its reason: its message may have values of the payload.
-fn log_error(error: &Error) {
-    tracing::warn!(reason = error.reason(), "Sidecheck did not validate a call");
-}
-
-fn log_report(tool: &str, verdict: &Verdict) {
-    let codes: Vec<_> = verdict.violations.iter().map(|each| &each.code).collect();
-    tracing::warn!(tool, ?codes, "Sidecheck verdict not enforced");
 }

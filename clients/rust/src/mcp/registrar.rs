@@ -8,11 +8,12 @@ use rmcp::model::{ListToolsResult, PaginatedRequestParams, ProtocolVersion, Serv
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
-use super::calls::{Failure, Validator, internal_error};
 use crate::connection::lock;
 use crate::error::Error;
 use crate::json::Json;
-use crate::registry::{Action, RegisterOptions, Registration};
+use crate::mcp::failure::{Failure, internal_error};
+use crate::mcp::settings::Settings;
+use crate::registration::{Action, RegisterOptions, Registration};
 use crate::target::ToolDefinition;
 use crate::verdict::Severity;
 
@@ -88,7 +89,7 @@ impl Registrar {
     /// Returns the registration for the session's version, made if there is none yet.
     pub(super) async fn register<H: ServerHandler>(
         &self,
-        validator: &Validator,
+        settings: &Settings,
         session: &Session<'_, H>,
     ) -> Result<Arc<RegisteredTools>, Failure> {
         let attempt = lock(&self.last_attempt).number;
@@ -101,13 +102,13 @@ impl Registrar {
         }
         self.share_failure(attempt)?;
         let definitions = session.list_tools().await?;
-        self.attempt(validator, &session.version, definitions).await
+        self.attempt(settings, &session.version, definitions).await
     }
 
     /// Returns a registration later than `previous`, or `None` if the server lists no `tool`.
     pub(super) async fn register_again<H: ServerHandler>(
         &self,
-        validator: &Validator,
+        settings: &Settings,
         session: &Session<'_, H>,
         tool: &str,
         previous: &Arc<RegisteredTools>,
@@ -124,7 +125,7 @@ impl Registrar {
             return Ok(Some(registered));
         }
         self.share_failure(attempt)?;
-        let registered = self.attempt(validator, &session.version, definitions);
+        let registered = self.attempt(settings, &session.version, definitions);
         registered.await.map(Some)
     }
 
@@ -151,15 +152,15 @@ impl Registrar {
 
     async fn attempt(
         &self,
-        validator: &Validator,
+        settings: &Settings,
         version: &str,
         definitions: Vec<(String, Json)>,
     ) -> Result<Arc<RegisteredTools>, Failure> {
         self.observe(version, &definitions);
         let changes = lock(&self.versions)[version].changes;
-        let client = validator.client.with_timeout(REGISTRATION_TIMEOUT);
+        let client = settings.client.with_timeout(REGISTRATION_TIMEOUT);
         let options = RegisterOptions {
-            protocol_version: validator.options_for(version).protocol_version,
+            protocol_version: settings.options_for(version).protocol_version,
             return_rejected: true,
             ..RegisterOptions::default()
         };
@@ -167,7 +168,7 @@ impl Registrar {
             .into_iter()
             .map(|(_, text)| ToolDefinition::new(text));
         let result = client
-            .register(&validator.server, definitions, &options)
+            .register(&settings.server, definitions, &options)
             .await;
         {
             let mut last = lock(&self.last_attempt);
@@ -183,7 +184,7 @@ impl Registrar {
             tools.registered = Some(Arc::clone(&registered));
         }
         if let Err(error) = registration.into_result() {
-            (validator.on_error)(&error);
+            (settings.on_error)(&error);
         }
         Ok(registered)
     }

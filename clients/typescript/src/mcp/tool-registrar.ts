@@ -1,7 +1,8 @@
 /** Registration of an MCP server's tools, when a call first needs them. */
 
 import type { Client } from "../client.js";
-import { type SidecheckError, ToolsRejected } from "../errors.js";
+import type { SidecheckError } from "../errors.js";
+import { ToolsRejected } from "../registration.js";
 import type { Registration } from "../registry.js";
 import { describeViolation } from "../verdicts.js";
 

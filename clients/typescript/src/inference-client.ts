@@ -1,0 +1,72 @@
+/** Inference of definitions from source text, and their adaptation to protocol versions. */
+
+import type { CallOptions } from "./channel.js";
+import type { Connection } from "./connection.js";
+import { encodeEnum } from "./enums.js";
+import * as wire from "./gen/sidecheck/v1/inference_service.js";
+import type { AdaptedTool, InferOptions, InferredTools } from "./inference.js";
+import type { JsonObjectInput } from "./json.js";
+import { requireJson } from "./responses.js";
+import { encodeToolTarget, type Target } from "./targets.js";
+import { decodeSeverity } from "./verdicts.js";
+
+/** Infers and adapts definitions: `client.inference`. Its methods reject as those of {@link Client}. */
+export class InferenceClient {
+  readonly #connection: Connection;
+
+  /** @internal */
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  /** Infers tool definitions from Python source text, which is not run. */
+  async inferTools(
+    source: string | Uint8Array,
+    options: InferOptions = {},
+  ): Promise<InferredTools> {
+    return this.#connection.call(
+      wire.InferenceServiceService.inferTools,
+      {
+        source: Buffer.from(source),
+        functions: [...(options.functions ?? [])],
+        onUnsupported: encodeEnum<wire.OnUnsupported>(
+          wire.OnUnsupported,
+          "ON_UNSUPPORTED_",
+          options.onUnsupported,
+          "onUnsupported",
+        ),
+        injectedTypes: [...(options.injectedTypes ?? [])],
+        injectedParameters: [...(options.injectedParameters ?? [])],
+      },
+      (response) => ({
+        tools: response.tools.map((tool) => ({
+          ...tool,
+          json: requireJson(tool.json, "InferredTool.json"),
+        })),
+        diagnostics: response.diagnostics.map((diagnostic) => ({
+          ...diagnostic,
+          severity: decodeSeverity(diagnostic.severity),
+        })),
+      }),
+      options,
+    );
+  }
+
+  /** Adapts a tool, a target or a definition, to a protocol version. */
+  async adaptTool(
+    tool: Target | JsonObjectInput,
+    protocolVersion: string,
+    options?: CallOptions,
+  ): Promise<AdaptedTool> {
+    return this.#connection.call(
+      wire.InferenceServiceService.adaptTool,
+      {
+        tool: encodeToolTarget(tool, "tool"),
+        protocolVersion,
+        minRevision: this.#connection.minRevision,
+      },
+      (response) => ({ ...response, json: requireJson(response.json, "AdaptToolResponse.json") }),
+      options,
+    );
+  }
+}
