@@ -286,7 +286,9 @@ def ring(count: int) -> type[BaseModel]:
     """Return one of *count* models that all refer to each other, with (count - 1)! paths."""
     namespace: dict[str, Any] = {}
     for number in range(count):
-        others = {f"to{other}": (f"M{other}", ...) for other in range(count) if other != number}
+        others: dict[str, Any] = {
+            f"to{other}": (f"M{other}", ...) for other in range(count) if other != number
+        }
         namespace[f"M{number}"] = create_model(f"M{number}", **others)
     for member in namespace.values():
         member.model_rebuild(_types_namespace=namespace)
