@@ -22,6 +22,8 @@ class Checked:
     failure: SidecheckError | None = None
     #: Why readers may take the message for different ones.
     ambiguity: Violation | None = None
+    #: Whether there are more violations than these, of which the errors come first.
+    is_truncated: bool = False
 
     @property
     def first_error(self) -> Violation | None:
@@ -64,7 +66,12 @@ class Checked:
             else:
                 own.append(violation)
         whole = replace(self, violations=tuple(own))
-        return whole, [Checked(tuple(violations)) for violations in by_item]
+        outcomes = [Checked(tuple(violations)) for violations in by_item]
+        if self.is_truncated and self.first_error is not None:
+            # Items without an error may have one that was left out.
+            unknown = Checked((Violation(code="LIMIT_EXCEEDED"),))
+            outcomes = [unknown if item.first_error is None else item for item in outcomes]
+        return whole, outcomes
 
 
 class MessageChecks:
@@ -131,4 +138,7 @@ class MessageChecks:
                 if self._session is session:
                     await self.close()
             raise
-        return Checked(tuple(result.verdict.violations), result.error_response)
+        verdict = result.verdict
+        return Checked(
+            tuple(verdict.violations), result.error_response, is_truncated=verdict.truncated
+        )
