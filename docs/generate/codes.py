@@ -127,7 +127,7 @@ _PROXY: CodeTable = MappingProxyType(
         "HEADER_MISMATCH": "A header of HTTP is missing, or differs from the part of the message "
         "that it repeats.",
         "CALLER_NOT_ALLOWED": "A page of another origin called, or by another name of the host.",
-        "TOO_MANY_CONNECTIONS": "A connection to the proxy over HTTP was refused, or one that "
+        "TOO_MANY_CONNECTIONS": "A connection to the proxy over HTTP was rejected, or one that "
         "waited for its client was closed for another: `--max-connections`, "
         "`--max-peer-connections`.",
         "REQUEST_TIMEOUT": "The head or body of a request did not arrive within `--head-seconds` "
@@ -135,13 +135,13 @@ _PROXY: CodeTable = MappingProxyType(
         "RESPONSE_NOT_READ": "A client did not read what it was sent within `--write-seconds`; its "
         "connection was closed.",
         "TOO_MANY_BYTES": "A large message found no room in `--max-bytes-in-flight`: a request was "
-        "refused with HTTP 503, a response became an error, or a stream ended.",
+        "rejected with HTTP 503, a response became an error, or a stream ended.",
         "UPSTREAM_UNAVAILABLE": "The server at the other end of HTTP does not respond, or broke "
         "off.",
         "REQUEST_NOT_ANSWERED": "The server sent an invalid request in a stream of events; it was "
         "dropped, and Envoy cannot give the server an error.",
         "NOT_VALIDATED": "Something over HTTP could not be read as a message, and passed or was "
-        "refused unread.",
+        "rejected unread.",
         "PINS_NOT_WRITTEN": "The lock file of pinned tools could not be written.",
         "TOOL_DROPPED": "A call names a tool that was taken out of the list.",
         "TOOL_ADDED": "A tool that is listed or called is not among the pinned ones.",

@@ -5,7 +5,16 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["ATTACKS", "BAD_CALL", "GOOD_CALL", "RequestAttack", "request"]
+__all__ = [
+    "ATTACKS",
+    "BAD_CALL",
+    "BODIES",
+    "GOOD_CALL",
+    "MEDIA",
+    "READINGS",
+    "RequestAttack",
+    "request",
+]
 
 
 def _call(do: Any) -> bytes:
@@ -65,7 +74,8 @@ _ONE_READING = "what readers may take for different messages does not pass"
 _PATHS = "what may be the endpoint by another spelling is not known to be another path"
 _METHODS = "POST alone has a message: other methods pass without a body, or not at all"
 _FRAMING = "the proxy frames the body anew; what can be framed in two ways is rejected"
-_MEDIA = {
+#: Content types with which readers may find another message, by name.
+MEDIA = {
     "charset UTF-7": b"application/json; charset=utf-7",
     "charset UTF-16 in quotes": b'application/json; x=1; Charset="UTF-16LE"',
     "charset in sections": b"application/json; charset*0=utf-; charset*1=7",
@@ -75,7 +85,8 @@ _MEDIA = {
     "two types in one header": b"application/json, text/plain",
     "a type behind another": b"text/plain, application/json",
 }
-_BODIES = {
+#: Bodies that are no message in UTF-8, by name.
+BODIES = {
     "UTF-16LE": BAD_CALL.decode().encode("utf-16-le"),
     "UTF-16 with a mark": BAD_CALL.decode().encode("utf-16"),
     "UTF-32BE": BAD_CALL.decode().encode("utf-32-be"),
@@ -88,7 +99,8 @@ _BODIES = {
     "50,000 open brackets": _LONG,
     "50,000 quotes": b'{"a":' + b'"' * 50_000,
 }
-_READINGS = {
+#: Invalid calls that some readers take for valid ones, by name.
+READINGS = {
     "a name twice": BAD_CALL.replace(b'"name"', b'"name": "none", "name"'),
     "params twice": BAD_CALL.replace(b'"params"', b'"params": {}, "params"'),
     "another case": BAD_CALL.replace(b'"arguments"', b'"Arguments"'),
@@ -160,10 +172,10 @@ _FRAMINGS: dict[str, tuple[bytes, int]] = {
 ATTACKS = [
     *(
         RequestAttack(name, _ONE_TYPE, request(kind=b"content-type: " + kind), 415)
-        for name, kind in _MEDIA.items()
+        for name, kind in MEDIA.items()
     ),
     RequestAttack("two types", _ONE_TYPE, request(BAD_CALL, b"content-type: text/plain"), 415),
-    *(RequestAttack(name, _ENCODINGS, request(body), 200) for name, body in _BODIES.items()),
+    *(RequestAttack(name, _ENCODINGS, request(body), 200) for name, body in BODIES.items()),
     RequestAttack(
         "gzip",
         "a body that is encoded is not read",
@@ -176,7 +188,7 @@ ATTACKS = [
         request(BAD_CALL, b"content-encoding: identity", b"content-encoding: identity"),
         415,
     ),
-    *(RequestAttack(name, _ONE_READING, request(body), 200) for name, body in _READINGS.items()),
+    *(RequestAttack(name, _ONE_READING, request(body), 200) for name, body in READINGS.items()),
     RequestAttack("an array of an array", _ONE_READING, request(b"[[%b]]" % BAD_CALL), 202),
     *(
         RequestAttack(f"the target {target.decode()}", _PATHS, request(target=target), status)

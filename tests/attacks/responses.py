@@ -7,7 +7,17 @@ from typing import Any, Literal
 
 from attacks.raw_http import response_of
 
-__all__ = ["ATTACKS", "BAD", "BAD_RESULT", "GOOD_RESULT", "MARK", "ResponseAttack", "event"]
+__all__ = [
+    "ATTACKS",
+    "BAD",
+    "BAD_RESULT",
+    "BODIES",
+    "GOOD_RESULT",
+    "MARK",
+    "STREAMS",
+    "ResponseAttack",
+    "event",
+]
 
 MARK = b"evil"
 """What an invalid result has, and nothing that passes."""
@@ -63,7 +73,8 @@ _LOCATIONS = (
     "HTTP://EVIL.example",
 )
 
-_STREAMS: dict[str, bytes] = {
+#: Invalid results in events that some readers find, by name.
+STREAMS: dict[str, bytes] = {
     "a mark twice": _MARK_8 * 2 + event(BAD_RESULT),
     "a mark in Latin-1, as characters": "\u00ef\u00bb\u00bf".encode() + event(BAD_RESULT),
     "a mark after an event that is dropped": event(_response({"n": 1}, 6))
@@ -91,6 +102,16 @@ _STREAMS: dict[str, bytes] = {
     "the id as a fraction": event(BAD_RESULT.replace(b"5", b"5.00", 1) + b" "),
 }
 
+#: Bodies that are no message in UTF-8, by name.
+BODIES: dict[str, bytes] = {
+    "UTF-8 with a mark": _MARK_8 + BAD_RESULT,
+    "UTF-16": BAD_RESULT.decode().encode("utf-16"),
+    "UTF-32": BAD_RESULT.decode().encode("utf-32"),
+    "a batch of 1,001": _BATCH,
+    "not JSON behind the message": BAD_RESULT + b"}",
+    "gzip that no header names": gzip.compress(BAD_RESULT),
+}
+
 
 def _events(body: bytes, kind: str = _EVENTS, **options: Any) -> bytes:
     return response_of(body, kind, **options)
@@ -103,13 +124,13 @@ def _redirected(status: int, location: str) -> bytes:
 ATTACKS = [
     *(
         ResponseAttack(f"events: {name}", _LINES, _events(body), 200)
-        for name, body in _STREAMS.items()
+        for name, body in STREAMS.items()
         if name != "the id as a fraction"
     ),
     ResponseAttack(
         "events: the id as a fraction",
         _IDS,
-        _events(_STREAMS["the id as a fraction"]),
+        _events(STREAMS["the id as a fraction"]),
         200,
         outcome="result",
     ),
@@ -123,14 +144,7 @@ ATTACKS = [
     ResponseAttack("events that do not end", _BOUNDS, _events(b"data: " + b"x" * 2_000_001), 200),
     *(
         ResponseAttack(f"JSON: {name}", _ENCODINGS, response_of(body), 200)
-        for name, body in {
-            "UTF-8 with a mark": _MARK_8 + BAD_RESULT,
-            "UTF-16": BAD_RESULT.decode().encode("utf-16"),
-            "UTF-32": BAD_RESULT.decode().encode("utf-32"),
-            "a batch of 1,001": _BATCH,
-            "not JSON behind the message": BAD_RESULT + b"}",
-            "gzip that no header names": gzip.compress(BAD_RESULT),
-        }.items()
+        for name, body in BODIES.items()
     ),
     *(
         ResponseAttack(f"the type {kind!r}", _TYPES, response_of(BAD_RESULT, kind), status)

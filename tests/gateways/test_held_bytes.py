@@ -1,25 +1,16 @@
 """Parts of exchanges beyond the bytes that the server may hold of large requests."""
 
-import queue
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import Any
 
 import grpc
 import pytest
-from sidecheck_server.gateways.generated.external_processor_pb2 import (
-    HeaderMap,
-    HeaderValue,
-    HttpBody,
-    HttpHeaders,
-    ProcessingRequest,
-    ProcessingResponse,
-)
+from sidecheck_server.gateways.generated.external_processor_pb2 import ProcessingRequest
+from support.ext_proc_exchange import Exchange, headers, part, request_body, response_body
 from support.gateway import ENFORCE, ext_proc_settings
 from support.running import RunningServer
 
-_SECONDS = 180
-_METHOD = "/envoy.service.ext_proc.v3.ExternalProcessor/Process"
 #: Half of the smallest budget is the share of a connection.
 CAPACITY = 1 << 20
 LARGE = b"x" * 300_000
@@ -33,35 +24,13 @@ UNANSWERED = (
 )
 
 
-def headers(field: str, **values: str) -> ProcessingRequest:
-    """Return a part with headers; ``_`` begins a pseudo-header."""
-    items = [
-        HeaderValue(key=name.replace("_", ":", 1), raw_value=value.encode())
-        for name, value in values.items()
-    ]
-    part: Any = {field: HttpHeaders(headers=HeaderMap(headers=items))}
-    return ProcessingRequest(**part)
-
-
 def response_headers(kind: str) -> ProcessingRequest:
-    part = headers("response_headers", _status="200")
-    part.response_headers.headers.headers.append(
-        HeaderValue(key="content-type", raw_value=kind.encode())
-    )
-    return part
+    return part("response_headers", (":status", "200"), ("content-type", kind))
 
 
 POST = headers("request_headers", _method="POST")
 GET = headers("request_headers", _method="GET")
 EVENTS, JSON = response_headers("text/event-stream"), response_headers("application/json")
-
-
-def request(body: bytes) -> ProcessingRequest:
-    return ProcessingRequest(request_body=HttpBody(body=body, end_of_stream=True))
-
-
-def response(body: bytes) -> ProcessingRequest:
-    return ProcessingRequest(response_body=HttpBody(body=body))
 
 
 def ping(id_: int, padding: bytes = b"") -> bytes:
@@ -70,32 +39,6 @@ def ping(id_: int, padding: bytes = b"") -> bytes:
 
 def pong(padding: bytes = b"") -> bytes:
     return b'{"jsonrpc":"2.0","id":1,"result":{"a":"%s"}}' % padding
-
-
-class Exchange:
-    """A stream, as a gateway has it open."""
-
-    def __init__(self, channel: grpc.Channel, metadata: Any) -> None:
-        self._parts: queue.SimpleQueue[ProcessingRequest | None] = queue.SimpleQueue()
-        method: Any = channel.stream_stream(
-            _METHOD,
-            request_serializer=ProcessingRequest.SerializeToString,
-            response_deserializer=ProcessingResponse.FromString,
-        )
-        self._call = method(iter(self._parts.get, None), metadata=metadata, timeout=_SECONDS)
-
-    def send(self, *parts: ProcessingRequest) -> ProcessingResponse:
-        """Return the response to the last of *parts*."""
-        answer = None
-        for part in parts:
-            self._parts.put(part)
-            answer = next(self._call)
-        assert isinstance(answer, ProcessingResponse)
-        return answer
-
-    def close(self) -> None:
-        self._parts.put(None)
-        list(self._call)
 
 
 @pytest.fixture(scope="module")
@@ -124,29 +67,29 @@ def exchanges(
 
 #: What one exchange keeps: an event that has not ended, the body of a request, its headers.
 KEPT = {
-    "an event": [GET, EVENTS, response(b"data: " + LARGE)],
-    "an event in small parts": [GET, EVENTS, *[response(LARGE[:15_000])] * 20],
-    "a request": [POST, request(ping(1, LARGE))],
+    "an event": [GET, EVENTS, response_body(b"data: " + LARGE)],
+    "an event in small parts": [GET, EVENTS, *[response_body(LARGE[:15_000])] * 20],
+    "a request": [POST, request_body(ping(1, LARGE))],
     "headers": [headers("request_headers", _method="GET", x=LARGE.decode())],
 }
 
 #: The parts of another, and what comes of the last: the status and the body.
 SHED: dict[str, tuple[list[ProcessingRequest], int, bytes]] = {
     "headers": ([headers("request_headers", _method="POST", x=LARGE.decode())], 503, b""),
-    "a request": ([POST, request(ping(7, LARGE))], 503, ERROR % 7),
+    "a request": ([POST, request_body(ping(7, LARGE))], 503, ERROR % 7),
     "a batch": (
-        [POST, request(b"[%s,%s]" % (ping(7, LARGE), ping(8)))],
+        [POST, request_body(b"[%s,%s]" % (ping(7, LARGE), ping(8)))],
         503,
         b"[%s,%s]" % (ERROR % 7, ERROR % 8),
     ),
     "a notification": (
-        [POST, request(b'{"jsonrpc":"2.0","method":"%s"}' % LARGE)],
+        [POST, request_body(b'{"jsonrpc":"2.0","method":"%s"}' % LARGE)],
         503,
         b"",
     ),
-    "a response": ([POST, request(ping(1)), JSON, response(pong(LARGE))], 503, ERROR % 1),
+    "a response": ([POST, request_body(ping(1)), JSON, response_body(pong(LARGE))], 503, ERROR % 1),
     "events": (
-        [POST, request(ping(1)), EVENTS, response(b"data: " + LARGE)],
+        [POST, request_body(ping(1)), EVENTS, response_body(b"data: " + LARGE)],
         0,
         UNANSWERED,
     ),
@@ -158,11 +101,11 @@ def test_what_is_kept_counts_until_the_exchange_ends(server: RunningServer, kept
     """A large request of another has no room, then has some; small ones always have."""
     with exchanges(server, ENFORCE) as (one, other):
         one.send(*KEPT[kept])
-        small = other.send(POST, request(ping(1)))
+        small = other.send(POST, request_body(ping(1)))
         with exchanges(server, ENFORCE) as (elsewhere, _):
-            apart = elsewhere.send(POST, request(ping(1, LARGE)))
+            apart = elsewhere.send(POST, request_body(ping(1, LARGE)))
     with exchanges(server, ENFORCE) as (one, other):
-        again = other.send(POST, request(ping(1, LARGE)))
+        again = other.send(POST, request_body(ping(1, LARGE)))
 
     assert ["request_body"] * 3 == [each.WhichOneof("response") for each in (small, apart, again)]
 
@@ -192,7 +135,7 @@ def test_no_room_in_audit(server: RunningServer, shed: str) -> None:
     with exchanges(server, {}) as (one, other):
         one.send(*KEPT["an event"])
         answer = other.send(*parts)
-        rest = other.send(response(b"data: 1\n\n"))
+        rest = other.send(response_body(b"data: 1\n\n"))
 
     metadata: Any = answer.dynamic_metadata["sidecheck"]
     assert ("unvalidated", "OVERLOADED") == (metadata["verdict"], metadata["code"])
@@ -205,8 +148,8 @@ def test_no_room_in_audit(server: RunningServer, shed: str) -> None:
 def test_events_that_were_kept_pass_in_audit(server: RunningServer) -> None:
     """With the part that there is no room for."""
     with exchanges(server, {}) as (one, other):
-        other.send(GET, EVENTS, response(b"data: 1"))
+        other.send(GET, EVENTS, response_body(b"data: 1"))
         one.send(*KEPT["an event"])
-        answer = other.send(response(LARGE))
+        answer = other.send(response_body(LARGE))
 
     assert b"data: 1" + LARGE == answer.response_body.response.body_mutation.body

@@ -6,6 +6,7 @@ passes as it comes.
 """
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Literal, TypeAlias
 
@@ -33,6 +34,7 @@ from sidecheck_server.gateways.generated.external_processor_pb2 import (
 from sidecheck_server.gateways.outcomes import GatewayFindings
 from sidecheck_server.gateways.routes import Routes, failure_of
 from sidecheck_server.proxy.checks import NotCheckedError
+from sidecheck_server.proxy.http_headers import is_lookalike
 from sidecheck_server.proxy.http_messages import Body, HttpMessages, Reply
 from sidecheck_server.proxy.messages import (
     Direction,
@@ -59,13 +61,15 @@ _METADATA = "sidecheck-"
 """Prefix of the metadata of a call that say what the route is."""
 
 _OK, _ACCEPTED, _FIRST_REDIRECT = 200, 202, 300
-_FIRST_ERROR, _NOT_ALLOWED, _UNSUPPORTED, _BAD_GATEWAY, _OVERLOADED = 400, 405, 415, 502, 503
+_FIRST_ERROR, _BAD_REQUEST, _NOT_ALLOWED, _UNSUPPORTED = 400, 400, 405, 415
+_BAD_GATEWAY, _OVERLOADED = 502, 503
+_STATUS = re.compile("[1-9][0-9]{2}")
 
 _METHODS = frozenset({"GET", "POST", "DELETE", "HEAD", "OPTIONS"})
 """Those of Streamable HTTP, and of pages that ask whether they may call."""
 
 _Body: TypeAlias = Body | Literal["error"]
-"""An error is the body of a response with the status of one, which may be no result."""
+"""An error is the body of a redirection or an error of HTTP, which may be no result."""
 
 _MODES: Mapping[_Body, ProcessingMode.BodySendMode] = {
     "error": BUFFERED,
@@ -205,15 +209,9 @@ class _Exchange:
         self._is_encoded = _is_encoded(headers)
         if self._enforces and self._method not in _METHODS:
             # A server may take the body of any method for a message.
-            self._findings.add(
-                Finding(
-                    sender="client",
-                    code="METHOD_NOT_ALLOWED",
-                    action=Action.REJECTED,
-                    is_unvalidated=True,
-                )
-            )
-            return immediate_response(_NOT_ALLOWED, b"")
+            return self._reject_unread(_NOT_ALLOWED, "METHOD_NOT_ALLOWED")
+        if self._enforces and any(is_lookalike(name.encode()) for name in headers):
+            return self._reject_unread(_BAD_REQUEST, "NOT_VALIDATED")
         if not self._has_room(request, "client"):
             return self._shed("request_headers", b"", "client")
         self._kept.append(request.ByteSize())
@@ -222,6 +220,13 @@ class _Exchange:
         )
         # A compressed response could not be read.
         return headers_response("request_headers", remove=("accept-encoding",))
+
+    def _reject_unread(self, status: int, code: str) -> ProcessingResponse:
+        """Return the response with *status* to a request that is not read; report *code*."""
+        self._findings.add(
+            Finding(sender="client", code=code, action=Action.REJECTED, is_unvalidated=True)
+        )
+        return immediate_response(status, b"")
 
     async def _admit(self, request: ProcessingRequest) -> ProcessingResponse:
         messages, text = self._open(), request.request_body.body
@@ -247,7 +252,7 @@ class _Exchange:
 
     async def _begin_response(self, request: ProcessingRequest) -> ProcessingResponse:
         headers = read_headers(request.response_headers.headers)
-        status = int(headers.get(":status", "0"))
+        status = _status_of(headers)
         if self._messages is None and status >= _FIRST_ERROR:
             # Envoy refuses some requests, by their path for example, before it sends them.
             self._body = "other"
@@ -264,7 +269,7 @@ class _Exchange:
                 return response
         if is_whole:
             return headers_response("response_headers")
-        if self._enforces and status >= _FIRST_ERROR:
+        if self._enforces and self._body == "other" and status >= _FIRST_REDIRECT:
             self._body = "error"
         if self._body != "other" and _is_encoded(headers):
             self._body = "other"
@@ -429,6 +434,18 @@ def _check_modes(request: ProcessingRequest) -> None:
     for name in ("request_body_mode", "response_body_mode"):
         if getattr(config, name) != BUFFERED:
             raise _invalid(f"{name} must be BUFFERED in Envoy's processing_mode")
+
+
+def _status_of(headers: Mapping[str, str]) -> int:
+    """Return the status in *headers*, those of a response.
+
+    Raises:
+        RequestError: INVALID_REQUEST if there is none.
+    """
+    status = headers.get(":status", "")
+    if not _STATUS.fullmatch(status):
+        raise _invalid("the headers of the response have no status")
+    return int(status)
 
 
 def _is_encoded(headers: Mapping[str, str]) -> bool:

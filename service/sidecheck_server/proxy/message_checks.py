@@ -42,6 +42,8 @@ class CheckOutcome:
     ambiguity: Violation | None = None
     #: Whether there was a check, whose violations are all here.
     is_complete: bool = False
+    #: Whether there are more violations than these, of which the errors come first.
+    is_truncated: bool = False
     #: The protocol version by which it was checked; "" if unknown.
     version: str = ""
 
@@ -112,7 +114,12 @@ class CheckOutcome:
             else:
                 own.append(violation)
         whole = replace(self, violations=tuple(own))
-        return whole, [CheckOutcome(tuple(violations)) for violations in by_item]
+        outcomes = [CheckOutcome(tuple(violations)) for violations in by_item]
+        if self.is_truncated and self.first_error is not None:
+            # Items without an error may have one that was left out.
+            unknown = CheckOutcome((Violation("", "", "", "LIMIT_EXCEEDED", ""),))
+            outcomes = [unknown if item.first_error is None else item for item in outcomes]
+        return whole, outcomes
 
 
 class MessageChecks:
@@ -188,6 +195,7 @@ class MessageChecks:
             verdict.violations,
             report.error_response,
             is_complete=not verdict.truncated,
+            is_truncated=verdict.truncated,
             version=report.version,
         )
 

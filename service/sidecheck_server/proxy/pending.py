@@ -1,6 +1,6 @@
 """Requests whose responses are awaited, by their ids."""
 
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -51,32 +51,36 @@ class PendingRequests:
     """The open requests of one side, the oldest first where several have one id.
 
     Beyond *most*, the oldest is forgotten. A cancelled request may get a response or none,
-    so only the last of them are remembered.
+    so only the last of them are remembered. Each operation on one request takes the same time,
+    however many others are open and whatever their ids.
     """
 
     def __init__(self, most: int | None = None) -> None:
         self._most = most
-        self._requests: dict[RequestId, list[Request]] = {}
+        # Ordered dictionaries, because the first key of others is searched for among removed ones.
+        self._requests: OrderedDict[Request, None] = OrderedDict()
+        self._by_id: dict[RequestId, OrderedDict[Request, None]] = {}
         self._cancelled: deque[Request] = deque()
 
     def add(self, request: Request) -> None:
         """Add *request*."""
         if self._most is not None and len(self._requests) >= self._most:
-            del self._requests[next(iter(self._requests))]
-        self._requests.setdefault(request.id, []).append(request)
+            self.remove(next(iter(self._requests)))
+        self._requests[request] = None
+        self._by_id.setdefault(request.id, OrderedDict())[request] = None
 
     def find(self, id_: RequestId) -> Request | None:
         """Return the request that a response with *id_* answers."""
-        requests = self._requests.get(id_)
-        return requests[0] if requests else None
+        return next(iter(self._by_id.get(id_, ())), None)
 
     def remove(self, request: Request) -> None:
         """Remove *request*, if it is there."""
-        requests = self._requests.get(request.id, [])
-        if request in requests:
-            requests.remove(request)
-            if not requests:
-                del self._requests[request.id]
+        if request in self._requests:
+            del self._requests[request]
+            same_id = self._by_id[request.id]
+            del same_id[request]
+            if not same_id:
+                del self._by_id[request.id]
 
     def cancel(self, id_: RequestId) -> None:
         """Note that no response is due to the request with *id_*."""
@@ -90,11 +94,10 @@ class PendingRequests:
 
     def take_due(self, ids: Collection[RequestId] | None = None) -> list[Request]:
         """Remove the requests with *ids*, by default all; return those with a response due."""
-        taken = [
-            request
-            for id_ in (list(self._requests) if ids is None else ids)
-            for request in self._requests.pop(id_, [])
-        ]
+        keys = list(self._by_id) if ids is None else ids
+        taken = [request for id_ in keys for request in self._by_id.pop(id_, ())]
+        for request in taken:
+            del self._requests[request]
         return [request for request in taken if not request.is_cancelled]
 
 

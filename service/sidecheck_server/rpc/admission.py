@@ -266,7 +266,7 @@ class Admission:
 class HeldRequests:
     """Requests, or parts of them, that one stream of *peer* holds, counted in *budget*.
 
-    Small ones are not counted. Refusals are, in *shed*.
+    Small ones are not counted. Those without room are, in *shed*.
     """
 
     __slots__ = ("_budget", "_counted", "_peer", "_shed")

@@ -1,4 +1,4 @@
-"""Fence: refuses a database that is older than the one that this server has seen.
+"""Fence: rejects a database that is older than the one that this server has seen.
 
 As with terms of etcd or Raft, what was seen only grows: a former primary that comes back, a
 restored copy or another cluster must not take what the primary before has acknowledged away.

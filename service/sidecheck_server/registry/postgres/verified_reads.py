@@ -23,7 +23,7 @@ _NO_REVISION: Final = "is damaged: it has no revision; restore it from a backup"
 
 
 def read_checked_snapshot(connection: Connection, fence: Fence) -> Snapshot:
-    """Return all that the database has, unless *fence* refuses its term.
+    """Return all that the database has, unless *fence* rejects its term.
 
     Raises:
         RegistryUnusable: it has no registry of this release's layout, or one that is damaged.

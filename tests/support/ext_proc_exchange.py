@@ -1,0 +1,152 @@
+"""Exchanges of Envoy's external processor, with a client of gRPC in the place of Envoy."""
+
+import json
+import queue
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import grpc
+from sidecheck_server.gateways.generated.external_processor_pb2 import (
+    HeaderMap,
+    HeaderValue,
+    HttpBody,
+    HttpHeaders,
+    ProcessingRequest,
+    ProcessingResponse,
+)
+
+__all__ = ["Exchange", "Relayed", "headers", "part", "relay", "request_body", "response_body"]
+
+_SECONDS = 180
+_METHOD = "/envoy.service.ext_proc.v3.ExternalProcessor/Process"
+
+
+def headers(name: str, **values: str) -> ProcessingRequest:
+    """Return the part *name* with headers; ``_`` begins a pseudo-header."""
+    return part(name, *((key.replace("_", ":", 1), value) for key, value in values.items()))
+
+
+def part(name: str, *fields: tuple[str, str], is_last: bool = False) -> ProcessingRequest:
+    """Return the part *name* with the headers *fields*."""
+    items = [HeaderValue(key=key, raw_value=value.encode("latin-1")) for key, value in fields]
+    content: Any = {name: HttpHeaders(headers=HeaderMap(headers=items), end_of_stream=is_last)}
+    return ProcessingRequest(**content)
+
+
+def request_body(body: bytes) -> ProcessingRequest:
+    """Return the part with the whole *body* of a request."""
+    return ProcessingRequest(request_body=HttpBody(body=body, end_of_stream=True))
+
+
+def response_body(body: bytes, *, is_last: bool = False) -> ProcessingRequest:
+    """Return the part with *body*, that of a response or a chunk of it."""
+    return ProcessingRequest(response_body=HttpBody(body=body, end_of_stream=is_last))
+
+
+class Exchange:
+    """A stream, as a gateway has it open."""
+
+    def __init__(self, channel: grpc.Channel, metadata: Any) -> None:
+        self._parts: queue.SimpleQueue[ProcessingRequest | bytes | None] = queue.SimpleQueue()
+        method: Any = channel.stream_stream(
+            _METHOD,
+            request_serializer=_serialize,
+            response_deserializer=ProcessingResponse.FromString,
+        )
+        self._call = method(iter(self._parts.get, None), metadata=metadata, timeout=_SECONDS)
+
+    def send(self, *parts: ProcessingRequest | bytes) -> ProcessingResponse:
+        """Return the response to the last of *parts*.
+
+        Raises:
+            grpc.RpcError: the gateway ends the stream.
+        """
+        answer = None
+        for each in parts:
+            self._parts.put(each)
+            answer = next(self._call)
+        assert isinstance(answer, ProcessingResponse)
+        return answer
+
+    def put(self, part: ProcessingRequest) -> None:
+        """Send *part*, and leave its response."""
+        self._parts.put(part)
+
+    def close(self) -> None:
+        """End the stream, and take the responses that are left."""
+        self._parts.put(None)
+        list(self._call)
+
+    def cancel(self) -> None:
+        """Drop the stream where it is."""
+        self._call.cancel()
+        self._parts.put(None)
+
+
+@dataclass
+class Relayed:
+    """Outcome of an exchange, as Envoy relays it."""
+
+    #: The last answer of the gateway, in words.
+    answer: str = ""
+    #: What the server gets of the request, and the client of the response.
+    server: bytes = b""
+    client: bytes = b""
+
+
+def relay(exchange: Exchange, parts: Iterable[ProcessingRequest | bytes]) -> Relayed:
+    """Send *parts* until the gateway ends the exchange; return the outcome."""
+    relayed = Relayed()
+    for each in parts:
+        try:
+            response = exchange.send(each)
+        except grpc.RpcError as error:
+            status: Any = error
+            relayed.answer = f"{status.code().name}: {status.details()}"
+            return relayed
+        match str(response.WhichOneof("response")):
+            case "immediate_response":
+                immediate = response.immediate_response
+                relayed.answer = f"{immediate.status.code} {describe(immediate.body)}".strip()
+                relayed.client += immediate.body
+                break
+            case "request_body":
+                relayed.server += _body(each, "request_body", response)
+                relayed.answer = f"the server gets {describe(relayed.server) or 'no body'}"
+            case "response_body":
+                relayed.client += _body(each, "response_body", response)
+                relayed.answer = f"the client gets {describe(relayed.client) or 'no message'}"
+            case _:
+                relayed.answer = "headers pass"
+    exchange.close()
+    return relayed
+
+
+def _body(part: Any, name: str, response: ProcessingResponse) -> bytes:
+    """Return what passes of the body in *part*, called *name*."""
+    common = getattr(response, name).response
+    own: bytes = getattr(part, name).body
+    return common.body_mutation.body if common.HasField("body_mutation") else own
+
+
+def describe(body: bytes) -> str:
+    """Return the messages in *body*, JSON or events, by their kinds."""
+    lines = [line.removeprefix(b"data: ") for line in body.split(b"\n")]
+    texts = [json.loads(line) for line in lines if line[:1] in {b"{", b"["}]
+    messages = [item for each in texts for item in (each if isinstance(each, list) else [each])]
+    kinds = Counter(map(_kind, messages))
+    return ", ".join(kind if count == 1 else f"{count} x {kind}" for kind, count in kinds.items())
+
+
+def _kind(message: Any) -> str:
+    if "error" in message:
+        return f"error {message['error']['code']}"
+    if "result" in message:
+        return "failed tool" if message["result"].get("isError") else "result"
+    return str(message.get("method", "a message"))
+
+
+def _serialize(part: ProcessingRequest | bytes) -> bytes:
+    return part if isinstance(part, bytes) else part.SerializeToString()
