@@ -111,7 +111,7 @@ async def run_http_proxy(upstream: str, address: HttpAddress, options: ProxyOpti
                 options,
                 bounds,
             )
-            await serve_http(proxy, address, bounds, report_ready)
+            await serve_http(proxy, address, bounds.clients, report_ready)
     except (OSError, LockFileError) as error:
         raise click.ClickException(printable(str(error))) from None
     finally:
