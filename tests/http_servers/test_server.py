@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 import uvicorn
+from sidecheck_server.config.addresses import Address
 from sidecheck_server.http_servers.connections import ClientBounds, ConnectionLimits
 from sidecheck_server.http_servers.server import HttpServer, open_listener
 from starlette.responses import Response
@@ -23,7 +24,7 @@ async def test_only_the_given_signals_are_taken(signals: Sequence[signal.Signals
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = {number: signal.getsignal(number) for number in numbers}
     server = HttpServer(uvicorn.Config(respond, log_config=None, lifespan="off"), BOUNDS, signals)
-    with open_listener("127.0.0.1", 0) as listener:
+    with open_listener(Address("127.0.0.1", 0)) as listener:
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         while not server.started:  # noqa: ASYNC110  (uvicorn has no event)
             await asyncio.sleep(0.01)

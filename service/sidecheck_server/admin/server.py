@@ -1,7 +1,6 @@
 """The HTTP server of the admin address, in the event loop of the service."""
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from http import HTTPStatus
@@ -13,6 +12,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sidecheck_server.admin.problems import PROBLEM_TYPE, HttpError
+from sidecheck_server.config.addresses import Address
 from sidecheck_server.http_servers.connections import Bound, ClientBounds, ConnectionLimits
 from sidecheck_server.http_servers.server import HttpServer, open_listener
 from sidecheck_server.rpc.sockets import AddressInUseError
@@ -53,7 +53,10 @@ async def running_admin(
     Raises:
         AddressInUseError: the address is taken.
     """
-    listener = _listen(address)
+    try:
+        listener = open_listener(Address.parse(address))
+    except OSError as error:
+        raise AddressInUseError(f"cannot listen on {address}: {error.strerror}") from None
     config = uvicorn.Config(
         _Bounded(application, connections),
         log_config=None,
@@ -62,9 +65,8 @@ async def running_admin(
         timeout_graceful_shutdown=_GRACE_SECONDS,
         lifespan="off",
     )
-    bound_host, bound_port = listener.getsockname()[:2]
-    shown = f"[{bound_host}]" if ":" in bound_host else bound_host
-    _log.info("admin.ready", address=f"http://{shown}:{bound_port}")
+    bound = Address(*listener.getsockname()[:2])
+    _log.info("admin.ready", address=f"http://{bound}")
     limits = ConnectionLimits(
         connections=connections,
         reserve=_RESERVE,
@@ -113,11 +115,3 @@ def _reject(bound: Bound) -> Response:
 def _problem(status: HTTPStatus, detail: str) -> Response:
     headers = {"retry-after": "1"} if status is HTTPStatus.SERVICE_UNAVAILABLE else {}
     return Response(HttpError.plain(status, detail).body, status, headers, PROBLEM_TYPE)
-
-
-def _listen(address: str) -> socket.socket:
-    host, _, port = address.rpartition(":")
-    try:
-        return open_listener(host.strip("[]"), int(port))
-    except OSError as error:
-        raise AddressInUseError(f"cannot listen on {address}: {error.strerror}") from None

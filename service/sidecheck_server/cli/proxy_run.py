@@ -2,6 +2,7 @@
 
 from asyncio.subprocess import Process
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import replace
 from functools import partial
 
 import click
@@ -89,8 +90,8 @@ async def run_http_proxy(upstream: str, address: HttpAddress, options: ProxyOpti
     scheme = "http" if address.certificate is None else "https"
 
     def report_ready(port: int) -> None:
-        host = f"[{address.host}]" if ":" in address.host else address.host
-        log.write(f"sidecheck proxy: listening on {scheme}://{host}:{port}\n")
+        bound = replace(address.address, port=port)
+        log.write(f"sidecheck proxy: listening on {scheme}://{bound}\n")
 
     try:
         async with AsyncExitStack() as stack:
@@ -105,7 +106,7 @@ async def run_http_proxy(upstream: str, address: HttpAddress, options: ProxyOpti
             proxy = HttpProxy(
                 server,
                 connections,
-                CallerCheck(address.host, frozenset(options.origins)),
+                CallerCheck(address.address.host, frozenset(options.origins)),
                 report,
                 _transcript(options, log),
                 options,

@@ -5,10 +5,11 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
-from ipaddress import IPv6Address, ip_address
 from typing import Protocol
 
 from starlette.responses import Response
+
+from sidecheck_server.config.addresses import is_loopback_host, unmapped_ip
 
 __all__ = ["Bound", "ClientBounds", "ClientConnection", "ConnectionLimits", "OpenConnections"]
 
@@ -138,7 +139,4 @@ class ClientBounds:
 
 def _limited_peer(address: str) -> str:
     """Return *address* as it is counted, "" for one that all programs of this machine share."""
-    parsed = ip_address(address.partition("%")[0])
-    if isinstance(parsed, IPv6Address) and parsed.ipv4_mapped is not None:
-        parsed = parsed.ipv4_mapped
-    return "" if parsed.is_loopback else str(parsed)
+    return "" if is_loopback_host(address) else str(unmapped_ip(address))

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import uvicorn
 
+from sidecheck_server.config.addresses import Address
 from sidecheck_server.http_servers.connections import ClientBounds
 from sidecheck_server.http_servers.protocol import BoundedProtocol, response_bytes
 
@@ -30,19 +31,19 @@ _KEEP_ALIVE = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
 without events would otherwise be open for good."""
 
 
-def open_listener(host: str, port: int) -> socket.socket:
-    """Return a socket that listens on *host* and *port*, so that whoever is told can connect.
+def open_listener(address: Address) -> socket.socket:
+    """Return a socket that listens on *address*, so that whoever is told can connect.
 
     Raises:
         OSError: the address cannot be used.
     """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     # asyncio turns off the delay of small segments only where the protocol is named. With it, a
     # response of several writes waits 40 milliseconds for an acknowledgement.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((host, port))
+        listener.bind((address.host, address.port))
         listener.listen(_BACKLOG)
     except BaseException:
         listener.close()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import uvicorn
 from starlette.types import ASGIApp
 
+from sidecheck_server.config.addresses import Address
 from sidecheck_server.http_servers.connections import ClientBounds
 from sidecheck_server.http_servers.server import HttpServer, open_listener
 from sidecheck_server.proxy.http_limits import HttpAddress
@@ -45,13 +46,13 @@ async def serve_http(
         ws="none",
     )
     config.load()
-    with _listen(address) as listener:
+    with _listen(address.address) as listener:
         report_ready(listener.getsockname()[1])
         await HttpServer(config, bounds, _SIGNALS).serve(sockets=[listener])
 
 
-def _listen(address: HttpAddress) -> socket.socket:
+def _listen(address: Address) -> socket.socket:
     try:
-        return open_listener(address.host, address.port)
+        return open_listener(address)
     except OSError as error:
-        raise OSError(f"{address.host}:{address.port}: {error.strerror or error}") from None
+        raise OSError(f"{address}: {error.strerror or error}") from None
