@@ -48,8 +48,30 @@ def test_files_are_served_with_a_strict_policy(page_server: RunningServer) -> No
 def test_names_of_others_do_not_lead_to_the_page(page_server: RunningServer) -> None:
     """As they do not lead to the API."""
     assert 403 == _get(page_server, "/", host="evil.example")[0]
-    assert 404 == _get(page_server, "/page/..%2fpage.py")[0]
-    assert 404 == _get(page_server, "/page/none.js")[0]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["", "none.js", "..%2fpage.py", "..%2f..%2f__init__.py", "%2fetc%2fpasswd", "%00", "x" * 5000],
+)
+def test_paths_that_are_no_files_of_the_page(page_server: RunningServer, path: str) -> None:
+    """Files of the service, of the machine, and folders."""
+    status, headers, _ = _get(page_server, f"/page/{path}")
+
+    assert (404, "application/problem+json") == (status, headers["content-type"])
+
+
+def test_media_types(page_server: RunningServer) -> None:
+    """Those that browsers demand of modules and styles, on every system."""
+    types = {path.rpartition(".")[2]: _get(page_server, f"/{path}")[1] for path in _FILES}
+
+    assert {
+        "": "text/html; charset=utf-8",
+        "css": "text/css; charset=utf-8",
+        "js": "text/javascript; charset=utf-8",
+        "json": "application/json",
+        "svg": "image/svg+xml",
+    } == {suffix: headers["content-type"] for suffix, headers in types.items()}
 
 
 def test_the_page_has_nothing_inline() -> None:

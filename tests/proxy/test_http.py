@@ -270,7 +270,7 @@ def test_a_record_has_both_sides(server: HttpMcpServer, tmp_path: Any) -> None:
     [
         (["--upstream", "http://h/mcp", "--", "server"], "give either -- COMMAND or --upstream"),
         ([], "give either -- COMMAND or --upstream"),
-        (["--upstream", "http://h/mcp", "--listen", "8080"], "--listen 8080: expected host:port"),
+        (["--upstream", "http://h/mcp", "--listen", "8080"], '--listen 8080: expected "host:port"'),
         (["--upstream", "ftp://h/mcp"], "--upstream ftp://h/mcp: expected an URL of http or https"),
         (
             ["--upstream", "http://h/mcp", "--certificate", "c.pem"],

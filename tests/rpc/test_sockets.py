@@ -13,7 +13,6 @@ from sidecheck_server.rpc.sockets import (
     AddressInUseError,
     bind_tcp,
     bind_unix,
-    is_loopback,
     remove_socket,
 )
 
@@ -71,14 +70,27 @@ async def test_port_zero_binds_a_free_port(server: grpc.aio.Server, host: str) -
 
 @pytest.mark.parametrize(
     "address",
-    ["", "here", "50151", ":50151", "here:", "here:x", "here:-1", "here:²", "here:65536", "a:1:"],
+    [
+        "",
+        "here",
+        "50151",
+        ":50151",
+        "here:",
+        "here:x",
+        "here:-1",
+        "here:²",
+        "here:65536",
+        "a:1:",
+        "unix:/tmp/x:1",
+    ],
 )
 async def test_an_invalid_address_is_rejected(server: grpc.aio.Server, address: str) -> None:
     """The message has the expected form."""
     with pytest.raises(AddressInUseError) as raised:
         bind_tcp(server, address)
 
-    assert f"{address!r} is not an address to listen on; expected host:port" == str(raised.value)
+    expected = 'expected "host:port" with a port of at most 65535'
+    assert f"{address!r} is not an address to listen on; {expected}" == str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +98,6 @@ async def test_an_invalid_address_is_rejected(server: grpc.aio.Server, address: 
     [
         pytest.param("192.0.2.1:0", "Cannot assign requested address", id="not of this machine"),
         pytest.param("nowhere.invalid:0", "no such host", id="unknown"),
-        pytest.param("unix:/tmp/x:1", "no such host", id="a path"),
         pytest.param(f"{'x' * 70}.invalid:1", "no such host", id="invalid name"),
     ],
 )
@@ -216,23 +227,3 @@ def test_only_a_dead_socket_is_removed(tmp_path: Path) -> None:
         remove_socket(path)
 
     assert [file] == list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
-    ("address", "expected"),
-    [
-        ("127.0.0.1:1", True),
-        ("127.8.8.8:1", True),
-        ("localhost:1", True),
-        ("[::1]:1", True),
-        ("[::ffff:127.0.0.1]:1", True),
-        ("0.0.0.0:1", False),
-        ("[::]:1", False),
-        ("[::ffff:10.0.0.1]:1", False),
-        ("10.0.0.1:1", False),
-        ("[fe80::1]:1", False),
-    ],
-)
-def test_only_this_machine_reaches_the_loopback(address: str, expected: bool) -> None:
-    """Whatever it is written as."""
-    assert expected == is_loopback(address)

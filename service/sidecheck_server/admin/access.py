@@ -6,9 +6,9 @@ from typing import Final
 
 from sidecheck_server.access.authorizer import Authorizer
 from sidecheck_server.admin.problems import HttpError
+from sidecheck_server.config.addresses import Address
 from sidecheck_server.proxy.http_checks import CallerCheck
 from sidecheck_server.rpc.method_table import Method
-from sidecheck_server.rpc.sockets import is_loopback
 
 __all__ = ["Access"]
 
@@ -27,9 +27,9 @@ class Access:
     """
 
     def __init__(self, address: str, authorizer: Authorizer, *, is_open: bool = False) -> None:
-        host = address.rpartition(":")[0].strip("[]")
-        self._caller_check = CallerCheck(host, frozenset())
-        self._is_closed = not (is_open or is_loopback(address))
+        parsed = Address.parse(address)
+        self._caller_check = CallerCheck(parsed.host, frozenset())
+        self._is_closed = not (is_open or parsed.is_loopback())
         self._authorizer = authorizer
 
     def check(self, headers: Mapping[str, str], method: Method) -> HttpError | None:

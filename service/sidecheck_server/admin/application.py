@@ -52,7 +52,11 @@ def create_application(
 
     own = [Route("/livez", live), Route("/readyz", ready), Route("/metrics", metrics)]
     all_routes = [*own, *routes]
-    paths = [route.path for route in all_routes if isinstance(route, Route)]
+    paths = [
+        route.path
+        for route in all_routes
+        if isinstance(route, Route) and not route.param_convertors
+    ]
 
     async def problem(request: Request, error: Exception) -> Response:
         """Return the problem details of a request that no route takes."""

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from http import HTTPMethod, HTTPStatus
 from typing import Any, Final
 
-import structlog
 from google.protobuf.message import Message
+from google.rpc.status_pb2 import Status
 from starlette.types import Receive, Scope, Send
 
 from sidecheck_server.admin.access import Access
@@ -25,10 +25,8 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.rpc.admission import Admission
 from sidecheck_server.rpc.bytes_in_flight import SMALL
 from sidecheck_server.rpc.call_metrics import CallMetrics, MethodMetrics
-from sidecheck_server.rpc.calls import CallFailed
-from sidecheck_server.rpc.handler import status_of
+from sidecheck_server.rpc.handler import failed_call_status
 from sidecheck_server.rpc.method_table import Kind, Method, message_of
-from sidecheck_server.rpc.status import status_from_error
 from sidecheck_server.workers import CALLER
 
 __all__ = ["MethodEndpoint", "create_endpoints", "path_of"]
@@ -41,8 +39,6 @@ _ARRIVAL_STATUSES: Final[Mapping[str, HTTPStatus]] = {
     "message_seconds": HTTPStatus.REQUEST_TIMEOUT,
 }
 """Statuses of HTTP for bodies that exceed a limit while they arrive."""
-
-_log = structlog.get_logger("sidecheck.http")
 
 
 def create_endpoints(
@@ -135,20 +131,10 @@ class MethodEndpoint:
         try:
             fault = self._access.check(exchange.headers, self.method)
             return fault or await self._call(exchange)
-        except CallFailed as failed:
-            return http_error_of(failed.status)
-        except RequestError as error:
-            return http_error_of(self._failure(error))
-        except asyncio.CancelledError:
-            ended = self._admission.gate.cancelled_call_error()
-            if ended is None:
-                raise
-            return http_error_of(self._failure(ended))
         except ClientGoneError:
             raise
-        except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the client)
-            self._metrics.observe_error(None)
-            return http_error_of(status_of(error, self.method.name))
+        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  (nothing unexpected may reach the client)
+            return http_error_of(self._status(error))
 
     async def _call(self, exchange: Exchange) -> bytes | HttpError:
         """Call the method, and return its response.
@@ -188,18 +174,16 @@ class MethodEndpoint:
         status = None
         if error.reason is ErrorReason.LIMIT_EXCEEDED:
             status = _ARRIVAL_STATUSES.get(error.metadata["bound"])
-        response = http_error_of(self._failure(error), status)
+        response = http_error_of(self._status(error), status)
         return HttpError(
             response.status, response.problem, {**response.headers, "connection": "close"}
         )
 
-    def _failure(self, error: RequestError) -> Any:
-        """Return the status of a call that was not admitted or read, and log it."""
-        self._metrics.observe_error(error.reason)
-        # An overload is logged once a second: writing an event costs as much as a small call.
-        if error.reason is not ErrorReason.OVERLOADED:
-            _log.info("rpc.rejected", method=self.method.name, reason=error.reason.value)
-        return status_from_error(error)
+    def _status(self, error: BaseException) -> Status:
+        """Return the status of a call that *error* ended; see `failed_call_status`."""
+        return failed_call_status(
+            error, self.method.name, self._metrics.observe_error, self._admission.gate
+        )
 
 
 async def _write(response: Message) -> bytes:

@@ -19,7 +19,6 @@ from sidecheck_server.admin.json_shapes import (
     words_of,
 )
 from sidecheck_server.admin.problems import PROBLEM_TYPE
-from sidecheck_server.admin.whole_sessions import SESSION_TEXTS
 from sidecheck_server.rpc.method_table import Method
 
 __all__ = ["create_openapi"]
@@ -62,7 +61,7 @@ _PROBLEM: Final[_Schema] = {
 def create_openapi(methods: Mapping[str, Method]) -> bytes:
     """Return the description of *methods*, by their paths, as JSON text."""
     file = files("sidecheck_server.admin").joinpath("descriptions.json")
-    texts: Mapping[str, str] = {**json.loads(file.read_bytes()), **SESSION_TEXTS}
+    texts: Mapping[str, str] = json.loads(file.read_bytes())
     requests = _Schemas(texts, is_request=True)
     responses = _Schemas(texts, is_request=False)
     paths = {}

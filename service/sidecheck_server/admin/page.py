@@ -4,17 +4,19 @@ The page itself has no data, so it needs no token; its calls do, where the serve
 """
 
 import hashlib
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass
-from importlib.resources import files
-from importlib.resources.abc import Traversable
-from pathlib import PurePosixPath
+from http import HTTPStatus
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, Route
+from starlette.staticfiles import NotModifiedResponse, PathLike, StaticFiles
+from starlette.types import Scope
 
 from sidecheck_server.admin.access import Access
 from sidecheck_server.admin.problems import PROBLEM_TYPE
@@ -53,44 +55,44 @@ _HEADERS: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
-    """A file of the page."""
+class _PageFiles(StaticFiles):
+    """The files of the page, for those whom *access* admits."""
 
-    content: bytes
-    media_type: str
-    etag: str
+    def __init__(self, access: Access) -> None:
+        # Some installers make each file a symbolic link.
+        super().__init__(packages=[("sidecheck_server.admin", "page")], follow_symlink=True)
+        self._access = access
+
+    async def respond(self, request: Request) -> Response:
+        """Return the file at the path of *request*, or the index."""
+        if fault := self._access.check_caller(request.headers):
+            return Response(fault.body, fault.status, fault.headers, PROBLEM_TYPE)
+        path = request.path_params.get("path", "index.html")
+        return await self.get_response(path, request.scope)
+
+    def file_response(
+        self,
+        full_path: PathLike,
+        stat_result: os.stat_result,
+        scope: Scope,
+        status_code: int = HTTPStatus.OK,
+    ) -> Response:
+        """Return the file, or that the browser has it already."""
+        file = Path(full_path)
+        headers = {
+            **_HEADERS,
+            # Time and size, which starlette takes, may be those of another release.
+            "etag": f'"{hashlib.sha256(file.read_bytes()).hexdigest()[:32]}"',
+            # The types that starlette takes are those of the system.
+            "content-type": _MEDIA_TYPES.get(file.suffix, "text/plain; charset=utf-8"),
+        }
+        response = FileResponse(full_path, status_code, headers, stat_result=stat_result)
+        if self.is_not_modified(response.headers, Headers(scope=scope)):
+            return NotModifiedResponse(response.headers)
+        return response
 
 
 def create_page_routes(access: Access) -> list[BaseRoute]:
     """Return the routes of the page, for those whom *access* admits: ``/`` and ``/page/…``."""
-    served = _read_files()
-
-    async def respond(request: Request) -> Response:
-        if fault := access.check_caller(request.headers):
-            return Response(fault.body, fault.status, fault.headers, PROBLEM_TYPE)
-        file = served[request.url.path]
-        headers = {**_HEADERS, "etag": file.etag, "content-type": file.media_type}
-        known = request.headers.get("if-none-match", "").split(",")
-        if file.etag in (etag.strip().removeprefix("W/") for etag in known):
-            return Response(status_code=304, headers=headers)
-        return Response(file.content, headers=headers)
-
-    return [Route(path, respond) for path in served]
-
-
-def _read_files() -> dict[str, _File]:
-    """Return the files of the page by their paths."""
-    contents = {
-        f"/page/{entry.name}": _read(entry)
-        for entry in files("sidecheck_server.admin").joinpath("page").iterdir()
-        if entry.is_file()
-    }
-    index = contents.pop("/page/index.html")
-    return {"/": index, **contents}
-
-
-def _read(entry: Traversable) -> _File:
-    content = entry.read_bytes()
-    digest = hashlib.sha256(content).hexdigest()
-    return _File(content, _MEDIA_TYPES[PurePosixPath(entry.name).suffix], f'"{digest[:32]}"')
+    respond = _PageFiles(access).respond
+    return [Route("/", respond), Route("/page/{path:path}", respond)]

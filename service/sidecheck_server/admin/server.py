@@ -1,29 +1,42 @@
 """The HTTP server of the admin address, in the event loop of the service."""
 
 import asyncio
-import socket
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from http import HTTPStatus
-from typing import Any
+from typing import Final
 
 import structlog
 import uvicorn
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from sidecheck_server.admin.problems import PROBLEM_TYPE, HttpError
-from sidecheck_server.http_servers.listener import HttpServer, open_listener
+from sidecheck_server.config.addresses import Address
+from sidecheck_server.http_servers.connections import Bound, ClientBounds, ConnectionLimits
+from sidecheck_server.http_servers.server import HttpServer, open_listener
 from sidecheck_server.rpc.sockets import AddressInUseError
 
 __all__ = ["running_admin"]
 
 _GRACE_SECONDS = 5
+_HEAD_SECONDS = 10.0
+_RESERVE = 64
+"""Connections for probes, beyond those that all have a request in progress."""
 
 _PROBES = frozenset({"/livez", "/readyz"})
 """Paths that are served however much else is open: supervisors restart a server without them."""
+
+_REJECTIONS: Final = {
+    Bound.CONNECTIONS: (
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        "too many connections are open (transport.connections); retry later",
+    ),
+    Bound.HEAD_SECONDS: (
+        HTTPStatus.REQUEST_TIMEOUT,
+        f"the head of the request did not arrive within {_HEAD_SECONDS:g} seconds",
+    ),
+}
 
 _log = structlog.get_logger("sidecheck.admin")
 
@@ -34,27 +47,34 @@ async def running_admin(
 ) -> AsyncIterator[None]:
     """Serve *application* at *address*, "host:port", until the block ends.
 
-    Beyond *connections*, those that have been open the longest without a request are closed, and
+    Beyond *connections*, those that have waited the longest for a request are closed, and
     further requests get the status 503, but for probes.
 
     Raises:
         AddressInUseError: the address is taken.
     """
-    listener = _listen(address)
+    try:
+        listener = open_listener(Address.parse(address))
+    except OSError as error:
+        raise AddressInUseError(f"cannot listen on {address}: {error.strerror}") from None
     config = uvicorn.Config(
         _Bounded(application, connections),
         log_config=None,
         access_log=False,
         server_header=False,
-        # Bounds the size of headers.
-        http=_protocol(connections),
         timeout_graceful_shutdown=_GRACE_SECONDS,
         lifespan="off",
     )
-    bound_host, bound_port = listener.getsockname()[:2]
-    shown = f"[{bound_host}]" if ":" in bound_host else bound_host
-    _log.info("admin.ready", address=f"http://{shown}:{bound_port}")
-    server = HttpServer(config)
+    bound = Address(*listener.getsockname()[:2])
+    _log.info("admin.ready", address=f"http://{bound}")
+    limits = ConnectionLimits(
+        connections=connections,
+        reserve=_RESERVE,
+        # A flood of connections closes its own, and a probe that has just connected is served.
+        patience_seconds=0.0,
+        head_seconds=_HEAD_SECONDS,
+    )
+    server = HttpServer(config, ClientBounds(limits, _reject))
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         yield
@@ -85,44 +105,13 @@ class _Bounded:
 
 async def _unavailable(scope: Scope, receive: Receive, send: Send) -> None:
     detail = "the server works on as many requests as it may (transport.connections); retry later"
-    error = HttpError.plain(HTTPStatus.SERVICE_UNAVAILABLE, detail)
-    await Response(error.body, error.status, {"retry-after": "1"}, PROBLEM_TYPE)(
-        scope, receive, send
-    )
+    await _problem(HTTPStatus.SERVICE_UNAVAILABLE, detail)(scope, receive, send)
 
 
-def _protocol(connections: int) -> type[H11Protocol]:
-    """Return the protocol of a server with *connections*, of which new ones close idle ones."""
-
-    class Protocol(H11Protocol):
-        def __init__(self, *arguments: Any, **options: Any) -> None:
-            super().__init__(*arguments, **options)
-            self.opened = time.monotonic()
-
-        @property
-        def is_idle(self) -> bool:
-            """Whether no request is worked on; the head of one may have begun."""
-            return self.cycle is None or self.cycle.response_complete
-
-        def connection_made(self, transport: asyncio.BaseTransport) -> None:
-            if len(self.connections) >= connections:
-                idle = [
-                    other
-                    for other in self.connections
-                    if isinstance(other, Protocol)
-                    and other.is_idle
-                    and not other.transport.is_closing()
-                ]
-                if idle:
-                    min(idle, key=lambda other: other.opened).transport.close()
-            super().connection_made(transport)  # type: ignore[arg-type]  # as in uvicorn
-
-    return Protocol
+def _reject(bound: Bound) -> Response:
+    return _problem(*_REJECTIONS[bound])
 
 
-def _listen(address: str) -> socket.socket:
-    host, _, port = address.rpartition(":")
-    try:
-        return open_listener(host.strip("[]"), int(port))
-    except OSError as error:
-        raise AddressInUseError(f"cannot listen on {address}: {error.strerror}") from None
+def _problem(status: HTTPStatus, detail: str) -> Response:
+    headers = {"retry-after": "1"} if status is HTTPStatus.SERVICE_UNAVAILABLE else {}
+    return Response(HttpError.plain(status, detail).body, status, headers, PROBLEM_TYPE)

@@ -17,6 +17,7 @@ from click.core import ParameterSource
 from sidecheck_server.cli.connection import tls_options
 from sidecheck_server.cli.options import examples
 from sidecheck_server.cli.rows import printable
+from sidecheck_server.config.addresses import Address
 from sidecheck_server.config.client_tls import ClientTls
 from sidecheck_server.config.policies import Pinning, Policies, Policy, Repairs
 from sidecheck_server.proxy.http_limits import HttpAddress, HttpLimits
@@ -83,7 +84,6 @@ def _option(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 
 _POLICY = click.Choice([policy.value for policy in Policy])
-_LARGEST_PORT = 65_535
 
 
 class _OutputFile(click.ParamType[FileIO]):
@@ -351,12 +351,13 @@ def _upstream(url: str) -> str:
 
 
 def _address(listen: str, certificate: Path | None, private_key: Path | None) -> HttpAddress:
-    host, _, port = listen.rpartition(":")
-    if not host or not port.isascii() or not port.isdecimal() or int(port) > _LARGEST_PORT:
-        raise click.UsageError(f"--listen {printable(listen)}: expected host:port")
+    try:
+        address = Address.parse(listen)
+    except ValueError as error:
+        raise click.UsageError(f"--listen {printable(listen)}: {error}") from None
     if (certificate is None) != (private_key is None):
         raise click.UsageError("--certificate and --private-key belong together")
-    return HttpAddress(host.strip("[]"), int(port), certificate, private_key)
+    return HttpAddress(address, certificate, private_key)
 
 
 async def _serve(upstream: str, address: HttpAddress, options: ProxyOptions) -> int:

@@ -3,6 +3,7 @@
 from asyncio.subprocess import Process
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from functools import partial
 
 import click
@@ -91,8 +92,8 @@ async def run_http_proxy(upstream: str, address: HttpAddress, options: ProxyOpti
     scheme = "http" if address.certificate is None else "https"
 
     def report_ready(port: int) -> None:
-        host = f"[{address.host}]" if ":" in address.host else address.host
-        log.write(f"sidecheck proxy: listening on {scheme}://{host}:{port}\n")
+        bound = replace(address.address, port=port)
+        log.write(f"sidecheck proxy: listening on {scheme}://{bound}\n")
 
     try:
         async with AsyncExitStack() as stack:
@@ -107,13 +108,13 @@ async def run_http_proxy(upstream: str, address: HttpAddress, options: ProxyOpti
             proxy = HttpProxy(
                 server,
                 connections,
-                CallerCheck(address.host, frozenset(options.origins)),
+                CallerCheck(address.address.host, frozenset(options.origins)),
                 report,
                 _transcript(options, log),
                 options,
                 bounds,
             )
-            await serve_http(proxy, address, bounds, report_ready)
+            await serve_http(proxy, address, bounds.clients, report_ready)
     except (OSError, LockFileError) as error:
         raise click.ClickException(printable(str(error))) from None
     finally:

@@ -12,6 +12,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
+from sidecheck_server.config.addresses import Address
 from sidecheck_server.config.input_files import UnusableFileError, check_file
 from sidecheck_server.config.policies import GatewayPolicies, Pinning
 from sidecheck_server.core.limits import LONGEST_SEARCH, Limits
@@ -52,7 +53,6 @@ _LIMIT_RANGES = {
 }
 """The least and the largest value of limits that have other bounds than 1 and `_MOST`."""
 
-_LARGEST_PORT = 65_535
 _LONGEST_SOCKET_PATH = 107
 """Bytes of a unix socket's path: `sun_path` has 108, and a null byte ends it (unix(7))."""
 
@@ -94,10 +94,11 @@ def check_processes(listen: str, unix_socket: Path | None) -> None:
 
 def check_address(address: str) -> str:
     """Check that *address* is ``host:port``, or empty."""
-    host, _, port = address.rpartition(":")
-    is_port = port.isascii() and port.isdigit() and len(port) <= len(str(_LARGEST_PORT))
-    if address and not (host and is_port and int(port) <= _LARGEST_PORT):
-        raise ValueError(f'expected "host:port" with a port of at most {_LARGEST_PORT}, or ""')
+    if address:
+        try:
+            Address.parse(address)
+        except ValueError as error:
+            raise ValueError(f'{error}, or ""') from None
     _check_characters(address)
     return address
 

@@ -1,113 +1,73 @@
-"""What is open and held at one HTTP server, against its limits."""
+"""Limits of the proxy's HTTP server: connections, bytes held, and reported rejections."""
 
-import time
-from collections import Counter
-from ipaddress import IPv6Address, ip_address
-from typing import Protocol
+from collections.abc import Mapping
+from http import HTTPStatus
+from types import MappingProxyType
+from typing import Final
 
+from starlette.responses import Response
+
+from sidecheck_server.http_servers.connections import Bound, ClientBounds, ConnectionLimits
 from sidecheck_server.proxy.http_bytes import BytesInFlight
 from sidecheck_server.proxy.http_limits import HttpLimits
-from sidecheck_server.proxy.http_rejections import Rejections
+from sidecheck_server.proxy.http_rejections import Rejections, rejection_response
 from sidecheck_server.proxy.report import Findings
 
-__all__ = ["ClientConnection", "HttpBounds", "OpenConnections"]
+__all__ = ["HttpBounds"]
 
-_PATIENCE_SECONDS = 0.25
-"""How long a connection that waits for its client is never closed for another."""
-
-
-class ClientConnection(Protocol):
-    """An open connection of a client."""
-
-    def evict(self, note: str) -> None:
-        """Close the connection for another one; *note* is the limit that is reached."""
-        ...
-
-
-class OpenConnections:
-    """The open connections of all clients, within *limits*.
-
-    Beyond these, the one that has waited for its client the longest makes room: for a request or
-    the rest of one, or until a response is read. Connections whose clients wait for the server
-    stay open, those with a silent stream of events among them.
-    """
-
-    def __init__(self, limits: HttpLimits, patience_seconds: float = _PATIENCE_SECONDS) -> None:
-        self._most = limits.connections
-        self._most_of_peer = limits.peer_connections
-        self._patience = patience_seconds
-        #: The connections and the addresses of their peers, "" if these have no limit.
-        self._open: dict[ClientConnection, str] = {}
-        self._by_peer: Counter[str] = Counter()
-        #: Since when connections wait for their clients, the longest first.
-        self._waiting: dict[ClientConnection, float] = {}
-
-    def __len__(self) -> int:
-        return len(self._open)
-
-    def admit(self, connection: ClientConnection, address: str) -> str | None:
-        """Count *connection* from *address*; return None, or the limit that it would exceed."""
-        peer = _limited_peer(address) if self._most_of_peer else ""
-        if peer and self._by_peer[peer] >= self._most_of_peer:
-            note = "too many connections of one address are open (--max-peer-connections)"
-            if not self._evict(note, peer):
-                return note
-        if len(self._open) >= self._most:
-            note = "too many connections are open (--max-connections)"
-            if not self._evict(note):
-                return note
-        self._open[connection] = peer
-        self._by_peer[peer] += 1
-        self.wait(connection)
-        return None
-
-    def release(self, connection: ClientConnection) -> None:
-        """Note that *connection* is closed."""
-        self.proceed(connection)
-        peer = self._open.pop(connection, None)
-        if peer is not None:
-            self._by_peer[peer] -= 1
-            if not self._by_peer[peer]:
-                del self._by_peer[peer]
-
-    def wait(self, connection: ClientConnection) -> None:
-        """Note that *connection* waits for its client from now on."""
-        self.proceed(connection)
-        if connection in self._open:
-            self._waiting[connection] = time.monotonic()
-
-    def proceed(self, connection: ClientConnection) -> None:
-        """Note that *connection* does not wait for its client."""
-        self._waiting.pop(connection, None)
-
-    def _evict(self, note: str, peer: str = "") -> bool:
-        """Close the connection, of *peer* if it is given, that has waited the longest."""
-        latest = time.monotonic() - self._patience
-        for connection, since in self._waiting.items():
-            if since > latest:
-                break
-            if peer in {"", self._open[connection]}:
-                self.release(connection)
-                connection.evict(note)
-                return True
-        return False
+_REJECTIONS: Final[Mapping[Bound, tuple[HTTPStatus, str, str]]] = MappingProxyType(
+    {
+        Bound.CONNECTIONS: (
+            HTTPStatus.SERVICE_UNAVAILABLE,
+            "TOO_MANY_CONNECTIONS",
+            "too many connections are open (--max-connections)",
+        ),
+        Bound.PEER_CONNECTIONS: (
+            HTTPStatus.SERVICE_UNAVAILABLE,
+            "TOO_MANY_CONNECTIONS",
+            "too many connections of one address are open (--max-peer-connections)",
+        ),
+        Bound.HEAD_SECONDS: (
+            HTTPStatus.REQUEST_TIMEOUT,
+            "REQUEST_TIMEOUT",
+            "the head of a request did not arrive in time (--head-seconds)",
+        ),
+        Bound.BODY_SECONDS: (
+            HTTPStatus.REQUEST_TIMEOUT,
+            "REQUEST_TIMEOUT",
+            "the body of a request did not arrive in time (--body-seconds)",
+        ),
+        # The client does not see this response: it has not read the one before.
+        Bound.WRITE_SECONDS: (
+            HTTPStatus.REQUEST_TIMEOUT,
+            "RESPONSE_NOT_READ",
+            "a client did not read what it was sent (--write-seconds)",
+        ),
+    }
+)
+"""Statuses of HTTP, codes and notes of rejections."""
 
 
 class HttpBounds:
-    """The connections, messages and rejections of an HTTP server with *limits*."""
+    """The clients, messages and rejections of an HTTP server with *limits*."""
 
     def __init__(self, limits: HttpLimits, findings: Findings) -> None:
-        self.limits = limits
         self.rejections = Rejections(findings)
-        self.connections = OpenConnections(limits)
+        self.clients = ClientBounds(
+            ConnectionLimits(
+                connections=limits.connections,
+                peer_connections=limits.peer_connections,
+                head_seconds=limits.head_seconds,
+                body_seconds=limits.body_seconds,
+                write_seconds=limits.write_seconds,
+            ),
+            self._reject,
+        )
         # Apart, so that responses that nobody reads do not reject requests.
         self.requests = BytesInFlight(limits.bytes_in_flight)
         self.responses = BytesInFlight(limits.bytes_in_flight, limits.write_seconds)
 
-
-def _limited_peer(address: str) -> str:
-    """Return *address* as it is counted, "" for one that all programs of this machine share."""
-    parsed = ip_address(address.partition("%")[0])
-    if isinstance(parsed, IPv6Address) and parsed.ipv4_mapped is not None:
-        parsed = parsed.ipv4_mapped
-    return "" if parsed.is_loopback else str(parsed)
+    def _reject(self, bound: Bound) -> Response:
+        status, code, note = _REJECTIONS[bound]
+        self.rejections.add(code, note)
+        return rejection_response(status, code, note)

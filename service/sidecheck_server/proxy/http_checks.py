@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 import msgspec
 
+from sidecheck_server.config.addresses import is_loopback_host
 from sidecheck_server.core.mcp.call_errors import (
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -48,13 +48,6 @@ _ERROR_STATUSES = {
 "Server Validation"). The specification has none for the first two."""
 
 
-def _is_loopback(host: str) -> bool:
-    try:
-        return host.lower().removesuffix(".") == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 @dataclass(frozen=True, slots=True)
 class CallerCheck:
     """Who may call: pages of *origins*, and programs by the names of the host.
@@ -73,7 +66,7 @@ class CallerCheck:
         if origin is not None and origin not in self.origins and not self._is_own(origin):
             return "this origin is not allowed"
         host = headers.get("host", "")
-        if _is_loopback(self.host) and not self._is_own(f"//{host}"):
+        if is_loopback_host(self.host) and not self._is_own(f"//{host}"):
             return "this host is not allowed"
         return ""
 
@@ -83,7 +76,7 @@ class CallerCheck:
         except ValueError:
             return False
         return name is not None and (
-            _is_loopback(name) if _is_loopback(self.host) else name == self.host.lower()
+            is_loopback_host(name) if is_loopback_host(self.host) else name == self.host.lower()
         )
 
 

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+from sidecheck_server.config.addresses import Address
+
 __all__ = ["HttpAddress", "HttpLimits"]
 
 _COUNT = (1, 40_000)
@@ -14,8 +16,7 @@ _SECONDS = (0.1, 86_400.0)
 class HttpAddress:
     """Where to listen, and with which certificate, in PEM; None for plain text."""
 
-    host: str
-    port: int
+    address: Address
     certificate: Path | None = None
     private_key: Path | None = None
 

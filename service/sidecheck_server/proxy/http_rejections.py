@@ -9,7 +9,7 @@ from starlette.responses import Response
 from sidecheck_server.proxy.messages import Direction
 from sidecheck_server.proxy.report import Action, Finding, Findings
 
-__all__ = ["Rejections", "rejection_bytes", "rejection_response"]
+__all__ = ["Rejections", "rejection_response"]
 
 _PROBLEM_TYPE = "application/problem+json"
 _RETRY_SECONDS = 1
@@ -48,25 +48,9 @@ class Rejections:
 
 def rejection_response(status: HTTPStatus, code: str, note: str) -> Response:
     """Return the response to a request that is refused for the reason *note*."""
-    return Response(_details(status, code, note), status, _headers(status), _PROBLEM_TYPE)
-
-
-def rejection_bytes(status: HTTPStatus, code: str, note: str) -> bytes:
-    """Return the same as the bytes of a response that ends its connection."""
-    body = _details(status, code, note)
-    headers = {
-        "content-type": _PROBLEM_TYPE,
-        "content-length": str(len(body)),
-        "connection": "close",
-        **_headers(status),
-    }
-    lines = [f"HTTP/1.1 {status} {status.phrase}", *map(": ".join, headers.items()), "", ""]
-    return "\r\n".join(lines).encode() + body
-
-
-def _headers(status: HTTPStatus) -> dict[str, str]:
     is_transient = status is HTTPStatus.SERVICE_UNAVAILABLE
-    return {"retry-after": str(_RETRY_SECONDS)} if is_transient else {}
+    headers = {"retry-after": str(_RETRY_SECONDS)} if is_transient else {}
+    return Response(_details(status, code, note), status, headers, _PROBLEM_TYPE)
 
 
 def _details(status: HTTPStatus, code: str, note: str) -> bytes:

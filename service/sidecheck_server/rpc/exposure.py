@@ -2,8 +2,8 @@
 
 import structlog
 
+from sidecheck_server.config.addresses import Address
 from sidecheck_server.config.settings import Settings, UnusableSettingsError
-from sidecheck_server.rpc.sockets import is_loopback
 
 __all__ = ["check_exposure"]
 
@@ -17,9 +17,13 @@ def check_exposure(settings: Settings) -> None:
         UnusableSettingsError: they would, and the settings do not say that they may.
     """
     is_encrypted = settings.tls_certificate is not None
-    if settings.listen and not is_loopback(settings.listen):
+    if settings.listen and not Address.parse(settings.listen).is_loopback():
         _check_address(settings, settings.listen, is_encrypted=is_encrypted)
-    if settings.admin_listen and settings.admin_open and not is_loopback(settings.admin_listen):
+    if (
+        settings.admin_listen
+        and settings.admin_open
+        and not Address.parse(settings.admin_listen).is_loopback()
+    ):
         _check_address(settings, settings.admin_listen, is_encrypted=False)
 
 

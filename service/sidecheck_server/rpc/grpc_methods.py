@@ -11,8 +11,6 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any, Final, NoReturn, Self
 
 import grpc
-import structlog
-from google.rpc.status_pb2 import Status
 
 from sidecheck_server.access.authorizer import Authorizer
 from sidecheck_server.core.errors import ErrorReason, RequestError
@@ -21,8 +19,10 @@ from sidecheck_server.rpc.bytes_in_flight import SMALL
 from sidecheck_server.rpc.call_metrics import CallMetrics, MethodMetrics
 from sidecheck_server.rpc.caller import set_caller
 from sidecheck_server.rpc.calls import CallFailed
+from sidecheck_server.rpc.handler import failed_call_status
 from sidecheck_server.rpc.method_table import Kind, Method, SharedResponse, message_of
-from sidecheck_server.rpc.status import abort, status_from_error
+from sidecheck_server.rpc.shutdown_gate import ShutdownGate
+from sidecheck_server.rpc.status import abort
 from sidecheck_server.workers import CALLER
 
 __all__ = ["add_methods"]
@@ -35,12 +35,12 @@ _UNKNOWN: Final[int] = grpc.StatusCode.UNKNOWN.value[0]
 _ENDED_BY_PEER: Final = (asyncio.CancelledError, GeneratorExit, grpc.aio.InternalError)
 """How a handler learns that its call was cancelled: its task, its generator, what it reads."""
 
+_FAILURES: Final = (CallFailed, RequestError)
+
 _TURNS: Final = 3
 
 _WAY_SECONDS: Final = 0.05
 """How long a call may be under way to the server, for telling why the peer ended it."""
-
-_log = structlog.get_logger("sidecheck.rpc")
 
 
 def add_methods(
@@ -146,16 +146,9 @@ class _GrpcCall:
         if authorizer.requires_tokens:
             authorizer.authorize(self.metadata.get("authorization"), self._method.path)
 
-    async def reject(self, error: RequestError) -> NoReturn:
-        """End the call, which was not admitted, with *error*, and log that."""
-        self.observe_error(error.reason)
-        # An overload is logged once a second: writing an event costs as much as a small call.
-        if error.reason is not ErrorReason.OVERLOADED:
-            _log.info("rpc.rejected", method=self._method.name, reason=error.reason.value)
-        await self.fail(status_from_error(error))
-
-    async def fail(self, status: Status) -> NoReturn:
-        """End the call with *status*."""
+    async def fail(self, error: BaseException, gate: ShutdownGate | None = None) -> NoReturn:
+        """End the call with the status of *error*; see `failed_call_status`."""
+        status = failed_call_status(error, self._method.name, self._metrics.observe_error, gate)
         self.code = status.code
         await abort(self._context, status)
 
@@ -204,15 +197,8 @@ def _unary(
                     gate.leave(task)
                     if gate.is_paused:
                         await gate.hold_response()
-            except CallFailed as failed:
-                await call.fail(failed.status)
-            except RequestError as error:
-                await call.reject(error)
-            except asyncio.CancelledError:
-                ended = gate.cancelled_call_error()
-                if ended is None:
-                    raise
-                await call.reject(ended)
+            except (*_FAILURES, asyncio.CancelledError) as error:
+                await call.fail(error, gate)
             metrics.sent += 1
             return serialized
 
@@ -231,10 +217,8 @@ def _exempt_unary(
                 message = await admission.receive(context)
                 metrics.received += 1
                 response = message_of(await method.handler(method.deserialize(message), call))
-            except CallFailed as failed:
-                await call.fail(failed.status)
-            except RequestError as error:
-                await call.reject(error)
+            except _FAILURES as error:
+                await call.fail(error)
             metrics.sent += 1
             serialized: bytes = response.SerializeToString()
             return serialized
@@ -256,10 +240,8 @@ def _server_stream(
                 async for response in method.handler(method.deserialize(message), call):
                     metrics.sent += 1
                     yield response
-            except CallFailed as failed:
-                await call.fail(failed.status)
-            except RequestError as error:
-                await call.reject(error)
+            except _FAILURES as error:
+                await call.fail(error)
 
     return respond
 
@@ -274,10 +256,8 @@ def _bidi_stream(method: Method, metrics: MethodMetrics, authorizer: Authorizer)
                 async for response in method.handler(_received(context, metrics), call):
                     metrics.sent += 1
                     yield response
-            except CallFailed as failed:
-                await call.fail(failed.status)
-            except RequestError as error:
-                await call.reject(error)
+            except _FAILURES as error:
+                await call.fail(error)
 
     return respond
 

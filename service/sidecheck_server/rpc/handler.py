@@ -4,6 +4,7 @@ A request error becomes a status. Anything unexpected becomes INTERNAL with an o
 that the log has too. Each call is one event in the log, without content of the request.
 """
 
+import asyncio
 import logging
 import secrets
 import time
@@ -20,14 +21,21 @@ from google.protobuf.message import Message
 from google.rpc.error_details_pb2 import ErrorInfo
 from google.rpc.status_pb2 import Status
 
-from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.rpc.access_log import LoggedResponse, log_fields, verdict_codes
 from sidecheck_server.rpc.calls import Call, CallFailed
 from sidecheck_server.rpc.method_table import raise_if_unreadable
+from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.rpc.status import DOMAIN, status_from_error
 
-__all__ = ["check_response_size", "log_failure", "rpc_handler", "status_of"]
+__all__ = [
+    "check_response_size",
+    "failed_call_status",
+    "log_failure",
+    "rpc_handler",
+    "status_of",
+]
 
 
 _NO_REASONS: Mapping[str, int] = MappingProxyType({})
@@ -95,6 +103,38 @@ def check_response_size(response: Message, limits: Limits) -> None:
     size = response.ByteSize()
     if size > limits.message_bytes:
         raise limit_exceeded_error("message_bytes", limits.message_bytes, "the response", size)
+
+
+def failed_call_status(
+    error: BaseException,
+    method: str,
+    observe_error: Callable[[ErrorReason | None], None],
+    gate: ShutdownGate | None = None,
+) -> Status:
+    """Return the status of a call of *method*, which *error* ended in or around its handler.
+
+    A call that was not admitted or read is observed and logged here, others by their handlers.
+
+    Raises:
+        CancelledError: *error*, if *gate* has not cancelled the call.
+    """
+    if isinstance(error, CallFailed):
+        return error.status
+    if isinstance(error, asyncio.CancelledError):
+        ended = None if gate is None else gate.cancelled_call_error()
+        if ended is None:
+            raise error
+        error = ended
+    if isinstance(error, RequestError):
+        observe_error(error.reason)
+        # An overload is logged once a second: writing an event costs as much as a small call.
+        if error.reason is not ErrorReason.OVERLOADED:
+            _log.info("rpc.rejected", method=method, reason=error.reason.value)
+        return status_from_error(error)
+    if not isinstance(error, Exception):
+        raise error
+    observe_error(None)
+    return _internal_error(error, method)
 
 
 def status_of(error: Exception, method: str) -> Status:

@@ -7,6 +7,7 @@ import structlog
 from grpc_health.v1 import health
 
 from sidecheck_server.access.authorizer import Authorizer
+from sidecheck_server.config.addresses import Address
 from sidecheck_server.config.settings import Settings
 from sidecheck_server.config.transport_limits import TransportLimits
 from sidecheck_server.rpc.call_metrics import CallMetrics
@@ -20,7 +21,6 @@ from sidecheck_server.rpc.sockets import (
     bind_unix,
     check_tcp,
     check_unix,
-    is_loopback,
     remove_socket,
     set_mode,
 )
@@ -86,7 +86,11 @@ def check_addresses(settings: Settings) -> None:
 
 def report_ready(settings: Settings, addresses: list[str]) -> None:
     """Log that a server with *settings* is serving at *addresses*, TCP first."""
-    if settings.listen and settings.tls_certificate is None and not is_loopback(settings.listen):
+    if (
+        settings.listen
+        and settings.tls_certificate is None
+        and not Address.parse(settings.listen).is_loopback()
+    ):
         _log.warning("server.plaintext", address=addresses[0])
     _log.info("server.ready", addresses=addresses, event_loop=settings.event_loop)
 

@@ -4,10 +4,12 @@ import errno
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from ipaddress import IPv6Address, ip_address
+from dataclasses import replace
 from pathlib import Path
 
 import grpc
+
+from sidecheck_server.config.addresses import Address
 
 __all__ = [
     "AddressInUseError",
@@ -15,30 +17,28 @@ __all__ = [
     "bind_unix",
     "check_tcp",
     "check_unix",
-    "is_loopback",
     "remove_socket",
     "reserve_tcp",
     "set_mode",
 ]
-
-_LARGEST_PORT = 65_535
 
 
 class AddressInUseError(Exception):
     """The server cannot listen on an address; the message says which and why."""
 
 
-def check_tcp(address: str) -> str:
-    """Check that a server can listen on ``host:port``, and return the host.
+def check_tcp(text: str) -> Address:
+    """Check that a server can listen on *text*, ``host:port``, and return the address.
 
     Raises:
         AddressInUseError: the address is invalid, taken, or not of this machine.
     """
-    host, _, port = address.rpartition(":")
-    if not host or not (port.isascii() and port.isdigit()) or int(port) > _LARGEST_PORT:
-        raise AddressInUseError(f"{address!r} is not an address to listen on; expected host:port")
-    _raise_if_taken(host, int(port), address)
-    return host
+    try:
+        address = Address.parse(text)
+    except ValueError as error:
+        raise AddressInUseError(f"{text!r} is not an address to listen on; {error}") from None
+    _raise_if_taken(address)
+    return address
 
 
 def check_unix(path: Path) -> None:
@@ -63,12 +63,12 @@ def check_unix(path: Path) -> None:
 
 def bind_tcp(
     server: grpc.aio.Server,
-    address: str,
+    text: str,
     credentials: grpc.ServerCredentials | None = None,
     *,
     shared: bool = False,
 ) -> str:
-    """Bind *server* to ``host:port`` and return the address with the actual port.
+    """Bind *server* to *text*, ``host:port``, and return the address with the actual port.
 
     Without *credentials* it is in plain text.
 
@@ -79,20 +79,20 @@ def bind_tcp(
     Raises:
         AddressInUseError: as `check_tcp`.
     """
-    host = address.rpartition(":")[0] if shared else check_tcp(address)
+    address = Address.parse(text) if shared else check_tcp(text)
     try:
         if credentials is None:
-            bound = server.add_insecure_port(address)
+            bound = server.add_insecure_port(str(address))
         else:
-            bound = server.add_secure_port(address, credentials)
+            bound = server.add_secure_port(str(address), credentials)
     except RuntimeError:
         raise AddressInUseError(f"cannot listen on {address}: the system rejects it") from None
-    return f"{host}:{bound}"
+    return str(replace(address, port=bound))
 
 
 @contextmanager
-def reserve_tcp(address: str) -> Iterator[str]:
-    """Reserve ``host:port`` for servers with ``grpc.so_reuseport``, for the block.
+def reserve_tcp(text: str) -> Iterator[str]:
+    """Reserve *text*, ``host:port``, for servers with ``grpc.so_reuseport``, for the block.
 
     Yields the address with the actual port. Nobody listens there yet: connections are
     refused until a server does.
@@ -100,11 +100,11 @@ def reserve_tcp(address: str) -> Iterator[str]:
     Raises:
         AddressInUseError: as `check_tcp`.
     """
-    host = check_tcp(address)
-    port = int(address.rpartition(":")[2])
+    address = check_tcp(text)
+    port = address.port
     with ExitStack() as stack:
         for family, kind, _, _, sockaddr in socket.getaddrinfo(
-            host.strip("[]"), port, type=socket.SOCK_STREAM
+            address.host, port, type=socket.SOCK_STREAM
         ):
             reserved = stack.enter_context(socket.socket(family, kind))
             reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
@@ -114,21 +114,7 @@ def reserve_tcp(address: str) -> Iterator[str]:
             with suppress(OSError):
                 reserved.bind((sockaddr[0], port, *sockaddr[2:]))
                 port = reserved.getsockname()[1]
-        yield f"{host}:{port}"
-
-
-def is_loopback(address: str) -> bool:
-    """Return whether only this machine can connect to ``host:port``."""
-    host, _, port = address.rpartition(":")
-    try:
-        infos = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM)
-    except socket.gaierror:
-        # Nobody can listen there either.
-        return False
-    addresses = [ip_address(sockaddr[0]) for *_, sockaddr in infos]
-    return all(
-        ((isinstance(ip, IPv6Address) and ip.ipv4_mapped) or ip).is_loopback for ip in addresses
-    )
+        yield str(replace(address, port=port))
 
 
 def bind_unix(server: grpc.aio.Server, path: Path) -> str:
@@ -172,14 +158,14 @@ def remove_socket(path: Path) -> None:
             path.unlink()
 
 
-def _raise_if_taken(host: str, port: int, address: str) -> None:
-    """Raise an error if any of the addresses of *host* is taken.
+def _raise_if_taken(address: Address) -> None:
+    """Raise an error if any of the IP addresses of *address* is taken.
 
     gRPC needs only one of several: of two servers on localhost, one would listen on IPv4
     and the other on IPv6.
     """
     try:
-        infos = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
+        infos = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise AddressInUseError(f"cannot listen on {address}: no such host") from None
     errors = []

@@ -2893,6 +2893,174 @@ func (x *RepeatedViolation) GetFirstItem() uint64 {
 	return 0
 }
 
+// Request to check the messages of one session. Only over HTTP, where it takes the place of the
+// stream `CheckSession`.
+type WholeSessionRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Context of the session before its first message.
+	Defaults *SessionDefaults `protobuf:"bytes,1,opt,name=defaults,proto3" json:"defaults,omitempty"`
+	// Messages of the session, in order.
+	Items         []*WholeSessionItem `protobuf:"bytes,2,rep,name=items,proto3" json:"items,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WholeSessionRequest) Reset() {
+	*x = WholeSessionRequest{}
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WholeSessionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WholeSessionRequest) ProtoMessage() {}
+
+func (x *WholeSessionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WholeSessionRequest.ProtoReflect.Descriptor instead.
+func (*WholeSessionRequest) Descriptor() ([]byte, []int) {
+	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{40}
+}
+
+func (x *WholeSessionRequest) GetDefaults() *SessionDefaults {
+	if x != nil {
+		return x.Defaults
+	}
+	return nil
+}
+
+func (x *WholeSessionRequest) GetItems() []*WholeSessionItem {
+	if x != nil {
+		return x.Items
+	}
+	return nil
+}
+
+// One message of a session.
+type WholeSessionItem struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The message. Set its `sender`: without it, the requests of the two peers cannot be told
+	// apart. `request_method` and `request` are not needed.
+	Message *ProtocolMessage `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
+	// Status of the HTTP response to the message, if it was sent over HTTP. If it rejects a message
+	// of the client (400 or more), the message takes no part in the session.
+	HttpStatus    uint32 `protobuf:"varint,2,opt,name=http_status,json=httpStatus,proto3" json:"http_status,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WholeSessionItem) Reset() {
+	*x = WholeSessionItem{}
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[41]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WholeSessionItem) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WholeSessionItem) ProtoMessage() {}
+
+func (x *WholeSessionItem) ProtoReflect() protoreflect.Message {
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[41]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WholeSessionItem.ProtoReflect.Descriptor instead.
+func (*WholeSessionItem) Descriptor() ([]byte, []int) {
+	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{41}
+}
+
+func (x *WholeSessionItem) GetMessage() *ProtocolMessage {
+	if x != nil {
+		return x.Message
+	}
+	return nil
+}
+
+func (x *WholeSessionItem) GetHttpStatus() uint32 {
+	if x != nil {
+		return x.HttpStatus
+	}
+	return 0
+}
+
+// Outcomes of the check of a session.
+type WholeSessionResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One outcome per message, in order.
+	Outcomes []*CheckOutcome `protobuf:"bytes,1,rep,name=outcomes,proto3" json:"outcomes,omitempty"`
+	// Violations that more than one message has.
+	Summary       *SessionSummary `protobuf:"bytes,2,opt,name=summary,proto3" json:"summary,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WholeSessionResponse) Reset() {
+	*x = WholeSessionResponse{}
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[42]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WholeSessionResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WholeSessionResponse) ProtoMessage() {}
+
+func (x *WholeSessionResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[42]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WholeSessionResponse.ProtoReflect.Descriptor instead.
+func (*WholeSessionResponse) Descriptor() ([]byte, []int) {
+	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{42}
+}
+
+func (x *WholeSessionResponse) GetOutcomes() []*CheckOutcome {
+	if x != nil {
+		return x.Outcomes
+	}
+	return nil
+}
+
+func (x *WholeSessionResponse) GetSummary() *SessionSummary {
+	if x != nil {
+		return x.Summary
+	}
+	return nil
+}
+
 var File_sidecheck_v1_protocol_service_proto protoreflect.FileDescriptor
 
 const file_sidecheck_v1_protocol_service_proto_rawDesc = "" +
@@ -3075,7 +3243,17 @@ const file_sidecheck_v1_protocol_service_proto_rawDesc = "" +
 	"\x04tool\x18\x02 \x01(\tR\x04tool\x12\x14\n" +
 	"\x05count\x18\x03 \x01(\x04R\x05count\x12\x1d\n" +
 	"\n" +
-	"first_item\x18\x04 \x01(\x04R\tfirstItem*j\n" +
+	"first_item\x18\x04 \x01(\x04R\tfirstItem\"\x86\x01\n" +
+	"\x13WholeSessionRequest\x129\n" +
+	"\bdefaults\x18\x01 \x01(\v2\x1d.sidecheck.v1.SessionDefaultsR\bdefaults\x124\n" +
+	"\x05items\x18\x02 \x03(\v2\x1e.sidecheck.v1.WholeSessionItemR\x05items\"l\n" +
+	"\x10WholeSessionItem\x127\n" +
+	"\amessage\x18\x01 \x01(\v2\x1d.sidecheck.v1.ProtocolMessageR\amessage\x12\x1f\n" +
+	"\vhttp_status\x18\x02 \x01(\rR\n" +
+	"httpStatus\"\x86\x01\n" +
+	"\x14WholeSessionResponse\x126\n" +
+	"\boutcomes\x18\x01 \x03(\v2\x1a.sidecheck.v1.CheckOutcomeR\boutcomes\x126\n" +
+	"\asummary\x18\x02 \x01(\v2\x1c.sidecheck.v1.SessionSummaryR\asummary*j\n" +
 	"\rResultProfile\x12\x1e\n" +
 	"\x1aRESULT_PROFILE_UNSPECIFIED\x10\x00\x12 \n" +
 	"\x1cRESULT_PROFILE_SPECIFICATION\x10\x01\x12\x17\n" +
@@ -3113,7 +3291,7 @@ func file_sidecheck_v1_protocol_service_proto_rawDescGZIP() []byte {
 }
 
 var file_sidecheck_v1_protocol_service_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_sidecheck_v1_protocol_service_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
+var file_sidecheck_v1_protocol_service_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
 var file_sidecheck_v1_protocol_service_proto_goTypes = []any{
 	(ResultProfile)(0),                     // 0: sidecheck.v1.ResultProfile
 	(Sender)(0),                            // 1: sidecheck.v1.Sender
@@ -3158,30 +3336,33 @@ var file_sidecheck_v1_protocol_service_proto_goTypes = []any{
 	(*CheckSessionResponse)(nil),           // 40: sidecheck.v1.CheckSessionResponse
 	(*SessionSummary)(nil),                 // 41: sidecheck.v1.SessionSummary
 	(*RepeatedViolation)(nil),              // 42: sidecheck.v1.RepeatedViolation
-	(Severity)(0),                          // 43: sidecheck.v1.Severity
-	(*Verdict)(nil),                        // 44: sidecheck.v1.Verdict
-	(*InlineTool)(nil),                     // 45: sidecheck.v1.InlineTool
-	(*Document)(nil),                       // 46: sidecheck.v1.Document
-	(*Target)(nil),                         // 47: sidecheck.v1.Target
-	(*status.Status)(nil),                  // 48: google.rpc.Status
+	(*WholeSessionRequest)(nil),            // 43: sidecheck.v1.WholeSessionRequest
+	(*WholeSessionItem)(nil),               // 44: sidecheck.v1.WholeSessionItem
+	(*WholeSessionResponse)(nil),           // 45: sidecheck.v1.WholeSessionResponse
+	(Severity)(0),                          // 46: sidecheck.v1.Severity
+	(*Verdict)(nil),                        // 47: sidecheck.v1.Verdict
+	(*InlineTool)(nil),                     // 48: sidecheck.v1.InlineTool
+	(*Document)(nil),                       // 49: sidecheck.v1.Document
+	(*Target)(nil),                         // 50: sidecheck.v1.Target
+	(*status.Status)(nil),                  // 51: google.rpc.Status
 }
 var file_sidecheck_v1_protocol_service_proto_depIdxs = []int32{
-	43, // 0: sidecheck.v1.CheckOptions.min_severity:type_name -> sidecheck.v1.Severity
+	46, // 0: sidecheck.v1.CheckOptions.min_severity:type_name -> sidecheck.v1.Severity
 	7,  // 1: sidecheck.v1.ListRulesResponse.rules:type_name -> sidecheck.v1.Rule
-	43, // 2: sidecheck.v1.Rule.severity:type_name -> sidecheck.v1.Severity
+	46, // 2: sidecheck.v1.Rule.severity:type_name -> sidecheck.v1.Severity
 	3,  // 3: sidecheck.v1.CheckToolNamesRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 4: sidecheck.v1.CheckToolNamesRequest.options:type_name -> sidecheck.v1.CheckOptions
 	10, // 5: sidecheck.v1.CheckToolNamesResponse.outcomes:type_name -> sidecheck.v1.ToolNameOutcome
 	11, // 6: sidecheck.v1.CheckToolNamesResponse.collisions:type_name -> sidecheck.v1.NameCollision
-	44, // 7: sidecheck.v1.ToolNameOutcome.verdict:type_name -> sidecheck.v1.Verdict
+	47, // 7: sidecheck.v1.ToolNameOutcome.verdict:type_name -> sidecheck.v1.Verdict
 	3,  // 8: sidecheck.v1.CheckToolsRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 9: sidecheck.v1.CheckToolsRequest.options:type_name -> sidecheck.v1.CheckOptions
-	45, // 10: sidecheck.v1.CheckToolsRequest.tools:type_name -> sidecheck.v1.InlineTool
-	46, // 11: sidecheck.v1.CheckToolsRequest.documents:type_name -> sidecheck.v1.Document
+	48, // 10: sidecheck.v1.CheckToolsRequest.tools:type_name -> sidecheck.v1.InlineTool
+	49, // 11: sidecheck.v1.CheckToolsRequest.documents:type_name -> sidecheck.v1.Document
 	14, // 12: sidecheck.v1.CheckToolsResponse.outcomes:type_name -> sidecheck.v1.ToolOutcome
-	44, // 13: sidecheck.v1.CheckToolsResponse.tools_list_verdict:type_name -> sidecheck.v1.Verdict
+	47, // 13: sidecheck.v1.CheckToolsResponse.tools_list_verdict:type_name -> sidecheck.v1.Verdict
 	2,  // 14: sidecheck.v1.ToolOutcome.disposition:type_name -> sidecheck.v1.ToolOutcome.Disposition
-	44, // 15: sidecheck.v1.ToolOutcome.verdict:type_name -> sidecheck.v1.Verdict
+	47, // 15: sidecheck.v1.ToolOutcome.verdict:type_name -> sidecheck.v1.Verdict
 	3,  // 16: sidecheck.v1.CheckElicitationRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 17: sidecheck.v1.CheckElicitationRequest.options:type_name -> sidecheck.v1.CheckOptions
 	15, // 18: sidecheck.v1.CheckElicitationRequest.elicitation:type_name -> sidecheck.v1.Elicitation
@@ -3195,22 +3376,22 @@ var file_sidecheck_v1_protocol_service_proto_depIdxs = []int32{
 	21, // 26: sidecheck.v1.CheckSamplingRequest.sampling:type_name -> sidecheck.v1.Sampling
 	32, // 27: sidecheck.v1.CheckSamplingResponse.result:type_name -> sidecheck.v1.CheckResult
 	0,  // 28: sidecheck.v1.ToolResult.profile:type_name -> sidecheck.v1.ResultProfile
-	47, // 29: sidecheck.v1.ToolResult.tool:type_name -> sidecheck.v1.Target
+	50, // 29: sidecheck.v1.ToolResult.tool:type_name -> sidecheck.v1.Target
 	3,  // 30: sidecheck.v1.CheckToolResultRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 31: sidecheck.v1.CheckToolResultRequest.options:type_name -> sidecheck.v1.CheckOptions
 	24, // 32: sidecheck.v1.CheckToolResultRequest.tool_result:type_name -> sidecheck.v1.ToolResult
 	32, // 33: sidecheck.v1.CheckToolResultResponse.result:type_name -> sidecheck.v1.CheckResult
 	3,  // 34: sidecheck.v1.NormalizeToolResultRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 35: sidecheck.v1.NormalizeToolResultRequest.options:type_name -> sidecheck.v1.CheckOptions
-	47, // 36: sidecheck.v1.NormalizeToolResultRequest.tool:type_name -> sidecheck.v1.Target
+	50, // 36: sidecheck.v1.NormalizeToolResultRequest.tool:type_name -> sidecheck.v1.Target
 	0,  // 37: sidecheck.v1.NormalizeToolResultRequest.profile:type_name -> sidecheck.v1.ResultProfile
-	44, // 38: sidecheck.v1.NormalizeToolResultResponse.verdict:type_name -> sidecheck.v1.Verdict
+	47, // 38: sidecheck.v1.NormalizeToolResultResponse.verdict:type_name -> sidecheck.v1.Verdict
 	1,  // 39: sidecheck.v1.ProtocolMessage.sender:type_name -> sidecheck.v1.Sender
 	3,  // 40: sidecheck.v1.CheckMessageRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 41: sidecheck.v1.CheckMessageRequest.options:type_name -> sidecheck.v1.CheckOptions
 	29, // 42: sidecheck.v1.CheckMessageRequest.message:type_name -> sidecheck.v1.ProtocolMessage
 	32, // 43: sidecheck.v1.CheckMessageResponse.result:type_name -> sidecheck.v1.CheckResult
-	44, // 44: sidecheck.v1.CheckResult.verdict:type_name -> sidecheck.v1.Verdict
+	47, // 44: sidecheck.v1.CheckResult.verdict:type_name -> sidecheck.v1.Verdict
 	3,  // 45: sidecheck.v1.CheckBatchRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 46: sidecheck.v1.CheckBatchRequest.options:type_name -> sidecheck.v1.CheckOptions
 	34, // 47: sidecheck.v1.CheckBatchRequest.items:type_name -> sidecheck.v1.CheckItem
@@ -3221,7 +3402,7 @@ var file_sidecheck_v1_protocol_service_proto_depIdxs = []int32{
 	29, // 52: sidecheck.v1.CheckItem.message:type_name -> sidecheck.v1.ProtocolMessage
 	36, // 53: sidecheck.v1.CheckBatchResponse.outcomes:type_name -> sidecheck.v1.CheckOutcome
 	32, // 54: sidecheck.v1.CheckOutcome.result:type_name -> sidecheck.v1.CheckResult
-	48, // 55: sidecheck.v1.CheckOutcome.error:type_name -> google.rpc.Status
+	51, // 55: sidecheck.v1.CheckOutcome.error:type_name -> google.rpc.Status
 	38, // 56: sidecheck.v1.CheckSessionRequest.defaults:type_name -> sidecheck.v1.SessionDefaults
 	39, // 57: sidecheck.v1.CheckSessionRequest.item:type_name -> sidecheck.v1.SessionItem
 	3,  // 58: sidecheck.v1.SessionDefaults.context:type_name -> sidecheck.v1.ProtocolContext
@@ -3230,33 +3411,38 @@ var file_sidecheck_v1_protocol_service_proto_depIdxs = []int32{
 	36, // 61: sidecheck.v1.CheckSessionResponse.outcome:type_name -> sidecheck.v1.CheckOutcome
 	41, // 62: sidecheck.v1.CheckSessionResponse.summary:type_name -> sidecheck.v1.SessionSummary
 	42, // 63: sidecheck.v1.SessionSummary.repeated_violations:type_name -> sidecheck.v1.RepeatedViolation
-	5,  // 64: sidecheck.v1.ProtocolService.ListRules:input_type -> sidecheck.v1.ListRulesRequest
-	8,  // 65: sidecheck.v1.ProtocolService.CheckToolNames:input_type -> sidecheck.v1.CheckToolNamesRequest
-	12, // 66: sidecheck.v1.ProtocolService.CheckTools:input_type -> sidecheck.v1.CheckToolsRequest
-	16, // 67: sidecheck.v1.ProtocolService.CheckElicitation:input_type -> sidecheck.v1.CheckElicitationRequest
-	19, // 68: sidecheck.v1.ProtocolService.CheckElicitationResult:input_type -> sidecheck.v1.CheckElicitationResultRequest
-	22, // 69: sidecheck.v1.ProtocolService.CheckSampling:input_type -> sidecheck.v1.CheckSamplingRequest
-	25, // 70: sidecheck.v1.ProtocolService.CheckToolResult:input_type -> sidecheck.v1.CheckToolResultRequest
-	27, // 71: sidecheck.v1.ProtocolService.NormalizeToolResult:input_type -> sidecheck.v1.NormalizeToolResultRequest
-	30, // 72: sidecheck.v1.ProtocolService.CheckMessage:input_type -> sidecheck.v1.CheckMessageRequest
-	33, // 73: sidecheck.v1.ProtocolService.CheckBatch:input_type -> sidecheck.v1.CheckBatchRequest
-	37, // 74: sidecheck.v1.ProtocolService.CheckSession:input_type -> sidecheck.v1.CheckSessionRequest
-	6,  // 75: sidecheck.v1.ProtocolService.ListRules:output_type -> sidecheck.v1.ListRulesResponse
-	9,  // 76: sidecheck.v1.ProtocolService.CheckToolNames:output_type -> sidecheck.v1.CheckToolNamesResponse
-	13, // 77: sidecheck.v1.ProtocolService.CheckTools:output_type -> sidecheck.v1.CheckToolsResponse
-	17, // 78: sidecheck.v1.ProtocolService.CheckElicitation:output_type -> sidecheck.v1.CheckElicitationResponse
-	20, // 79: sidecheck.v1.ProtocolService.CheckElicitationResult:output_type -> sidecheck.v1.CheckElicitationResultResponse
-	23, // 80: sidecheck.v1.ProtocolService.CheckSampling:output_type -> sidecheck.v1.CheckSamplingResponse
-	26, // 81: sidecheck.v1.ProtocolService.CheckToolResult:output_type -> sidecheck.v1.CheckToolResultResponse
-	28, // 82: sidecheck.v1.ProtocolService.NormalizeToolResult:output_type -> sidecheck.v1.NormalizeToolResultResponse
-	31, // 83: sidecheck.v1.ProtocolService.CheckMessage:output_type -> sidecheck.v1.CheckMessageResponse
-	35, // 84: sidecheck.v1.ProtocolService.CheckBatch:output_type -> sidecheck.v1.CheckBatchResponse
-	40, // 85: sidecheck.v1.ProtocolService.CheckSession:output_type -> sidecheck.v1.CheckSessionResponse
-	75, // [75:86] is the sub-list for method output_type
-	64, // [64:75] is the sub-list for method input_type
-	64, // [64:64] is the sub-list for extension type_name
-	64, // [64:64] is the sub-list for extension extendee
-	0,  // [0:64] is the sub-list for field type_name
+	38, // 64: sidecheck.v1.WholeSessionRequest.defaults:type_name -> sidecheck.v1.SessionDefaults
+	44, // 65: sidecheck.v1.WholeSessionRequest.items:type_name -> sidecheck.v1.WholeSessionItem
+	29, // 66: sidecheck.v1.WholeSessionItem.message:type_name -> sidecheck.v1.ProtocolMessage
+	36, // 67: sidecheck.v1.WholeSessionResponse.outcomes:type_name -> sidecheck.v1.CheckOutcome
+	41, // 68: sidecheck.v1.WholeSessionResponse.summary:type_name -> sidecheck.v1.SessionSummary
+	5,  // 69: sidecheck.v1.ProtocolService.ListRules:input_type -> sidecheck.v1.ListRulesRequest
+	8,  // 70: sidecheck.v1.ProtocolService.CheckToolNames:input_type -> sidecheck.v1.CheckToolNamesRequest
+	12, // 71: sidecheck.v1.ProtocolService.CheckTools:input_type -> sidecheck.v1.CheckToolsRequest
+	16, // 72: sidecheck.v1.ProtocolService.CheckElicitation:input_type -> sidecheck.v1.CheckElicitationRequest
+	19, // 73: sidecheck.v1.ProtocolService.CheckElicitationResult:input_type -> sidecheck.v1.CheckElicitationResultRequest
+	22, // 74: sidecheck.v1.ProtocolService.CheckSampling:input_type -> sidecheck.v1.CheckSamplingRequest
+	25, // 75: sidecheck.v1.ProtocolService.CheckToolResult:input_type -> sidecheck.v1.CheckToolResultRequest
+	27, // 76: sidecheck.v1.ProtocolService.NormalizeToolResult:input_type -> sidecheck.v1.NormalizeToolResultRequest
+	30, // 77: sidecheck.v1.ProtocolService.CheckMessage:input_type -> sidecheck.v1.CheckMessageRequest
+	33, // 78: sidecheck.v1.ProtocolService.CheckBatch:input_type -> sidecheck.v1.CheckBatchRequest
+	37, // 79: sidecheck.v1.ProtocolService.CheckSession:input_type -> sidecheck.v1.CheckSessionRequest
+	6,  // 80: sidecheck.v1.ProtocolService.ListRules:output_type -> sidecheck.v1.ListRulesResponse
+	9,  // 81: sidecheck.v1.ProtocolService.CheckToolNames:output_type -> sidecheck.v1.CheckToolNamesResponse
+	13, // 82: sidecheck.v1.ProtocolService.CheckTools:output_type -> sidecheck.v1.CheckToolsResponse
+	17, // 83: sidecheck.v1.ProtocolService.CheckElicitation:output_type -> sidecheck.v1.CheckElicitationResponse
+	20, // 84: sidecheck.v1.ProtocolService.CheckElicitationResult:output_type -> sidecheck.v1.CheckElicitationResultResponse
+	23, // 85: sidecheck.v1.ProtocolService.CheckSampling:output_type -> sidecheck.v1.CheckSamplingResponse
+	26, // 86: sidecheck.v1.ProtocolService.CheckToolResult:output_type -> sidecheck.v1.CheckToolResultResponse
+	28, // 87: sidecheck.v1.ProtocolService.NormalizeToolResult:output_type -> sidecheck.v1.NormalizeToolResultResponse
+	31, // 88: sidecheck.v1.ProtocolService.CheckMessage:output_type -> sidecheck.v1.CheckMessageResponse
+	35, // 89: sidecheck.v1.ProtocolService.CheckBatch:output_type -> sidecheck.v1.CheckBatchResponse
+	40, // 90: sidecheck.v1.ProtocolService.CheckSession:output_type -> sidecheck.v1.CheckSessionResponse
+	80, // [80:91] is the sub-list for method output_type
+	69, // [69:80] is the sub-list for method input_type
+	69, // [69:69] is the sub-list for extension type_name
+	69, // [69:69] is the sub-list for extension extendee
+	0,  // [0:69] is the sub-list for field type_name
 }
 
 func init() { file_sidecheck_v1_protocol_service_proto_init() }
@@ -3295,7 +3481,7 @@ func file_sidecheck_v1_protocol_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sidecheck_v1_protocol_service_proto_rawDesc), len(file_sidecheck_v1_protocol_service_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   40,
+			NumMessages:   43,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -427,3 +427,27 @@ class RepeatedViolation(_message.Message):
     count: int
     first_item: int
     def __init__(self, code: _Optional[str] = ..., tool: _Optional[str] = ..., count: _Optional[int] = ..., first_item: _Optional[int] = ...) -> None: ...
+
+class WholeSessionRequest(_message.Message):
+    __slots__ = ("defaults", "items")
+    DEFAULTS_FIELD_NUMBER: _ClassVar[int]
+    ITEMS_FIELD_NUMBER: _ClassVar[int]
+    defaults: SessionDefaults
+    items: _containers.RepeatedCompositeFieldContainer[WholeSessionItem]
+    def __init__(self, defaults: _Optional[_Union[SessionDefaults, _Mapping]] = ..., items: _Optional[_Iterable[_Union[WholeSessionItem, _Mapping]]] = ...) -> None: ...
+
+class WholeSessionItem(_message.Message):
+    __slots__ = ("message", "http_status")
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    HTTP_STATUS_FIELD_NUMBER: _ClassVar[int]
+    message: ProtocolMessage
+    http_status: int
+    def __init__(self, message: _Optional[_Union[ProtocolMessage, _Mapping]] = ..., http_status: _Optional[int] = ...) -> None: ...
+
+class WholeSessionResponse(_message.Message):
+    __slots__ = ("outcomes", "summary")
+    OUTCOMES_FIELD_NUMBER: _ClassVar[int]
+    SUMMARY_FIELD_NUMBER: _ClassVar[int]
+    outcomes: _containers.RepeatedCompositeFieldContainer[CheckOutcome]
+    summary: SessionSummary
+    def __init__(self, outcomes: _Optional[_Iterable[_Union[CheckOutcome, _Mapping]]] = ..., summary: _Optional[_Union[SessionSummary, _Mapping]] = ...) -> None: ...

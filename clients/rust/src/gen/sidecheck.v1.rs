@@ -1419,6 +1419,39 @@ pub struct RepeatedViolation {
     #[prost(uint64, tag="4")]
     pub first_item: u64,
 }
+/// Request to check the messages of one session. Only over HTTP, where it takes the place of the
+/// stream `CheckSession`.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct WholeSessionRequest {
+    /// Context of the session before its first message.
+    #[prost(message, optional, tag="1")]
+    pub defaults: ::core::option::Option<SessionDefaults>,
+    /// Messages of the session, in order.
+    #[prost(message, repeated, tag="2")]
+    pub items: ::prost::alloc::vec::Vec<WholeSessionItem>,
+}
+/// One message of a session.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WholeSessionItem {
+    /// The message. Set its `sender`: without it, the requests of the two peers cannot be told
+    /// apart. `request_method` and `request` are not needed.
+    #[prost(message, optional, tag="1")]
+    pub message: ::core::option::Option<ProtocolMessage>,
+    /// Status of the HTTP response to the message, if it was sent over HTTP. If it rejects a message
+    /// of the client (400 or more), the message takes no part in the session.
+    #[prost(uint32, tag="2")]
+    pub http_status: u32,
+}
+/// Outcomes of the check of a session.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct WholeSessionResponse {
+    /// One outcome per message, in order.
+    #[prost(message, repeated, tag="1")]
+    pub outcomes: ::prost::alloc::vec::Vec<CheckOutcome>,
+    /// Violations that more than one message has.
+    #[prost(message, optional, tag="2")]
+    pub summary: ::core::option::Option<SessionSummary>,
+}
 /// Contract that a tool result must fulfil.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]

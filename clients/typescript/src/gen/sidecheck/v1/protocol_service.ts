@@ -704,6 +704,43 @@ export interface RepeatedViolation {
   firstItem: bigint;
 }
 
+/**
+ * Request to check the messages of one session. Only over HTTP, where it takes the place of the
+ * stream `CheckSession`.
+ */
+export interface WholeSessionRequest {
+  /** Context of the session before its first message. */
+  defaults:
+    | SessionDefaults
+    | undefined;
+  /** Messages of the session, in order. */
+  items: WholeSessionItem[];
+}
+
+/** One message of a session. */
+export interface WholeSessionItem {
+  /**
+   * The message. Set its `sender`: without it, the requests of the two peers cannot be told
+   * apart. `request_method` and `request` are not needed.
+   */
+  message:
+    | ProtocolMessage
+    | undefined;
+  /**
+   * Status of the HTTP response to the message, if it was sent over HTTP. If it rejects a message
+   * of the client (400 or more), the message takes no part in the session.
+   */
+  httpStatus: number;
+}
+
+/** Outcomes of the check of a session. */
+export interface WholeSessionResponse {
+  /** One outcome per message, in order. */
+  outcomes: CheckOutcome[];
+  /** Violations that more than one message has. */
+  summary: SessionSummary | undefined;
+}
+
 function createBaseProtocolContext(): ProtocolContext {
   return { protocolVersion: "", clientCapabilities: undefined, serverCapabilities: undefined };
 }
@@ -5001,6 +5038,273 @@ export const RepeatedViolation: MessageFns<RepeatedViolation> = {
     message.tool = object.tool ?? "";
     message.count = (object.count !== undefined && object.count !== null) ? BigInt(object.count) : 0n;
     message.firstItem = (object.firstItem !== undefined && object.firstItem !== null) ? BigInt(object.firstItem) : 0n;
+    return message;
+  },
+};
+
+function createBaseWholeSessionRequest(): WholeSessionRequest {
+  return { defaults: undefined, items: [] };
+}
+
+export const WholeSessionRequest: MessageFns<WholeSessionRequest> = {
+  encode(message: WholeSessionRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.defaults !== undefined) {
+      SessionDefaults.encode(message.defaults, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.items) {
+      WholeSessionItem.encode(v!, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WholeSessionRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWholeSessionRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.defaults = SessionDefaults.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.items.push(WholeSessionItem.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): WholeSessionRequest {
+    return {
+      defaults: isSet(object.defaults) ? SessionDefaults.fromJSON(object.defaults) : undefined,
+      items: globalThis.Array.isArray(object?.items) ? object.items.map((e: any) => WholeSessionItem.fromJSON(e)) : [],
+    };
+  },
+
+  toJSON(message: WholeSessionRequest): unknown {
+    const obj: any = {};
+    if (message.defaults !== undefined) {
+      obj.defaults = SessionDefaults.toJSON(message.defaults);
+    }
+    if (message.items?.length) {
+      obj.items = message.items.map((e) => WholeSessionItem.toJSON(e));
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<WholeSessionRequest>, I>>(base?: I): WholeSessionRequest {
+    return WholeSessionRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<WholeSessionRequest>, I>>(object: I): WholeSessionRequest {
+    const message = createBaseWholeSessionRequest();
+    message.defaults = (object.defaults !== undefined && object.defaults !== null)
+      ? SessionDefaults.fromPartial(object.defaults)
+      : undefined;
+    message.items = object.items?.map((e) => WholeSessionItem.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseWholeSessionItem(): WholeSessionItem {
+  return { message: undefined, httpStatus: 0 };
+}
+
+export const WholeSessionItem: MessageFns<WholeSessionItem> = {
+  encode(message: WholeSessionItem, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.message !== undefined) {
+      ProtocolMessage.encode(message.message, writer.uint32(10).fork()).join();
+    }
+    if (message.httpStatus !== 0) {
+      writer.uint32(16).uint32(message.httpStatus);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WholeSessionItem {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWholeSessionItem();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.message = ProtocolMessage.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.httpStatus = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): WholeSessionItem {
+    return {
+      message: isSet(object.message) ? ProtocolMessage.fromJSON(object.message) : undefined,
+      httpStatus: isSet(object.httpStatus)
+        ? globalThis.Number(object.httpStatus)
+        : isSet(object.http_status)
+        ? globalThis.Number(object.http_status)
+        : 0,
+    };
+  },
+
+  toJSON(message: WholeSessionItem): unknown {
+    const obj: any = {};
+    if (message.message !== undefined) {
+      obj.message = ProtocolMessage.toJSON(message.message);
+    }
+    if (message.httpStatus !== 0) {
+      obj.httpStatus = Math.round(message.httpStatus);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<WholeSessionItem>, I>>(base?: I): WholeSessionItem {
+    return WholeSessionItem.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<WholeSessionItem>, I>>(object: I): WholeSessionItem {
+    const message = createBaseWholeSessionItem();
+    message.message = (object.message !== undefined && object.message !== null)
+      ? ProtocolMessage.fromPartial(object.message)
+      : undefined;
+    message.httpStatus = object.httpStatus ?? 0;
+    return message;
+  },
+};
+
+function createBaseWholeSessionResponse(): WholeSessionResponse {
+  return { outcomes: [], summary: undefined };
+}
+
+export const WholeSessionResponse: MessageFns<WholeSessionResponse> = {
+  encode(message: WholeSessionResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.outcomes) {
+      CheckOutcome.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.summary !== undefined) {
+      SessionSummary.encode(message.summary, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WholeSessionResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWholeSessionResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.outcomes.push(CheckOutcome.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.summary = SessionSummary.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): WholeSessionResponse {
+    return {
+      outcomes: globalThis.Array.isArray(object?.outcomes)
+        ? object.outcomes.map((e: any) => CheckOutcome.fromJSON(e))
+        : [],
+      summary: isSet(object.summary) ? SessionSummary.fromJSON(object.summary) : undefined,
+    };
+  },
+
+  toJSON(message: WholeSessionResponse): unknown {
+    const obj: any = {};
+    if (message.outcomes?.length) {
+      obj.outcomes = message.outcomes.map((e) => CheckOutcome.toJSON(e));
+    }
+    if (message.summary !== undefined) {
+      obj.summary = SessionSummary.toJSON(message.summary);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<WholeSessionResponse>, I>>(base?: I): WholeSessionResponse {
+    return WholeSessionResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<WholeSessionResponse>, I>>(object: I): WholeSessionResponse {
+    const message = createBaseWholeSessionResponse();
+    message.outcomes = object.outcomes?.map((e) => CheckOutcome.fromPartial(e)) || [];
+    message.summary = (object.summary !== undefined && object.summary !== null)
+      ? SessionSummary.fromPartial(object.summary)
+      : undefined;
     return message;
   },
 };

@@ -7,13 +7,13 @@ from typing import cast
 
 import h11
 import uvicorn
+from starlette.responses import Response
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from sidecheck_server.proxy.http_bounds import HttpBounds
-from sidecheck_server.proxy.http_rejections import rejection_bytes
+from sidecheck_server.http_servers.connections import Bound, ClientBounds
 
-__all__ = ["BoundedProtocol"]
+__all__ = ["BoundedProtocol", "response_bytes"]
 
 
 class _Phase(Enum):
@@ -31,7 +31,7 @@ class _Phase(Enum):
 class BoundedProtocol(H11Protocol):
     """A connection within *bounds*, which count it until it is closed."""
 
-    def __init__(self, config: uvicorn.Config, state: ServerState, bounds: HttpBounds) -> None:
+    def __init__(self, config: uvicorn.Config, state: ServerState, bounds: ClientBounds) -> None:
         super().__init__(config, state, {})
         self._bounds = bounds
         self._phase = _Phase.HEAD
@@ -72,8 +72,8 @@ class BoundedProtocol(H11Protocol):
     def pause_writing(self) -> None:
         """Wait until the client reads."""
         super().pause_writing()
-        if self._write_deadline is None:
-            seconds = self._bounds.limits.write_seconds
+        seconds = self._bounds.limits.write_seconds
+        if self._write_deadline is None and seconds is not None:
             self._write_deadline = self.loop.call_later(seconds, self._end_write)
         self._note_waiting()
 
@@ -85,15 +85,15 @@ class BoundedProtocol(H11Protocol):
             self._write_deadline = None
         self._note_waiting()
 
-    def evict(self, note: str) -> None:
-        """Close the connection for another one; *note* is the limit that is reached."""
+    def evict(self, bound: Bound) -> None:
+        """Close the connection for another one; *bound* is the limit that is reached."""
         if self.transport is None:
             if self.connecting is not None:
                 self.connecting.cancel()
         elif self._phase is _Phase.IDLE and not self.flow.write_paused:
             self.transport.close()
         else:
-            self._reject(HTTPStatus.SERVICE_UNAVAILABLE, "TOO_MANY_CONNECTIONS", note)
+            self._reject(bound)
 
     def _update(self) -> None:
         if self.transport.is_closing():
@@ -111,10 +111,17 @@ class BoundedProtocol(H11Protocol):
         return _Phase.BODY if self.conn.their_state is h11.SEND_BODY else _Phase.RESPONSE
 
     def _note_waiting(self) -> None:
-        if self._phase is _Phase.RESPONSE and not self.flow.write_paused:
-            self._bounds.connections.proceed(self)
+        limits = self._bounds.limits
+        if self.flow.write_paused:
+            may_close = limits.write_seconds is not None
+        elif self._phase is _Phase.BODY:
+            may_close = limits.body_seconds is not None or self.cycle.response_complete
         else:
+            may_close = self._phase is not _Phase.RESPONSE
+        if may_close:
             self._bounds.connections.wait(self)
+        else:
+            self._bounds.connections.proceed(self)
 
     def _set_deadline(self) -> None:
         if self._deadline is not None:
@@ -130,22 +137,21 @@ class BoundedProtocol(H11Protocol):
     def _end_phase(self) -> None:
         if self._phase is _Phase.IDLE:
             self.transport.close()
+        elif self._phase is _Phase.HEAD:
+            self._reject(Bound.HEAD_SECONDS)
         else:
-            part = "head" if self._phase is _Phase.HEAD else "body"
-            note = f"the {part} of a request did not arrive in time (--{part}-seconds)"
-            self._reject(HTTPStatus.REQUEST_TIMEOUT, "REQUEST_TIMEOUT", note)
+            self._reject(Bound.BODY_SECONDS)
 
     def _end_write(self) -> None:
-        note = "a client did not read what it was sent (--write-seconds)"
-        self._bounds.rejections.add("RESPONSE_NOT_READ", note)
+        self._bounds.reject(Bound.WRITE_SECONDS)
         self.transport.abort()
 
-    def _reject(self, status: HTTPStatus, code: str, note: str) -> None:
+    def _reject(self, bound: Bound) -> None:
         """Close the connection, with a response to its request if that has none yet."""
         if self.transport.is_closing():
             self.transport.abort()
             return
-        self._bounds.rejections.add(code, note)
+        response = self._bounds.reject(bound)
         is_answered = self._phase is _Phase.RESPONSE or (
             self._phase is _Phase.BODY and self.cycle.response_started
         )
@@ -153,5 +159,13 @@ class BoundedProtocol(H11Protocol):
             self.transport.abort()
             return
         if self._phase is _Phase.BODY or self.conn.trailing_data[0]:
-            self.transport.write(rejection_bytes(status, code, note))
+            self.transport.write(response_bytes(response))
         self.transport.close()
+
+
+def response_bytes(response: Response) -> bytes:
+    """Return *response* as the last one of a connection."""
+    phrase = HTTPStatus(response.status_code).phrase
+    headers = [*response.raw_headers, (b"connection", b"close")]
+    lines = [f"HTTP/1.1 {response.status_code} {phrase}".encode(), *map(b": ".join, headers)]
+    return b"\r\n".join([*lines, b"", bytes(response.body)])

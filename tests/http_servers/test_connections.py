@@ -1,22 +1,34 @@
 """Which connection is admitted over HTTP, and which is closed for it."""
 
 import pytest
-from sidecheck_server.proxy.http_bounds import OpenConnections
-from sidecheck_server.proxy.http_limits import HttpLimits
+from sidecheck_server.http_servers.connections import Bound, ConnectionLimits, OpenConnections
 
-ALL = "too many connections are open (--max-connections)"
-PEER = "too many connections of one address are open (--max-peer-connections)"
+ALL = Bound.CONNECTIONS
+PEER = Bound.PEER_CONNECTIONS
+
+
+def limits(
+    connections: int, *, reserve: int = 0, peer_connections: int = 0, patience_seconds: float = 0.0
+) -> ConnectionLimits:
+    """Return limits of connections alone."""
+    return ConnectionLimits(
+        connections=connections,
+        reserve=reserve,
+        peer_connections=peer_connections,
+        patience_seconds=patience_seconds,
+        head_seconds=1.0,
+    )
 
 
 class Connection:
     """A connection that notes why it was closed."""
 
     def __init__(self) -> None:
-        self.closed = ""
+        self.closed: Bound | None = None
 
-    def evict(self, note: str) -> None:
+    def evict(self, bound: Bound) -> None:
         """Note the limit."""
-        self.closed = note
+        self.closed = bound
 
 
 @pytest.mark.parametrize(
@@ -34,11 +46,12 @@ class Connection:
     ],
 )
 def test_connections_of_one_address(
-    address: str, peer_connections: int, expected: list[str | None]
+    address: str, peer_connections: int, expected: list[Bound | None]
 ) -> None:
     """They are bounded, but for addresses that all programs of this machine share."""
-    limits = HttpLimits(connections=9, peer_connections=peer_connections)
-    connections = OpenConnections(limits, patience_seconds=3600)
+    connections = OpenConnections(
+        limits(9, peer_connections=peer_connections, patience_seconds=3600)
+    )
     outcomes = [connections.admit(Connection(), address) for _ in expected]
 
     assert expected == outcomes
@@ -47,7 +60,7 @@ def test_connections_of_one_address(
 
 def test_the_connection_that_waited_the_longest_makes_room() -> None:
     """One that waits for the server does not, and one that waits anew is the last."""
-    connections = OpenConnections(HttpLimits(connections=3), patience_seconds=0)
+    connections = OpenConnections(limits(3))
     served, renewed, waiting, after, later, refused = (Connection() for _ in range(6))
     for connection in (served, renewed, waiting):
         assert connections.admit(connection, "127.0.0.1") is None
@@ -59,7 +72,7 @@ def test_the_connection_that_waited_the_longest_makes_room() -> None:
 
     assert [None, None] == admitted
     assert ALL == connections.admit(refused, "127.0.0.1")
-    assert ["", ALL, ALL, "", ""] == [
+    assert [None, ALL, ALL, None, None] == [
         each.closed for each in (served, renewed, waiting, after, later)
     ]
     connections.release(served)
@@ -69,11 +82,28 @@ def test_the_connection_that_waited_the_longest_makes_room() -> None:
 
 def test_a_peer_makes_room_for_itself() -> None:
     """Its own connection is closed, although another's has waited longer."""
-    limits = HttpLimits(connections=9, peer_connections=1)
-    connections = OpenConnections(limits, patience_seconds=0)
+    connections = OpenConnections(limits(9, peer_connections=1))
     other, own, following = Connection(), Connection(), Connection()
     connections.admit(other, "192.0.2.1")
     connections.admit(own, "192.0.2.2")
 
     assert connections.admit(following, "192.0.2.2") is None
-    assert ["", PEER, ""] == [each.closed for each in (other, own, following)]
+    assert [None, PEER, None] == [each.closed for each in (other, own, following)]
+
+
+def test_a_reserve_beyond_connections_that_are_served() -> None:
+    """One in the reserve makes room for the next, so that it is never used up by idle ones."""
+    connections = OpenConnections(limits(2, reserve=1))
+    served, also_served, spare, following = (Connection() for _ in range(4))
+    for connection in (served, also_served):
+        connections.admit(connection, "127.0.0.1")
+        connections.proceed(connection)
+    outcomes = [connections.admit(each, "127.0.0.1") for each in (spare, following)]
+    connections.proceed(following)
+
+    assert [None, None] == outcomes
+    assert [None, None, ALL, None] == [
+        each.closed for each in (served, also_served, spare, following)
+    ]
+    assert ALL == connections.admit(Connection(), "127.0.0.1")
+    assert 3 == len(connections)

@@ -6,7 +6,12 @@ from collections.abc import Sequence
 
 import pytest
 import uvicorn
-from sidecheck_server.http_servers.listener import HttpServer, open_listener
+from sidecheck_server.config.addresses import Address
+from sidecheck_server.http_servers.connections import ClientBounds, ConnectionLimits
+from sidecheck_server.http_servers.server import HttpServer, open_listener
+from starlette.responses import Response
+
+BOUNDS = ClientBounds(ConnectionLimits(connections=9, head_seconds=9.0), lambda _: Response())
 
 
 async def respond(scope: object, receive: object, send: object) -> None:
@@ -18,8 +23,8 @@ async def test_only_the_given_signals_are_taken(signals: Sequence[signal.Signals
     """uvicorn takes others by the method that is replaced; a release without it fails this."""
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = {number: signal.getsignal(number) for number in numbers}
-    server = HttpServer(uvicorn.Config(respond, log_config=None, lifespan="off"), signals)
-    with open_listener("127.0.0.1", 0) as listener:
+    server = HttpServer(uvicorn.Config(respond, log_config=None, lifespan="off"), BOUNDS, signals)
+    with open_listener(Address("127.0.0.1", 0)) as listener:
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         while not server.started:  # noqa: ASYNC110  (uvicorn has no event)
             await asyncio.sleep(0.01)

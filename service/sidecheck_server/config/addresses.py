@@ -1,0 +1,81 @@
+"""TCP addresses as settings, options and headers write them, and the loopback among them."""
+
+import socket
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, ip_address
+
+__all__ = ["Address", "is_loopback_host", "unmapped_ip"]
+
+_LARGEST_PORT = 65_535
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Host and port. The host is a name or an IP address, without brackets."""
+
+    host: str
+    port: int
+
+    @classmethod
+    def parse(cls, text: str) -> "Address":
+        """Return the address that *text*, ``host:port``, names; IPv6 is in brackets or not.
+
+        Raises:
+            ValueError: it names none; the message says what is expected.
+        """
+        written_host, _, port = text.rpartition(":")
+        is_port = port.isascii() and port.isdigit() and len(port) <= len(str(_LARGEST_PORT))
+        host = written_host.strip("[]")
+        is_host = written_host in {host, f"[{host}]"} and (
+            _is_ipv6(host) if ":" in host else bool(host)
+        )
+        if not (is_host and is_port and int(port) <= _LARGEST_PORT):
+            raise ValueError(f'expected "host:port" with a port of at most {_LARGEST_PORT}')
+        return cls(host, int(port))
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
+    def is_loopback(self) -> bool:
+        """Return whether only this machine can connect to it; a name is looked up."""
+        if is_loopback_host(self.host):
+            return True
+        try:
+            infos = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError):
+            # Nobody can listen there either.
+            return False
+        return all(is_loopback_host(str(sockaddr[0])) for *_, sockaddr in infos)
+
+
+def is_loopback_host(host: str) -> bool:
+    """Return whether *host*, a name or an IP address, is the loopback by its text alone.
+
+    A name other than ``localhost`` is not, whatever it resolves to: its owner decides that.
+    """
+    if host.lower().removesuffix(".") == "localhost":
+        return True
+    try:
+        return unmapped_ip(host).is_loopback
+    except ValueError:
+        return False
+
+
+def unmapped_ip(text: str) -> IPv4Address | IPv6Address:
+    """Return the IP address *text*, without zone, and as IPv4 if it is that mapped to IPv6.
+
+    Raises:
+        ValueError: it is no IP address.
+    """
+    ip = ip_address(text.removeprefix("[").removesuffix("]").partition("%")[0])
+    mapped = ip.ipv4_mapped if isinstance(ip, IPv6Address) else None
+    return ip if mapped is None else mapped
+
+
+def _is_ipv6(host: str) -> bool:
+    try:
+        IPv6Address(host)
+    except ValueError:
+        return False
+    return True
