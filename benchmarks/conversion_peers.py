@@ -28,7 +28,7 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tool_definitions import read_tool
 from sidecheck_server.services.conversion import ConversionCache
 from sidecheck_server.services.targets import InlineTool
-from sidecheck_server.workers.in_process import InProcessWorker
+from sidecheck_server.cli.in_process import InProcessWorker
 from subjects import Subject
 
 __all__ = [

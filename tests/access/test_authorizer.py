@@ -10,7 +10,7 @@ from grpc_reflection.v1alpha import reflection_pb2
 from sidecheck.wire.rpcs import RPCS
 from sidecheck_server.access.authorizer import METHOD_ROLES, Authorizer, roles_of
 from sidecheck_server.access.identity import IDENTITY, Identity, Role
-from sidecheck_server.access.tokens_file import TokensFile
+from sidecheck_server.access.tokens import TokensFile
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.gateways.ext_mcp import EXT_MCP
 from sidecheck_server.gateways.generated import external_processor_pb2

@@ -4,8 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from sidecheck_server.access.tokens import UnusableTokensError
-from sidecheck_server.access.tokens_file import TokensFile
+from sidecheck_server.access.tokens import TokensFile, UnusableTokensError
 from support.tokens import TOKENS, entry, tokens_file
 
 

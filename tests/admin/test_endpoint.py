@@ -12,7 +12,7 @@ import pytest
 from sidecheck.v1 import validation_service_pb2
 from sidecheck.v1.validation_service_pb2 import ValidateResponse
 from sidecheck_server.access.authorizer import Authorizer
-from sidecheck_server.access.tokens_file import TokensFile
+from sidecheck_server.access.tokens import TokensFile
 from sidecheck_server.admin.access import Access
 from sidecheck_server.admin.http_methods import MethodEndpoint
 from sidecheck_server.config.transport_limits import TransportLimits

@@ -3,7 +3,7 @@
 import json
 
 from sidecheck.v1 import protocol_service_pb2, validation_service_pb2, verdict_pb2
-from sidecheck_server.admin.json_responses import write_response
+from sidecheck_server.admin.http_methods import write_response
 
 _EXACT = b'{ "a":1.0,"a": 1e400 ,"n":123456789012345678901234567890}'
 

@@ -6,8 +6,8 @@ import jsonschema
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from sidecheck.wire.rpcs import RPCS
-from sidecheck_server.admin.examples import EXAMPLES
 from sidecheck_server.admin.json_shapes import kebab_case
+from sidecheck_server.admin.openapi import EXAMPLES
 
 from .conftest import HttpApi
 

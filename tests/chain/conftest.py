@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
 
 import pytest
+from sidecheck_server.cli.in_process import InProcessWorker
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.services.container import ServiceOptions, Services, create_services
-from sidecheck_server.workers.in_process import InProcessWorker
 from support.running import RunningServer
 
 

@@ -2,7 +2,7 @@
 
 Run as a script, this file prints the module that holds the data, as the
 JavaScript engine on this machine knows it:
-`python tests/core/test_patterns_properties.py > .../patterns/property_data.py`
+`python tests/core/test_patterns_character_classes.py > .../patterns/property_data.py`
 """
 
 import base64
@@ -17,14 +17,14 @@ from dataclasses import replace
 
 import pytest
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.patterns import compile_pattern, properties
-from sidecheck_server.core.patterns.codepoints import LAST, Ranges, unite
-from sidecheck_server.core.patterns.properties import (
+from sidecheck_server.core.patterns import compile_pattern
+from sidecheck_server.core.patterns.character_classes import (
     BINARY_PROPERTIES,
     GENERAL_CATEGORIES,
     SCRIPTS,
     find_property,
 )
+from sidecheck_server.core.patterns.codepoints import LAST, Ranges, unite
 from sidecheck_server.core.patterns.property_data import UNICODE_VERSION
 from support.counted_calls import count_calls
 from support.shared_material import unavailable
@@ -92,7 +92,7 @@ def pack(tables: dict[str, Ranges]) -> str:
 MODULE = '''\
 """The code points of every Unicode property that ECMA-262 names; made by a script.
 
-`tests/core/test_patterns_properties.py` writes this module and holds it against
+`tests/core/test_patterns_character_classes.py` writes this module and holds it against
 others. The facts are those of the Unicode Character Database.
 """
 
@@ -152,7 +152,7 @@ def test_categories_are_those_of_python() -> None:
 
 
 def test_categories_add_up() -> None:
-    """Every code point has one category, and a group of categories is its properties."""
+    """Every code point has one category, and a group of categories is its character_classes."""
     leaves = {name for name in GENERAL_CATEGORIES.values() if len(name) == 2} - {"LC"}
     tables = {name: find_property("gc", name) or () for name in GENERAL_CATEGORIES.values()}
 
@@ -167,8 +167,8 @@ def test_categories_add_up() -> None:
 
 def test_the_first_use_of_a_property_is_quick() -> None:
     """Unpacking the data and compiling a pattern with a large property takes few calls."""
-    properties.read_data.cache_clear()
-    properties.list_members.cache_clear()
+    character_classes.read_data.cache_clear()
+    character_classes.list_members.cache_clear()
     limits = replace(Limits(), pattern_instructions=99_999)
 
     assert count_calls(lambda: compile_pattern(r"^\p{L}+!$", limits)) < 10_000

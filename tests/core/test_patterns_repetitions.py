@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sidecheck_server.core.patterns import compile_pattern
-from sidecheck_server.core.patterns.repetitions import LARGEST_COUNT, repeat
+from sidecheck_server.core.patterns.translation import LARGEST_COUNT, repeat
 
 COUNTS = [
     (0, 1000),

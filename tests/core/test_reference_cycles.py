@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiler.reference_faults import find_reference_cycles
+from sidecheck_server.core.compiler.admission import find_reference_cycles
 from sidecheck_server.core.errors import ErrorReason
 from support.compiling import D07, compile_value, evaluate_all, schema_error, survey_of
 

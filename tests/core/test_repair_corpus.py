@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sidecheck_server.core.engines.complete import CompleteEngine
 from sidecheck_server.core.repair.coercion import coerce
-from sidecheck_server.core.repair.defaults import apply_defaults
+from sidecheck_server.core.repair.repairs import apply_defaults
 from sidecheck_server.core.repair.types import Coercion
 from sidecheck_server.core.repair.unknown import find_unknown_properties, strip_unknown_properties
 from sidecheck_server.core.types import ChangeRule

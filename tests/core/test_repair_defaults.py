@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from sidecheck_server.core.repair.defaults import apply_defaults
+from sidecheck_server.core.repair.repairs import apply_defaults
 from sidecheck_server.core.types import Change, ChangeRule
 from support.compiling import D07
 from support.complete_engines import engine_for

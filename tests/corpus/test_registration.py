@@ -5,6 +5,7 @@ from collections import Counter
 from contextlib import closing
 
 import pytest
+from sidecheck_server.cli.in_process import InProcessWorker
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.types import Severity
 from sidecheck_server.registry.sqlite import open_registry
@@ -12,7 +13,6 @@ from sidecheck_server.services.container import ServiceOptions, create_services
 from sidecheck_server.services.registration import Registration
 from sidecheck_server.services.request_work import open_request
 from sidecheck_server.services.targets import InlineTool
-from sidecheck_server.workers.in_process import InProcessWorker
 from support.shared_material import read_records, shared
 
 #: Tools whose input schemas are invalid, by the codes of their errors.

@@ -12,7 +12,7 @@ from sidecheck.v1 import comparison_pb2 as comparison_pb
 from sidecheck.v1 import registry_service_pb2 as registry_pb
 from sidecheck.v1 import target_pb2
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
-from sidecheck_server.admin.json_responses import write_response
+from sidecheck_server.admin.http_methods import write_response
 from sidecheck_server.cli import sidecheck
 from sidecheck_server.core.compat.changes import ToolComparison, ToolStatus
 from sidecheck_server.core.compat.tools import tool_change

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from sidecheck_server.config.settings import Settings, UnusableSettingsError
-from sidecheck_server.rpc.exposure import check_exposure
+from sidecheck_server.rpc.server import check_exposure
 from structlog.testing import capture_logs
 
 FILE = Path("tokens.toml")

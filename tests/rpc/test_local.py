@@ -5,12 +5,12 @@ import gc
 
 import pytest
 from sidecheck import Client, SidecheckError, ToolDefinition, Unavailable
+from sidecheck_server.cli.in_process import InProcessWorker
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.registry.quotas import RegistryQuotas
 from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.rpc.local import LocalTransport
 from sidecheck_server.services.container import ServiceOptions, create_services
-from sidecheck_server.workers.in_process import InProcessWorker
 from support.running_proxy import local_client
 
 PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'

@@ -1,5 +1,6 @@
 """Services without workers: offloaded work is done in process."""
 
+from sidecheck_server.cli.in_process import InProcessWorker
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION
 from sidecheck_server.registry import Registry
@@ -8,7 +9,6 @@ from sidecheck_server.services.definitions import DefinitionChecker
 from sidecheck_server.services.protocol import ProtocolChecker
 from sidecheck_server.services.registration import Registrar, RegistryWriter
 from sidecheck_server.services.schemas import CompiledSchemas, ProtocolSchemas
-from sidecheck_server.workers.in_process import InProcessWorker
 
 __all__ = ["checker_of", "registrar_of", "run_in_process"]
 

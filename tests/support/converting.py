@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from sidecheck_server.cli.in_process import InProcessWorker
 from sidecheck_server.core.convert.converted_tool import ConvertedTool
 from sidecheck_server.core.convert.providers import PROVIDERS
 from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
@@ -14,7 +15,6 @@ from sidecheck_server.services.conversion import Conversions, ToolsToConvert, To
 from sidecheck_server.services.resolution import TargetResolver, ToolAdapter
 from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.targets import InlineTool, Target
-from sidecheck_server.workers.in_process import InProcessWorker
 
 __all__ = [
     "conversion_request",

@@ -6,7 +6,7 @@ from typing import Any
 from sidecheck_server.core.convert.providers.subset import Subset
 from sidecheck_server.core.convert.schema_graph import SchemaNode, reachable
 from sidecheck_server.core.convert.schema_reader import read_schema
-from sidecheck_server.core.convert.schema_writer import write_schema
+from sidecheck_server.core.convert.tool_conversion import write_schema
 from sidecheck_server.core.convert.transforms.rules import Rule, TransformContext, kind_of
 from sidecheck_server.core.convert.types import LossLog
 from sidecheck_server.core.schemas.keywords import KEYWORDS

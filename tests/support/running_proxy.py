@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from sidecheck import Client
+from sidecheck_server.cli.in_process import InProcessWorker
 from sidecheck_server.config.policies import Policies, Policy, Repairs
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.types import Severity
@@ -20,7 +21,6 @@ from sidecheck_server.registry.quotas import RegistryQuotas
 from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.rpc.local import LocalTransport
 from sidecheck_server.services.container import ServiceOptions, Services, create_services
-from sidecheck_server.workers.in_process import InProcessWorker
 
 __all__ = ["Proxied", "local_checks", "local_client", "policies_of", "proxied"]
 

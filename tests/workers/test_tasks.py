@@ -14,6 +14,7 @@ from opentelemetry.context import attach, detach, get_current
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from sidecheck_server.cli.in_process import InProcessWorker
 from sidecheck_server.core.compiler.compilation import CompiledSchema, compile_schema
 from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
 from sidecheck_server.core.errors import ErrorReason, RequestError
@@ -27,9 +28,7 @@ from sidecheck_server.observability.tracing.services import trace_tasks
 from sidecheck_server.observability.tracing.spans import CallSpans, ChildSpans
 from sidecheck_server.server.processes.forwarded_tasks import SharedWorkers, forward_tasks
 from sidecheck_server.server.processes.link import Link
-from sidecheck_server.services.charged_tasks import charge_tasks
-from sidecheck_server.services.request_work import open_request
-from sidecheck_server.workers.in_process import InProcessWorker
+from sidecheck_server.services.request_work import charge_tasks, open_request
 from sidecheck_server.workers.tasks import (
     KINDS,
     CheckSubject,

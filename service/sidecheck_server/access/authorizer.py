@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Final
 
 from sidecheck_server.access.identity import IDENTITY, Identity, Role
-from sidecheck_server.access.tokens_file import TokensFile
+from sidecheck_server.access.tokens import TokensFile
 from sidecheck_server.core.errors import ErrorReason, RequestError
 
 __all__ = ["ANY_TOKEN", "METHOD_ROLES", "NO_TOKEN", "Authorizer", "roles_of"]

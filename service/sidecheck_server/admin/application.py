@@ -1,6 +1,6 @@
 """The HTTP application of the admin address."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from http import HTTPStatus
 from typing import TypeAlias
 
@@ -13,10 +13,30 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from sidecheck_server.admin.access import Access
+from sidecheck_server.admin.http_methods import MethodEndpoint
+from sidecheck_server.admin.openapi import create_openapi
 from sidecheck_server.admin.problems import PROBLEM_TYPE, HttpError
 from sidecheck_server.core.explain.nearest import find_nearest
 
-__all__ = ["Scrape", "create_application"]
+__all__ = [
+    "Scrape",
+    "create_application",
+    "create_routes",
+]
+
+
+def create_routes(endpoints: Mapping[str, MethodEndpoint], access: Access) -> list[BaseRoute]:
+    """Return the routes of *endpoints*, by path, and of ``/openapi.json``."""
+    document = create_openapi({path: each.method for path, each in endpoints.items()})
+
+    async def openapi(request: Request) -> Response:
+        if rejected := access.check_host(request.headers):
+            return Response(rejected.body, rejected.status, rejected.headers, PROBLEM_TYPE)
+        return Response(document, media_type="application/json")
+
+    methods = [Route(path, endpoint) for path, endpoint in endpoints.items()]
+    return [Route("/openapi.json", openapi), *methods]
+
 
 #: Returns what collects the metrics of now.
 Scrape: TypeAlias = Callable[[], Awaitable[Collector]]

@@ -5,23 +5,33 @@ An adapter of the method table, as those of gRPC and of calls in the same proces
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from http import HTTPMethod, HTTPStatus
 from typing import Any, Final
 
+import msgspec
+from google.protobuf.descriptor import EnumDescriptor, FieldDescriptor
 from google.protobuf.message import Message
 from google.rpc.status_pb2 import Status
+from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
 from sidecheck_server.admin.access import Access
-from sidecheck_server.admin.exchange import ClientGoneError, Exchange
 from sidecheck_server.admin.json_requests import read_request
-from sidecheck_server.admin.json_responses import write_response
-from sidecheck_server.admin.json_shapes import kebab_case
-from sidecheck_server.admin.problems import PROBLEM_TYPE, HttpError, http_error_of
+from sidecheck_server.admin.json_shapes import (
+    Form,
+    Path,
+    Property,
+    is_alternative,
+    kebab_case,
+    shape_of,
+    words_of,
+)
+from sidecheck_server.admin.problems import PROBLEM_TYPE, HttpError, http_error_of, problem_of
 from sidecheck_server.admin.whole_sessions import is_session, whole_session_method
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.rpc.admission import Admission
 from sidecheck_server.rpc.bytes_in_flight import SMALL
 from sidecheck_server.rpc.call_metrics import CallMetrics, MethodMetrics
@@ -29,7 +39,135 @@ from sidecheck_server.rpc.handler import failed_call_status
 from sidecheck_server.rpc.method_table import Kind, Method, message_of
 from sidecheck_server.workers import CALLER
 
-__all__ = ["MethodEndpoint", "create_endpoints", "path_of"]
+__all__ = [
+    "ClientGoneError",
+    "Exchange",
+    "MethodEndpoint",
+    "create_endpoints",
+    "path_of",
+    "write_response",
+]
+
+_encode: Final = msgspec.json.Encoder().encode
+
+
+def write_response(message: Message) -> bytes:
+    """Return the JSON form of *message*, with a line feed at the end."""
+    return _object(message) + b"\n"
+
+
+def _object(message: Message) -> bytes:
+    members = []
+    for property_ in shape_of(message.DESCRIPTOR).properties.values():
+        if property_.form is Form.JSON_TEXT:
+            continue
+        owner, field = _find(message, property_.paths[0])
+        if field.has_presence and not owner.HasField(field.name):
+            if not is_alternative(field):
+                members.append(b'"%s":null' % property_.name.encode())
+            continue
+        value = getattr(owner, field.name)
+        members.append(b'"%s":%s' % (property_.name.encode(), _value(property_, value)))
+    return b"{%s}" % b",".join(members)
+
+
+def _find(message: Any, path: Path) -> tuple[Any, FieldDescriptor]:
+    *parents, field = path
+    for parent in parents:
+        message = getattr(message, parent.name)
+    return message, field
+
+
+def _value(property_: Property, value: Any) -> bytes:
+    if property_.is_repeated:
+        return b"[%s]" % b",".join(_element(property_, element) for element in value)
+    return _element(property_, value)
+
+
+def _element(property_: Property, value: Any) -> bytes:
+    match property_.form:
+        case Form.JSON:
+            return value or b"null"
+        case Form.OBJECT:
+            return _object(value)
+        case Form.WORD:
+            return _encode(_words_by_number(property_.field.enum_type)[value])
+        case Form.PROBLEM:
+            return _encode(problem_of(value))
+        case _:
+            return _encode(value)
+
+
+@cache
+def _words_by_number(enum: EnumDescriptor) -> Mapping[int, str | None]:
+    return {0: None, **{number: word for word, number in words_of(enum).items()}}
+
+
+class ClientGoneError(Exception):
+    """Nobody awaits the response."""
+
+
+class Exchange:
+    """One request and its response, whose body has at most *max_bytes*.
+
+    It has what `Admission` needs of a call of gRPC.
+    """
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send, max_bytes: int) -> None:
+        self._receive = receive
+        self._send = send
+        self._max_bytes = max_bytes
+        self._callbacks: list[Callable[[Any], None]] = []
+        self.headers: Mapping[str, str] = Headers(scope=scope)
+        host, port = scope.get("client") or ("", 0)
+        #: Who calls: the address of the connection, in the form of gRPC.
+        self.peer = f"ipv6:[{host}]:{port}" if ":" in host else f"ipv4:{host}:{port}"
+
+    def time_remaining(self) -> None:
+        """Return None: HTTP has no deadlines."""
+
+    def add_done_callback(self, callback: Callable[[Any], None]) -> None:
+        """Call *callback* when the response was sent, or will not be."""
+        self._callbacks.append(callback)
+
+    async def read(self) -> bytes:
+        """Return the body of the request.
+
+        Raises:
+            RequestError: LIMIT_EXCEEDED as soon as it is known to be too large.
+            ClientGoneError: the client left.
+        """
+        announced = self.headers.get("content-length", "")
+        if announced.isdecimal():
+            self._check_size(int(announced))
+        body = bytearray()
+        while True:
+            event = await self._receive()
+            if event["type"] == "http.disconnect":
+                raise ClientGoneError
+            body += event.get("body", b"")
+            self._check_size(len(body))
+            if not event.get("more_body", False):
+                return bytes(body)
+
+    async def respond(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
+        """Send a response, and return when the network has taken most of it."""
+        fields = {**headers, "content-length": str(len(body)), "cache-control": "no-store"}
+        encoded = [(name.encode(), value.encode()) for name, value in fields.items()]
+        await self._send({"type": "http.response.start", "status": status, "headers": encoded})
+        # The server waits before it sends more while a part of what it sent is unread.
+        await self._send({"type": "http.response.body", "body": body, "more_body": True})
+        await self._send({"type": "http.response.body", "body": b""})
+
+    def end(self) -> None:
+        """Release what the exchange holds."""
+        for callback in self._callbacks:
+            callback(self)
+
+    def _check_size(self, size: int) -> None:
+        if size > self._max_bytes:
+            raise limit_exceeded_error("message_bytes", self._max_bytes, "the body", size)
+
 
 _LARGE: Final = 32 << 10
 """Bytes from which on reading or writing JSON takes milliseconds, and is done in a thread."""

@@ -10,7 +10,7 @@ import click
 from sidecheck import BlockingClient, SidecheckError, Tls, Unavailable
 
 from sidecheck_server.cli.rows import printable
-from sidecheck_server.config.client_tls import ClientTls
+from sidecheck_server.config.addresses import ClientTls
 
 __all__ = [
     "ClientToken",

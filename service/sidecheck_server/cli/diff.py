@@ -28,7 +28,7 @@ from sidecheck_server.cli.options import (
     timeout_option,
 )
 from sidecheck_server.cli.reports import in_json
-from sidecheck_server.config.client_tls import ClientTls
+from sidecheck_server.config.addresses import ClientTls
 from sidecheck_server.core.compat.changes import LEVELS, Level, Reading, SetComparison
 
 if TYPE_CHECKING:

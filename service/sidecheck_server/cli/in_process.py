@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import closing
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TypeVar
 
 import click
@@ -13,9 +13,53 @@ from sidecheck_server.registry.quotas import RegistryQuotas
 from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.services.container import ServiceOptions, Services, create_services
 from sidecheck_server.workers import WorkerStartError
-from sidecheck_server.workers.in_process import InProcessWorker
+from sidecheck_server.workers.tasks import Task, ignore_begin
+from sidecheck_server.workers.workers import Workers
 
-__all__ = ["LIMITS", "run_in_process"]
+__all__ = ["LIMITS", "InProcessWorker", "run_in_process"]
+
+_TaskResult = TypeVar("_TaskResult")
+
+_WAIT_SECONDS = 60
+"""How long tasks wait for another process after a crash; no caller has a deadline."""
+
+
+class InProcessWorker:
+    """Runs each task at once, but for those that need a process, which the first one starts.
+
+    Limits in steps and bytes apply; those in seconds and memory need a process to kill.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._workers: Workers | None = None
+        self._starting: asyncio.Task[None] | None = None
+
+    async def run(
+        self, task: Task[_TaskResult], begun: Callable[[], None] = ignore_begin
+    ) -> _TaskResult:
+        """Return the result of *task*; *begun* is called when it starts.
+
+        Raises:
+            RequestError: as `Task.execute`; of a task that needs a process, as `Workers.run`.
+            WorkerStartError: no process can be started.
+        """
+        if not task.needs_process:
+            begun()
+            return task.execute(self._limits)
+        if self._workers is None or self._starting is None:
+            limits = replace(self._limits, worker_wait_seconds=_WAIT_SECONDS)
+            self._workers = Workers(1, limits)
+            self._starting = asyncio.create_task(self._workers.start())
+        # A task that is cancelled leaves the start to the others.
+        await asyncio.shield(self._starting)
+        return await self._workers.run(task, begun)
+
+    def close(self) -> None:
+        """Stop the process, if there is one."""
+        if self._workers is not None:
+            self._workers.close()
+
 
 _Result = TypeVar("_Result")
 

@@ -10,7 +10,7 @@ from sidecheck_server.cli.files import write_output
 from sidecheck_server.cli.options import examples, form_option, target_option, timeout_option
 from sidecheck_server.cli.reports import in_json
 from sidecheck_server.cli.rows import facts, write_rows
-from sidecheck_server.config.client_tls import ClientTls
+from sidecheck_server.config.addresses import ClientTls
 
 __all__ = ["info"]
 

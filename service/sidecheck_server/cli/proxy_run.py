@@ -16,13 +16,12 @@ from sidecheck_server.core.types import Severity
 from sidecheck_server.observability.log import LOG_FLUSH_SECONDS, configure_log
 from sidecheck_server.observability.log_writer import LogWriter
 from sidecheck_server.proxy.checks import Checks
-from sidecheck_server.proxy.http import HttpProxy
+from sidecheck_server.proxy.http import HttpProxy, serve_http
 from sidecheck_server.proxy.http_bounds import HttpBounds
 from sidecheck_server.proxy.http_checks import CallerCheck
 from sidecheck_server.proxy.http_connections import HttpConnections
 from sidecheck_server.proxy.http_limits import HttpAddress
 from sidecheck_server.proxy.http_listing import HttpListings
-from sidecheck_server.proxy.http_server import serve_http
 from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.options import ProxyOptions
 from sidecheck_server.proxy.pins import LockFileError

@@ -34,7 +34,7 @@ from sidecheck_server.cli.reports import (
 )
 from sidecheck_server.cli.rows import Part, is_terminal, printable
 from sidecheck_server.cli.tool_files import list_or_exit
-from sidecheck_server.config.client_tls import ClientTls
+from sidecheck_server.config.addresses import ClientTls
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tool_lists import ListedTool
 from sidecheck_server.core.types import Severity, Violation

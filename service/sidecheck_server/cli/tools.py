@@ -13,7 +13,7 @@ from sidecheck_server.cli.options import examples, form_option, target_option, t
 from sidecheck_server.cli.register import register
 from sidecheck_server.cli.reports import counted, in_json
 from sidecheck_server.cli.rows import Row, facts, printable, table, write_rows
-from sidecheck_server.config.client_tls import ClientTls
+from sidecheck_server.config.addresses import ClientTls
 from sidecheck_server.core.payload import encode_json, read_json
 
 __all__ = ["tools"]

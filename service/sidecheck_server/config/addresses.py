@@ -4,7 +4,29 @@ import socket
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
-__all__ = ["Address", "is_loopback_host", "unmapped_ip"]
+__all__ = [
+    "Address",
+    "ClientTls",
+    "is_loopback_host",
+    "unmapped_ip",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ClientTls:
+    """TLS settings of a command that calls a server, with the names of files in PEM.
+
+    They are those of `sidecheck.Tls`, which commands import only once they call a server.
+    """
+
+    #: Authorities of the server; None for those of the system.
+    ca: str | None = None
+    #: The certificate of the command and its key; None if the server requires none.
+    certificate: str | None = None
+    key: str | None = None
+    #: The name that the certificate of the server must have; "" for the host of the address.
+    server_name: str = ""
+
 
 _LARGEST_PORT = 65_535
 

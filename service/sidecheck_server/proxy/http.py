@@ -4,15 +4,21 @@ Clauses: 2025-03-26 to 2025-11-25, basic/transports, "Streamable HTTP", with ses
 streams; 2026-07-28, basic/transports/streamable-http, without either.
 """
 
-from collections.abc import Collection, Mapping
+import signal
+import socket
+from collections.abc import Callable, Collection, Mapping
 from http import HTTPStatus
 from types import MappingProxyType
 from urllib.parse import unquote
 
+import uvicorn
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from sidecheck_server.config.addresses import Address
+from sidecheck_server.http_servers.connections import ClientBounds
+from sidecheck_server.http_servers.server import HttpServer, open_listener
 from sidecheck_server.proxy.http_bounds import HttpBounds
 from sidecheck_server.proxy.http_bytes import NoRoomError
 from sidecheck_server.proxy.http_checks import CallerCheck
@@ -33,6 +39,7 @@ from sidecheck_server.proxy.http_headers import (
     is_lookalike,
     passed_headers,
 )
+from sidecheck_server.proxy.http_limits import HttpAddress
 from sidecheck_server.proxy.http_listing import HEADERS
 from sidecheck_server.proxy.http_messages import HttpMessages, Reply
 from sidecheck_server.proxy.http_rejections import rejection_response
@@ -52,7 +59,52 @@ __all__ = [
     "HttpProxy",
     "OtherPaths",
     "has_steps",
+    "serve_http",
 ]
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_GRACE_SECONDS = 5
+_IDLE_SECONDS = 75
+"""How long a connection is open without a request: longer than clients use it again."""
+
+
+async def serve_http(
+    application: ASGIApp,
+    address: HttpAddress,
+    bounds: ClientBounds,
+    report_ready: Callable[[int], None],
+) -> None:
+    """Serve *application* within *bounds* until a signal; *report_ready* gets the port.
+
+    Raises:
+        OSError: the address cannot be used, or a file cannot be read.
+        ssl.SSLError: a file is no certificate or key.
+    """
+    config = uvicorn.Config(
+        application,
+        ssl_certfile=address.certificate,
+        ssl_keyfile=address.private_key,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        timeout_keep_alive=_IDLE_SECONDS,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+        lifespan="off",
+        ws="none",
+    )
+    config.load()
+    with _listen(address.address) as listener:
+        report_ready(listener.getsockname()[1])
+        await HttpServer(config, bounds, _SIGNALS).serve(sockets=[listener])
+
+
+def _listen(address: Address) -> socket.socket:
+    try:
+        return open_listener(address)
+    except OSError as error:
+        raise OSError(f"{address}: {error.strerror or error}") from None
+
 
 _READ = frozenset({"GET", "HEAD", "OPTIONS"})
 _SENT = frozenset({"POST", "OPTIONS"})

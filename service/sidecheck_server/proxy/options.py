@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from io import FileIO
 from typing import Literal
 
-from sidecheck_server.config.client_tls import ClientTls
+from sidecheck_server.config.addresses import ClientTls
 from sidecheck_server.config.policies import Policies
 from sidecheck_server.proxy.http_limits import HttpLimits
 from sidecheck_server.proxy.pins import PinnedTools

@@ -17,7 +17,6 @@ from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.rpc.admission import Admission, Context
 from sidecheck_server.rpc.bytes_in_flight import SMALL
 from sidecheck_server.rpc.call_metrics import CallMetrics, MethodMetrics
-from sidecheck_server.rpc.caller import set_caller
 from sidecheck_server.rpc.calls import CallFailed
 from sidecheck_server.rpc.handler import failed_call_status
 from sidecheck_server.rpc.method_table import Kind, Method, SharedResponse, message_of
@@ -25,7 +24,20 @@ from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.rpc.status import abort
 from sidecheck_server.workers import CALLER
 
-__all__ = ["add_methods"]
+__all__ = [
+    "add_methods",
+    "set_caller",
+]
+
+
+def set_caller(context: grpc.aio.ServicerContext[Any, Any]) -> None:
+    """Set `CALLER` to the peer of the call of *context*, which must have just begun.
+
+    gRPC frees the peer with the call: reading it later, for work that outlives the call,
+    crashes the process.
+    """
+    CALLER.set(context.peer())
+
 
 _OK: Final[int] = grpc.StatusCode.OK.value[0]
 _CANCELLED: Final[int] = grpc.StatusCode.CANCELLED.value[0]

@@ -8,7 +8,7 @@ from grpc_health.v1 import health
 
 from sidecheck_server.access.authorizer import Authorizer
 from sidecheck_server.config.addresses import Address
-from sidecheck_server.config.settings import Settings
+from sidecheck_server.config.settings import Settings, UnusableSettingsError
 from sidecheck_server.config.transport_limits import TransportLimits
 from sidecheck_server.rpc.call_metrics import CallMetrics
 from sidecheck_server.rpc.grpc_methods import add_methods
@@ -29,9 +29,42 @@ from sidecheck_server.rpc.tls import ServerCertificates
 __all__ = [
     "Server",
     "check_addresses",
+    "check_exposure",
     "report_ready",
     "server_options",
 ]
+
+_exposure_log = structlog.get_logger("sidecheck.server")
+
+
+def check_exposure(settings: Settings) -> None:
+    """Check that tokens pass no network in plain text; warn if anybody may call from elsewhere.
+
+    Raises:
+        UnusableSettingsError: they would, and the settings do not say that they may.
+    """
+    is_encrypted = settings.tls_certificate is not None
+    if settings.listen and not Address.parse(settings.listen).is_loopback():
+        _check_address(settings, settings.listen, is_encrypted=is_encrypted)
+    if (
+        settings.admin_listen
+        and settings.admin_open
+        and not Address.parse(settings.admin_listen).is_loopback()
+    ):
+        _check_address(settings, settings.admin_listen, is_encrypted=False)
+
+
+def _check_address(settings: Settings, address: str, *, is_encrypted: bool) -> None:
+    if settings.tokens_file is None:
+        if not (is_encrypted and settings.tls_client_ca is not None):
+            _exposure_log.warning("server.unauthenticated", address=address)
+    elif not (is_encrypted or settings.tokens_without_tls):
+        raise UnusableSettingsError(
+            f"invalid settings: tokens_file: tokens for {address} would pass the network "
+            "in plain text; listen on a loopback address or a unix socket, behind what terminates "
+            "TLS, or set tokens_without_tls where the network itself is encrypted"
+        )
+
 
 _HANDSHAKE_SECONDS = 5
 _KEEPALIVE_SECONDS = 60

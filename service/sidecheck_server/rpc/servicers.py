@@ -13,6 +13,15 @@ from sidecheck.v1 import (
     registry_service_pb2,
     validation_service_pb2,
 )
+from sidecheck.v1.conversion_service_pb2 import (
+    ConvertToolCallRequest,
+    ConvertToolCallResponse,
+    ConvertToolResultRequest,
+    ConvertToolResultResponse,
+    ConvertToolsRequest,
+    ConvertToolsResponse,
+)
+from sidecheck.v1.conversion_service_pb2_grpc import ConversionServiceServicer
 from sidecheck.v1.inference_service_pb2 import (
     AdaptToolRequest,
     AdaptToolResponse,
@@ -34,9 +43,16 @@ from sidecheck_server.core.mcp.context import VERSIONS
 from sidecheck_server.core.schemas.dialects import DIALECTS
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.admission import Admission
-from sidecheck_server.rpc.conversion import ConversionServicer
 from sidecheck_server.rpc.handler import check_response_size, rpc_handler
 from sidecheck_server.rpc.health import HealthServicer
+from sidecheck_server.rpc.mapping.conversion import (
+    call_from_proto,
+    conversion_to_proto,
+    converted_call_to_proto,
+    converted_result_to_proto,
+    result_from_proto,
+    tools_to_convert_from_proto,
+)
 from sidecheck_server.rpc.mapping.fields import limits_to_proto
 from sidecheck_server.rpc.mapping.inference import (
     adapted_tool_to_proto,
@@ -44,22 +60,85 @@ from sidecheck_server.rpc.mapping.inference import (
     source_from_proto,
     tool_to_adapt_from_proto,
 )
+from sidecheck_server.rpc.mapping.options import options_from_proto
+from sidecheck_server.rpc.mapping.verdicts import protocol_verdict_to_proto
 from sidecheck_server.rpc.method_table import methods_of
 from sidecheck_server.rpc.protocol import ProtocolServicer
 from sidecheck_server.rpc.registry import RegistryServicer
 from sidecheck_server.rpc.streams import OpenStreams
 from sidecheck_server.rpc.validation import ValidationServicer
 from sidecheck_server.services.container import Services
+from sidecheck_server.services.offload import TimeSlice
+from sidecheck_server.services.request_work import open_request
 
 __all__ = [
     "INFO",
     "SERVICES",
+    "ConversionServicer",
     "CreateGateways",
     "InferenceServicer",
     "InfoServicer",
     "ServedMethods",
     "create_servicers",
 ]
+
+
+class ConversionServicer(ConversionServiceServicer):
+    """Serves ConversionService."""
+
+    def __init__(self, services: Services, limits: Limits) -> None:
+        self._converter = services.converter
+        self._calls = services.call_converter
+        self._results = services.result_converter
+        self._default_version = services.resolver.default_version
+        self._limits = limits
+        self._registry = services.registry
+        self.changes = services.changes
+
+    @rpc_handler
+    async def ConvertTools(  # noqa: N802
+        self, request: ConvertToolsRequest
+    ) -> ConvertToolsResponse:
+        """Convert tools for one request to an API."""
+        open_request(self._limits)
+        revision = self._registry.revision
+        tools = await tools_to_convert_from_proto(request, self._limits)
+        conversions = await self._converter.convert(tools)
+        response = ConvertToolsResponse(
+            request=protocol_verdict_to_proto(conversions.request), registry_revision=revision
+        )
+        time_slice = TimeSlice()
+        for conversion in conversions.tools:
+            response.conversions.append(conversion_to_proto(conversion))
+            await time_slice.yield_if_over()
+        check_response_size(response, self._limits)
+        return response
+
+    @rpc_handler
+    async def ConvertToolCall(  # noqa: N802
+        self, request: ConvertToolCallRequest
+    ) -> ConvertToolCallResponse:
+        """Convert a model's call to a call of MCP."""
+        options = options_from_proto(request.options, self._limits)
+        call = call_from_proto(request, options, self._limits)
+        revision = self._registry.revision
+        response = converted_call_to_proto(await self._calls.convert(call))
+        response.registry_revision = revision
+        check_response_size(response, self._limits)
+        return response
+
+    @rpc_handler
+    async def ConvertToolResult(  # noqa: N802
+        self, request: ConvertToolResultRequest
+    ) -> ConvertToolResultResponse:
+        """Convert a result to the message that an API expects."""
+        result = result_from_proto(request, self._limits, self._default_version)
+        revision = self._registry.revision
+        response = converted_result_to_proto(await self._results.convert(result))
+        response.registry_revision = revision
+        check_response_size(response, self._limits)
+        return response
+
 
 #: Returns the servicer of each protocol of gateways, whose streams and bytes count as given.
 CreateGateways: TypeAlias = Callable[[OpenStreams, Admission], Mapping[ServiceDescriptor, object]]

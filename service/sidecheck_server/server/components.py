@@ -11,8 +11,7 @@ import structlog
 
 from sidecheck_server.access.authorizer import Authorizer
 from sidecheck_server.access.namespaced_registry import NamespacedRegistry
-from sidecheck_server.access.tokens import UnusableTokensError
-from sidecheck_server.access.tokens_file import TokensFile
+from sidecheck_server.access.tokens import TokensFile, UnusableTokensError
 from sidecheck_server.config.settings import Settings, UnusableSettingsError
 from sidecheck_server.gateways.composition import counted_checks, running_gateways
 from sidecheck_server.observability.tracing.instrumentation import Carrier, Instrumentation

@@ -10,10 +10,9 @@ from prometheus_client.registry import Collector
 from starlette.applications import Starlette
 
 from sidecheck_server.admin.access import Access
-from sidecheck_server.admin.application import Scrape, create_application
+from sidecheck_server.admin.application import Scrape, create_application, create_routes
 from sidecheck_server.admin.http_methods import create_endpoints
 from sidecheck_server.admin.page import create_page_routes
-from sidecheck_server.admin.routes import create_routes
 from sidecheck_server.admin.server import running_admin
 from sidecheck_server.config.settings import Settings
 from sidecheck_server.observability.metrics import (
@@ -34,8 +33,7 @@ from sidecheck_server.registry.postgres.steps import (
     TermUnreadable,
     Unreachable,
 )
-from sidecheck_server.rpc.exposure import check_exposure
-from sidecheck_server.rpc.server import Server, check_addresses
+from sidecheck_server.rpc.server import Server, check_addresses, check_exposure
 from sidecheck_server.rpc.tls import read_certificates
 from sidecheck_server.server.components import (
     Composed,

@@ -11,7 +11,6 @@ from sidecheck_server.registry.location import HISTORY_SECONDS
 from sidecheck_server.services.cache import Cache, MemoryShares
 from sidecheck_server.services.calls import CallValidator, ResultChecker
 from sidecheck_server.services.change_log import ChangeLog
-from sidecheck_server.services.charged_tasks import charge_tasks
 from sidecheck_server.services.checks import SubjectChecker
 from sidecheck_server.services.comparison import ToolComparer, ToolSetComparer
 from sidecheck_server.services.conversion import ConversionCache, Converter
@@ -21,6 +20,7 @@ from sidecheck_server.services.normalization import Inferrer, Normalizer
 from sidecheck_server.services.prepared_targets import PreparedTargets
 from sidecheck_server.services.protocol import ProtocolChecker
 from sidecheck_server.services.registration import Registrar, RegistryWriter, ReportRegistry
+from sidecheck_server.services.request_work import charge_tasks
 from sidecheck_server.services.resolution import TargetResolver, ToolAdapter
 from sidecheck_server.services.schemas import CompiledSchemas, ProtocolSchemas
 from sidecheck_server.services.tools import ToolsChecker

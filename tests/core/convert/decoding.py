@@ -9,7 +9,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from sidecheck_server.core.convert.providers.subset import Subset
 from sidecheck_server.core.convert.schema_graph import SchemaNode
-from sidecheck_server.core.convert.schema_writer import write_schema
+from sidecheck_server.core.convert.tool_conversion import write_schema
 
 __all__ = ["decoded"]
 

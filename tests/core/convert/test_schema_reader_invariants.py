@@ -14,7 +14,7 @@ from agreement.run import _payloads
 from agreement.schemas import Generated, generate_schema
 from sidecheck_server.core.convert.providers.subset import Subset
 from sidecheck_server.core.convert.schema_reader import read_schema
-from sidecheck_server.core.convert.schema_writer import write_schema
+from sidecheck_server.core.convert.tool_conversion import write_schema
 from sidecheck_server.core.convert.types import Effect, LossLog
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.types import Draft

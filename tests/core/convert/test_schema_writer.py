@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sidecheck_server.core.convert.providers.subset import References, Subset
 from sidecheck_server.core.convert.schema_graph import SchemaNode
-from sidecheck_server.core.convert.schema_writer import write_schema
+from sidecheck_server.core.convert.tool_conversion import write_schema
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from support.core_conversion import ALL, read, written
 

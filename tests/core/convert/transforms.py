@@ -7,7 +7,7 @@ from typing import Any
 from sidecheck_server.core.convert.providers.subset import Patterns, References, Subset
 from sidecheck_server.core.convert.schema_graph import SchemaNode
 from sidecheck_server.core.convert.schema_reader import read_schema
-from sidecheck_server.core.convert.schema_writer import write_schema
+from sidecheck_server.core.convert.tool_conversion import write_schema
 from sidecheck_server.core.convert.transforms.pipeline import transform_schema
 from sidecheck_server.core.convert.types import Loss, LossLog
 from support.compiling import LIMITS, source_of

@@ -23,8 +23,8 @@ from sidecheck.v1.protocol_service_pb2_grpc import ProtocolServiceStub
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
 from sidecheck_server import __version__
+from sidecheck_server.observability.tracing.calls import TracedCall
 from sidecheck_server.observability.tracing.spans import CallSpans
-from sidecheck_server.observability.tracing.traced_call import TracedCall
 from support.collector import Tree, trees
 from support.traced_server import Caller, TracedServer, arguments, inline_schema, traced_server
 from support.worker_processes import worker_processes

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from sidecheck_server.server.processes.heartbeat import Heartbeat, StallCause
+from sidecheck_server.server.processes.serving_process import Heartbeat, StallCause
 
 STOPPED, BLOCKED = StallCause.STOPPED, StallCause.BLOCKED
 

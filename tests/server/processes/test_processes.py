@@ -23,7 +23,7 @@ from sidecheck.v1 import target_pb2
 from sidecheck.v1 import validation_service_pb2 as validation_pb
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
-from sidecheck_server.server.processes.heartbeat import BEAT_SECONDS
+from sidecheck_server.server.processes.serving_process import BEAT_SECONDS
 from support.metrics import MeteredServer, nonzero
 from support.running import RunningServer
 

@@ -1,13 +1,17 @@
 """Inference of tool definitions from Python source text."""
 
+import ast
 import json
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
 from sidecheck_docstrings import ParsedDocstring, parse_docstring
 
 from sidecheck_server.core.infer.annotations import AnnotationReader
+from sidecheck_server.core.infer.classes import kind_of
 from sidecheck_server.core.infer.diagnostics import DiagnosticCode, Diagnostics, SourceError
+from sidecheck_server.core.infer.fields import INJECTION_MARKERS, add_default, called_name
 from sidecheck_server.core.infer.functions import (
     DecoratorOptions,
     SourceFunction,
@@ -15,22 +19,328 @@ from sidecheck_server.core.infer.functions import (
     read_decorator,
     select_functions,
 )
+from sidecheck_server.core.infer.known_types import INJECTED_TYPES
 from sidecheck_server.core.infer.literals import LiteralReader
-from sidecheck_server.core.infer.parameters import Parameters, report_unsupported
-from sidecheck_server.core.infer.source import BOUNDS, Bounds, Meter, parse_source, split_lines
-from sidecheck_server.core.infer.type_schemas import HoldsContent
+from sidecheck_server.core.infer.scopes import Scope, SourceClass
+from sidecheck_server.core.infer.source import (
+    BOUNDS,
+    Bounds,
+    Meter,
+    parse_expression,
+    parse_source,
+    split_lines,
+)
+from sidecheck_server.core.infer.type_schemas import HoldsContent, admits
 from sidecheck_server.core.infer.types import (
     InferenceOptions,
     InferenceResult,
     InferredTool,
+    OnUnsupported,
     SourceRange,
 )
-from sidecheck_server.core.infer.unwrapping import ReadContext
+from sidecheck_server.core.infer.unwrapping import ReadContext, subscript_arguments
 from sidecheck_server.core.json_values import digest_of
 from sidecheck_server.core.limits import Exhausted, Limits, limit_exceeded_error
 from sidecheck_server.core.types import Severity
 
-__all__ = ["infer_tools"]
+__all__ = [
+    "Parameters",
+    "infer_tools",
+    "report_unsupported",
+]
+
+# Injected only with autowiring.
+_AUTOWIRED_TYPES = frozenset({"ConfigPaths", "Settings"})
+# Derived classes are injected too. Not those of Request: protocols call data so, MCP among them.
+_INHERITED_TYPES = INJECTED_TYPES - _AUTOWIRED_TYPES - {"Request"}
+# Parts of an annotation, and generations of a class, that are searched for injected types.
+_MAX_PARTS = 100
+
+
+def report_unsupported(
+    error: SourceError, options: InferenceOptions, diagnostics: Diagnostics
+) -> None:
+    """Add *error* as an error or, with ``on_unsupported`` ANY, as a warning."""
+    is_error = options.on_unsupported is OnUnsupported.ERROR
+    diagnostics.add(error, Severity.ERROR if is_error else Severity.WARNING)
+
+
+class Parameters:
+    """The parameters of a function that are arguments of the tool."""
+
+    def __init__(
+        self,
+        function: SourceFunction,
+        decorator: DecoratorOptions,
+        options: InferenceOptions,
+        types: AnnotationReader,
+    ) -> None:
+        self._scope = function.annotation_scope
+        self._options = options
+        self._types = types
+        self._diagnostics = types.context.diagnostics
+        self._signature = function.node.args
+        injected_types = decorator.injected_types.union(options.injected_types)
+        self._parameters = [
+            (parameter, default)
+            for parameter, default in _with_defaults(function)
+            if parameter.arg not in decorator.injected
+            and parameter.arg not in options.injected_parameters
+            and not _is_injected(
+                parameter,
+                default,
+                self._scope,
+                injected_types,
+                types.context.meter,
+                autowire=decorator.autowire,
+            )
+        ]
+        bound = types.context.meter.bounds.fields
+        if len(self._parameters) > bound:
+            raise SourceError(
+                DiagnosticCode.TOO_LARGE,
+                f"a function of more than {bound} parameters",
+                function.node,
+            )
+
+    @property
+    def names(self) -> list[str]:
+        """Their names, in order."""
+        return [parameter.arg for parameter, _ in self._parameters]
+
+    def input_schema(self, descriptions: Mapping[str, str]) -> dict[str, Any]:
+        """Return the input schema; *descriptions* apply to parameters without their own.
+
+        Faults are added to the diagnostics.
+        """
+        properties: dict[str, Any] = {}
+        required: list[str] = []
+        definitions: dict[str, Any] = {}
+        positional_only = {id(parameter) for parameter in self._signature.posonlyargs}
+        for parameter, default in self._parameters:
+            self._diagnostics.parameter = parameter.arg
+            if id(parameter) in positional_only:
+                self._diagnostics.add(
+                    SourceError(
+                        DiagnosticCode.POSITIONAL_ONLY,
+                        f"{parameter.arg} is positional-only, but tool arguments are passed by "
+                        "name; remove the /",
+                        parameter,
+                    )
+                )
+                continue
+            name, schema, is_required = self._read_parameter(parameter, default, definitions)
+            if parameter.arg in descriptions:
+                schema.setdefault("description", descriptions[parameter.arg])
+            properties[name] = schema
+            if is_required:
+                required.append(name)
+        additional = self._additional_properties(definitions)
+        self._diagnostics.parameter = ""
+        input_schema: dict[str, Any] = {"type": "object", "properties": properties}
+        if required:
+            input_schema["required"] = required
+        input_schema["additionalProperties"] = additional
+        if definitions:
+            input_schema["$defs"] = definitions
+        return input_schema
+
+    def _read_parameter(
+        self, parameter: ast.arg, default: ast.expr | None, definitions: dict[str, Any]
+    ) -> tuple[str, dict[str, Any], bool]:
+        """Return the name of a property, its schema, and whether it is required."""
+        if parameter.annotation is None:
+            self._warn_missing_annotation(parameter)
+        annotation = parameter.annotation or ast.Constant(None)
+        try:
+            type_schema, info, needed = self._types.read_with_definitions(
+                annotation, self._scope, default
+            )
+        except SourceError as error:
+            report_unsupported(error, self._options, self._diagnostics)
+            return parameter.arg, {}, default is None
+        schema = type_schema.build() if parameter.annotation is not None else {}
+        schema |= info.keywords
+        if info.text:
+            schema.setdefault("description", info.text)
+        context = self._types.context
+        is_required = add_default(schema, info, context.literals, self._diagnostics)
+        if isinstance(default, ast.Constant) and default.value is ...:
+            # In Python, ... is a default as any other.
+            is_required = False
+            message = "the default is omitted from the schema: ... has no JSON form"
+            self._diagnostics.warn(DiagnosticCode.DEFAULT_NOT_JSON, message, default)
+        elif "default" in schema and not admits(schema, schema["default"], needed, context.meter):
+            self._warn_default_mismatch(parameter, default, schema.pop("default"))
+        definitions |= needed
+        return info.wire_name(parameter.arg, "validation"), schema, is_required
+
+    def _warn_default_mismatch(
+        self, parameter: ast.arg, default: ast.expr | None, value: Any
+    ) -> None:
+        if value is None:
+            code, remedy = DiagnosticCode.IMPLICIT_OPTIONAL, "write Optional[...]"
+        else:
+            code, remedy = DiagnosticCode.DEFAULT_NOT_JSON, "use a default of the type, or none"
+        message = (
+            f"the default is omitted from the schema: the type of {parameter.arg} does not admit "
+            f"it; {remedy}"
+        )
+        self._diagnostics.warn(code, message, default)
+
+    def _additional_properties(self, definitions: dict[str, Any]) -> Any:
+        """Return the value of ``additionalProperties``."""
+        variadic, keywords = self._signature.vararg, self._signature.kwarg
+        if variadic is not None:
+            self._report_variadic(variadic)
+        if keywords is None:
+            return False
+        self._diagnostics.parameter = keywords.arg
+        if keywords.annotation is None:
+            self._warn_missing_annotation(keywords)
+            return True
+        try:
+            type_schema, info, needed = self._types.read_with_definitions(
+                keywords.annotation, self._scope
+            )
+        except SourceError as error:
+            report_unsupported(error, self._options, self._diagnostics)
+            return True
+        definitions |= needed
+        return type_schema.build() | info.keywords or True
+
+    def _report_variadic(self, variadic: ast.arg) -> None:
+        """Add that ``*args`` is an error or, with ``on_unsupported`` ANY, left out."""
+        fault = f"*{variadic.arg} takes positional arguments, but tool arguments are passed by name"
+        if self._options.on_unsupported is OnUnsupported.ANY:
+            fault += "; it is left out of the schema"
+        self._diagnostics.parameter = variadic.arg
+        error = SourceError(
+            DiagnosticCode.VARIADIC_PARAMETER,
+            f"{fault}; use a parameter of type list[...]",
+            variadic,
+        )
+        report_unsupported(error, self._options, self._diagnostics)
+
+    def _warn_missing_annotation(self, parameter: ast.arg) -> None:
+        message = f"{parameter.arg} has no type and admits any value; annotate it"
+        self._diagnostics.warn(DiagnosticCode.MISSING_ANNOTATION, message, parameter)
+
+
+def _with_defaults(function: SourceFunction) -> list[tuple[ast.arg, ast.expr | None]]:
+    """Return the parameters with their defaults, without ``self`` or ``cls``."""
+    signature = function.node.args
+    positional = [*signature.posonlyargs, *signature.args]
+    missing: list[ast.expr | None] = [None] * (len(positional) - len(signature.defaults))
+    pairs = list(zip(positional, [*missing, *signature.defaults], strict=True))
+    if function.is_method:
+        pairs = pairs[1:]
+    return pairs + list(zip(signature.kwonlyargs, signature.kw_defaults, strict=True))
+
+
+def _is_injected(
+    parameter: ast.arg,
+    default: ast.expr | None,
+    scope: Scope,
+    further_types: Collection[str],
+    meter: Meter,
+    *,
+    autowire: bool,
+) -> bool:
+    """Whether the server injects *parameter*.
+
+    It does so because of its default (`Depends(...)` and the like), because of metadata of
+    `Annotated`, or because of its type, alone or in a union: a known type or one of
+    *further_types*.
+    """
+    if isinstance(default, ast.Call) and _last_part(called_name(default, scope)) in (
+        INJECTION_MARKERS
+    ):
+        return True
+    known_types = INJECTED_TYPES if autowire else INJECTED_TYPES - _AUTOWIRED_TYPES
+    return parameter.annotation is not None and any(
+        _is_injecting(part, scope, known_types, further_types, meter)
+        for part in _annotation_parts(parameter.annotation)
+    )
+
+
+def _is_injecting(
+    part: ast.expr,
+    scope: Scope,
+    known_types: frozenset[str],
+    further_types: Collection[str],
+    meter: Meter,
+) -> bool:
+    if isinstance(part, ast.Call):
+        return _last_part(called_name(part, scope)) in INJECTION_MARKERS
+    name = _name_of(part)
+    if name in further_types or name in INJECTION_MARKERS:
+        return True
+    if name in known_types:
+        return not _is_data_class(part, scope, meter)
+    return _inherits_injected(part, scope, meter)
+
+
+def _inherits_injected(part: ast.expr, scope: Scope, meter: Meter) -> bool:
+    """Whether *part* is a class of the source derived from a known injected type."""
+    for _ in range(_MAX_PARTS):
+        try:
+            binding = scope.resolve(part)
+        except SourceError:
+            return False
+        if not isinstance(binding, SourceClass):
+            return False
+        bases = [
+            base.value if isinstance(base, ast.Subscript) else base for base in binding.node.bases
+        ]
+        for base in bases:
+            if _name_of(base) in _INHERITED_TYPES and not _is_data_class(
+                base, binding.scope, meter
+            ):
+                return True
+        if len(bases) != 1:
+            return False
+        part, scope = bases[0], binding.scope
+    return False
+
+
+def _name_of(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
+
+
+def _is_data_class(part: ast.expr, scope: Scope, meter: Meter) -> bool:
+    """Whether the source defines *part*, as a class that has a schema."""
+    try:
+        binding = scope.resolve(part)
+        return isinstance(binding, SourceClass) and bool(kind_of(binding, meter))
+    except SourceError:
+        return False
+
+
+def _annotation_parts(annotation: ast.expr) -> list[ast.expr]:
+    """Return the branches of a union, and the type and metadata of `Annotated`."""
+    parts: list[ast.expr] = []
+    pending = [annotation]
+    while pending and len(parts) < _MAX_PARTS:
+        node = pending.pop()
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            try:
+                pending.append(parse_expression(node))
+            except SourceError:
+                continue
+        elif isinstance(node, ast.BinOp):
+            pending += [node.left, node.right]
+        elif isinstance(node, ast.Subscript):
+            parts.append(node.value)
+            if _name_of(node.value) in ("Annotated", "Optional", "Union"):
+                pending += subscript_arguments(node)
+        elif isinstance(node, ast.Name | ast.Attribute | ast.Call):
+            parts.append(node)
+    return parts
+
+
+def _last_part(name: str) -> str:
+    return name.rpartition(".")[2]
 
 
 def infer_tools(

@@ -14,6 +14,8 @@ one position only, so it becomes a separate condition on the text, unless a `|` 
 beside it.
 """
 
+from dataclasses import dataclass
+
 from sidecheck_server.core.patterns.codepoints import EVERYTHING, Ranges, spell
 from sidecheck_server.core.patterns.cursor import PatternError, PatternFault, quote
 from sidecheck_server.core.patterns.groups import (
@@ -26,9 +28,77 @@ from sidecheck_server.core.patterns.groups import (
     Translation,
 )
 from sidecheck_server.core.patterns.reading import Assertion, PatternReader
-from sidecheck_server.core.patterns.repetitions import repeat
 
-__all__ = ["check_syntax", "translate"]
+__all__ = [
+    "Repetition",
+    "check_syntax",
+    "repeat",
+    "translate",
+]
+
+#: The largest count that RE2 accepts, nested ones multiplied.
+LARGEST_COUNT = 1000
+
+#: Copies in a block, unless nested counts leave less: about the square root of the most
+#: repetitions by default, so that neither blocks nor copies in one are many.
+BLOCK = 100
+
+#: Blocks of optional copies are nested, which RE2 does a thousand levels deep.
+MOST_BLOCKS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """How an atom is repeated: the pieces of its expression."""
+
+    least: int
+    most: int | None
+    #: Copies in a block; 0 if RE2 can count by itself.
+    block: int
+    #: The product of nested counts in the expression.
+    nested: int
+
+    @property
+    def copies(self) -> int:
+        """How often the atom is written."""
+        return self.spell("x").count("x")
+
+    def spell(self, atom: str) -> str:
+        """Return the expression of *atom*, repeated."""
+        if not self.block:
+            return f"{atom}{spell_count(self.least, self.most)}"
+        whole, rest = divmod(self.least, self.block)
+        required = f"{atom}{{{self.block}}}" * whole + f"{atom}{{{rest}}}" * bool(rest)
+        if self.most is None:
+            return f"(?:{required}{atom}*)"
+        return f"(?:{required}{spell_optional(atom, self.most - self.least, self.block)})"
+
+
+def repeat(least: int, most: int | None, nested: int) -> Repetition:
+    """Return the repetition of an atom whose own nested counts have the product *nested*."""
+    counted = max(least if most is None else most, 1)
+    available = LARGEST_COUNT // nested
+    optional = 0 if most is None else most - least
+    if counted <= available and optional <= BLOCK:
+        return Repetition(least, most, 0, nested * counted)
+    block = min(available, max(BLOCK, counted // MOST_BLOCKS))
+    return Repetition(least, most, block, nested * block)
+
+
+def spell_count(least: int, most: int | None) -> str:
+    signs = {(0, None): "*", (1, None): "+", (0, 1): "?"}
+    return signs.get((least, most)) or f"{{{least},{'' if most is None else most}}}"
+
+
+def spell_optional(atom: str, most: int, block: int) -> str:
+    """Return the expression of *atom*, repeated up to *most* times."""
+    whole, first = divmod(most + 1, block)
+    if not whole:
+        return f"{atom}{{0,{most}}}" if most else ""
+    further = f"(?:{atom}{{{block}}}" * (whole - 1) + ")?" * (whole - 1)
+    spelled = further + (f"{atom}{{0,{block - 1}}}" if block > 1 else "")
+    return f"(?:{atom}{{0,{first - 1}}}|{atom}{{{first}}}{spelled})" if first else spelled
+
 
 #: Characters of an expression for each instruction of its program: no Unicode property
 #: takes more than eleven.

@@ -8,12 +8,14 @@ characters.
 from sidecheck_server.core.payload.decoding import (
     decode,
     decoding_steps,
+    encode_json,
+    encode_like,
+    encode_sorted,
     has_long_integers,
     nesting_depth,
     number_steps,
     read_json,
 )
-from sidecheck_server.core.payload.encoding import encode_json, encode_like, encode_sorted
 from sidecheck_server.core.payload.faults import UNREADABLE_CODES, MalformedError
 
 __all__ = [

@@ -18,8 +18,11 @@ from sidecheck_server.rpc.servicers import ServedMethods
 from sidecheck_server.rpc.shutdown import Shutdown
 from sidecheck_server.rpc.sockets import reserve_tcp
 from sidecheck_server.server.processes.forwarded_tasks import SharedWorkers
-from sidecheck_server.server.processes.heartbeat import BEAT_SECONDS
-from sidecheck_server.server.processes.serving_process import ProcessStartError, ServingProcess
+from sidecheck_server.server.processes.serving_process import (
+    BEAT_SECONDS,
+    ProcessStartError,
+    ServingProcess,
+)
 from sidecheck_server.services.change_log import ChangeLog
 
 __all__ = [

@@ -10,6 +10,7 @@ from asyncio.subprocess import DEVNULL, Process
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -20,12 +21,73 @@ from prometheus_client import Metric
 from sidecheck_server.config.settings import Settings
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import Binding, Change
-from sidecheck_server.server.processes.heartbeat import Heartbeat, StallCause
 from sidecheck_server.server.processes.link import Link, LinkClosed
 from sidecheck_server.workers.events import exit_text
 from sidecheck_server.workers.process import processor_seconds
 
-__all__ = ["MODULE", "ProcessStartError", "ServingProcess", "Setup"]
+__all__ = [
+    "BEAT_SECONDS",
+    "MODULE",
+    "Heartbeat",
+    "ProcessStartError",
+    "ServingProcess",
+    "Setup",
+    "StallCause",
+]
+
+BEAT_SECONDS = 2.0
+"""Time between two looks at a process."""
+
+_STILL_LOOKS = 3
+_UNANSWERED_LOOKS = 10 * _STILL_LOOKS
+
+
+class StallCause(StrEnum):
+    """Why a process that has not ended is replaced."""
+
+    STOPPED = "stopped"
+    """It has neither answered nor taken anything of a processor in the last three looks."""
+    BLOCKED = "blocked"
+    """Its event loop has not answered in ten times as many, though it took of a processor."""
+
+
+class Heartbeat:
+    """Asks a process for an answer at each look, unless it still owes one.
+
+    *beat* returns a future of the answer, and *processor_seconds* what the process has taken of
+    a processor. Looks are counted and not timed, so that no time counts in which the process
+    that looks does not run itself.
+    """
+
+    def __init__(
+        self,
+        beat: Callable[[], "asyncio.Future[None]"],
+        processor_seconds: Callable[[], float],
+    ) -> None:
+        self._beat = beat
+        self._processor_seconds = processor_seconds
+        self._used = 0.0
+        self._answer: asyncio.Future[None] | None = None
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Forget the looks so far."""
+        self._still = self._unanswered = 0
+
+    def look(self) -> StallCause | None:
+        """Return why the process is to be replaced, or None if it is not."""
+        used, before = self._processor_seconds(), self._used
+        self._used = used
+        if self._answer is None or self._answer.done():
+            self.begin_anew()
+            self._answer = self._beat()
+            return None
+        self._unanswered += 1
+        self._still = self._still + 1 if used == before else 0
+        if self._still == _STILL_LOOKS:
+            return StallCause.STOPPED
+        return StallCause.BLOCKED if self._unanswered == _UNANSWERED_LOOKS else None
+
 
 MODULE = "sidecheck_server.server.serving"
 """What a serving process runs, with the descriptor of the link and the name of the event loop."""
