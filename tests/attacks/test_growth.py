@@ -89,7 +89,6 @@ GOES_BACK = {
     "core.explain.nearest._WORD": "runs of characters that exclude each other",
     "core.formats.addresses.LDH_NAME": "matched as a whole; labels end at points",
     "core.formats.dates.TIME": "matched as a whole",
-    "core.formats.dates.DURATION": "matched as a whole; runs of digits before letters",
     "core.infer.source._STRING_OR_COMMENT": "a text that is not closed ends with the source",
     "core.mcp.call_params._OBJECT_START": "matched at the start",
     "core.mcp.http_headers._ENCODED": "matched as a whole",
