@@ -102,3 +102,28 @@ def test_a_checker_opens_nothing() -> None:
         [sys.executable, "-c", WATCH], capture_output=True, text=True, check=False
     )
     assert (0, "True []\n", "") == (done.returncode, done.stdout, done.stderr)
+
+
+SHORT_OF_MEMORY = """
+import resource
+
+from sidecheck_server.core.formats import FORMATS
+
+pages = int(open("/proc/self/statm").read().split()[0])
+limits = resource.getrlimit(resource.RLIMIT_AS)
+# Less than the library takes, and enough for its exceptions.
+resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + (8 << 20), limits[1]))
+try:
+    FORMATS["uri"].check("a:b")
+except MemoryError:
+    resource.setrlimit(resource.RLIMIT_AS, limits)
+    print(FORMATS["uri"].check("a:b"), FORMATS["uri"].check("b"))
+"""
+
+
+def test_a_worker_without_room_for_the_library_is_out_of_memory() -> None:
+    """The first check raises MemoryError, and a later one succeeds once there is room."""
+    done = subprocess.run(
+        [sys.executable, "-c", SHORT_OF_MEMORY], capture_output=True, text=True, check=False
+    )
+    assert (0, "True False\n", "") == (done.returncode, done.stdout, done.stderr)

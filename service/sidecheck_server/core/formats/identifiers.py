@@ -46,11 +46,16 @@ NOT_LITERAL = re.compile(
 def load_validator(name: str) -> Callable[[str], bool]:
     """Return the validator of the format *name*.
 
-    It raises UnicodeEncodeError for a string with a lone surrogate.
-    """
-    # Importing takes milliseconds, and most schemas have no such format.
-    import jsonschema_rs  # noqa: PLC0415
+    It raises UnicodeEncodeError for a string with a lone surrogate. The library is imported
+    with the first one: that takes milliseconds, and most schemas have no such format.
 
+    Raises:
+        MemoryError: the address space of this process, a worker's, has no room for the library.
+    """
+    try:
+        import jsonschema_rs  # noqa: PLC0415
+    except ImportError as error:
+        raise MemoryError from error
     return jsonschema_rs.Draft202012Validator({"format": name}, validate_formats=True).is_valid
 
 

@@ -40,7 +40,7 @@ class FormatRule:
     name: str
     #: The short names of those dialects, as in ``2020-12``.
     dialects: frozenset[str]
-    #: Returns whether a string has the format. Raises nothing.
+    #: Returns whether a string has the format. Raises nothing but MemoryError.
     check: Callable[[str], bool]
     #: The section of the specification that defines it.
     source: str
