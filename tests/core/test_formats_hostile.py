@@ -85,6 +85,8 @@ sys.addaudithook(watch)
 texts = [rule.example for rule in FORMATS.values()]
 texts += ["xn--9n2bp8q", "\\ud800@\\xe9.\\u05d0", "\\xe9@\\xe9.x"]
 texts += ["[\\\\p{L}]", "(?=a)", "\\ud800", ""]
+for rule in FORMATS.values():
+    rule.check("")
 armed = True
 for rule in FORMATS.values():
     for text in texts:
@@ -95,8 +97,33 @@ print(len(texts) > len(FORMATS), seen)
 
 
 def test_a_checker_opens_nothing() -> None:
-    """Once the package is loaded, no check reads a file, loads a module or opens a socket."""
+    """After the first check of a format, none reads a file, loads a module or opens a socket."""
     done = subprocess.run(
         [sys.executable, "-c", WATCH], capture_output=True, text=True, check=False
     )
     assert (0, "True []\n", "") == (done.returncode, done.stdout, done.stderr)
+
+
+SHORT_OF_MEMORY = """
+import resource
+
+from sidecheck_server.core.formats import FORMATS
+
+pages = int(open("/proc/self/statm").read().split()[0])
+limits = resource.getrlimit(resource.RLIMIT_AS)
+# Less than the library takes, and enough for its exceptions.
+resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + (8 << 20), limits[1]))
+try:
+    FORMATS["uri"].check("a:b")
+except MemoryError:
+    resource.setrlimit(resource.RLIMIT_AS, limits)
+    print(FORMATS["uri"].check("a:b"), FORMATS["uri"].check("b"))
+"""
+
+
+def test_a_worker_without_room_for_the_library_is_out_of_memory() -> None:
+    """The first check raises MemoryError, and a later one succeeds once there is room."""
+    done = subprocess.run(
+        [sys.executable, "-c", SHORT_OF_MEMORY], capture_output=True, text=True, check=False
+    )
+    assert (0, "True False\n", "") == (done.returncode, done.stdout, done.stderr)

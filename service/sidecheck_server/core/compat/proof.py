@@ -1,7 +1,7 @@
 """Proofs that one schema admits all that another admits, found by jsonschema-rs.
 
-The only module that imports it. Its answers are three-valued; whatever it cannot model
-is unknown here, never an error. It has no bound on time, so it runs in a worker.
+Its answers are three-valued; whatever it cannot model is unknown here, never an error. It has
+no bound on time, so it runs in a worker.
 
 Before a proof is sought, the conditions and choices that two forms have in common are left
 out. A form is a conjunction: if one without a common part admits all that the other admits

@@ -2,8 +2,8 @@
 
 `format_checker` returns the checker of a format in a dialect; `FORMATS` has the
 metadata of each format. A checker takes any str, of any length and with any characters,
-returns whether it has the format, and raises nothing. Its time is linear in a length
-that it bounds itself: longer strings do not have the format.
+returns whether it has the format, and raises nothing but MemoryError. Its time is linear in a
+length that it bounds itself: longer strings do not have the format.
 """
 
 from sidecheck_server.core.formats.rules import (

@@ -1,6 +1,6 @@
-"""Addresses: IP addresses, host names and mail addresses.
+"""Names of hosts and mailboxes.
 
-Formats ``ipv4``, ``ipv6``, ``hostname``, ``idn-hostname``, ``email`` and ``idn-email``.
+Formats ``hostname``, ``idn-hostname``, ``email`` and ``idn-email``.
 
 The rules of internationalized names (RFC 5890 to 5893) are those of the `idna` package,
 whose tables are loaded with this module.
@@ -9,52 +9,19 @@ whose tables are loaded with this module.
 import codecs
 import re
 import unicodedata
-from ipaddress import AddressValueError, IPv4Address, IPv6Address
 
 import idna
-import idna.uts46data
+import idna.uts46data  # or it is loaded at the first use
+
+from sidecheck_server.core.formats.identifiers import is_ipv4, is_ipv6
 
 __all__ = [
     "is_email",
     "is_hostname",
     "is_idn_email",
     "is_idn_hostname",
-    "is_ipv4",
-    "is_ipv6",
     "is_ldh_hostname",
 ]
-
-LONGEST_IPV4 = len("255.255.255.255")
-LONGEST_IPV6 = len("ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255")
-
-
-def is_ipv4(text: str) -> bool:
-    """Return whether *text* is four decimal octets without leading zeros (RFC 2673, section 3.2).
-
-    Strings longer than 15 characters are rejected.
-    """
-    if len(text) > LONGEST_IPV4:
-        return False
-    try:
-        IPv4Address(text)
-    except AddressValueError:
-        return False
-    return True
-
-
-def is_ipv6(text: str) -> bool:
-    """Return whether *text* is an IPv6 address in text (RFC 4291, section 2.2).
-
-    It has no zone (RFC 4007). Strings longer than 45 characters are rejected.
-    """
-    if len(text) > LONGEST_IPV6 or "%" in text:
-        return False
-    try:
-        IPv6Address(text)
-    except AddressValueError:
-        return False
-    return True
-
 
 # The codec that idna uses is a separate module, loaded at the first look-up.
 codecs.lookup("punycode")
@@ -125,9 +92,6 @@ def is_idn_hostname(text: str) -> bool:
 def is_right_to_left(label: str) -> bool:
     """Return whether *label* is an RTL label (RFC 5893, section 1.4)."""
     return any(unicodedata.bidirectional(character) in RIGHT_TO_LEFT for character in label)
-
-
-# idna would load its mapping tables at the first use otherwise.
 
 
 #: RFC 5321, section 4.5.3.1.1, in octets.

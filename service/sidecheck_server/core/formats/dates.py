@@ -1,13 +1,13 @@
-"""Dates, times and durations of RFC 3339: ``date``, ``time``, ``date-time``, ``duration``.
+"""Dates and times of RFC 3339: the formats ``date``, ``time`` and ``date-time``.
 
 No library is used: the available parsers reject leap seconds, lower case or the year
-0000, or accept other forms of ISO 8601, such as fractions and signs in durations.
+0000, or accept other forms of ISO 8601.
 """
 
 import re
 from calendar import monthrange
 
-__all__ = ["is_date", "is_date_time", "is_duration", "is_time"]
+__all__ = ["is_date", "is_date_time", "is_time"]
 
 #: Longest time and date-time, in characters. The grammar allows any number of digits in
 #: the fraction of a second.
@@ -86,27 +86,3 @@ def utc_minutes(match: re.Match[str]) -> int:
         return local
     ahead = int(match["ahead_hours"]) * 60 + int(match["ahead_minutes"])
     return local - ahead if match["sign"] == "+" else local + ahead
-
-
-#: Longest duration, in characters. The grammar allows numbers of any length.
-LONGEST_DURATION = 1024
-
-SECONDS = "[0-9]+S"
-MINUTES = f"[0-9]+M(?:{SECONDS})?"
-HOURS = f"[0-9]+H(?:{MINUTES})?"
-DURATION_TIME = f"T(?:{HOURS}|{MINUTES}|{SECONDS})"
-DAYS = "[0-9]+D"
-WEEKS = "[0-9]+W"
-MONTHS = f"[0-9]+M(?:{DAYS})?"
-YEARS = f"[0-9]+Y(?:{MONTHS})?"
-DURATION_DATE = f"(?:{DAYS}|{MONTHS}|{YEARS})(?:{DURATION_TIME})?"
-DURATION = re.compile(f"P(?:{DURATION_DATE}|{DURATION_TIME}|{WEEKS})")
-
-
-def is_duration(text: str) -> bool:
-    """Return whether *text* is a duration (RFC 3339, appendix A).
-
-    Its letters are upper case, as in ISO 8601. Strings
-    longer than 1,024 characters are rejected.
-    """
-    return len(text) <= LONGEST_DURATION and DURATION.fullmatch(text) is not None

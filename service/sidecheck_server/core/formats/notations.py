@@ -1,18 +1,15 @@
-"""Notations: the formats ``uuid``, ``regex``, ``json-pointer``, ``relative-json-pointer``."""
+"""Notations: the formats ``regex`` and ``relative-json-pointer``."""
 
 import re
 
-from jsonpointer import JsonPointer, JsonPointerException
-
+from sidecheck_server.core.formats.identifiers import is_json_pointer
 from sidecheck_server.core.patterns import PatternError, PatternFault
 from sidecheck_server.core.patterns.translation import check_syntax
 
 __all__ = [
     "is_indexed_relative_json_pointer",
-    "is_json_pointer",
     "is_regex",
     "is_relative_json_pointer",
-    "is_uuid",
 ]
 
 LONGEST_POINTER = 1 << 16
@@ -20,20 +17,6 @@ LONGEST_POINTER = 1 << 16
 NUMBER = "(?:0|[1-9][0-9]*+)"
 LEVELS = re.compile(NUMBER)
 LEVELS_AND_INDEX = re.compile(f"{NUMBER}(?:[+-]{NUMBER})?")
-
-
-def is_json_pointer(text: str) -> bool:
-    """Return whether *text* is a JSON Pointer (RFC 6901, section 3).
-
-    Strings longer than 65,536 characters are rejected.
-    """
-    if len(text) > LONGEST_POINTER:
-        return False
-    try:
-        JsonPointer(text)
-    except JsonPointerException:
-        return False
-    return True
 
 
 def is_relative_json_pointer(text: str) -> bool:
@@ -85,12 +68,3 @@ def is_regex(text: str) -> bool:
     except PatternError as error:
         return error.fault is not PatternFault.SYNTAX
     return True
-
-
-# The standard library's `uuid.UUID` also accepts braces, URNs and misplaced hyphens.
-UUID = re.compile("[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
-
-
-def is_uuid(text: str) -> bool:
-    """Return whether *text* is a UUID of any version and variant (RFC 4122, section 3)."""
-    return UUID.fullmatch(text) is not None

@@ -9,24 +9,25 @@ from sidecheck_server.core.formats.addresses import (
     is_hostname,
     is_idn_email,
     is_idn_hostname,
-    is_ipv4,
-    is_ipv6,
     is_ldh_hostname,
 )
-from sidecheck_server.core.formats.dates import is_date, is_date_time, is_duration, is_time
-from sidecheck_server.core.formats.notations import (
-    is_indexed_relative_json_pointer,
-    is_json_pointer,
-    is_regex,
-    is_relative_json_pointer,
-    is_uuid,
-)
-from sidecheck_server.core.formats.uris import (
+from sidecheck_server.core.formats.dates import is_date, is_date_time, is_time
+from sidecheck_server.core.formats.identifiers import (
+    is_duration,
+    is_ipv4,
+    is_ipv6,
     is_iri,
     is_iri_reference,
+    is_json_pointer,
     is_uri,
     is_uri_reference,
     is_uri_template,
+    is_uuid,
+)
+from sidecheck_server.core.formats.notations import (
+    is_indexed_relative_json_pointer,
+    is_regex,
+    is_relative_json_pointer,
 )
 
 __all__ = ["FORMATS", "FormatRule", "format_checker", "format_rule"]
@@ -39,7 +40,7 @@ class FormatRule:
     name: str
     #: The short names of those dialects, as in ``2020-12``.
     dialects: frozenset[str]
-    #: Returns whether a string has the format. Raises nothing.
+    #: Returns whether a string has the format. Raises nothing but MemoryError.
     check: Callable[[str], bool]
     #: The section of the specification that defines it.
     source: str

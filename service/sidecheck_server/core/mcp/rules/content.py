@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from sidecheck_server.core.explain.values import Values
-from sidecheck_server.core.formats.uris import is_uri, is_uri_template
+from sidecheck_server.core.formats.identifiers import is_uri, is_uri_template
 from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Check, Clause, Fault, Group, RuleSet, type_clause

@@ -7,7 +7,7 @@ from urllib.parse import unquote_plus
 
 from sidecheck_server.core.explain.nearest import find_nearest
 from sidecheck_server.core.explain.values import Values, join_phrase, quote
-from sidecheck_server.core.formats.uris import is_uri
+from sidecheck_server.core.formats.identifiers import is_uri
 from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.capabilities import declared_by_client

@@ -10,7 +10,7 @@ from typing import Any
 from sidecheck_server.core.explain.values import Values, count_noun, join_phrase, quote
 from sidecheck_server.core.formats.addresses import is_email
 from sidecheck_server.core.formats.dates import is_date, is_date_time
-from sidecheck_server.core.formats.uris import is_uri
+from sidecheck_server.core.formats.identifiers import is_uri
 from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.elicitation_grammar import (

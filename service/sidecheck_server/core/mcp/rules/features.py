@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from sidecheck_server.core.explain.values import Values
-from sidecheck_server.core.formats.uris import is_uri
+from sidecheck_server.core.formats.identifiers import is_uri
 from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import FIRST_STATELESS, LAST_HANDSHAKE, Context
 from sidecheck_server.core.mcp.metadata_keys import SUBSCRIPTION_ID_KEY, read_metadata
