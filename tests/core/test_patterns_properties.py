@@ -17,7 +17,7 @@ from dataclasses import replace
 
 import pytest
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.patterns import compile_pattern
+from sidecheck_server.core.patterns import character_classes, compile_pattern
 from sidecheck_server.core.patterns.character_classes import (
     BINARY_PROPERTIES,
     GENERAL_CATEGORIES,
