@@ -110,7 +110,7 @@ GOES_BACK = {
     "core.repair.coercion._DECIMAL": "matched as a whole",
     "core.repair.coercion._INTEGER": "matched as a whole",
     "core.tool_error_text._PLAIN_STEP": "matched as a whole",
-    "observability.tracing.log._FIELD": "formats of our own log",
+    "observability.tracing.spans._FIELD": "formats of our own log",
     "registry.location._CLEAR_URI": "a setting",
     "registry.location._OTHER_CONNECTION": "a setting",
     "sidecheck._transport.channels.HOST_AND_PORT": "an argument of the program itself",
