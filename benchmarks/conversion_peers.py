@@ -19,6 +19,7 @@ from agents.mcp import MCPServerStdio, MCPUtil
 from agents.models.chatcmpl_converter import Converter
 from mcp.types import Tool
 from sidecheck import MCPToOpenAIConverter
+from sidecheck_server.cli.in_process import InProcessWorker
 from sidecheck_server.core.convert.converted_tool import ToolForm, build_converted_tool
 from sidecheck_server.core.convert.names import ToolName, assign_tool_names
 from sidecheck_server.core.convert.providers import PROVIDERS
@@ -28,7 +29,6 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tool_definitions import read_tool
 from sidecheck_server.services.conversion import ConversionCache
 from sidecheck_server.services.targets import InlineTool
-from sidecheck_server.cli.in_process import InProcessWorker
 from subjects import Subject
 
 __all__ = [

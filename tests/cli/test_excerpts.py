@@ -1,8 +1,8 @@
 """Excerpts: the line of a place, cut around it, with a mark under the very place."""
 
 import pytest
+from sidecheck_server.cli.excerpts import excerpt_rows
 from sidecheck_server.cli.findings import Source, find_violations
-from sidecheck_server.cli.sarif import excerpt_rows
 from sidecheck_server.core.types import Violation
 
 FIGURES = "0123456789" * 4

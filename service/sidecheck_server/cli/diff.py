@@ -17,7 +17,6 @@ from sidecheck_server.cli.comparison_reports import (
     comparison_sarif,
     write_comparison,
 )
-from sidecheck_server.cli.connection import tls_options
 from sidecheck_server.cli.files import write_output
 from sidecheck_server.cli.in_process import run_in_process
 from sidecheck_server.cli.options import (
@@ -28,6 +27,7 @@ from sidecheck_server.cli.options import (
     timeout_option,
 )
 from sidecheck_server.cli.reports import in_json
+from sidecheck_server.cli.tls_options import tls_options
 from sidecheck_server.config.addresses import ClientTls
 from sidecheck_server.core.compat.changes import LEVELS, Level, Reading, SetComparison
 

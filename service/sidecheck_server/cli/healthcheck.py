@@ -6,8 +6,8 @@ import click
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from sidecheck_server.cli.connection import tls_options
 from sidecheck_server.cli.options import examples, target_option, timeout_option
+from sidecheck_server.cli.tls_options import tls_options
 from sidecheck_server.config.addresses import ClientTls
 
 __all__ = ["healthcheck"]

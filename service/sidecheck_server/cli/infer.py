@@ -7,13 +7,13 @@ from typing import Any
 
 import click
 
+from sidecheck_server.cli.excerpts import excerpt_rows
 from sidecheck_server.cli.files import read_input, write_output
 from sidecheck_server.cli.findings import Finding, Place, Source
 from sidecheck_server.cli.in_process import run_in_process
 from sidecheck_server.cli.options import FILE, examples, form_option, version_option
 from sidecheck_server.cli.reports import STYLES, counted, in_json
 from sidecheck_server.cli.rows import Row, page_width, printable, write_rows
-from sidecheck_server.cli.sarif import excerpt_rows
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.infer.types import (
     Diagnostic,

@@ -5,11 +5,12 @@ from dataclasses import asdict
 import click
 from sidecheck import ServerInfo
 
-from sidecheck_server.cli.connection import connect, tls_options
+from sidecheck_server.cli.connection import connect
 from sidecheck_server.cli.files import write_output
 from sidecheck_server.cli.options import examples, form_option, target_option, timeout_option
 from sidecheck_server.cli.reports import in_json
 from sidecheck_server.cli.rows import facts, write_rows
+from sidecheck_server.cli.tls_options import tls_options
 from sidecheck_server.config.addresses import ClientTls
 
 __all__ = ["info"]

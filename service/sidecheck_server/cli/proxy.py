@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 import click
 from click.core import ParameterSource
 
-from sidecheck_server.cli.connection import tls_options
 from sidecheck_server.cli.options import examples
 from sidecheck_server.cli.rows import printable
+from sidecheck_server.cli.tls_options import tls_options
 from sidecheck_server.config.addresses import Address, ClientTls
 from sidecheck_server.config.policies import Pinning, Policies, Policy, Repairs
 from sidecheck_server.proxy.http_limits import HttpAddress, HttpLimits

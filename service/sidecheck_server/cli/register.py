@@ -10,7 +10,7 @@ import click
 import sidecheck
 from sidecheck import ChangePolicy, CompatibilityPolicy, ToolDefinition
 
-from sidecheck_server.cli.connection import connect, tls_options
+from sidecheck_server.cli.connection import connect
 from sidecheck_server.cli.files import read_input, write_output
 from sidecheck_server.cli.findings import Finding, Source, Spot, find
 from sidecheck_server.cli.options import (
@@ -33,6 +33,7 @@ from sidecheck_server.cli.reports import (
     write_blocks,
 )
 from sidecheck_server.cli.rows import Part, is_terminal, printable
+from sidecheck_server.cli.tls_options import tls_options
 from sidecheck_server.cli.tool_files import list_or_exit
 from sidecheck_server.config.addresses import ClientTls
 from sidecheck_server.core.limits import Limits

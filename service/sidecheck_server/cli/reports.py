@@ -131,7 +131,7 @@ def _cells(finding: Finding) -> tuple[str, str, str, str]:
 
 def _long_rows(blocks: Sequence[Block], width: int) -> Iterator[Row]:
     """Yield several rows per finding, with an excerpt of its source."""
-    from sidecheck_server.cli.sarif import excerpt_rows  # noqa: PLC0415  (reads rich)
+    from sidecheck_server.cli.excerpts import excerpt_rows  # noqa: PLC0415  (reads rich)
 
     for block in blocks:
         if block.heading:

@@ -7,12 +7,13 @@ import click
 import msgspec
 from sidecheck import Tool
 
-from sidecheck_server.cli.connection import connect, tls_options
+from sidecheck_server.cli.connection import connect
 from sidecheck_server.cli.files import write_output
 from sidecheck_server.cli.options import examples, form_option, target_option, timeout_option
 from sidecheck_server.cli.register import register
 from sidecheck_server.cli.reports import counted, in_json
 from sidecheck_server.cli.rows import Row, facts, printable, table, write_rows
+from sidecheck_server.cli.tls_options import tls_options
 from sidecheck_server.config.addresses import ClientTls
 from sidecheck_server.core.payload import encode_json, read_json
 
