@@ -6,8 +6,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 from sidecheck_server.access.tokens import TokenEntry
-from sidecheck_server.config.setting_values import limit_range
-from sidecheck_server.config.settings import Settings
+from sidecheck_server.config.settings import Settings, limit_range
 
 __all__ = ["CHART_SETTINGS", "values_schema"]
 

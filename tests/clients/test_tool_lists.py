@@ -24,7 +24,7 @@ from sidecheck.inference import tool
 from sidecheck.tool_lists import split_definitions
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.tool_lists import read_tools_list
+from sidecheck_server.core.mcp.tool_outcomes import read_tools_list
 from support.scripted_calls import capture, scripted_client
 from support.weather_tools import ALERTS, FORECAST
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.rpc.pages import page_size, position_from_token, token_for_position
+from sidecheck_server.rpc.mapping.fields import page_size, position_from_token, token_for_position
 
 INVALID_TOKEN = RequestError(
     ErrorReason.INVALID_REQUEST,

@@ -36,8 +36,7 @@ from sidecheck_server.core.mcp.context import DEFAULT_VERSION, Context
 from sidecheck_server.core.mcp.deferred import error_outcome
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolJson, ToolList
-from sidecheck_server.core.mcp.tool_lists import ToolsList
-from sidecheck_server.core.mcp.tool_outcomes import CheckedTool, tool_outcomes
+from sidecheck_server.core.mcp.tool_outcomes import CheckedTool, ToolsList, tool_outcomes
 from sidecheck_server.core.types import Severity
 from sidecheck_server.services.container import Services
 

@@ -15,7 +15,7 @@ from sidecheck_server.cli.rows import Row, printable, write_rows
 from sidecheck_server.cli.tool_files import list_named_or_exit, list_or_exit
 from sidecheck_server.core.compat.changes import Change, Level, Reading, ToolComparison
 from sidecheck_server.core.mcp.tool_definitions import duplicate_names, read_tool_name
-from sidecheck_server.core.mcp.tool_lists import ListedTool
+from sidecheck_server.core.mcp.tool_outcomes import ListedTool
 from sidecheck_server.core.payload import read_json
 from sidecheck_server.core.types import Document, Severity, Violation, pointer_steps
 from sidecheck_server.services.targets import InlineTool

@@ -37,7 +37,7 @@ from sidecheck_server.cli.tls_options import tls_options
 from sidecheck_server.cli.tool_files import list_or_exit
 from sidecheck_server.config.addresses import ClientTls
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.tool_lists import ListedTool
+from sidecheck_server.core.mcp.tool_outcomes import ListedTool
 from sidecheck_server.core.types import Severity, Violation
 
 __all__ = ["register"]

@@ -7,7 +7,7 @@ from sidecheck_server.cli.rows import printable
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tool_definitions import read_tool_name
-from sidecheck_server.core.mcp.tool_lists import ListedTool, ToolsList, read_tools_list
+from sidecheck_server.core.mcp.tool_outcomes import ListedTool, ToolsList, read_tools_list
 from sidecheck_server.core.types import Violation
 
 __all__ = ["list_named_or_exit", "list_or_exit", "list_or_find"]

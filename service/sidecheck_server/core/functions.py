@@ -57,8 +57,7 @@ from sidecheck_server.core.mcp.subjects import (
     ToolResult,
 )
 from sidecheck_server.core.mcp.tool_definitions import ToolDefinition, read_tool
-from sidecheck_server.core.mcp.tool_lists import read_tools_list
-from sidecheck_server.core.mcp.tool_outcomes import CheckedTool, tool_outcomes
+from sidecheck_server.core.mcp.tool_outcomes import CheckedTool, read_tools_list, tool_outcomes
 from sidecheck_server.core.mcp.wrapping.definitions import adapt_tool
 from sidecheck_server.core.payload import encode_like
 from sidecheck_server.core.schemas.dialects import SchemaSource

@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from sidecheck_server.config.addresses import Address
 from sidecheck_server.http_servers.connections import ClientBounds
 from sidecheck_server.http_servers.server import HttpServer, open_listener
-from sidecheck_server.proxy.http_bounds import HttpBounds
+from sidecheck_server.proxy.http_bounds import HttpBounds, rejection_response
 from sidecheck_server.proxy.http_bytes import NoRoomError
 from sidecheck_server.proxy.http_checks import CallerCheck
 from sidecheck_server.proxy.http_connections import UNANSWERED, HttpConnections
@@ -42,7 +42,6 @@ from sidecheck_server.proxy.http_headers import (
 from sidecheck_server.proxy.http_limits import HttpAddress
 from sidecheck_server.proxy.http_listing import HEADERS
 from sidecheck_server.proxy.http_messages import HttpMessages, Reply
-from sidecheck_server.proxy.http_rejections import rejection_response
 from sidecheck_server.proxy.messages import Direction, has_result, read_message
 from sidecheck_server.proxy.options import ProxyOptions
 from sidecheck_server.proxy.pins import LockFileError

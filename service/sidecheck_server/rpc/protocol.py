@@ -57,6 +57,7 @@ from sidecheck_server.rpc.mapping.context import (
     request_context_from_proto,
     session_context_from_proto,
 )
+from sidecheck_server.rpc.mapping.fields import page_size, position_from_token, token_for_position
 from sidecheck_server.rpc.mapping.subjects import (
     SubjectMessage,
     check_request_from_proto,
@@ -67,7 +68,6 @@ from sidecheck_server.rpc.mapping.subjects import (
 )
 from sidecheck_server.rpc.mapping.verdicts import protocol_verdict_to_proto
 from sidecheck_server.rpc.method_table import Unreadable
-from sidecheck_server.rpc.pages import page_size, position_from_token, token_for_position
 from sidecheck_server.rpc.streams import OpenStreams, item_of, rpc_stream_handler
 from sidecheck_server.services.checks import RequestContext, SessionChecker
 from sidecheck_server.services.container import Services

@@ -31,6 +31,7 @@ from sidecheck_server.rpc.mapping.comparison import (
     reading_from_proto,
     tool_set_from_proto,
 )
+from sidecheck_server.rpc.mapping.fields import page_size, position_from_token, token_for_position
 from sidecheck_server.rpc.mapping.registration import (
     change_to_proto,
     checkpoint_to_proto,
@@ -38,7 +39,6 @@ from sidecheck_server.rpc.mapping.registration import (
     registration_from_proto,
     tool_to_proto,
 )
-from sidecheck_server.rpc.pages import page_size, position_from_token, token_for_position
 from sidecheck_server.rpc.streams import OpenStreams, rpc_server_stream_handler
 from sidecheck_server.services.change_log import Checkpoint
 from sidecheck_server.services.container import Services

@@ -17,9 +17,13 @@ from sidecheck_server.core.mcp.subjects import (
     ToolList,
 )
 from sidecheck_server.core.mcp.tool_definitions import error_as_violations
-from sidecheck_server.core.mcp.tool_lists import ToolsList, read_tools_list
 from sidecheck_server.core.mcp.tool_names import CheckedName, CheckedNames, check_names_in_steps
-from sidecheck_server.core.mcp.tool_outcomes import CheckedTool, tool_outcomes
+from sidecheck_server.core.mcp.tool_outcomes import (
+    CheckedTool,
+    ToolsList,
+    read_tools_list,
+    tool_outcomes,
+)
 from sidecheck_server.core.types import Document, Verdict
 from sidecheck_server.services.offload import (
     OffloadRule,

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ToolList
-from sidecheck_server.core.mcp.tool_lists import ListedTool, read_tools_list
+from sidecheck_server.core.mcp.tool_outcomes import ListedTool, read_tools_list
 from support.compiling import LIMITS
 
 TOOL_A = b'{ "name":"a",  "inputSchema":{} }'

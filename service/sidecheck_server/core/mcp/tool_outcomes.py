@@ -3,15 +3,163 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
+import msgspec
+
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.check import CheckReport
+from sidecheck_server.core.mcp.context import DEFAULT_VERSION
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.rules.names import NO_DUPLICATES
-from sidecheck_server.core.mcp.rules.rule import Fault
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault
+from sidecheck_server.core.mcp.subjects import ProtocolMessage, ToolList
 from sidecheck_server.core.mcp.tool_definitions import duplicate_names
-from sidecheck_server.core.types import Severity, Verdict
+from sidecheck_server.core.payload import MalformedError, decode, encode_json, nesting_depth
+from sidecheck_server.core.types import Severity, Verdict, Violation
 
-__all__ = ["CheckedTool", "Disposition", "tool_outcomes"]
+__all__ = [
+    "CheckedTool",
+    "Disposition",
+    "ListedTool",
+    "ToolsList",
+    "read_tools_list",
+    "tool_outcomes",
+]
+
+_SPEC_URL = Clause("server/tools", "listing-tools").url(DEFAULT_VERSION)
+
+_READABLE_DEPTH = 400
+"""Nesting up to which a text can be split; decoders run out of stack beyond.
+
+It is above the limits, so that a tool that exceeds them is rejected on its own.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedTool:
+    """One tool definition of a text."""
+
+    #: JSON Pointer to it in the text.
+    pointer: str
+    #: Its own text, byte for byte.
+    json: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsList:
+    """Tool definitions of a text, and what is around them."""
+
+    #: The definitions in their order, unchecked.
+    tools: tuple[ListedTool, ...]
+    #: The result or message that contains them, with an empty list in their place; None if
+    #: the text consists of definitions alone.
+    container: ToolList | ProtocolMessage | None = None
+
+
+def read_tools_list(text: bytes, limits: Limits) -> ToolsList:
+    """Split *text* into tool definitions and their container.
+
+    *text* is one tool definition, a list of them, or a ``tools/list`` result, on its own or
+    in its JSON-RPC response.
+
+    Raises:
+        RequestError: INVALID_TOOL, with a violation for each fault outside of the
+            definitions, or LIMIT_EXCEEDED if *text* nests too deep to be read or has too
+            many definitions.
+    """
+    depth = nesting_depth(text)
+    if depth > max(_READABLE_DEPTH, limits.schema_depth):
+        raise limit_exceeded_error(
+            "schema_depth", limits.schema_depth, "arrays and objects nest too deep", depth
+        )
+    faults: tuple[Violation, ...] = ()
+    try:
+        decode(text, max_depth=depth)
+    except MalformedError as error:
+        faults = error.violations
+        # Other faults leave no text to split.
+        if any(fault.code != "DUPLICATE_KEY" for fault in faults):
+            raise _invalid(faults) from None
+    tools_list = _split(text, limits)
+    # A duplicate key inside of a definition is a fault of that definition alone.
+    pointers = frozenset(tool.pointer for tool in tools_list.tools)
+    outside = tuple(fault for fault in faults if not _is_within(fault, pointers))
+    if outside:
+        raise _invalid(outside)
+    return tools_list
+
+
+def _split(text: bytes, limits: Limits) -> ToolsList:
+    value = _parts(text)
+    if isinstance(value, list):
+        return ToolsList(_items(text, "", limits))
+    properties = value if isinstance(value, dict) else {}
+    if "inputSchema" not in properties:
+        if "tools" in properties:
+            tools, rest = _split_result(properties, "", limits)
+            return ToolsList(tools, ToolList(rest))
+        if "result" in properties:
+            tools, rest = _split_result(_parts(bytes(properties["result"])), "/result", limits)
+            response = encode_json({**properties, "result": msgspec.Raw(rest)})
+            return ToolsList(tools, ProtocolMessage(response, request_method="tools/list"))
+        if "jsonrpc" in properties:
+            raise _invalid((_fault("", "TOOLS_MISSING", "the message has no result"),))
+    return ToolsList((ListedTool("", text.strip()),))
+
+
+def _split_result(value: Any, pointer: str, limits: Limits) -> tuple[tuple[ListedTool, ...], bytes]:
+    """Return the tools of *value*, a result at *pointer*, and its text without them."""
+    if not isinstance(value, dict) or "tools" not in value:
+        raise _invalid((_fault(pointer, "TOOLS_MISSING", 'the result has no property "tools"'),))
+    tools = _items(bytes(value["tools"]), f"{pointer}/tools", limits)
+    return tools, encode_json({**value, "tools": []})
+
+
+def _parts(text: bytes) -> list[msgspec.Raw] | dict[str, msgspec.Raw] | None:
+    """Return the items or properties of the JSON *text*, None for other values.
+
+    They are not read: there are numbers that no double holds.
+    """
+    if not text.lstrip().startswith((b"[", b"{")):
+        return None
+    return msgspec.json.decode(text, type=list[msgspec.Raw] | dict[str, msgspec.Raw])
+
+
+def _items(text: bytes, pointer: str, limits: Limits) -> tuple[ListedTool, ...]:
+    value = _parts(text)
+    if not isinstance(value, list):
+        raise _invalid(
+            (_fault(pointer, "TOOLS_NOT_A_LIST", '"tools" must be an array of tool definitions'),)
+        )
+    if len(value) > limits.batch_items:
+        raise limit_exceeded_error("batch_items", limits.batch_items, "the tools", len(value))
+    return tuple(ListedTool(f"{pointer}/{index}", bytes(item)) for index, item in enumerate(value))
+
+
+def _is_within(fault: Violation, pointers: frozenset[str]) -> bool:
+    """Return whether *fault* is located at or below one of *pointers*."""
+    location = fault.instance_location
+    while location not in pointers:
+        if not location:
+            return False
+        location = location.rpartition("/")[0]
+    return True
+
+
+def _fault(location: str, code: str, message: str) -> Violation:
+    return Violation(location, "", "", code, message, spec_url=_SPEC_URL)
+
+
+def _invalid(faults: tuple[Violation, ...]) -> RequestError:
+    first = faults[0]
+    return RequestError(
+        ErrorReason.INVALID_TOOL,
+        f"invalid list of tools: {first.message}",
+        {"code": first.code, "pointer": first.instance_location},
+        faults,
+    )
 
 
 class Disposition(StrEnum):
