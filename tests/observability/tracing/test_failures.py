@@ -88,16 +88,18 @@ async def test_an_error_of_the_server(
     ):
         await validate(checks)
 
-    names = ["offload", "compile", "lookup", "sidecheck.v1.ValidationService/Validate"]
+    # The tool is found, and then its schema cannot be compiled.
+    names = ["lookup", "offload", "compile", "lookup", "sidecheck.v1.ValidationService/Validate"]
     assert names == [span.name for span in recorded.spans]
-    *work, call = recorded.spans
+    found, *work, call = recorded.spans
+    assert trace.StatusCode.UNSET is found.status.status_code
     assert reason == raised.value.reason
     assert {error_type} == {(span.attributes or {})["error.type"] for span in work}
     assert (reason, status, status) == tuple(
         (call.attributes or {})[name]
         for name in ("sidecheck.reason", "rpc.response.status_code", "error.type")
     )
-    assert {trace.StatusCode.ERROR} == {span.status.status_code for span in recorded.spans}
+    assert {trace.StatusCode.ERROR} == {span.status.status_code for span in (*work, call)}
     assert {None} == {span.status.description for span in recorded.spans}
     assert SECRET not in "".join(span.to_json() for span in recorded.spans)
 
