@@ -138,7 +138,7 @@ build/kubernetes/.made: deploy/tools/go.mod deploy/tools/go.sum tests/kubernetes
 # The Python packages of the image, as they are installed; and what each wheel may be installed
 # with, by the hashes of the locks. The tool validates what it writes against CycloneDX's schema.
 build/sbom/.made: deploy/runtime.lock pyproject.toml clients/python/pyproject.toml \
-		.venv-sbom/.made | setup
+		service/sidecheck_server/admin/page/vendor/lock.json .venv-sbom/.made | setup
 	rm -rf build/sbom && mkdir -p build/sbom/wheels
 	$(BIN)/python -m build --no-isolation --wheel --outdir build/sbom/wheels .
 	$(BIN)/python -m build --no-isolation --wheel --outdir build/sbom/wheels clients/python
@@ -152,6 +152,7 @@ build/sbom/.made: deploy/runtime.lock pyproject.toml clients/python/pyproject.to
 		-o build/sbom/sidecheck_server.cdx.json $<
 	$(CYCLONEDX) requirements $(CYCLONEDX_OPTIONS) --pyproject clients/python/pyproject.toml \
 		-o build/sbom/sidecheck.cdx.json deploy/client.lock
+	$(BIN)/python .ci/add_vendored.py build/sbom/image.cdx.json build/sbom/sidecheck_server.cdx.json
 	touch $@
 
 # Bills of materials of the image and the wheels, in build/sbom.

@@ -11,6 +11,7 @@ from support.shared_material import REPOSITORY, unavailable
 
 BILLS = REPOSITORY / "build" / "sbom"
 RUNTIME = REPOSITORY / "deploy" / "runtime.lock"
+VENDORED = REPOSITORY / "service/sidecheck_server/admin/page/vendor/lock.json"
 CLIENT = REPOSITORY / "deploy" / "client.lock"
 
 
@@ -34,6 +35,11 @@ def locked(text: str) -> dict[str, tuple[str, set[str]]]:
     return packages
 
 
+def vendored() -> dict[str, str]:
+    """Return versions by name, of the packages that the page has in its folder."""
+    return {each["name"]: each["version"] for each in json.loads(VENDORED.read_text())["packages"]}
+
+
 def components(bill: Any) -> dict[str, str]:
     """Return versions by name."""
     return {canonicalize_name(each["name"]): each["version"] for each in bill["components"]}
@@ -52,11 +58,11 @@ def test_a_bill_is_reproducible_cyclonedx(name: str) -> None:
 
 
 def test_the_image_has_the_packages_of_its_lock() -> None:
-    """And the client, which the server uses; with licenses."""
+    """And the client, which the server uses, and what the page has; with licenses."""
     bill = read_bill("image")
     expected = {name: version for name, (version, _) in locked(RUNTIME.read_text()).items()}
 
-    assert components(bill) == {**expected, "sidecheck": "0.1.0"}
+    assert components(bill) == {**expected, **vendored(), "sidecheck": "0.1.0"}
     unlicensed = [each["name"] for each in bill["components"] if not each.get("licenses")]
     # Its metadata name none.
     assert set(unlicensed) <= {"protobuf"}
@@ -71,11 +77,12 @@ def test_wheels_name_the_hashes_of_the_locks() -> None:
         hashes: dict[str, set[str]] = {
             canonicalize_name(each["name"]): {
                 digest["content"]
-                for reference in each["externalReferences"]
+                for reference in each.get("externalReferences", ())
                 for digest in reference.get("hashes", ())
             }
             for each in bill["components"]
         }
 
-        assert packages.keys() <= hashes.keys()
+        expected = {*packages, *(vendored() if name == "sidecheck_server" else ())}
+        assert expected <= hashes.keys()
         assert all(hashes[package] == digests for package, (_, digests) in packages.items())

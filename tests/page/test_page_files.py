@@ -1,5 +1,6 @@
 """The files of the page, as they are served and as they are written."""
 
+import hashlib
 import http.client
 import json
 import random
@@ -14,7 +15,15 @@ from support.running import RunningServer
 
 from .conftest import Site
 
-_FILES = ["", *(f"page/{file.name}" for file in PAGE_FILES.iterdir() if file.name != "index.html")]
+_VENDORED = PAGE_FILES / "vendor"
+_FILES = [
+    "",
+    *(
+        f"page/{file.relative_to(PAGE_FILES)}"
+        for file in PAGE_FILES.rglob("*")
+        if file.is_file() and file.name != "index.html"
+    ),
+]
 
 
 def _get(server: RunningServer, path: str, **headers: str) -> tuple[int, Message, bytes]:
@@ -71,13 +80,15 @@ def test_media_types(page_server: RunningServer) -> None:
         "js": "text/javascript; charset=utf-8",
         "json": "application/json",
         "svg": "image/svg+xml",
+        "ts": "text/plain; charset=utf-8",
+        "txt": "text/plain; charset=utf-8",
     } == {suffix: headers["content-type"] for suffix, headers in types.items()}
 
 
 def test_the_page_has_nothing_inline() -> None:
     """And names no other host."""
     html = (PAGE_FILES / "index.html").read_text()
-    sources = [file.read_text() for file in PAGE_FILES.glob("*.js")]
+    sources = [file.read_text() for file in PAGE_FILES.rglob("*.js")]
 
     assert not any(text in html for text in ("<script>", "<style", " style=", " onclick="))
     assert not any(name in text for text in sources for name in ("innerHTML", "insertAdjacent"))
@@ -94,6 +105,7 @@ def test_the_page_has_nothing_inline() -> None:
             f"{PAGE_PACKAGE}/.prettierrc.json",
             "--check",
             f"{PAGE_FILES}",
+            f"!{_VENDORED}/*/*.js",
         ),
     ],
     ids=["types", "form"],
@@ -105,6 +117,52 @@ def test_the_modules_are_sound(words: tuple[str, ...]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
 
     assert 0 == done.returncode, done.stdout + done.stderr
+
+
+def _vendored() -> dict[str, tuple[str, dict[str, str]]]:
+    """Return the package and the entry in the lock of each vendored file."""
+    lock = json.loads((_VENDORED / "lock.json").read_text())
+    return {
+        name: (package["name"], file)
+        for package in lock["packages"]
+        for name, file in package["files"].items()
+    }
+
+
+def test_vendored_files_are_those_of_the_lock() -> None:
+    """Beside them there are only types."""
+    present = {
+        str(file.relative_to(_VENDORED)): hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in _VENDORED.rglob("*.*")
+        if file.name != "lock.json" and not file.name.endswith(".d.ts")
+    }
+
+    assert {name: file["sha256"] for name, (_, file) in _vendored().items()} == present
+
+
+def test_vendored_files_are_as_published() -> None:
+    """In the versions of the lock, with the licence of each package."""
+    modules = page_checks()
+    lock = json.loads((_VENDORED / "lock.json").read_text())
+    published = [
+        json.loads((modules / package["name"] / "package.json").read_text())
+        for package in lock["packages"]
+    ]
+
+    assert [
+        {key: package[key] for key in ("name", "version", "license")} for package in published
+    ] == [
+        {key: package[key] for key in ("name", "version", "license")}
+        for package in lock["packages"]
+    ]
+    for name, (package_name, file) in _vendored().items():
+        source = modules / package_name / file["source"]
+        assert source.read_bytes() == (_VENDORED / name).read_bytes(), name
+    assert {package["name"] for package in lock["packages"]} == {
+        package_name
+        for package_name, file in _vendored().values()
+        if file["source"].startswith("LICENSE")
+    }
 
 
 def _value(source: random.Random, depth: int) -> Any:

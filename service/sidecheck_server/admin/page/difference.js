@@ -1,9 +1,10 @@
 /** The difference of two texts, by their lines. */
 
 import { counted, element } from "./elements.js";
+import { diffArrays } from "./vendor/diff/array.js";
 
-/** Comparisons beyond which a changed part is shown as a whole. */
-const MOST_COMPARISONS = 1_000_000;
+/** Lines removed and added beyond which both texts are shown as a whole. */
+const MOST_EDITS = 1_000;
 const CONTEXT_LINES = 3;
 const MOST_SHOWN_LINES = 400;
 
@@ -19,23 +20,15 @@ const MOST_SHOWN_LINES = 400;
 export function compareLines(before, after) {
   const old = before.split("\n");
   const changed = after.split("\n");
-  const most = Math.min(old.length, changed.length);
-  let head = 0;
-  while (head < most && old[head] === changed[head]) {
-    head += 1;
-  }
-  let tail = 0;
-  while (tail < most - head && old.at(-1 - tail) === changed.at(-1 - tail)) {
-    tail += 1;
-  }
-  return [
-    ...lines("same", old.slice(0, head)),
-    ...compareMiddle(
-      old.slice(head, old.length - tail),
-      changed.slice(head, changed.length - tail),
-    ),
-    ...lines("same", old.slice(old.length - tail)),
+  const parts = diffArrays(old, changed, { maxEditLength: MOST_EDITS }) ?? [
+    { removed: true, added: false, value: old },
+    { removed: false, added: true, value: changed },
   ];
+  return parts.flatMap(({ added, removed, value }) => {
+    /** @type {Line["kind"]} */
+    const kind = added ? "added" : removed ? "removed" : "same";
+    return value.map((text) => ({ kind, text }));
+  });
 }
 
 /**
@@ -89,61 +82,4 @@ function renderLine(line) {
     element("span", { class: "sign" }, sign),
     element(name, {}, line.text),
   );
-}
-
-/**
- * @param {string[]} old
- * @param {string[]} changed
- * @returns {Line[]}
- */
-function compareMiddle(old, changed) {
-  if (old.length * changed.length > MOST_COMPARISONS) {
-    return [...lines("removed", old), ...lines("added", changed)];
-  }
-  // Lengths of the longest common subsequences of what follows each pair of lines.
-  const width = changed.length + 1;
-  const lengths = new Uint32Array((old.length + 1) * width);
-  for (let i = old.length - 1; i >= 0; i -= 1) {
-    for (let j = changed.length - 1; j >= 0; j -= 1) {
-      lengths[i * width + j] =
-        old[i] === changed[j]
-          ? at(lengths, (i + 1) * width + j + 1) + 1
-          : Math.max(at(lengths, (i + 1) * width + j), at(lengths, i * width + j + 1));
-    }
-  }
-  /** @type {Line[]} */
-  const result = [];
-  let i = 0;
-  let j = 0;
-  while (i < old.length && j < changed.length) {
-    if (old[i] === changed[j]) {
-      result.push(...lines("same", old.slice(i, i + 1)));
-      i += 1;
-      j += 1;
-    } else if (at(lengths, (i + 1) * width + j) >= at(lengths, i * width + j + 1)) {
-      result.push(...lines("removed", old.slice(i, i + 1)));
-      i += 1;
-    } else {
-      result.push(...lines("added", changed.slice(j, j + 1)));
-      j += 1;
-    }
-  }
-  return [...result, ...lines("removed", old.slice(i)), ...lines("added", changed.slice(j))];
-}
-
-/**
- * @param {Line["kind"]} kind
- * @param {string[]} texts
- * @returns {Line[]}
- */
-function lines(kind, texts) {
-  return texts.map((text) => ({ kind, text }));
-}
-
-/**
- * @param {Uint32Array} array
- * @param {number} index
- */
-function at(array, index) {
-  return array[index] ?? 0;
 }
