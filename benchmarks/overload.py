@@ -5,7 +5,8 @@ retry policy of Sidecheck's clients, and measures the capacity before and after.
 with a connection of its own calls 100 times a second meanwhile and ten seconds longer, and
 another asks for health.
 
-    python benchmarks/overload.py [--quick] [--report FOLDER] [--connections N] [--seconds N]
+    python benchmarks/overload.py [--quick] [--report FOLDER] [--seconds N]
+        [--connections N ...] [--deadlines TIME ...]
 """
 
 import argparse
@@ -31,7 +32,9 @@ __all__ = ["add_options", "measure"]
 _PROGRAM = Path(__file__).resolve().parent / "open_loop"
 _HEALTH = "/grpc.health.v1.Health/Check"
 _TIMES = 3.0
-_DEADLINES = ("100ms", "500ms", "0s")
+_DEADLINES = ("50ms", "100ms", "500ms", "1s", "0s")
+"""Of the calls; the last stands for none."""
+_CONNECTIONS = (4, 10, 20, 50)
 _LEAST_OF_CAPACITY = 0.8
 _RECOVERY_SECONDS = 5
 _BYSTANDERS_RATE = 100
@@ -69,8 +72,9 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Overload:
-    """What happened at one deadline."""
+    """What happened with one number of connections, at one deadline."""
 
+    connections: int
     deadline: str
     capacity: float
     goodput: float
@@ -86,14 +90,22 @@ class Overload:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this script."""
-    parser.add_argument("--connections", type=int, default=4, help="connections of the callers")
-    parser.add_argument("--seconds", type=float, default=60.0, help="how long each load lasts")
+    parser.add_argument(
+        "--connections", type=int, nargs="+", default=_CONNECTIONS, help="those of the callers"
+    )
+    parser.add_argument(
+        "--deadlines", nargs="+", default=_DEADLINES, help="such as 100ms; 0s: none"
+    )
+    parser.add_argument("--seconds", type=float, default=20.0, help="how long each load lasts")
 
 
 def measure(effort: Effort) -> Section:
     """Measure and return the section."""
-    seconds, afterwards = effort.choose((effort.arguments.seconds, 10.0), (1.0, 2.0))
-    connections = effort.arguments.connections
+    arguments = effort.arguments
+    seconds, afterwards = effort.choose((arguments.seconds, 10.0), (1.0, 2.0))
+    numbers, deadlines = effort.choose(
+        (arguments.connections, arguments.deadlines), (_CONNECTIONS[:1], _DEADLINES[1:3])
+    )
     with tempfile.TemporaryDirectory() as name, sidecheck(Path(name)) as server:
         for process in (server.process, *server.process.children()):
             _use_processors(process.pid, slice(1))
@@ -107,13 +119,14 @@ def measure(effort: Effort) -> Section:
         load = Load(server.tcp, path, body, seconds)
         overloads = [
             _overload(server, program, load, deadline, connections, afterwards)
-            for deadline in _DEADLINES
+            for connections in numbers
+            for deadline in deadlines
         ]
     return Section(
         "overload",
         "Overload",
         _TEXT,
-        [_table(overloads, seconds, connections), _statuses_table(overloads)],
+        [_table(overloads, seconds), _statuses_table(overloads)],
         [claim for overload in overloads for claim in _claims(overload)],
     )
 
@@ -162,7 +175,9 @@ def _overload(
     capacity = statistics.mean([before, _capacity(program, load, connections)])
     goodput = sum(calls["in_time"][: int(load.seconds)]) / load.seconds
     recovery = _recovery(watched["second_p99"], int(load.seconds))
-    return Overload(deadline, capacity, goodput, calls, watched, asked, recovery, peak - memory)
+    return Overload(
+        connections, deadline, capacity, goodput, calls, watched, asked, recovery, peak - memory
+    )
 
 
 def _capacity(program: Path, load: Load, connections: int) -> float:
@@ -193,8 +208,9 @@ def _recovery(seconds: list[float], load_seconds: int) -> int | None:
     return None
 
 
-def _table(overloads: list[Overload], seconds: float, connections: int) -> Table:
+def _table(overloads: list[Overload], seconds: float) -> Table:
     head = [
+        "connections",
         "deadline",
         "capacity, calls/s",
         "goodput, calls/s",
@@ -209,6 +225,7 @@ def _table(overloads: list[Overload], seconds: float, connections: int) -> Table
     ]
     rows = [
         [
+            str(overload.connections),
             overload.deadline,
             f"{overload.capacity:,.0f}",
             f"{overload.goodput:,.0f}",
@@ -220,13 +237,13 @@ def _table(overloads: list[Overload], seconds: float, connections: int) -> Table
         ]
         for overload in overloads
     ]
-    times = f"{_TIMES:g} times the capacity for {seconds:g} s over {connections} connections"
-    return Table(times, head, rows)
+    return Table(f"{_TIMES:g} times the capacity for {seconds:g} s", head, rows)
 
 
 def _statuses_table(overloads: list[Overload]) -> Table:
     rows = [
         [
+            str(overload.connections),
             overload.deadline,
             _list(overload.calls),
             _list(overload.bystander),
@@ -234,7 +251,9 @@ def _statuses_table(overloads: list[Overload]) -> Table:
         ]
         for overload in overloads
     ]
-    return Table("How the calls ended", ["deadline", "callers", "bystander", "health"], rows)
+    return Table(
+        "How the calls ended", ["connections", "deadline", "callers", "bystander", "health"], rows
+    )
 
 
 def _list(result: dict[str, Any]) -> str:
@@ -248,7 +267,8 @@ def _list(result: dict[str, Any]) -> str:
 
 def _claims(overload: Overload) -> list[Claim]:
     share = overload.goodput / overload.capacity
-    name = f"deadline {overload.deadline}" if overload.deadline != "0s" else "no deadline"
+    deadline = f"deadline {overload.deadline}" if overload.deadline != "0s" else "no deadline"
+    name = f"{overload.connections} connections, {deadline}"
     results = (overload.calls, overload.bystander, overload.health)
     cancelled = sum(result["statuses"].get("Canceled", 0) for result in results)
     unhealthy = {status for status in overload.health["statuses"] if status != "OK"}
