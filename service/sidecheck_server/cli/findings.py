@@ -181,13 +181,15 @@ def find(source: Source, spots: Sequence[Spot]) -> list[Finding]:
     """Return a finding per spot, in order."""
     if not spots:
         return []
-    told = [_told_range(source.text, spot.violation) for spot in spots]
-    asked = [spot.pointer for spot, known in zip(spots, told, strict=True) if known is None]
-    # A text with a fault that its message places may not be JSON.
-    spans = locate(source.text, asked) if asked else {}
+    text_ranges = [_range_in_text(source.text, spot.violation) for spot in spots]
+    pointers = [
+        spot.pointer for spot, known in zip(spots, text_ranges, strict=True) if known is None
+    ]
+    # A text whose fault is at an offset is not JSON, and has no values to locate.
+    spans = locate(source.text, pointers) if pointers else {}
     ranges = [
         known if known is not None else _range(spot, spans[spot.pointer])
-        for spot, known in zip(spots, told, strict=True)
+        for spot, known in zip(spots, text_ranges, strict=True)
     ]
     at = positions(source.text, (offset for pair in ranges for offset in pair))
     return [
@@ -229,18 +231,13 @@ def _range(spot: Spot, span: Span) -> tuple[int, int]:
     return span.start, span.end
 
 
-# Of a text without a value to point at, the core's message names the place.
-_TOLD = re.compile(r" at line (\d+), column (\d+)")
-
-
-def _told_range(text: bytes, violation: Violation) -> tuple[int, int] | None:
+def _range_in_text(text: bytes, violation: Violation) -> tuple[int, int] | None:
+    """Return the range of *violation* if there is no value to point at, else None."""
     if violation.code == "LIMIT_EXCEEDED" and not violation.instance_location:
         return 0, 0  # It may be too deep to be read at all.
     if violation.code != "PAYLOAD_NOT_JSON" or violation.instance_location:
-        return None  # Of a text inside of the source, the message names a place in that.
-    told = _TOLD.search(violation.message)
-    place = (int(told[1]), int(told[2])) if told else None
-    start = _offset(text, *place) if place else _first_undecodable(text)
+        return None  # The offset in a text inside of the source is none in the source.
+    start = _first_undecodable(text) if violation.offset is None else violation.offset
     return start, min(start + 1, len(text))
 
 
@@ -250,12 +247,3 @@ def _first_undecodable(text: bytes) -> int:
     except UnicodeDecodeError as error:
         return error.start
     return 0
-
-
-def _offset(text: bytes, line: int, column: int) -> int:
-    start = 0
-    for _ in range(line - 1):
-        start = text.find(b"\n", start) + 1
-    end = text.find(b"\n", start)
-    before = text[start : end if end >= 0 else len(text)].decode("utf-8", "surrogateescape")
-    return start + len(before[: column - 1].encode("utf-8", "surrogateescape"))

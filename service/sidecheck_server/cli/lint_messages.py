@@ -1,6 +1,5 @@
 """`sidecheck lint-messages`: check the messages of transcripts offline."""
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -35,6 +34,7 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION, Context, Sender
 from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage, ReportLimits
 from sidecheck_server.core.payload import MalformedError, decode
+from sidecheck_server.core.payload.faults import line_and_column
 from sidecheck_server.core.types import Severity, Verdict, Violation, pointer_steps
 from sidecheck_server.services.checks import RequestContext, SessionChecker
 from sidecheck_server.services.container import Services
@@ -381,8 +381,14 @@ def _outcome(name: str, line: Line, verdict: Verdict, messages: Mapping[str, int
     )
 
 
-# A message is one line of the file: only the column tells where in it.
-_IN_LINE = re.compile(r" at line 1, column (?=\d)")
+def _in_line(finding: Finding) -> Violation:
+    """Return the violation of *finding*, in whose message the column alone tells where it is."""
+    violation = finding.violation
+    if violation.offset is None:
+        return violation
+    place = f" at {line_and_column(finding.source.text, violation.offset)}"
+    message = f"{violation.message.removesuffix(place)} at column {finding.place.column}"
+    return replace(violation, message=message)
 
 
 def _in_file(findings: Sequence[Finding], number: int) -> tuple[Finding, ...]:
@@ -390,10 +396,7 @@ def _in_file(findings: Sequence[Finding], number: int) -> tuple[Finding, ...]:
     return tuple(
         replace(
             finding,
-            violation=replace(
-                finding.violation,
-                message=_IN_LINE.sub(" at column ", finding.violation.message),
-            ),
+            violation=_in_line(finding),
             place=replace(finding.place, line=number, end_line=number),
         )
         for finding in findings

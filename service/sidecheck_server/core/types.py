@@ -95,6 +95,8 @@ class Violation:
     suggestion: str = ""
     #: The clause of the specification that has the rule, or "".
     spec_url: str = ""
+    #: Of a text that is not JSON: where its fault is, in bytes; else None.
+    offset: int | None = field(default=None, compare=False)
 
     @property
     def length(self) -> int:

@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 from sidecheck_server.core.types import Document
 from sidecheck_server.registry import RegistryInUse, RegistryUnusable
 from sidecheck_server.registry.catalogue import Catalogue
-from sidecheck_server.registry.definitions import Binding, Change, Definition
+from sidecheck_server.registry.definitions import Binding, Change, Definition, Interned
 from sidecheck_server.registry.reads import find_altered
 
 __all__ = [
@@ -104,7 +104,7 @@ def write_revision(connection: sqlite3.Connection, revision: int) -> None:
 
 def read_bindings(connection: sqlite3.Connection) -> list[Binding]:
     """Return all bindings, in any order. Equal texts and documents share one object."""
-    interned = _Interned()
+    interned = Interned()
     documents: dict[tuple[str, str], list[Document]] = {}
     for server, name, uri, json in _rows(connection, _SELECT_DOCUMENTS):
         documents.setdefault((server, name), []).append(interned.get(Document(uri, json)))
@@ -177,17 +177,6 @@ def _batches(items: Sequence[Value]) -> Iterator[Sequence[Value]]:
     """Yield *items* in order, as many at a time as one statement takes."""
     for start in range(0, len(items), _BATCH):
         yield items[start : start + _BATCH]
-
-
-class _Interned:
-    """Maps equal values to one object."""
-
-    def __init__(self) -> None:
-        self._values: dict[object, object] = {}
-
-    def get(self, value: Value) -> Value:
-        """Return the first value passed in that equals *value*."""
-        return self._values.setdefault(value, value)  # type: ignore[return-value]
 
 
 class FileIdentity:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from typing import Final, TypeVar
 from uuid import UUID, uuid4
 
 from sidecheck_server.core.types import Document
@@ -15,11 +15,25 @@ __all__ = [
     "Change",
     "Definition",
     "Deleted",
+    "Interned",
     "Registered",
 ]
 
+_Value = TypeVar("_Value")
+
 MAX_SERVER_LENGTH: Final = 256
 """Most characters of the name of a server; it has at least one."""
+
+
+class Interned:
+    """Maps equal values to one object."""
+
+    def __init__(self) -> None:
+        self._values: dict[object, object] = {}
+
+    def get(self, value: _Value) -> _Value:
+        """Return the first value passed in that equals *value*."""
+        return self._values.setdefault(value, value)  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, slots=True)

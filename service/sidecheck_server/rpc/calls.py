@@ -1,13 +1,13 @@
 """Calls of methods, whatever carries them."""
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from google.rpc.status_pb2 import Status
 
 from sidecheck_server.core.errors import ErrorReason
 
-__all__ = ["Call", "CallFailed"]
+__all__ = ["Call", "CallFailed", "has_passed_deadline"]
 
 
 class Call(Protocol):
@@ -43,6 +43,20 @@ class Call(Protocol):
     def observe_error(self, reason: ErrorReason | None) -> None:
         """Take why the call failed; None if it was unexpected."""
         ...
+
+
+_WAY_SECONDS: Final = 0.05
+"""How long a call may be under way to the server."""
+
+
+def has_passed_deadline(left: float | None, seconds: float) -> bool:
+    """Return whether the deadline ended a call, rather than its peer.
+
+    *left* are the seconds until the deadline, None if there is none, after the call took
+    *seconds* here. The peer's clock began before ours, by the time that the call was under way,
+    and its deadline is rounded on the wire to two digits or more.
+    """
+    return left is not None and left <= max(_WAY_SECONDS, 0.01 * seconds)
 
 
 class CallFailed(Exception):

@@ -17,7 +17,7 @@ from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.rpc.admission import Admission, Context
 from sidecheck_server.rpc.bytes_in_flight import SMALL
 from sidecheck_server.rpc.call_metrics import CallMetrics, MethodMetrics
-from sidecheck_server.rpc.calls import CallFailed
+from sidecheck_server.rpc.calls import CallFailed, has_passed_deadline
 from sidecheck_server.rpc.handler import failed_call_status
 from sidecheck_server.rpc.method_table import Kind, Method, SharedResponse, message_of
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
@@ -50,9 +50,6 @@ _ENDED_BY_PEER: Final = (asyncio.CancelledError, GeneratorExit, grpc.aio.Interna
 _FAILURES: Final = (CallFailed, RequestError)
 
 _TURNS: Final = 3
-
-_WAY_SECONDS: Final = 0.05
-"""How long a call may be under way to the server, for telling why the peer ended it."""
 
 
 def add_methods(
@@ -168,13 +165,9 @@ class _GrpcCall:
         """Return the code of the call, which an exception of *kind* ended."""
         if not issubclass(kind, _ENDED_BY_PEER):
             return _UNKNOWN
-        left = self._context.time_remaining()
-        if left is None:
-            return _CANCELLED
-        # The peer's clock began before ours, by the time that the call was under way, and its
-        # deadline is rounded on the wire to two digits or more.
-        slack = max(_WAY_SECONDS, 0.01 * (time.perf_counter() - self._begun))
-        return _DEADLINE_EXCEEDED if left <= slack else _CANCELLED
+        seconds = time.perf_counter() - self._begun
+        is_late = has_passed_deadline(self._context.time_remaining(), seconds)
+        return _DEADLINE_EXCEEDED if is_late else _CANCELLED
 
 
 def _unary(

@@ -1,4 +1,4 @@
-"""What every process that serves methods is composed of: services, gateways, tokens, methods."""
+"""The components of every process that serves methods: services, gateways, tokens, methods."""
 
 import asyncio
 import gc
@@ -25,7 +25,7 @@ from sidecheck_server.services.container import ServiceOptions, Services, create
 from sidecheck_server.workers.tasks import RunTask
 
 __all__ = [
-    "Composed",
+    "ServingComponents",
     "create_server",
     "end_task",
     "frozen_heap",
@@ -59,8 +59,8 @@ _log = structlog.get_logger("sidecheck.service")
 
 
 @dataclass(frozen=True, slots=True)
-class Composed:
-    """What a process serves, and what tells of it."""
+class ServingComponents:
+    """The parts of a process that serves methods."""
 
     registry: Registry
     services: Services
@@ -77,7 +77,7 @@ async def running_methods(
     run: RunTask,
     tokens: TokensFile | None,
     tracing: Instrumentation,
-) -> AsyncIterator[Composed]:
+) -> AsyncIterator[ServingComponents]:
     """Yield the methods over *opened*, with tasks run by *run*, for callers with *tokens*."""
     registry = opened if tokens is None else NamespacedRegistry(opened)
     services = create_services(
@@ -102,16 +102,16 @@ async def running_methods(
         served = ServedMethods(settings, registry, services, create_gateways)
         if tokens is not None:
             stack.push_async_callback(end_task, asyncio.create_task(tokens.watch()))
-        yield Composed(registry, services, served, metrics, Authorizer(tokens), tracing)
+        yield ServingComponents(registry, services, served, metrics, Authorizer(tokens), tracing)
 
 
 def create_server(
-    settings: Settings, composed: Composed, certificates: ServerCertificates | None
+    settings: Settings, components: ServingComponents, certificates: ServerCertificates | None
 ) -> Server:
-    """Return the gRPC server of what is composed; without *certificates* in plain text."""
-    trace = composed.tracing.methods(Carrier.GRPC)
+    """Return the gRPC server over *components*; without *certificates* in plain text."""
+    trace = components.tracing.methods(Carrier.GRPC)
     return Server(
-        settings, composed.served, composed.metrics, composed.authorizer, certificates, trace
+        settings, components.served, components.metrics, components.authorizer, certificates, trace
     )
 
 

@@ -36,7 +36,7 @@ from sidecheck_server.registry.postgres.steps import (
 from sidecheck_server.rpc.server import Server, check_addresses, check_exposure
 from sidecheck_server.rpc.tls import read_certificates
 from sidecheck_server.server.components import (
-    Composed,
+    ServingComponents,
     create_server,
     end_task,
     frozen_heap,
@@ -102,29 +102,29 @@ async def running_service(
         stack.callback(workers.close)
         workers.subscribe(_log_worker_event)
         await workers.start()
-        composed = await stack.enter_async_context(
+        components = await stack.enter_async_context(
             running_methods(own, registry, workers.run, tokens, tracing)
         )
         for registration in preload:
-            await _preload(composed.services.registrar, registration)
+            await _preload(components.services.registrar, registration)
         stack.enter_context(frozen_heap())
-        served, metrics = composed.served, composed.metrics
-        writer = composed.services.registry_writer
-        metrics.registry.register(SharedCollector(workers, composed.registry, writer))
+        served, metrics = components.served, components.metrics
+        writer = components.services.registry_writer
+        metrics.registry.register(SharedCollector(workers, components.registry, writer))
         server: Server | Fleet
         if isinstance(workers, SharedWorkers):
-            server = fleet = Fleet(others, served, registry, composed.services.changes, workers)
+            server = fleet = Fleet(others, served, registry, components.services.changes, workers)
             writer.await_followers = fleet.await_followers
             caches = {"artifacts": workers.artifacts}
-            load = LoadCollector(served, composed.services, None, caches)
+            load = LoadCollector(served, components.services, None, caches)
 
             async def scrape() -> Collector:
                 own_metrics = list(metrics.registry.collect())
                 return MetricsByProcess({0: own_metrics, **await fleet.collect()})
 
         else:
-            server = create_server(own, composed, certificates)
-            load = LoadCollector(served, composed.services, certificates)
+            server = create_server(own, components, certificates)
+            load = LoadCollector(served, components.services, certificates)
 
             async def scrape() -> Collector:
                 return metrics.registry
@@ -133,7 +133,7 @@ async def running_service(
         register_process(metrics.registry, load)
         if settings.admin_listen:
             connections = settings.transport.connections
-            application = _create_http(settings, composed, scrape)
+            application = _create_http(settings, components, scrape)
             await stack.enter_async_context(
                 running_admin(application, settings.admin_listen, connections)
             )
@@ -180,12 +180,12 @@ def _create_workers(settings: Settings) -> tuple[Workers, Settings, Settings]:
     return SharedWorkers(count, limits, share // 2), own, others
 
 
-def _create_http(settings: Settings, composed: Composed, scrape: Scrape) -> Starlette:
-    served = composed.served
-    access = Access(settings.admin_listen, composed.authorizer, is_open=settings.admin_open)
-    methods = composed.tracing.methods(Carrier.HTTP)(served.api)
+def _create_http(settings: Settings, components: ServingComponents, scrape: Scrape) -> Starlette:
+    served = components.served
+    access = Access(settings.admin_listen, components.authorizer, is_open=settings.admin_open)
+    methods = components.tracing.methods(Carrier.HTTP)(served.api)
     endpoints = create_endpoints(
-        methods, served.admission, composed.metrics, access, settings.limits
+        methods, served.admission, components.metrics, access, settings.limits
     )
     routes = [*create_routes(endpoints, access), *create_page_routes(access)]
     return create_application(scrape, lambda: served.health.is_serving, access, routes)

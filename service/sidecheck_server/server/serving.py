@@ -29,7 +29,7 @@ from sidecheck_server.rpc.server import Server
 from sidecheck_server.rpc.sockets import AddressInUseError
 from sidecheck_server.rpc.tls import read_certificates
 from sidecheck_server.server.components import (
-    Composed,
+    ServingComponents,
     create_server,
     frozen_heap,
     loop_factory,
@@ -123,7 +123,7 @@ class _Serving:
         self.stopped = asyncio.Event()
         self.stack = AsyncExitStack()
         self._registry: FollowingRegistry
-        self._composed: Composed | None = None
+        self._components: ServingComponents | None = None
         self.server: Server | None = None
         self._workers_alive = 0
 
@@ -143,11 +143,11 @@ class _Serving:
 
     def report_workers(self, alive: int) -> None:
         self._workers_alive = alive
-        if self._composed is not None:
-            self._composed.served.report_workers(alive)
+        if self._components is not None:
+            self._components.served.report_workers(alive)
 
     def collect(self) -> list[Metric]:
-        return [] if self._composed is None else list(self._composed.metrics.registry.collect())
+        return [] if self._components is None else list(self._components.metrics.registry.collect())
 
     def beat(self) -> None:
         """Answer, as the event loop runs."""
@@ -168,14 +168,14 @@ class _Serving:
     async def _start(self, settings: Settings) -> None:
         certificates, tokens = read_certificates(settings), read_tokens(settings)
         tracing = await self.stack.enter_async_context(running_tracing())
-        composed = await self.stack.enter_async_context(
+        components = await self.stack.enter_async_context(
             running_methods(settings, self._registry, forward_tasks(self.link), tokens, tracing)
         )
-        self._composed = composed
-        served, metrics = composed.served, composed.metrics
+        self._components = components
+        served, metrics = components.served, components.metrics
         self.stack.enter_context(frozen_heap())
-        server = create_server(settings, composed, certificates)
-        register_process(metrics.registry, LoadCollector(served, composed.services, certificates))
+        server = create_server(settings, components, certificates)
+        register_process(metrics.registry, LoadCollector(served, components.services, certificates))
         served.report_workers(self._workers_alive)
         await server.start()
         self.stack.push_async_callback(server.stop)

@@ -94,7 +94,13 @@ def _not_json(fault: str, text: bytes = b"", offset: int | None = None) -> Viola
     position = "" if offset is None else f" at {line_and_column(text, offset)}"
     message = f"not JSON: {fault}{position}"
     return Violation(
-        "", "", "", "PAYLOAD_NOT_JSON", message, spec_url="https://www.rfc-editor.org/rfc/rfc8259"
+        "",
+        "",
+        "",
+        "PAYLOAD_NOT_JSON",
+        message,
+        spec_url="https://www.rfc-editor.org/rfc/rfc8259",
+        offset=offset,
     )
 
 

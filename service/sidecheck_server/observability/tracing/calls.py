@@ -29,7 +29,7 @@ from sidecheck_server.observability.tracing.spans import (
     record_error,
     status_name,
 )
-from sidecheck_server.rpc.calls import Call, CallFailed
+from sidecheck_server.rpc.calls import Call, CallFailed, has_passed_deadline
 from sidecheck_server.rpc.method_table import Kind, Method
 from sidecheck_server.rpc.status import STATUS_CODES, reason_of
 
@@ -57,9 +57,6 @@ _FIELDS: Final[Mapping[str, str]] = MappingProxyType(
 
 _CANCELLED: Final = grpc.StatusCode.CANCELLED.name
 _DEADLINE_EXCEEDED: Final = grpc.StatusCode.DEADLINE_EXCEEDED.name
-
-_WAY_SECONDS: Final = 0.05
-"""How long a call may be under way to the server, for telling why the peer ended it."""
 
 
 class TracedCall:
@@ -132,9 +129,8 @@ class TracedCall:
 
     def _status_of_cancelled(self) -> str:
         """Return the status of the call, which the peer or its deadline ended."""
-        left = self._call.time_remaining()
-        slack = max(_WAY_SECONDS, 0.01 * (time.perf_counter() - self._begun))
-        is_late = left is not None and left <= slack
+        seconds = time.perf_counter() - self._begun
+        is_late = has_passed_deadline(self._call.time_remaining(), seconds)
         return _DEADLINE_EXCEEDED if is_late else _CANCELLED
 
 

@@ -9,11 +9,11 @@ binary: how they are read as a text depends on settings of the database.
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 from uuid import UUID
 
 from sidecheck_server.core.types import Document
-from sidecheck_server.registry.definitions import Binding, Change, Definition
+from sidecheck_server.registry.definitions import Binding, Change, Definition, Interned
 from sidecheck_server.registry.postgres.connection import Connection
 from sidecheck_server.registry.postgres.steps import Head, Snapshot, Step, Term
 
@@ -33,7 +33,6 @@ __all__ = [
     "write_step",
 ]
 
-Value = TypeVar("Value")
 
 CHANNEL: Final = "sidecheck_registry"
 """Where each write notifies those who listen, with the revision."""
@@ -146,7 +145,7 @@ def read_steps(connection: Connection, after: int) -> list[Step]:
     """Return the steps beyond the revision *after*, in order."""
     rows = _rows(connection, _SELECT_STEPS, (after,))
     tools = _rows(connection, f"{_SELECT_TOOLS} WHERE revision > %s", (after,)) if rows else []
-    interned = _Interned()
+    interned = Interned()
     return _steps(rows, (_binding(row, interned) for row in tools))
 
 
@@ -158,7 +157,7 @@ def read_snapshot(connection: Connection, term: str) -> Snapshot | None:
             return None
         bindings: list[Binding] = []
         superseded: list[Binding] = []
-        interned = _Interned()
+        interned = Interned()
         with connection.cursor("sidecheck_tools", binary=True) as cursor:
             cursor.itersize = _ROWS
             for row in cursor.execute(_SELECT_TOOLS):
@@ -244,7 +243,7 @@ def _row(binding: Binding) -> tuple[object, ...]:
     )
 
 
-def _binding(row: tuple[Any, ...], interned: "_Interned") -> Binding:
+def _binding(row: tuple[Any, ...], interned: Interned) -> Binding:
     server, revision, _, digest, name, json, input_schema, output_schema, version, *documents = row
     return Binding(
         interned.get(_text(server)),
@@ -281,14 +280,3 @@ def _rows(
 ) -> list[tuple[Any, ...]]:
     with connection.cursor(binary=True) as cursor:
         return cursor.execute(statement, values).fetchall()
-
-
-class _Interned:
-    """Maps equal values to one object."""
-
-    def __init__(self) -> None:
-        self._values: dict[object, object] = {}
-
-    def get(self, value: Value) -> Value:
-        """Return the first value passed in that equals *value*."""
-        return self._values.setdefault(value, value)  # type: ignore[return-value]
