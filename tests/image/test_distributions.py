@@ -86,12 +86,15 @@ def test_sources_hold_what_a_wheel_is_built_from(distributions: Path) -> None:
 def test_the_page_is_in_both_distributions(distributions: Path) -> None:
     """With all of its files."""
     package = "sidecheck_server/admin/page"
-    written = {file.name for file in (REPOSITORY / "service" / package).iterdir()}
+    folder = REPOSITORY / "service" / package
+    written = {file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()}
     [wheel] = distributions.glob("sidecheck_server-*.whl")
     [archive] = distributions.glob("sidecheck_server-*.tar.gz")
     with tarfile.open(archive) as source:
         paths = [*zipfile.ZipFile(wheel).namelist(), *source.getnames()]
-    held = Counter(Path(path).name for path in paths if f"{package}/" in path)
+    # Licences of others are among the metadata, too.
+    files = [path for path in paths if ".dist-info/" not in path and not path.endswith("/")]
+    held = Counter(path.partition(f"{package}/")[2] for path in files if f"{package}/" in path)
 
     assert "index.html" in written
     assert Counter(dict.fromkeys(written, 2)) == held
