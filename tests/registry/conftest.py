@@ -27,7 +27,7 @@ def open_any(
         location = tmp_path / "registry.db"
     if request.param == "postgres":
         monkeypatch.setattr(
-            "sidecheck_server.registry.postgres.registry.find_altered", lambda _: None
+            "sidecheck_server.registry.postgres.verified_reads.find_altered", lambda _: None
         )
         postgres = request.getfixturevalue("postgres")
         location = PostgresLocation(postgres.uri(postgres.create_database()))

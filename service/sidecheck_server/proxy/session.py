@@ -207,11 +207,12 @@ class ProxySession:
         """Return the ruling on a request or notification."""
         version = self._version if request is None else request.version
         follows_protocol = checked.is_clean("/params", version)
+        is_strict = checked.is_strict_json
         if message.method == CALL:
             # A session knows the schemas that the server has listed.
             checked = checked.without("/params/arguments")
             if sender == "client" and self._enforces_content[sender]:
-                checked = checked.ambiguous(find_in_call(message, is_strict=checked.is_strict_json))
+                checked = checked.ambiguous(find_in_call(message, is_strict=is_strict))
         is_call = sender == "client" and message.method == CALL and self._validates_calls
         if is_call and not self._messages.rejects(checked):
             admission = await self._calls.admit(message, version, follows_protocol=follows_protocol)

@@ -330,3 +330,8 @@ def test_a_session_after_another_keeps_counts_and_returns_memory() -> None:
     assert [2] == [repetition.count for repetition in session.repetitions()]
     session.close()
     assert 0 == pool.bytes
+
+
+def test_what_is_reported_once_makes_no_message_invalid() -> None:
+    """A later message without the violation has the verdict that it would have by itself."""
+    assert Severity.ERROR not in {CATALOGUE[code].severity for code in OF_SESSION | OF_TOOL}

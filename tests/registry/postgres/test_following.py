@@ -120,7 +120,8 @@ def test_the_changes_before_the_opening_are_known(replicas: Replicas) -> None:
     second.register("t", [A], keep=None)
     history = list(second.take_history())
 
-    assert replicas.changes[first] == history[:4]
+    # It may follow the fifth already.
+    assert replicas.changes[first][:4] == history[:4]
     assert replicas.changes[second] == history[4:]
     assert follow(history).page(None, None, 9, 999) == second.page(None, None, 9, 999)
     assert second.take_history() == ()
