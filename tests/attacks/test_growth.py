@@ -81,7 +81,6 @@ PATTERNS = dict(_patterns())
 
 GOES_BACK = {
     "access.authorizer._BEARER": "one run of characters, matched as a whole",
-    "cli.findings._TOLD": "our own messages",
     "core.convert.model_call._QUOTED": "our own messages, of bounded length",
     "core.engines.allowed_code._OWN_NAME": "names of generated code",
     "core.engines.allowed_code._SET": "names of generated code",
