@@ -35,6 +35,8 @@ _TIMES = 3.0
 _DEADLINES = ("50ms", "100ms", "500ms", "1s", "0s")
 """Of the calls; the last stands for none."""
 _CONNECTIONS = (4, 10, 20, 50)
+_SHORTLY = ("100ms", "500ms", "0s")
+"""The deadlines of a quick run."""
 _LEAST_OF_CAPACITY = 0.8
 _RECOVERY_SECONDS = 5
 _BYSTANDERS_RATE = 100
@@ -104,7 +106,7 @@ def measure(effort: Effort) -> Section:
     arguments = effort.arguments
     seconds, afterwards = effort.choose((arguments.seconds, 10.0), (1.0, 2.0))
     numbers, deadlines = effort.choose(
-        (arguments.connections, arguments.deadlines), (_CONNECTIONS[:1], _DEADLINES[1:3])
+        (arguments.connections, arguments.deadlines), (_CONNECTIONS[:1], _SHORTLY)
     )
     with tempfile.TemporaryDirectory() as name, sidecheck(Path(name)) as server:
         for process in (server.process, *server.process.children()):
