@@ -22,7 +22,12 @@ from sidecheck_server.core.mcp.sessions.memory import MemoryPool
 from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage, ReportLimits
 from sidecheck_server.core.repair.types import Repairs
 from sidecheck_server.core.types import Verdict
-from sidecheck_server.proxy.checks import CallTarget, NotCheckedError, ToolVerdicts
+from sidecheck_server.proxy.checks import (
+    CallTarget,
+    NotCheckedError,
+    SessionClosedError,
+    ToolVerdicts,
+)
 from sidecheck_server.proxy.messages import Direction, Message
 from sidecheck_server.rpc.handler import log_failure
 from sidecheck_server.services.calls import CallVerdict, reply_for_call, reply_for_result
@@ -276,14 +281,17 @@ class _Session:
         self._contexts = {sender: replace(context.context, sender=sender) for sender in Sender}
         self._limits = context.limits
         self._turn = asyncio.Lock()
+        self._is_closed = False
 
     async def check(self, message: bytes, sender: Direction, http_status: int) -> SubjectReport:
         """Return the report on the next *message*.
 
         Raises:
-            NotCheckedError: there is none.
+            NotCheckedError: there is none; `SessionClosedError` if the session was closed.
         """
         async with self._turn:
+            if self._is_closed:
+                raise SessionClosedError("CANCELLED", "the session was closed")
             with self._checks.call(_CHECK_SESSION, message) as observed:
                 request = CheckRequest(
                     ProtocolMessage(message), self._contexts[Sender(sender)], self._limits
@@ -297,8 +305,10 @@ class _Session:
                 return report
 
     async def close(self) -> None:
-        """Return the memory of the session."""
-        self._session.close()
+        """Return the memory of the session, after the message at hand."""
+        async with self._turn:
+            self._is_closed = True
+            self._session.close()
 
 
 def _content_of(response: Message) -> bytes | None:

@@ -46,6 +46,8 @@ class CheckOutcome:
     is_truncated: bool = False
     #: The protocol version by which it was checked; "" if unknown.
     version: str = ""
+    #: The method as whose request or result all of it was checked; "" if unknown.
+    method: str = ""
 
     @property
     def first_error(self) -> Violation | None:
@@ -80,11 +82,11 @@ class CheckOutcome:
             (each.code, each.instance_location) == (code, location) for each in self.violations
         )
 
-    def is_clean(self, location: str, version: str) -> bool:
-        """Return whether the rules of *version* have no fault in what is at *location*."""
+    def is_clean(self, location: str, method: str, version: str) -> bool:
+        """Return whether the rules of *method* in *version* have no fault at *location*."""
         return (
             self.is_complete
-            and self.version == version
+            and (self.method, self.version) == (method, version)
             and not any(
                 not each.instance_location or each.instance_location.startswith(location)
                 for each in self.violations
@@ -197,6 +199,7 @@ class MessageChecks:
             is_complete=not verdict.truncated,
             is_truncated=verdict.truncated,
             version=report.version,
+            method=report.method,
         )
 
 

@@ -77,8 +77,8 @@ class ProxySession:
         self._validates_calls = tools.filters or not (
             policies.arguments is policies.results is Policy.OFF
         )
-        #: Whether what a side calls or returns must be what was validated.
         tools_are_held = tools.is_pinned or policies.tools is Policy.ENFORCE
+        #: Whether what a side calls or returns must be what was validated.
         self._enforces_content: Mapping[Direction, bool] = {
             "client": tools_are_held or policies.arguments is Policy.ENFORCE,
             "server": tools_are_held or policies.results is Policy.ENFORCE,
@@ -206,7 +206,7 @@ class ProxySession:
     ) -> Ruling:
         """Return the ruling on a request or notification."""
         version = self._version if request is None else request.version
-        follows_protocol = checked.is_clean("/params", version)
+        follows_protocol = checked.is_clean("/params", CALL, version)
         is_strict = checked.is_strict_json
         if message.method == CALL:
             # A session knows the schemas that the server has listed.
@@ -283,7 +283,7 @@ class ProxySession:
         """Return the ruling on the server's response to *request*."""
         is_result = request.target is not None and self._is_call_result(message, request)
         is_strict = checked.is_strict_json
-        follows_protocol = checked.is_clean("/result", request.version)
+        follows_protocol = checked.is_clean("/result", CALL, request.version)
         # What another policy is about is not checked twice.
         if request.method == _LIST and self._tools.filters:
             checked = checked.without("/result/tools/")

@@ -11,6 +11,7 @@ from sidecheck_server.core.evaluate import VALID
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.context import Context, Sender
+from sidecheck_server.core.mcp.messages.envelopes import Kind
 from sidecheck_server.core.mcp.messages.error_responses import build_error_response
 from sidecheck_server.core.mcp.sessions.memory import MemoryPool
 from sidecheck_server.core.mcp.sessions.repetitions import Repetition
@@ -55,6 +56,9 @@ class SubjectReport:
     json_rpc_error: bytes = b""
     #: The protocol version whose rules a message of a session was checked by.
     version: str = ""
+    #: The method as whose request or result the whole of the message was checked; "" if its
+    #: contents were not, as those of a response to an unknown request.
+    method: str = ""
 
 
 class SubjectChecker:
@@ -233,13 +237,22 @@ def _report(request: CheckRequest, checked: CheckReport, verdict: Verdict) -> Su
     if not isinstance(request.subject, ProtocolMessage):
         return SubjectReport(verdict)
     context = request.context
+    method = _method_of(checked)
     if verdict is VALID:
-        return SubjectReport(verdict, version=context.version)
+        return SubjectReport(verdict, version=context.version, method=method)
     response = build_error_response(
         checked.messages, verdict, context.version, hide_values=context.hide_values
     )
     # A batch of messages is answered with a list, which has an error for each of them.
     if not response.startswith(b"{"):
-        return SubjectReport(verdict, response, version=context.version)
+        return SubjectReport(verdict, response, version=context.version, method=method)
     properties: Mapping[str, Any] = msgspec.json.decode(response, type=dict[str, msgspec.Raw])
-    return SubjectReport(verdict, response, bytes(properties["error"]), context.version)
+    return SubjectReport(verdict, response, bytes(properties["error"]), context.version, method)
+
+
+def _method_of(checked: CheckReport) -> str:
+    """Return the method of the one message that was *checked*, "" unless its contents were."""
+    if len(checked.messages) != 1:
+        return ""
+    [message] = checked.messages
+    return message.method if message.kind in {Kind.REQUEST, Kind.RESULT} else ""
