@@ -1,8 +1,8 @@
 """What serves gateways: the servicer of each protocol, and the counts of what they ask for."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 from google.protobuf.descriptor import ServiceDescriptor
 from prometheus_client import CollectorRegistry
@@ -14,7 +14,7 @@ from sidecheck_server.gateways.ext_mcp import EXT_MCP, ExtMcp
 from sidecheck_server.gateways.ext_proc import EXT_PROC, ExternalProcessor
 from sidecheck_server.gateways.outcomes import GatewayFindings
 from sidecheck_server.gateways.routes import Routes
-from sidecheck_server.proxy.checks import Checks
+from sidecheck_server.proxy.checks import RegistryChecks
 from sidecheck_server.proxy.local_checks import CHECK_TOOLS, ObserveCalls, ObservedCall
 from sidecheck_server.rpc.admission import Admission
 from sidecheck_server.rpc.call_metrics import CallMetrics, MethodMetrics
@@ -27,9 +27,7 @@ __all__ = [
 ]
 
 
-def counted_checks(
-    metrics: CallMetrics, observe: ObserveCalls
-) -> Callable[[str, bytes], AbstractContextManager[ObservedCall]]:
+def counted_checks(metrics: CallMetrics, observe: ObserveCalls) -> ObserveCalls:
     """Return what counts each check in *metrics*, and gives it to *observe* as well."""
 
     @contextmanager
@@ -78,7 +76,7 @@ class _CountedCall:
 async def running_gateways(
     protocols: tuple[str, ...],
     policies: GatewayPolicies,
-    checks: Checks,
+    checks: RegistryChecks,
     max_bytes: int,
     metrics: CollectorRegistry,
 ) -> AsyncIterator[CreateGateways]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from sidecheck_server.config.policies import Policy
 from sidecheck_server.core.types import JsonValue
-from sidecheck_server.proxy.checks import Checks, NotCheckedError
+from sidecheck_server.proxy.checks import NotCheckedError, RegistryChecks
 from sidecheck_server.proxy.definition_checks import (
     DefinitionChecks,
     ListedTool,
@@ -38,7 +38,7 @@ class RegisteredTools:
 
     def __init__(
         self,
-        checks: Checks,
+        checks: RegistryChecks,
         server: str,
         policy: Policy,
         pins: PinnedTools,

@@ -15,7 +15,7 @@ from sidecheck_server.config.policies import GatewayPolicies, Policies
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.gateways.outcomes import GatewayFindings, Outcome
 from sidecheck_server.gateways.registered_tools import RegisteredTools
-from sidecheck_server.proxy.checks import Checks
+from sidecheck_server.proxy.checks import RegistryChecks
 from sidecheck_server.proxy.http_connections import HttpConnections
 from sidecheck_server.proxy.pins import LockFileError, open_pins
 from sidecheck_server.proxy.session import ProxySession
@@ -85,7 +85,7 @@ class Routes:
     """All routes, by the namespace of the server and the policies that differ from *policies*."""
 
     def __init__(
-        self, checks: Checks, policies: GatewayPolicies, findings: GatewayFindings
+        self, checks: RegistryChecks, policies: GatewayPolicies, findings: GatewayFindings
     ) -> None:
         self._checks = checks
         self._pinning = policies.pins

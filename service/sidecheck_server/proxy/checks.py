@@ -16,6 +16,7 @@ __all__ = [
     "Checks",
     "MessageSession",
     "NotCheckedError",
+    "RegistryChecks",
     "SessionClosedError",
     "ToolVerdicts",
 ]
@@ -111,6 +112,10 @@ class Checks(Protocol):
     async def check_tools(self, tools_list: bytes, protocol_version: str) -> ToolVerdicts:
         """Return the verdicts on *tools_list*, the JSON text of a result of ``tools/list``."""
         ...
+
+
+class RegistryChecks(Checks, Protocol):
+    """The checks, and the registry that gateways keep tools in."""
 
     async def registered_tool(self, server: str, name: str) -> bytes:
         """Return the definition of a registered tool; the reason is UNKNOWN_TOOL without one."""

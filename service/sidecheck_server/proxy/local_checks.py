@@ -52,7 +52,7 @@ _REGISTER_TOOLS: Final = f"{_PACKAGE}.RegistryService/RegisterTools"
 _DELETE_TOOLS: Final = f"{_PACKAGE}.RegistryService/DeleteTools"
 
 _SESSIONS: Final = 40_000
-"""Sessions that may be open, beyond the memory that all of them may take."""
+"""Most open sessions; the memory of all of them together is bounded before."""
 
 
 class ObservedCall(Protocol):

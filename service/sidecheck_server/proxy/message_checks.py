@@ -157,13 +157,10 @@ class MessageChecks:
         """Begin another session, in its middle, with the next message."""
         async with self._opening:
             self._from_beginning = False
-            await self._close()
+            await self.close()
 
     async def close(self) -> None:
         """End the session."""
-        await self._close()
-
-    async def _close(self) -> None:
         session, self._session = self._session, None
         if session is not None:
             await session.close()
@@ -190,7 +187,7 @@ class MessageChecks:
             async with self._opening:
                 # The other side may have noticed before, and opened another.
                 if self._session is session:
-                    await self._close()
+                    await self.close()
             raise
         verdict = report.verdict
         return CheckOutcome(

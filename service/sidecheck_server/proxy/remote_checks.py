@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from typing import cast
 
 from sidecheck import (
-    Action,
     Client,
     Coercion,
     Options,
@@ -118,38 +117,6 @@ class RemoteChecks:
             checked = await self._client.protocol.check_tools(tools_list, context=context)
         verdicts = tuple(_verdict(outcome.verdict) for outcome in checked.outcomes)
         return ToolVerdicts(verdicts, _verdict(checked.tools_list_verdict))
-
-    async def registered_tool(self, server: str, name: str) -> bytes:
-        """Return the definition of a registered tool.
-
-        Raises:
-            NotCheckedError: UNKNOWN_TOOL, or it cannot be read.
-        """
-        with _errors():
-            return (await self._client.get(server, name)).json
-
-    async def register(
-        self, server: str, definitions: Sequence[bytes], protocol_version: str
-    ) -> list[bool]:
-        """Register *definitions*; return which of them were not rejected.
-
-        Raises:
-            NotCheckedError: none is registered.
-        """
-        with _errors():
-            registration = await self._client.register(
-                server, definitions, protocol_version=protocol_version, on_rejected="return"
-            )
-        return [outcome.action is not Action.REJECTED for outcome in registration.outcomes]
-
-    async def delete(self, server: str, names: Sequence[str]) -> None:
-        """Delete the registered tools called *names*.
-
-        Raises:
-            NotCheckedError: none is deleted.
-        """
-        with _errors():
-            await self._client.delete(server, names)
 
 
 class _Session:

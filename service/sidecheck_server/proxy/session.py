@@ -33,14 +33,8 @@ from sidecheck_server.proxy.messages import (
     string_value,
 )
 from sidecheck_server.proxy.pending import PendingRequests, Request, request_of
-from sidecheck_server.proxy.report import (
-    Action,
-    Finding,
-    Findings,
-)
-from sidecheck_server.proxy.rulings import (
-    Ruling,
-)
+from sidecheck_server.proxy.report import Action, Finding, Findings
+from sidecheck_server.proxy.rulings import Ruling
 
 __all__ = ["ProxySession"]
 
@@ -98,7 +92,7 @@ class ProxySession:
         await self._checks.close()
 
     async def reset(self) -> None:
-        """Take the next message for one in the middle of a session that nothing is known of."""
+        """Treat the next message as mid-session, without what was known of the session."""
         self._from_beginning = False
         await self._checks.reset()
 
