@@ -97,7 +97,7 @@ def test_the_status_of_a_database(replicas: Replicas) -> None:
     content = json.loads(run("status", *location, "--format", "json").stdout)
 
     size = A.stored_size + B.stored_size
-    assert 0 <= content.pop("age_seconds") < 60
+    assert content.pop("age_seconds") >= 0
     assert {
         "registry": str(replicas.location),
         "kind": "postgresql",

@@ -26,6 +26,8 @@ class Latencies:
     longest: float
     #: How often the attack was made meanwhile.
     attacks: int
+    #: Calls that were answered before the last attack ended.
+    answered_before_end: int
 
 
 def calls_beside(siege: Siege, case: Case | None, seconds: float) -> Latencies:
@@ -42,7 +44,9 @@ def calls_beside(siege: Siege, case: Case | None, seconds: float) -> Latencies:
     assert ["OK"] == list(result["statuses"]), result["statuses"]
     latencies = result["milliseconds"]
     cuts = statistics.quantiles(latencies, n=100, method="inclusive")
-    return Latencies(len(latencies), cuts[49], cuts[98], max(latencies), made)
+    return Latencies(
+        len(latencies), cuts[49], cuts[98], max(latencies), made, result["answered_before_end"]
+    )
 
 
 def _attack(siege: Siege, attacks: Sequence[Question], end: float) -> int:

@@ -8,10 +8,6 @@ from hostile.cases import CASES, Case
 from hostile.resilience import Siege
 
 SECONDS = 2.0
-# The goal is 50 ms, which `python -m hostile --beside` measures. Here the machine may do much
-# other work; an attack that is not bounded holds a server for minutes.
-SLOWEST_MS = 10_000.0
-
 # Of each family the one that holds a naive server the longest.
 WORST = {
     "batches: 600 items that each take long",
@@ -36,10 +32,14 @@ def siege(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Siege]:
     "case", [pytest.param(case, id=case.id) for case in CASES if case.id in WORST]
 )
 def test_an_attack_does_not_hold_up_others(case: Case, siege: Siege) -> None:
-    """Nearly all calls of a bystander are answered as if nothing were."""
+    """A bystander is answered while the attack goes on, and all its calls succeed.
+
+    `python -m hostile --beside` measures its latencies, whose goal is a p99 of 50 ms.
+    """
     fared = calls_beside(siege, case, SECONDS)
 
-    assert fared.p99 < SLOWEST_MS, fared
+    assert fared.attacks
+    assert fared.answered_before_end
 
 
 def test_every_worst_case_is_one_of_the_cases() -> None:

@@ -60,8 +60,13 @@ async def _call_until(channel: grpc.aio.Channel, end: "asyncio.Future[Any]") -> 
         task = asyncio.create_task(call(due))
         calls.add(task)
         task.add_done_callback(calls.discard)
+    answered_before_end = len(milliseconds)
     await asyncio.gather(*calls)
-    return {"statuses": statuses, "milliseconds": [round(latency, 2) for latency in milliseconds]}
+    return {
+        "statuses": statuses,
+        "answered_before_end": answered_before_end,
+        "milliseconds": [round(latency, 2) for latency in milliseconds],
+    }
 
 
 async def _run(address: str) -> None:

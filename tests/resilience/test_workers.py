@@ -54,29 +54,27 @@ async def test_every_call_has_its_answer_while_workers_are_killed(
     quick_server: RunningServer,
 ) -> None:
     """One answer for each; those whose worker was killed may be retried."""
-    answers = await call_while_killing(quick_server, 300)
+    statuses = await call_while_killing(quick_server, 300)
     await wait_until_serving(quick_server)
     [later] = await call_with_stopped_workers(quick_server, 1, stopped=0)
 
-    assert 300 == len(answers)
-    assert {"OK", "UNAVAILABLE", "RESOURCE_EXHAUSTED"} >= {answer.status for answer in answers}
-    assert max(answer.seconds for answer in answers) < 60
-    assert "OK" == later.status
+    assert 300 == len(statuses)
+    assert {"OK", "UNAVAILABLE", "RESOURCE_EXHAUSTED"} >= set(statuses)
+    assert "OK" == later
 
 
 @pytest.mark.parametrize("stopped", [1, 2])
 async def test_stopped_workers_are_replaced(quick_server: RunningServer, stopped: int) -> None:
     """Their tasks go to other workers, or fail if there is none."""
     before = set(worker_processes(quick_server.process.pid)[:stopped])
-    answers = await call_with_stopped_workers(quick_server, 12, stopped=stopped)
+    statuses = await call_with_stopped_workers(quick_server, 12, stopped=stopped)
     event = quick_server.wait_for("worker.died")
     await wait_until_serving(quick_server)
     [later] = await call_with_stopped_workers(quick_server, 1, stopped=0)
 
     assert ("unresponsive", "SIGKILL") == (event["cause"], event["exit"])
-    assert {"OK", "UNAVAILABLE", "RESOURCE_EXHAUSTED"} >= {answer.status for answer in answers}
-    assert max(answer.seconds for answer in answers) < 60
-    assert "OK" == later.status
+    assert {"OK", "UNAVAILABLE", "RESOURCE_EXHAUSTED"} >= set(statuses)
+    assert "OK" == later
     assert before - set(worker_processes(quick_server.process.pid))
 
 

@@ -44,6 +44,7 @@ class LoopLag:
     def __init__(self) -> None:
         #: In seconds.
         self.seconds = 0.0
+        self._measured = deque([0.0], maxlen=_PERIODS)
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -58,12 +59,15 @@ class LoopLag:
     async def _measure(self) -> None:
         # Not the clock of the loop, which may be read once a turn.
         now = time.monotonic
-        measured = deque([0.0], maxlen=_PERIODS)
         while True:
             due, worked = now() + _PERIOD_SECONDS, time.thread_time()
             await asyncio.sleep(_PERIOD_SECONDS)
-            measured.append(max(0.0, min(now() - due, time.thread_time() - worked)))
-            self.seconds = min(measured)
+            self.record(now() - due, time.thread_time() - worked)
+
+    def record(self, late: float, worked: float) -> None:
+        """Record how late a task woke, and how long the loop worked since it slept, in seconds."""
+        self._measured.append(max(0.0, min(late, worked)))
+        self.seconds = min(self._measured)
 
 
 Context = grpc.aio.ServicerContext[Any, Any]

@@ -74,13 +74,14 @@ def test_a_database_that_is_killed(fragile: Replicas) -> None:
     )
     age = replica.age_seconds
     wait_until(lambda: replica.age_seconds > max(age, 1.5))
+    age = replica.age_seconds
 
     fragile.server.start()
     wait_until(lambda: kinds(fragile).count(Reconnected) == 2)
     other.register("s", [C], keep=None)
     fragile.await_equality(replica, other)
     assert (2, 2) == (replica.revision, replica.count())
-    assert replica.age_seconds < 30
+    wait_until(lambda: replica.age_seconds < age)
     assert kinds(fragile).count(Unreachable) == 2
 
 
@@ -97,7 +98,7 @@ def test_a_database_that_is_stopped_answers_nobody(
         with pytest.raises(RegistryUnusable, match="does not answer"):
             replica.register("s", [B], keep=None)
         wait_until(lambda: kinds(fragile).count(Unreachable) == 2)
-        assert replica.age_seconds > 0.7
+        wait_until(lambda: replica.age_seconds > 0.7)
         assert replica.find("s", "a") is not None
     wait_until(lambda: kinds(fragile).count(Reconnected) == 2)
     replica.register("s", [C], keep=None)
@@ -191,7 +192,6 @@ def test_another_writer_that_does_not_end(replicas: Replicas) -> None:
         holding.execute("SELECT * FROM sidecheck.meta FOR UPDATE")
         with pytest.raises(RegistryUnusable, match="is being written by other servers for long"):
             replica.register("s", [A], keep=None)
-        assert other.age_seconds < 60
         holding.execute("ROLLBACK")
     replica.register("s", [A], keep=None)
 
