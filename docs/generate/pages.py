@@ -16,6 +16,7 @@ from docs.generate.descriptions import descriptions
 from docs.generate.errors import errors_page
 from docs.generate.logs import logs_page
 from docs.generate.metrics import metrics_page
+from docs.generate.portability import portability_page
 from docs.generate.values_schema import values_schema
 
 __all__ = ["PAGES", "REPOSITORY"]
@@ -40,6 +41,7 @@ PAGES: Mapping[str, Callable[[], str]] = MappingProxyType(
         "docs/reference/errors.md": errors_page,
         "docs/reference/logs.md": logs_page,
         "docs/reference/metrics.md": metrics_page,
+        "docs/reference/portability.md": portability_page,
         "docs/reference/rules.md": rules_page,
         "service/sidecheck_server/admin/descriptions.json": descriptions,
     }

@@ -277,7 +277,7 @@ def test_advice_of_model_providers_is_shown_on_request(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("version", "locations"),
     [
-        pytest.param("2025-11-25", ["/outputSchema"], id="an output is wrapped in an object"),
+        pytest.param("2025-11-25", ["/outputSchema/type"], id="an output is an object"),
         pytest.param("2026-07-28", ["", "", "", ""], id="a result has more required properties"),
     ],
 )
@@ -318,16 +318,17 @@ DUMP: Any = {
 
 
 def test_a_dump_of_a_result_of_the_sdk_is_checked_as_it_is(folder: Path) -> None:
-    """Nulls of what is not set are a warning for each tool, and one for what is around them."""
+    """Nulls of what is not set are an error for each tool, and one for what is around them."""
     (folder / "dump.json").write_text(json.dumps(DUMP))
     result = run("dump.json", "--format", "json")
 
-    assert 0 == result.exit_code
+    assert 1 == result.exit_code
     assert [
         (outcome["name"], violation["code"], violation["instance_location"])
         for outcome in json.loads(result.stdout)
         for violation in outcome["violations"]
     ] == [
-        ("good", "NULL_PROPERTY_DROPPED", "/title"),
-        ("", "NULL_PROPERTY_DROPPED", "/_meta"),
+        ("good", "NULL_PROPERTY", "/title"),
+        ("", "TYPE", "/_meta"),
+        ("", "TYPE", "/nextCursor"),
     ]

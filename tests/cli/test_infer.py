@@ -17,7 +17,12 @@ ADD = {
         "required": ["a"],
         "additionalProperties": False,
     },
-    "outputSchema": {"type": "integer"},
+    "outputSchema": {
+        "type": "object",
+        "properties": {"result": {"type": "integer"}},
+        "required": ["result"],
+        "x-dedalus-box": {"field": "result"},
+    },
 }
 UNKNOWN = "Shape is neither defined in the source nor imported from a known module"
 

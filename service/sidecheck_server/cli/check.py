@@ -1,7 +1,7 @@
 """`sidecheck check`: check tool definitions offline."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import click
@@ -17,6 +17,11 @@ from sidecheck_server.cli.options import (
     min_severity_option,
     read_documents,
     version_option,
+)
+from sidecheck_server.cli.portability import (
+    PortabilityOptions,
+    read_server_json_verdict,
+    target_options,
 )
 from sidecheck_server.cli.progress import with_progress
 from sidecheck_server.cli.reports import (
@@ -35,13 +40,15 @@ from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION, Context
 from sidecheck_server.core.mcp.deferred import error_outcome
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
-from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolJson, ToolList
+from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolJson
 from sidecheck_server.core.mcp.tool_outcomes import CheckedTool, ToolsList, tool_outcomes
-from sidecheck_server.core.types import Severity
+from sidecheck_server.core.portability.check import PortabilityFinding
+from sidecheck_server.core.types import SEVERITY_RANK, Severity, Verdict, Violation
 from sidecheck_server.services.container import Services
 
 __all__ = ["Outcome", "check", "check_sources"]
 
+_NEVER = "never"
 _DUPLICATE = "another tool has this name; if both are registered, the last one counts"
 
 
@@ -49,13 +56,23 @@ _DUPLICATE = "another tool has this name; if both are registered, the last one c
     epilog=examples(
         "sidecheck check tools.json",
         "sidecheck check tools.json --protocol-version 2026-07-28 --min-severity info",
+        "sidecheck check --for openai --for claude-code --fail-on warning tools.json",
+        "sidecheck check --for mcp-registry server.json",
         "sidecheck check tools/*.json --format sarif > sidecheck.sarif",
         "my-server --list-tools | sidecheck check -",
     )
 )
 @click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
 @version_option(f"[default: {DEFAULT_VERSION}]")
+@target_options
 @min_severity_option
+@click.option(
+    "--fail-on",
+    type=click.Choice([*(severity.value for severity in Severity), _NEVER]),
+    default=Severity.ERROR.value,
+    show_default=True,
+    help="Least severity of a violation that makes the exit code 1.",
+)
 @document_option
 @click.option(
     "--format",
@@ -70,7 +87,10 @@ def check(
     context: click.Context,
     files: tuple[str, ...],
     protocol_version: str | None,
+    targets: tuple[str, ...],
+    server: str,
     min_severity: str,
+    fail_on: str,
     documents: tuple[tuple[str, str], ...],
     form: str,
     excerpts: bool | None,
@@ -79,28 +99,39 @@ def check(
 
     A file contains one definition, a list of definitions, or a tools/list result, with
     or without its JSON-RPC response; - reads standard input. All rules of the protocol
-    version for tools apply, and a tools/list result is checked as a whole too. Both
-    schemas of each tool are compiled, with the default limits of a server.
+    version for tools apply, as to a response that lists them, and a tools/list result is
+    checked as a whole too. Registration reads definitions more leniently. Both schemas of
+    each tool are compiled, with the default limits of a server. With --for, what clients,
+    model APIs and directories refuse is reported too. A server.json of the MCP registry is
+    checked by the schema of the registry.
 
-    Exits with 0 if there is no error, so that all tools can be registered, with 1 if
-    there is one, and with 2 if the command is wrong or a file cannot be read. A schema
-    that cannot be compiled is an error, as for registration.
+    Exits with 0 if there is no violation of the severity of --fail-on or above, with 1 if
+    there is one, and with 2 if the command is wrong or a file cannot be read. A schema that
+    cannot be compiled is an error, as for registration.
     """
     if [*files, *(file for _, file in documents)].count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")
+    fails_on = None if fail_on == _NEVER else Severity(fail_on)
+    if fails_on and SEVERITY_RANK[fails_on] > SEVERITY_RANK[Severity(min_severity)]:
+        raise click.UsageError(
+            f"--fail-on {fail_on} needs --min-severity {fail_on}: less severe violations are not "
+            "reported"
+        )
     version = protocol_version or DEFAULT_VERSION
+    portability = PortabilityOptions.parse(targets, server, Severity(min_severity))
     request_context = Context(
         version=version, documents=read_documents(documents), to_be_registered=True
     )
     sources, unreadable = _read(files)
     report = ReportLimits(LIMITS.violations, LIMITS.verdict_characters, Severity(min_severity))
     outcomes = run_in_process(
-        lambda services: check_sources(services, sources, request_context, report)
+        lambda services: check_sources(services, sources, request_context, report, portability)
     )
     _write(form, version, sources, outcomes, unreadable, excerpts=excerpts)
     for message in unreadable:
         click.echo(f"Error: {message}", err=True)
-    context.exit(2 if unreadable else 0 if all(outcome.ok for outcome in outcomes) else 1)
+    fails = fails_on is not None and any(outcome.reaches(fails_on) for outcome in outcomes)
+    context.exit(2 if unreadable else 1 if fails else 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +145,15 @@ class Outcome:
     findings: tuple[Finding, ...]
     #: Whether this is the outcome of a tool.
     is_tool: bool = True
+    #: Findings of portability, by their violations.
+    portability: Mapping[Violation, PortabilityFinding | None] = field(default_factory=dict)
+
+    def reaches(self, severity: Severity) -> bool:
+        """Return whether a violation is of *severity* or above; a failure always is."""
+        least = SEVERITY_RANK[severity]
+        return not self.ok or any(
+            SEVERITY_RANK[finding.violation.severity] <= least for finding in self.findings
+        )
 
     def as_object(self) -> dict[str, Any]:
         """Return the outcome as a JSON object."""
@@ -121,12 +161,19 @@ class Outcome:
             "file": self.source.name,
             "name": self.name,
             "ok": self.ok,
-            "violations": [_violation_object(finding) for finding in self.findings],
+            "violations": [
+                _violation_object(finding, self.portability.get(finding.violation))
+                for finding in self.findings
+            ],
         }
 
 
 async def check_sources(
-    services: Services, sources: Sequence[Source], context: Context, report: ReportLimits
+    services: Services,
+    sources: Sequence[Source],
+    context: Context,
+    report: ReportLimits,
+    portability: PortabilityOptions,
 ) -> list[Outcome]:
     """Return an outcome per tool of *sources*, in order.
 
@@ -139,14 +186,18 @@ async def check_sources(
         except RequestError as error:
             return error_outcome(request, error)
 
-    listings = [(source, list_or_find(source, LIMITS)) for source in sources]
+    listings = [
+        (source, verdict if verdict is not None else list_or_find(source, LIMITS))
+        for source in sources
+        for verdict in [read_server_json_verdict(source.text)]
+    ]
     texts = [
         tool.json
         for _, listing in listings
         if isinstance(listing, ToolsList)
         for tool in listing.tools
     ]
-    requests = (CheckRequest(ToolJson(text, canonical=True), context, report) for text in texts)
+    requests = (CheckRequest(ToolJson(text, canonical=False), context, report) for text in texts)
     results = iter(
         [
             await checked(request)
@@ -155,34 +206,39 @@ async def check_sources(
     )
     outcomes: list[Outcome] = []
     for source, listing in listings:
+        if isinstance(listing, Verdict):
+            findings = find_violations(source, listing.violations)
+            outcomes.append(Outcome(source, "", listing.valid, tuple(findings), is_tool=False))
+            continue
         if not isinstance(listing, ToolsList):
             outcomes.append(Outcome(source, "", ok=False, findings=tuple(listing), is_tool=False))
             continue
         of_source = [next(results) for _ in listing.tools]
         pointers = (tool.pointer for tool in listing.tools)
         tools = tuple(tool_outcomes(of_source, pointers, _DUPLICATE))
-        outcomes += _tool_outcomes(source, tools)
+        outcomes += [
+            _tool_outcome(source, tool, portability.check(listed.json))
+            for tool, listed in zip(tools, listing.tools, strict=True)
+        ]
         container = listing.container
-        if isinstance(container, ToolList):
-            container = replace(container, canonical=True)
         if container is not None:
             around = await checked(CheckRequest(container, context, report))
             outcomes += _outcome_around(source, around)
     return outcomes
 
 
-def _tool_outcomes(source: Source, tools: Sequence[CheckedTool]) -> list[Outcome]:
-    # One pass over the source finds the positions of all violations.
+def _tool_outcome(
+    source: Source,
+    tool: CheckedTool,
+    portability: Mapping[Violation, PortabilityFinding | None],
+) -> Outcome:
+    violations = [*tool.verdict.violations, *portability]
     spots = [
         Spot(violation, tool.pointer + violation.instance_location, tool.name)
-        for tool in tools
-        for violation in tool.verdict.violations
+        for violation in violations
     ]
-    findings = iter(find(source, spots))
-    return [
-        Outcome(source, tool.name, tool.ok, tuple(next(findings) for _ in tool.verdict.violations))
-        for tool in tools
-    ]
+    ok = tool.ok and all(violation.severity is not Severity.ERROR for violation in portability)
+    return Outcome(source, tool.name, ok, tuple(find(source, spots)), portability=portability)
 
 
 def _outcome_around(source: Source, checked: CheckReport) -> list[Outcome]:
@@ -192,9 +248,21 @@ def _outcome_around(source: Source, checked: CheckReport) -> list[Outcome]:
     return [Outcome(source, "", ok, tuple(findings), is_tool=False)] if findings else []
 
 
-def _violation_object(finding: Finding) -> dict[str, Any]:
+def _violation_object(finding: Finding, portability: PortabilityFinding | None) -> dict[str, Any]:
     rule = CATALOGUE.get(finding.violation.code)
-    return {**violation_object(finding), "requirement": rule.requirement if rule else ""}
+    shown = {**violation_object(finding), "requirement": rule.requirement if rule else ""}
+    if portability is None:
+        return shown
+    targets = [
+        {
+            "target": fact.target.value,
+            "effect": fact.effect.name,
+            "source": fact.source.reference,
+            "date": fact.source.date,
+        }
+        for fact in portability.facts
+    ]
+    return {**shown, "requirement": portability.hazard.requirement, "targets": targets}
 
 
 def _read(files: Sequence[str]) -> tuple[list[Source], list[str]]:

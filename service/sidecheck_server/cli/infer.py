@@ -23,6 +23,7 @@ from sidecheck_server.core.infer.types import (
     OnUnsupported,
 )
 from sidecheck_server.core.json_values import digest_of
+from sidecheck_server.core.mcp.context import DEFAULT_VERSION
 from sidecheck_server.core.payload import read_json
 from sidecheck_server.core.types import Severity, Violation
 from sidecheck_server.services.container import Services
@@ -63,9 +64,7 @@ __all__ = ["infer"]
     metavar="NAME",
     help="Type whose parameters the server injects; they are not arguments. May be repeated.",
 )
-@version_option(
-    "Output schemas are written in the form for it.  [default: as inferred, with any root]"
-)
+@version_option(f"Output schemas are written in the form for it.  [default: {DEFAULT_VERSION}]")
 @form_option
 @click.pass_context
 def infer(
@@ -81,8 +80,8 @@ def infer(
 
     The text is parsed and never run; - reads standard input. What the text alone does
     not define, such as a type imported from another file, is an error, and its tool is
-    left out. The definitions are canonical: output schemas may have any root. All other
-    commands accept them, and adapt them to the protocol version.
+    left out. For versions before 2026-07-28, an output schema of anything but an object is
+    wrapped in one.
 
     The definitions are written to standard output as a JSON array, diagnostics to
     standard error. With --format json both are one object on standard output.
@@ -98,7 +97,7 @@ def infer(
     )
     try:
         inferred = run_in_process(
-            lambda services: _infer(services, text, options, protocol_version)
+            lambda services: _infer(services, text, options, protocol_version or DEFAULT_VERSION)
         )
     except RequestError as error:
         raise click.UsageError(f"cannot read {file}: {error.message}") from None
@@ -106,12 +105,10 @@ def infer(
 
 
 async def _infer(
-    services: Services, text: bytes, options: InferenceOptions, version: str | None
+    services: Services, text: bytes, options: InferenceOptions, version: str
 ) -> InferenceResult:
-    """Return the tools in *text*, adapted to *version* if it is given."""
+    """Return the tools in *text*, adapted to *version*."""
     inferred = await services.inferrer.infer(text, options)
-    if version is None:
-        return inferred
     tools = []
     for tool in inferred.tools:
         adapted = await services.adapter.adapt(InlineTool(tool.json), version)

@@ -19,7 +19,9 @@ from sidecheck_server.core.convert.providers.subset import Patterns, Subset
 from sidecheck_server.core.convert.types import ModelApi
 from sidecheck_server.core.mcp.name_grammars import ANTHROPIC
 
-__all__ = ["MESSAGES", "STRICT", "STRICT_LIMITS"]
+__all__ = ["MESSAGES", "PROPERTY_NAMES", "STRICT", "STRICT_LIMITS"]
+
+PROPERTY_NAMES = LETTERS_TO_DOT_64
 
 STRICT = Subset(
     # allOf is accepted unless it has references; it is rare, and left out.
@@ -93,7 +95,7 @@ MESSAGES = Provider(
     display_name="Anthropic's Messages",
     # The guide to tools says 64, the reference of the API 128.
     tool_names=ANTHROPIC.grammar,
-    property_names=LETTERS_TO_DOT_64,
+    property_names=PROPERTY_NAMES,
     compatible=Subset(not_at_root=frozenset({"allOf", "anyOf", "oneOf"})),
     strict=STRICT,
     request_limits=STRICT_LIMITS,

@@ -1,0 +1,70 @@
+"""The page of portability: what each target does about each hazard."""
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from sidecheck_server.core.portability.facts import Fact, Target
+from sidecheck_server.core.portability.lints import REQUIREMENTS
+from sidecheck_server.core.portability.targets import FACTS
+
+from docs.generate.markdown import NOTICE, code, table
+
+__all__ = ["portability_page"]
+
+_PAGE = """\
+# Portability
+
+{notice}
+What model APIs, clients and directories do with a tool definition, and how that is known.
+`sidecheck check` reports it: with `--for` and the name of a target as errors and warnings,
+otherwise as advice of severity info. See [the guide](../guides/portability.md).
+
+{targets} targets, {facts} facts.
+
+{sections}
+## mcp-registry
+
+The file `server.json` is checked by the requirements of
+<https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json> (2026-11-28), without
+a network.
+
+## Every target
+
+These hold everywhere, because JSON Schema ignores what it does not know. `sidecheck check` always
+reports them.
+
+{lints}"""
+
+
+def portability_page() -> str:
+    """Return the page."""
+    facts = sorted(FACTS, key=lambda fact: list(Target).index(fact.target))
+    sections = [
+        f"## {target.value}\n\n{_facts(list(group))}"
+        for target, group in groupby(facts, key=lambda fact: fact.target)
+    ]
+    return _PAGE.format(
+        notice=NOTICE,
+        targets=len(sections),
+        facts=len(facts),
+        sections="\n".join(sections),
+        lints=table(
+            ["code", "requirement"],
+            ([code(name), requirement] for name, requirement in sorted(REQUIREMENTS.items())),
+        ),
+    )
+
+
+def _facts(facts: list[Fact]) -> str:
+    return table(["code", "requirement", "otherwise", "source"], _rows(facts))
+
+
+def _rows(facts: list[Fact]) -> Iterator[list[str]]:
+    for fact in facts:
+        source = fact.source
+        yield [
+            code(fact.hazard.code),
+            fact.hazard.requirement,
+            fact.effect.value,
+            f"{source.reference} ({source.date})",
+        ]
