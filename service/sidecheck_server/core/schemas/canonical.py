@@ -4,10 +4,10 @@ It is JSON Schema draft-07 with these differences, so that one small code genera
 serves all dialects and no text of a schema ever becomes an identifier:
 
 * ``$ref`` is ``#/definitions/dN`` with a number N, and has no siblings.
-* ``pattern`` and the keys of ``patternProperties`` are numbers into `Lowered.patterns`;
-  ``format`` is a number into `Lowered.formats`.
+* ``pattern`` and the keys of ``patternProperties`` are numbers into `LoweredSchema.patterns`;
+  ``format`` is a number into `LoweredSchema.formats`.
 * ``const`` is an ``enum`` of one; a constant that is an array or an object is
-  `Constant`, a number into `Lowered.constants`.
+  `Constant`, a number into `LoweredSchema.constants`.
 * ``type`` has one more name, ``int``: an integer that is not written as 1.0.
 * ``contains`` is always accompanied by ``minContains``, and may be by ``maxContains``.
 * ``byType`` is a list of ``[types, schema]``: a value must have one of the types, and
@@ -23,7 +23,7 @@ from typing import Any, TypeAlias
 
 from sidecheck_server.core.types import JsonValue
 
-__all__ = ["CannotLowerError", "Canonical", "Constant", "Lowered"]
+__all__ = ["CannotLowerError", "Canonical", "Constant", "LoweredSchema"]
 
 Canonical: TypeAlias = bool | dict[str, Any]
 
@@ -38,13 +38,13 @@ class CannotLowerError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A constant that is an array or an object: an index into `Lowered.constants`."""
+    """A constant that is an array or an object: an index into `LoweredSchema.constants`."""
 
     number: int
 
 
 @dataclass(slots=True)
-class Lowered:
+class LoweredSchema:
     """A schema in canonical form, as numbered definitions with the root ``d0``."""
 
     definitions: dict[str, Canonical] = field(default_factory=dict)
