@@ -1,9 +1,10 @@
-"""What ``unevaluatedProperties`` and ``unevaluatedItems`` apply to (2020-12 core, section 11).
+"""Names and items to which ``unevaluatedProperties`` and ``unevaluatedItems`` apply.
 
-Properties and items are evaluated if a subschema applies to them that applies to the
-same value and accepts it. A subschema that must accept it (under ``allOf``, ``$ref``,
-``then``) counts without being evaluated: if it does not accept it, its own faults make
-the payload invalid, and to report its properties as unknown would only confuse.
+See 2020-12 core, section 11. A property or item is evaluated if a subschema applies to it
+through a schema that applies to the same container and accepts it. Required subschemas
+(under ``allOf``, ``$ref``, ``then``) count without being evaluated: if one rejects the
+container, its own faults make the payload invalid, and reporting its properties as unknown
+would mislead.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ __all__ = ["accepts", "iterate_applied", "unevaluated_items", "unevaluated_names
 Schema = Mapping[str, Any]
 
 _NAME = 4
-"""Steps of storing one name or index, or of looking up whether it is evaluated."""
+"""Steps for storing one name or index, or for looking it up."""
 
 
 def accepts(validator: Any, instance: Any, schema: Any) -> bool:
@@ -41,7 +42,8 @@ def unevaluated_names(validator: Any, instance: Mapping[str, Any], schema: Schem
             return ()
         declared = sibling["properties"] if "properties" in in_force else ()
         patterns = sibling["patternProperties"] if "patternProperties" in in_force else ()
-        # A schema may have thousands of siblings with a name each, and a payload as many.
+        # Iterate over the smaller set: a schema may have thousands of siblings with a name
+        # each, and a payload as many names.
         known = declared if len(declared) < len(remaining) else tuple(remaining)
         spend(scope.budget, _NAME * len(known))
         for name in known:
@@ -68,15 +70,15 @@ def unevaluated_items(validator: Any, instance: Sequence[Any], schema: Schema) -
         first = max(first, count)
         # Since 2020-12 matching items are evaluated (2020-12 core, section 10.3.1.3).
         if "contains" in in_force and scope.dialect.draft is Draft.DRAFT_2020_12:
-            validator_there = validator.within(scope)
+            sibling_validator = validator.within(scope)
             for index in list(remaining):
-                if accepts(validator_there, instance[index], sibling["contains"]):
+                if accepts(sibling_validator, instance[index], sibling["contains"]):
                     del remaining[index]
     return tuple(index for index in remaining if index >= first)
 
 
 def _count_evaluated(schema: Schema, in_force: set[str], draft: Draft) -> int | None:
-    """Return how many items *schema* evaluates from the start; None for all of them."""
+    """Return the number of leading items that *schema* evaluates; None for all items."""
     if draft is Draft.DRAFT_2020_12:
         if "items" in in_force:
             return None
@@ -92,7 +94,8 @@ def iterate_applied(
 ) -> Iterator[tuple[Scope, Mapping[str, Any]]]:
     """Yield *schema* and the subschemas that apply to *instance* with it, with their scopes.
 
-    Of a choice these are the branches that accept *instance*, or all if none does.
+    For ``anyOf`` and ``oneOf``, these are the branches that accept *instance*; if there are
+    none, all branches.
     """
     if not isinstance(schema, dict):
         return
