@@ -1,4 +1,4 @@
-"""Authorization of calls by tokens and roles of methods, independent of the transport."""
+"""Authorization of calls by tokens and roles, independent of the transport."""
 
 import re
 from collections.abc import Mapping

@@ -50,7 +50,7 @@ def allowed_servers() -> frozenset[str] | None:
 
 
 def check_server(server: str | None) -> None:
-    """Check that the current caller may use the tools of *server*; None stands for all servers.
+    """Check that the caller may use the tools of *server*, or of all for None.
 
     Raises:
         RequestError: PERMISSION_DENIED.

@@ -62,7 +62,7 @@ class NamespacedRegistry:
     def schema(
         self, digest: str, servers: frozenset[str] | None = None
     ) -> tuple[Definition, Literal["input", "output"]] | None:
-        """Return a bound definition with a schema of *digest*, and the side of that schema."""
+        """Return a bound definition with a schema of *digest*, and the schema's side."""
         return self._registry.schema(digest, _allowed(servers))
 
     def page(

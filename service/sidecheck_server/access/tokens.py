@@ -115,7 +115,7 @@ _TOKEN_BYTES = 32
 
 
 class UnusableTokensError(Exception):
-    """A file of tokens cannot be used; the message is the fault, without the file name."""
+    """A file of tokens is unusable; the message is the fault, without the file name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ def hash_of(token: str) -> str:
 
 
 def read_tokens(content: bytes) -> Mapping[str, Identity]:
-    """Return the identities in *content*, a tokens file in TOML, by the hashes of the tokens.
+    """Return the identities in *content*, a tokens file in TOML, by token hash.
 
     Raises:
         UnusableTokensError: the content is invalid or has no token. The message contains no

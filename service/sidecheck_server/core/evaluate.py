@@ -19,7 +19,10 @@ from sidecheck_server.core.limits import (
 from sidecheck_server.core.payload import MalformedError, decode, number_steps
 from sidecheck_server.core.repair.repairs import apply_repairs, encode_repaired
 from sidecheck_server.core.repair.types import Repairs, UnknownArguments
-from sidecheck_server.core.repair.unknown import find_unknown_properties, report_unknown_properties
+from sidecheck_server.core.repair.unknown_properties import (
+    find_unknown_properties,
+    report_unknown_properties,
+)
 from sidecheck_server.core.types import JsonValue, Repair, Severity, Verdict, Violation
 
 __all__ = [
@@ -94,7 +97,7 @@ def evaluate(compiled: CompiledSchema, payload: bytes, options: EvaluationOption
 def try_evaluate_inline(
     compiled: CompiledSchema, payload: bytes, options: EvaluationOptions, budget: Budget
 ) -> Verdict | None:
-    """Return the verdict of `evaluate`, or None if it takes too long for the event loop.
+    """Return the verdict of `evaluate`; None if it takes too long for the event loop.
 
     The steps taken are subtracted from *budget*.
 

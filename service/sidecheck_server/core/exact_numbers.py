@@ -40,7 +40,7 @@ class NumberTooLongError(ValueError):
 
 
 class Parts(NamedTuple):
-    """A decimal number: the sign, digits without zeros at either end, and the power of ten."""
+    """A decimal number: sign, digits without outer zeros, and power of ten."""
 
     sign: str
     digits: str

@@ -1,4 +1,4 @@
-"""The public functions of the core, for programs that validate in their own process.
+"""Public functions of the core, for programs that validate in process.
 
 All are pure and synchronous, take and return JSON as `bytes`, and are bounded by *limits*.
 Invalid input gives a verdict with violations; `RequestError` means that no verdict was
@@ -101,7 +101,7 @@ def compile_schema(
 def validate(
     schema: CompiledSchema, payload: bytes, options: EvaluationOptions = _OPTIONS
 ) -> Verdict:
-    """Return the verdict on *payload*, with a repaired payload if *options* request it.
+    """Return the verdict on *payload*, with a repaired payload if requested.
 
     Raises:
         RequestError: LIMIT_EXCEEDED, by the limits that *schema* was compiled with.
@@ -118,7 +118,7 @@ def check_message(
 ) -> Verdict:
     """Return the verdict on *message*, a JSON-RPC message or batch, without a session.
 
-    *sender* selects the rules for messages of clients or servers; None applies both.
+    *sender* is the peer that sent the message; with None, methods of both peers are accepted.
 
     Raises:
         RequestError: UNKNOWN_PROTOCOL_VERSION; LIMIT_EXCEEDED.
@@ -195,7 +195,7 @@ def convert_tools(
     server: str = "",
     limits: Limits = _LIMITS,
 ) -> tuple[ConvertedTool | RequestError, ...]:
-    """Convert *definitions* of *server* to tools of *api*; an error stands for each failure.
+    """Convert *definitions* of *server* to tools of *api*, or to errors.
 
     Pass all tools of one request together: names and strict modes depend on the whole set.
     """
@@ -273,7 +273,7 @@ def convert_call(
 def compare_tools(
     old: Sequence[bytes], new: Sequence[bytes], *, limits: Limits = _LIMITS
 ) -> SetComparison:
-    """Return the changes between two sets of definitions, and whether they break callers.
+    """Compare two sets of definitions: changes, and whether they break callers.
 
     The search for a proof of compatibility is bounded only by the size of its search space.
     """
@@ -300,7 +300,7 @@ def normalize_result(
     *,
     limits: Limits = _LIMITS,
 ) -> tuple[bytes, Verdict]:
-    """Return the ``CallToolResult`` for the JSON *value* that a tool returned, and its verdict.
+    """Return the ``CallToolResult`` for the JSON *value* of a tool, with its verdict.
 
     With the *definition* of the tool, the structured content takes the form that the output
     schema has in *protocol_version*, and is validated against it.

@@ -68,9 +68,9 @@ def has_type(value: Any, name: str, draft: Draft) -> bool:
     recursion limit, a look-up in such a map panics with a BaseException instead of
     RecursionError, so evaluation must not use `rpds`.
     """
-    known = CLASS_OF_TYPE.get(name)
-    if known is not None:
-        return isinstance(value, known)
+    kind = CLASS_OF_TYPE.get(name)
+    if kind is not None:
+        return isinstance(value, kind)
     if name == "number":
         return is_number(value)
     if name != "integer" or isinstance(value, bool):
@@ -113,7 +113,7 @@ def all_unique(items: Sequence[JsonValue], budget: Budget) -> bool:
 
 
 def find_duplicate(items: Sequence[JsonValue], budget: Budget) -> tuple[int, int] | None:
-    """Return the indexes of the first pair of equal items, or None if all are distinct.
+    """Return the indexes of the first pair of equal items, or None.
 
     Raises:
         Exhausted: *budget* has too few steps.
@@ -160,7 +160,7 @@ def _serialize(value: JsonValue, write: Callable[[str], None], budget: Budget) -
 
 
 def number_text(number: float) -> str:
-    """Return a text that is the same for two JSON numbers if and only if they are equal.
+    """Return a text that is equal for two JSON numbers exactly if they are equal.
 
     It is no longer than the JSON text of *number*, which may have an exponent.
     """
@@ -194,7 +194,7 @@ def _long_number_text(parts: Parts) -> str:
 
 
 def is_multiple(value: float, divisor: float, budget: Budget) -> bool:
-    """Return whether *value* is an integral multiple of *divisor*, exactly in base ten.
+    """Return whether *value* is an integral multiple of *divisor* in base ten.
 
     A double represents the shortest decimal that rounds to it, so 4.35 is a multiple of
     0.01, unlike in binary division (JSON Schema 2020-12 validation, section 6.2.1). Both
@@ -247,7 +247,7 @@ def digest_of(value: JsonValue, documents: Iterable[Document] = ()) -> str:
 def digests_of_properties(
     value: dict[str, JsonValue], names: Iterable[str], documents: Iterable[Document] = ()
 ) -> tuple[str, dict[str, str]]:
-    """Return the digests of *value* and of its properties *names*, as `digest_of` does.
+    """Return the digests of *value* and of its properties *names*.
 
     Each property is serialized once. Absent properties have no digest.
     """
@@ -273,7 +273,7 @@ def _digest_of_text(text: str, documents: str) -> str:
 
 
 def _serialize_documents(documents: Iterable[Document]) -> str:
-    """Return the canonical JSON of the digests of *documents* by URI, or "" if there are none."""
+    """Return the canonical JSON of the digests of *documents* by URI, or ""."""
     by_uri: JsonValue = {
         document.uri: hashlib.sha256(document.json).hexdigest() for document in documents
     }

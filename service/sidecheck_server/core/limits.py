@@ -1,4 +1,4 @@
-"""Limits on the size of a request, and budgets of steps for the work that it causes."""
+"""Limits on the size of requests, and budgets of steps for their work."""
 
 from dataclasses import dataclass
 from typing import Annotated, TypeAlias

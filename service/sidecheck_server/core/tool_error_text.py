@@ -27,7 +27,7 @@ _PLAIN_STEP = re.compile(r"[^\W\d][\w-]*")
 
 
 def tool_error_text(verdict: Verdict, *, tool: str | None = None) -> str:
-    """Return the error text for invalid arguments of *tool*, or "" if *verdict* is valid.
+    """Return the error text for invalid arguments of *tool*; "" if valid.
 
     It lists each error with its location, in at most 2,000 characters.
     """
@@ -45,7 +45,7 @@ def tool_error_text(verdict: Verdict, *, tool: str | None = None) -> str:
 
 
 def result_error_text(verdict: Verdict, *, tool: str | None = None) -> str:
-    """Return the error text for an invalid result of *tool*, or "" if *verdict* is valid.
+    """Return the error text for an invalid result of *tool*; "" if valid.
 
     It has at most 2,000 characters.
     """

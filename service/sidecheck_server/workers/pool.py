@@ -49,7 +49,7 @@ class WorkerCrashedError(Exception):
 
 
 class NoWorkerError(WorkerCrashedError):
-    """The process died before it received the task, or none was alive for the waiting time."""
+    """The process died before receiving the task, or no process was alive."""
 
 
 class WorkerTimeoutError(Exception):
@@ -299,7 +299,7 @@ class Pool:
         return process
 
     async def _serve(self, process: WorkerProcess) -> tuple[EndCause, int, bool]:
-        """Run tasks in *process* until it dies; return cause, exit code, and if it was idle."""
+        """Run tasks in *process* until it dies; return cause, exit code and idleness."""
         expired = False
         while (call := await self._next_call(process)) is not None:
             with self._kill_after(call.seconds, process, WALL_FACTOR) as timer:
@@ -392,7 +392,7 @@ class Pool:
 
 
 def _start_threads(count: int) -> ThreadPoolExecutor:
-    """Return an executor with all threads started, so that no later call can fail to start one.
+    """Return an executor with all threads started, so that later calls need none.
 
     Raises:
         WorkerStartError: the system cannot start them.
@@ -415,6 +415,6 @@ def _resolve_as_dead(turn: _Turn) -> None:
 
 
 def _raise_failure(keeper: asyncio.Task[None]) -> None:
-    """Let the loop log the exception of *keeper*, which should run until it is cancelled."""
+    """Let the loop log the exception of *keeper*, which must run until cancelled."""
     if not keeper.cancelled():
         keeper.result()

@@ -169,7 +169,7 @@ class WorkerProcess:
 
 
 def prepare_process(memory: int) -> None:
-    """Limit the address space of this process to *memory* bytes, and lower its priority."""
+    """Limit the address space to *memory* bytes, and lower the priority."""
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     limit = memory if hard == resource.RLIM_INFINITY else min(hard, memory)
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
@@ -218,7 +218,7 @@ def _run_tasks(pipe: Connection, prepare: Callable[[int], object], argument: int
 
 
 def _execute_message(message: bytes) -> bytes:
-    """Run the task in *message*; return its success and its result or exception, pickled."""
+    """Run the task in *message*; return its pickled result or exception."""
     try:
         seconds, function, arguments = pickle.loads(message)  # noqa: S301 - from the server
         # Let the system kill this process, even if no Python handler can run: by processor

@@ -1,4 +1,4 @@
-"""Tasks of worker processes: one class for each kind of work, with its costs and attributes."""
+"""Tasks of worker processes: one class for each kind of work."""
 
 import time
 from abc import ABC, abstractmethod
@@ -119,7 +119,7 @@ def ignore_begin() -> None:
 
 
 class RunTask(Protocol):
-    """Function that runs tasks: in a worker, in another process, or in the same process."""
+    """Function that runs tasks, in a worker or in the same process."""
 
     async def __call__(self, task: Task[_Result], begun: Callable[[], None] = ...) -> _Result:
         """Return the result of *task*; call *begun* when it starts, if that is known.
@@ -297,7 +297,7 @@ class InferTools(Task[InferenceResult]):
 
 @dataclass(frozen=True, slots=True)
 class CompareTools(Task[ToolComparison]):
-    """Compares two definitions; with a reason *undecided*, lists the changes without a proof.
+    """Compares two definitions; with *undecided*, without a proof.
 
     The search for a proof is bounded only by its process. It is native code and may crash.
     """

@@ -68,7 +68,7 @@ class Workers:
         self._observers.append(observer)
 
     async def start(self) -> None:
-        """Wait until a worker is ready and has compiled a trivial schema within its memory.
+        """Wait until a worker has compiled a trivial schema within its memory.
 
         Raises:
             WorkerStartError: no worker can be started.

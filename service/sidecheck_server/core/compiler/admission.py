@@ -139,7 +139,7 @@ def _suggest(uri: str, resource: Resource) -> str:
 
 
 def _follow_parent_steps(fragment: str, contents: JsonValue) -> tuple[JsonValue, tuple[str, ...]]:
-    """Follow the pointer *fragment* without its last step; return the value and the path."""
+    """Follow the pointer *fragment* without its last step; return value and path."""
     value, path = contents, []
     for step in pointer_steps(unquote(fragment))[:-1]:
         if not isinstance(value, dict) or step not in value:
@@ -297,7 +297,7 @@ class AdmittedSchema:
 
 
 def read_source(source: SchemaSource, limits: Limits) -> SchemaContext:
-    """Decode the schema of *source* with its dialect and documents, without the checks.
+    """Decode the schema of *source* with its dialect and documents.
 
     Raises:
         RequestError: LIMIT_EXCEEDED, SCHEMA_NOT_JSON, UNSUPPORTED_DIALECT, INVALID_REQUEST
@@ -430,7 +430,7 @@ class PatternAdmission:
         self.memory = 0
 
     def admit(self, subschema: Subschema) -> Iterator[tuple[tuple[str, ...], RequestError]]:
-        """Yield the path and the error of each pattern of *subschema* that is not admitted.
+        """Yield path and error of each rejected pattern of *subschema*.
 
         Nested subschemas are not searched. The errors are INVALID_PATTERN,
         UNSUPPORTED_PATTERN or LIMIT_EXCEEDED.

@@ -194,8 +194,8 @@ class _GeneratedFrame(CodeGeneratorDraft07):
             self.l("pass")
             yield
 
-    def known_names(self, names: Iterable[str]) -> str:
-        """Return the variable of the set of *names*, which the module creates at load time."""
+    def name_set_variable(self, names: Iterable[str]) -> str:
+        """Return the variable of the set of *names*, created at load time."""
         return self._closed.setdefault(tuple(names), f"S{len(self._closed)}")
 
     def write_evaluation(
@@ -391,11 +391,11 @@ class VerdictGenerator(_GeneratedFrame):
         if rest is True or rest == {}:
             return
         variable = self._variable
-        known = list(self._definition.get("properties", ()))
-        tests = [f"{variable}_k not in {_write_set(known)}"] if known else []
+        declared = list(self._definition.get("properties", ()))
+        tests = [f"{variable}_k not in {_write_set(declared)}"] if declared else []
         patterns = self._definition.get("patternProperties", ())
         if rest is False and not patterns:
-            self.write_closed_check(known)
+            self.write_closed_check(declared)
             return
         tests += [f"not P{pattern}({variable}_k, budget)" for pattern in patterns]
         with self.guard("object"):
@@ -406,15 +406,17 @@ class VerdictGenerator(_GeneratedFrame):
             ):
                 self.write_evaluation(rest, f"{variable}_v")
 
-    def write_closed_check(self, known: Sequence[str]) -> None:
-        """Write that the object has only *known* properties."""
+    def write_closed_check(self, declared: Sequence[str]) -> None:
+        """Write that the object has only *declared* properties."""
         variable = self._variable
         with self.guard("object"):
-            if not known or frozenset(known) == frozenset(self._definition.get("required", ())):
-                # All known properties are required and present, so a count is enough.
-                self.fail_if(f"len({variable}) > {len(known)}")
+            if not declared or frozenset(declared) == frozenset(
+                self._definition.get("required", ())
+            ):
+                # All declared properties are required and present, so a count is enough.
+                self.fail_if(f"len({variable}) > {len(declared)}")
             else:
-                self.fail_if(f"not {variable}.keys() <= {self.known_names(known)}")
+                self.fail_if(f"not {variable}.keys() <= {self.name_set_variable(declared)}")
 
     def generate_property_names(self) -> None:
         names = self._definition["propertyNames"]
@@ -435,7 +437,10 @@ class VerdictGenerator(_GeneratedFrame):
                         self.write_evaluation(dependent, variable)
                     elif dependent:
                         self.fail_if(
-                            " or ".join(f"{other!r} not in {variable}" for other in dependent)
+                            " or ".join(
+                                f"{required_name!r} not in {variable}"
+                                for required_name in dependent
+                            )
                         )
 
 

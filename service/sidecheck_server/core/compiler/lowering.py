@@ -162,7 +162,7 @@ def _skip(_lowering: _Lowering, _builder: _SchemaBuilder, _keyword: str) -> None
 
 
 def _as_literal(value: JsonValue) -> Any:
-    """Return the scalar *value* in a form whose `repr` is a Python literal of the same value.
+    """Return the scalar *value* as an object whose `repr` is an exact Python literal.
 
     Raises:
         CannotLowerError: it is a number that is neither an integer nor a double.
@@ -425,7 +425,7 @@ def evaluated_properties(subschema: Subschema, survey: Survey) -> EvaluatedPrope
 
 
 def evaluated_items(subschema: Subschema, survey: Survey) -> int | None:
-    """Return the number of leading items that siblings of ``unevaluatedItems`` evaluate.
+    """Return the number of leading items evaluated by siblings.
 
     None if they evaluate all items.
 
@@ -456,7 +456,7 @@ def evaluated_items(subschema: Subschema, survey: Survey) -> int | None:
 def _siblings(
     subschema: Subschema, survey: Survey, keyword: str
 ) -> Iterator[tuple[Subschema, Set[str]]]:
-    """Yield *subschema* and all that always apply with it, with their keywords in force."""
+    """Yield *subschema* and all that apply with it, with their keywords in force."""
     stack, seen = [subschema], set[int]()
     while stack:
         sibling = stack.pop()

@@ -88,7 +88,7 @@ def find_meta_schema_faults(
 def _without_other_dialects(
     schema: JsonValue, resource: Resource, resources: Resources
 ) -> tuple[JsonValue, frozenset[str]]:
-    """Replace embedded resources of other dialects by ``{}``; return their pointers too.
+    """Replace embedded resources of other dialects by ``{}``; return the pointers too.
 
     *schema* is in *resource*. Every published meta-schema accepts ``{}``.
     """

@@ -243,7 +243,7 @@ def _hides_siblings(subschema: Subschema) -> bool:
 
 
 def _value(subschema: Subschema, keyword: str) -> Any:
-    """Return the value of *keyword* in *subschema*, or None if it is absent or not in force."""
+    """Return the value of *keyword* in *subschema*, or None if not in force."""
     value = subschema.schema.get(keyword)
     return value if value is not None and keyword in subschema.dialect.keywords else None
 
@@ -346,7 +346,7 @@ class _RequiredSearch:
                     )
 
     def _is_in_a_part(self, subschema: Subschema, owner: Subschema, forbidding: Subschema) -> bool:
-        """Return whether the contradiction is within a part of *subschema*, reported there."""
+        """Return whether a part of *subschema* contains and reports the contradiction."""
         both = {id(owner.schema), id(forbidding.schema)}
         return any(
             both <= {id(member.schema) for member in self._closure(part)}

@@ -109,7 +109,7 @@ def _type_of(value: Any) -> str:
 
 
 def _list_constants(schema: Canonical) -> tuple[Any, ...] | None:
-    """Return all values that *schema* accepts, or None if unknown or if one is a number."""
+    """Return all values that *schema* accepts; None if unknown or with numbers."""
     values = None if isinstance(schema, bool) else schema.get("enum")
     # One number has several spellings, such as 1 and 1.0.
     if values is None or not all(isinstance(value, str | bool | None) for value in values):
@@ -217,7 +217,7 @@ def _simplify_union(
 
 
 def _flatten(keyword: str, union: Sequence[Canonical]) -> Iterator[Canonical]:
-    """Yield the branches that are not ``false``, with the branches of nested ``anyOf``."""
+    """Yield all branches but ``false``, with the branches of nested ``anyOf``."""
     for branch in union:
         if isinstance(branch, dict) and branch.keys() == {"anyOf"} and keyword == "anyOf":
             yield from _flatten(keyword, branch["anyOf"])
@@ -270,7 +270,7 @@ def _select_by_property(
 
 
 def _find_discriminated_branches(name: str, bounds: Sequence[_ValueBounds]) -> list[int]:
-    """Return the indexes of the object branches with distinct values of the property *name*."""
+    """Return the indexes of the object branches that the property *name* selects."""
     indexes = []
     seen: set[tuple[bool, Any]] = set()
     for index, bound in enumerate(bounds):

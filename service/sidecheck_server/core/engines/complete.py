@@ -74,17 +74,17 @@ class Validator:
             return NO_FAULTS
         validator = self
         scope = self.scope
-        prepared = _FALSE_SCHEMA if schema is False else scope.known.get(id(schema))
+        prepared = _FALSE_SCHEMA if schema is False else scope.prepared_subschemas.get(id(schema))
         if prepared is None or prepared.has_identifier:
             scope = scope.enter(schema)
             if scope is not self.scope:
                 validator = Validator(scope)
-                prepared = scope.known.get(id(schema))
+                prepared = scope.prepared_subschemas.get(id(schema))
         if prepared is None:
             dialect = scope.dialect
             functions = _functions_of(dialect.draft, dialect.keywords)
             prepared = prepare_schema(schema, functions, dialect)
-            scope.known[id(schema)] = prepared
+            scope.prepared_subschemas[id(schema)] = prepared
         budget = scope.budget
         budget[0] -= prepared.steps
         if budget[0] < 0:
@@ -103,8 +103,8 @@ class Validator:
 @lru_cache(maxsize=64)
 def _functions_of(draft: Draft, keywords: frozenset[str]) -> Mapping[str, KeywordFunction]:
     """Return the functions of *keywords* in *draft*, by keyword."""
-    known = {**assertions_of(draft), **applicators_of(draft)}
-    return MappingProxyType({name: known[name] for name in known if name in keywords})
+    functions = {**assertions_of(draft), **applicators_of(draft)}
+    return MappingProxyType({name: functions[name] for name in functions if name in keywords})
 
 
 def _yield_faults(
@@ -113,7 +113,7 @@ def _yield_faults(
     first: tuple[str, Any, Iterable[Fault]],
     remaining: Iterator[tuple[str, Any, KeywordFunction]],
 ) -> Iterator[Fault]:
-    """Yield the faults of the *first* failing keyword, then of the *remaining* keywords."""
+    """Yield the faults of the *first* failing keyword, then of *remaining* ones."""
     path, schema_path = paths
     validator, instance, schema = subject
     keyword, value, faults = first
@@ -196,6 +196,8 @@ class CompleteEngine:
         Callers use it to apply subschemas in their own order; it charges *budget*.
         """
         root = self._resources.root
-        known = self._prepared.of_dialect(root.dialect)
-        scope = Scope(self._resources, self._checks, self._prepared, budget, root, (root,), known)
+        subschemas = self._prepared.of_dialect(root.dialect)
+        scope = Scope(
+            self._resources, self._checks, self._prepared, budget, root, (root,), subschemas
+        )
         return Validator(scope), self._schema

@@ -1,4 +1,4 @@
-"""Keyword functions of the complete engine: assertions, and applicators with subschemas.
+"""Keyword functions of the complete engine: assertions and applicators.
 
 Each has jsonschema's signature: it takes the validator, the value of the keyword, the
 instance and the schema, and returns the faults or `NO_FAULTS`. For applicators that only
@@ -123,7 +123,7 @@ def _bound(breaks: Callable[[Any, Any], bool]) -> KeywordFunction:
 def _bound_in_draft_04(
     breaks: Callable[[Any, Any], bool], exclusive: str, breaks_exclusive: Callable[[Any, Any], bool]
 ) -> KeywordFunction:
-    """Return the function of a bound with an exclusive flag (draft-04 validation, 5.1.2)."""
+    """Return the function of a bound with a flag (draft-04 validation, 5.1.2)."""
 
     def check(_validator: Any, value: Any, instance: Any, schema: Any) -> Iterable[Fault]:
         fails = breaks_exclusive if schema.get(exclusive) is True else breaks
@@ -165,8 +165,8 @@ def assertions_of(draft: Draft) -> dict[str, KeywordFunction]:
     """Return the functions of the assertion keywords of *draft*, by keyword."""
     if draft is not Draft.DRAFT_04:
         return dict(_ASSERTIONS)
-    known = {**_ASSERTIONS, **_ASSERTIONS_OF_DRAFT_04}
-    return {name: known[name] for name in known if not name.startswith("exclusive")}
+    functions = {**_ASSERTIONS, **_ASSERTIONS_OF_DRAFT_04}
+    return {name: functions[name] for name in functions if not name.startswith("exclusive")}
 
 
 _NAME = 4
@@ -321,7 +321,7 @@ def _property_names(validator: Any, value: Any, instance: Any, _schema: Any) -> 
 
 
 def _items_from(start: Callable[[Mapping[str, Any]], int | None]) -> KeywordFunction:
-    """Return the function of a keyword that applies to the items from index *start* on.
+    """Return the function of a keyword for the items from index *start* on.
 
     *start* returns None if the keyword applies to no items. All cases are in one function,
     to use one stack frame for each level of a payload.
@@ -436,7 +436,7 @@ _APPLICATORS: Mapping[str, Any] = MappingProxyType(
 
 def applicators_of(draft: Draft) -> dict[str, KeywordFunction]:
     """Return the functions of the applicator keywords of *draft*, by keyword."""
-    known = dict(_APPLICATORS)
+    functions = dict(_APPLICATORS)
     if draft is Draft.DRAFT_2020_12:
-        known["items"] = _items_from(lambda schema: len(schema.get("prefixItems", ())))
-    return known
+        functions["items"] = _items_from(lambda schema: len(schema.get("prefixItems", ())))
+    return functions

@@ -1,4 +1,4 @@
-"""Scope of evaluation: the current resource, the dynamic scope, and prepared subschemas."""
+"""Scope of evaluation: resource, dynamic scope and prepared subschemas."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -89,7 +89,7 @@ class Scope:
     #: (2020-12 core, section 7.1); later entries never change a result.
     entered: tuple[Resource, ...]
     #: The prepared subschemas in the dialect of the resource.
-    known: dict[int, PreparedSchema]
+    prepared_subschemas: dict[int, PreparedSchema]
 
     @property
     def dialect(self) -> Dialect:
@@ -97,7 +97,7 @@ class Scope:
         return self.resource.dialect
 
     def enter(self, schema: dict[str, JsonValue]) -> "Scope":
-        """Return the scope of *schema*, a subschema of the resource or an embedded resource."""
+        """Return the scope of *schema*, a subschema or an embedded resource."""
         if "$id" not in schema and "id" not in schema:
             return self
         resource = self.resources.rooted_at(schema)
@@ -108,8 +108,8 @@ class Scope:
         if resource is self.resource:
             return self
         entered = self.entered if resource in self.entered else (*self.entered, resource)
-        known = self.prepared.of_dialect(resource.dialect)
-        return replace(self, resource=resource, entered=entered, known=known)
+        subschemas = self.prepared.of_dialect(resource.dialect)
+        return replace(self, resource=resource, entered=entered, prepared_subschemas=subschemas)
 
     def follow(self, reference: str) -> tuple[JsonValue, "Scope"]:
         """Return the target of ``$ref`` and its scope.
@@ -125,7 +125,7 @@ class Scope:
         return target[0], self.within(target[1])
 
     def follow_dynamic(self, reference: str) -> tuple[JsonValue, "Scope"]:
-        """Return the target of ``$dynamicRef`` and its scope (2020-12 core, section 8.2.3.2).
+        """Return the target of ``$dynamicRef`` and its scope (2020-12 core, 8.2.3.2).
 
         Raises:
             UnresolvableError: there is no target.
@@ -139,7 +139,7 @@ class Scope:
         return schema, self.within(resource)
 
     def follow_recursive(self, reference: str) -> tuple[JsonValue, "Scope"]:
-        """Return the target of ``$recursiveRef`` and its scope (2019-09 core, section 8.2.4.2).
+        """Return the target of ``$recursiveRef`` and its scope (2019-09 core, 8.2.4.2).
 
         Raises:
             UnresolvableError: there is no target.

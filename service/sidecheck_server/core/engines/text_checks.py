@@ -85,7 +85,7 @@ def _accept(_text: str, _budget: Budget) -> bool:
 
 
 class TextChecks:
-    """Cache of the pattern and format checks of one schema, each compiled on first use.
+    """Cache of the pattern and format checks of one schema.
 
     *limits* bound the patterns; *assert_formats* makes ``format`` an assertion in dialects
     where that is optional.

@@ -1,4 +1,4 @@
-"""Names and items to which ``unevaluatedProperties`` and ``unevaluatedItems`` apply.
+"""Application of ``unevaluatedProperties`` and ``unevaluatedItems``.
 
 See 2020-12 core, section 11. A property or item is evaluated if a subschema applies to it
 through a schema that applies to the same container and accepts it. Required subschemas
@@ -25,13 +25,13 @@ _NAME = 4
 
 
 def accepts(validator: Any, instance: Any, schema: Any) -> bool:
-    """Return whether *schema*, a subschema in the scope of *validator*, accepts *instance*."""
+    """Return whether *schema*, in the scope of *validator*, accepts *instance*."""
     faults = validator.descend(instance, schema)
     return faults is NO_FAULTS or next(faults, None) is None
 
 
 def unevaluated_names(validator: Any, instance: Mapping[str, Any], schema: Schema) -> Sequence[str]:
-    """Return the names in *instance* that ``unevaluatedProperties`` of *schema* applies to."""
+    """Return the names to which ``unevaluatedProperties`` of *schema* applies."""
     spend(validator.scope.budget, _NAME * len(instance))
     remaining = dict.fromkeys(instance)
     for scope, sibling in iterate_applied(validator, instance, schema):
@@ -44,9 +44,9 @@ def unevaluated_names(validator: Any, instance: Mapping[str, Any], schema: Schem
         patterns = sibling["patternProperties"] if "patternProperties" in in_force else ()
         # Iterate over the smaller set: a schema may have thousands of siblings with a name
         # each, and a payload as many names.
-        known = declared if len(declared) < len(remaining) else tuple(remaining)
-        spend(scope.budget, _NAME * len(known))
-        for name in known:
+        candidates = declared if len(declared) < len(remaining) else tuple(remaining)
+        spend(scope.budget, _NAME * len(candidates))
+        for name in candidates:
             if name in declared:
                 remaining.pop(name, None)
         for pattern in patterns:
@@ -58,7 +58,7 @@ def unevaluated_names(validator: Any, instance: Mapping[str, Any], schema: Schem
 
 
 def unevaluated_items(validator: Any, instance: Sequence[Any], schema: Schema) -> Sequence[int]:
-    """Return the indexes in *instance* that ``unevaluatedItems`` of *schema* applies to."""
+    """Return the indexes to which ``unevaluatedItems`` of *schema* applies."""
     first = 0
     spend(validator.scope.budget, _NAME * len(instance))
     remaining = dict.fromkeys(range(len(instance)))
@@ -92,7 +92,7 @@ def _count_evaluated(schema: Schema, in_force: set[str], draft: Draft) -> int | 
 def iterate_applied(
     validator: Any, instance: Any, schema: Any
 ) -> Iterator[tuple[Scope, Mapping[str, Any]]]:
-    """Yield *schema* and the subschemas that apply to *instance* with it, with their scopes.
+    """Yield *schema* and all that applies to *instance* with it, with the scopes.
 
     For ``anyOf`` and ``oneOf``, these are the branches that accept *instance*; if there are
     none, all branches.

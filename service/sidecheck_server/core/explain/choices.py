@@ -1,4 +1,4 @@
-"""Selection of the branch of ``anyOf`` or ``oneOf`` that a payload intends to match.
+"""Selection of the intended branch of ``anyOf`` or ``oneOf``.
 
 Reporting the faults of every branch would bury the relevant ones. In most cases the type,
 the value of a discriminator, or the property names of the payload identify one branch, and
@@ -16,7 +16,7 @@ from typing import Any
 
 from sidecheck_server.core.engines.fault import Fault
 from sidecheck_server.core.engines.weights import APPLICATION_STEPS
-from sidecheck_server.core.explain.implied import is_implied
+from sidecheck_server.core.explain.implications import is_implied
 from sidecheck_server.core.explain.messages import explain_fault
 from sidecheck_server.core.explain.schemas import (
     MOST_BRANCHES,
@@ -211,7 +211,7 @@ def _allows(branch: _Branch, name: str, value: Any) -> bool:
 
 
 def _most_similar(branches: list[_Branch], instance: dict[str, Any]) -> list[_Branch]:
-    """Return the branches that declare the most properties and miss the fewest required."""
+    """Return the branches with the most declared and fewest missing properties."""
     if len(branches) < 2:
         return branches
     ranks = [
@@ -337,7 +337,7 @@ def _explain_values(faults: Sequence[Fault], values: Values) -> Message | None:
     constants = [_constants_at(fault) for fault in faults]
     if all(constants):
         return explain_not_allowed(
-            [value for listed in constants for value in listed], instance, values
+            [value for fault_constants in constants for value in fault_constants], instance, values
         )
     phrases = list(dict.fromkeys(describe_schema(fault.schema, fault.scope) for fault in faults))
     if len(phrases) == 1:

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from sidecheck_server.core.engines.fault import Fault
-from sidecheck_server.core.explain.implied import declared_names, find_required_name
+from sidecheck_server.core.explain.implications import declared_names, find_required_name
 from sidecheck_server.core.explain.nearest import find_nearest
 from sidecheck_server.core.explain.schemas import (
     FORMATS,
@@ -60,7 +60,7 @@ def _is_property_value(fault: Fault) -> bool:
 
 
 def _describe_in_parentheses(schema: Any, fault: Fault) -> str:
-    """Return the description of *schema*, a subschema at *fault*, in parentheses, or ""."""
+    """Return the description of *schema* in parentheses, or ""."""
     described = describe_schema(schema, fault.scope, 1)
     return f" ({described})" if described else ""
 
@@ -130,7 +130,9 @@ def _required(fault: Fault, values: Values) -> Message:
     nearest = ""
     if expected and not values.hidden:
         declared = set(declared_names(fault, fault.keyword))
-        unknown = (known for known in fault.instance if known not in declared)
+        unknown = (
+            instance_name for instance_name in fault.instance if instance_name not in declared
+        )
         nearest = find_nearest(name, unknown)
     if nearest:
         text += f"; {quote(nearest)} may be a misspelling of {quote(name)}"
@@ -151,7 +153,7 @@ def _unknown_property(fault: Fault, values: Values) -> Message:
     declared = list(dict.fromkeys(islice(declared_names(fault, fault.keyword), _MOST_COMPARED)))
     if name in declared:
         return Message(f"{shown} is not allowed together with the other properties")
-    absent = (known for known in declared if known not in fault.instance)
+    absent = (candidate for candidate in declared if candidate not in fault.instance)
     nearest = find_nearest(name, absent)
     if nearest:
         required = ", which is required" if nearest == find_required_name(fault) else ""
@@ -223,7 +225,7 @@ _MOST_NESTED = 2
 
 
 def explain_fault(fault: Fault, values: Values) -> Message:
-    """Return the message for *fault* itself, without exploring the branches of a choice."""
+    """Return the message for *fault*, without exploring branches."""
     return _MESSAGES[fault.keyword](fault, values)
 
 

@@ -95,7 +95,7 @@ def _most_similar(target: _Name, names: list[_Name]) -> str:
 
 
 def _match(left: _Name, right: _Name) -> SequenceMatcher[str] | None:
-    """Return a matcher for the words not in both names, or None if they cannot be similar."""
+    """Return a matcher for the differing words, or None if they are dissimilar."""
     if _numbers(left) != _numbers(right):
         return None  # "line1" is not a misspelling of "line2".
     first, second = left.folded, right.folded

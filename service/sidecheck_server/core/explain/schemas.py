@@ -94,7 +94,7 @@ class SchemaPart(NamedTuple):
 
 
 def schema_parts(schema: Any, scope: Scope) -> list[SchemaPart]:
-    """Return *schema* and the schemas that its ``$ref`` and ``allOf`` include, up to a bound.
+    """Return *schema* and the targets of its ``$ref`` and ``allOf``, up to a bound.
 
     This charges the budget of *scope*, because a few schemas can include many.
 
@@ -138,7 +138,7 @@ def allowed_constants(part: SchemaPart) -> list[Any] | None:
 
 
 def rejects_every_value(schema: Any) -> bool:
-    """Return whether *schema* is ``false``, or an equivalent ``not`` that libraries write."""
+    """Return whether *schema* is ``false`` or an equivalent ``not``."""
     return schema is False or (isinstance(schema, dict) and _excludes_all(schema.get("not")))
 
 

@@ -128,7 +128,7 @@ class Values:
         self.hidden = hidden
 
     def describe(self, value: Any) -> str:
-        """Return *value* with its type, as in ``the string "12"`` or ``an array of 3 items``."""
+        """Return *value* with its type, as in ``the string "12"``."""
         if self.hidden or isinstance(value, dict | list) or value == "":
             return describe_kind(value)
         return f"the string {quote(value)}" if isinstance(value, str) else format_literal(value)

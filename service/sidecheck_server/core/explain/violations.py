@@ -12,7 +12,7 @@ from sidecheck_server.core.explain.choices import (
     explain_alternatives,
     find_plausible_branches,
 )
-from sidecheck_server.core.explain.implied import is_implied
+from sidecheck_server.core.explain.implications import is_implied
 from sidecheck_server.core.explain.messages import explain_discriminator, explain_fault
 from sidecheck_server.core.explain.nearest import MOST_CANDIDATES
 from sidecheck_server.core.explain.schemas import MOST_BRANCHES

@@ -1,4 +1,4 @@
-"""The formats of JSON Schema, checked where a dialect or an option asserts ``format``.
+"""The formats of JSON Schema, as checked where ``format`` is asserted.
 
 `format_checker` returns the checker of a format in a dialect; `FORMATS` has the
 metadata of each format. A checker takes any str, returns whether it has the format, and

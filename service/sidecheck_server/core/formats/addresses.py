@@ -49,7 +49,7 @@ def is_ldh_hostname(text: str) -> bool:
 
 
 def is_hostname(text: str) -> bool:
-    """Return whether *text* is a host name with valid A-labels (RFC 5891, section 4.4).
+    """Return whether *text* is a host name with valid A-labels (RFC 5891, 4.4).
 
     A label that starts with ``xn--`` is the Punycode of a valid U-label. Names
     longer than 253 characters are rejected.
@@ -66,7 +66,7 @@ def is_hostname(text: str) -> bool:
 
 
 def is_idn_hostname(text: str) -> bool:
-    """Return whether *text* is a host name or an internationalized one (RFC 5890, 2.3.2.3).
+    """Return whether *text* is an internationalized host name (RFC 5890, 2.3.2.3).
 
     Labels must have the registered form: no mapping is applied, so upper case is invalid
     except in plain ASCII labels (RFC 5891, section 4). If one label is written from right
@@ -106,7 +106,7 @@ NON_ASCII = "\u0080-\ud7ff\ue000-\U0010ffff"
 
 
 def compile_local_part(more_characters: str) -> re.Pattern[str]:
-    """Return the pattern of Local-part (RFC 5321, section 4.1.2) with *more_characters*."""
+    """Return the pattern of Local-part (RFC 5321, 4.1.2) with *more_characters*."""
     atom = rf"[A-Za-z0-9!#$%&'*+\-/=?^_`{{|}}~{more_characters}]++"
     quoted = rf'"(?:[ !#-\[\]-~{more_characters}]|\\[ -~])*+"'
     return re.compile(rf"{atom}(?:\.{atom})*+|{quoted}")

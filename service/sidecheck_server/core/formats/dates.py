@@ -47,7 +47,7 @@ def is_time(text: str) -> bool:
 
 
 def is_date_time(text: str) -> bool:
-    """Return whether *text* is a date-time (RFC 3339, section 5.6), separated by T or t.
+    """Return whether *text* is a date-time (RFC 3339, section 5.6) with T or t.
 
     Second 60 is valid only at the end of a month in UTC (section 5.7), whether or not the
     month had a leap second: leap seconds are announced half a year ahead, so no table is
@@ -71,7 +71,7 @@ def is_date_time(text: str) -> bool:
 
 
 def days_left(text: str) -> int | None:
-    """Return the number of days after *text* in its month, or None if it is not a date."""
+    """Return the number of days after *text* in its month; None for no date."""
     match = DATE.fullmatch(text)
     if match is None:
         return None

@@ -1,4 +1,4 @@
-"""Identifiers, addresses of hosts and durations: formats that jsonschema-rs checks.
+"""Identifiers, host addresses and durations: formats that jsonschema-rs checks.
 
 Formats ``uri``, ``uri-reference``, ``iri``, ``iri-reference``, ``uri-template``, ``ipv4``,
 ``ipv6``, ``uuid``, ``duration`` and ``json-pointer``. All dialects agree on them. The

@@ -1,4 +1,4 @@
-"""Table of the formats: the dialects that define each, and the defining specification."""
+"""Table of the formats, with their dialects and defining specifications."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -55,7 +55,7 @@ def is_relative_json_pointer(text: str) -> bool:
 
 
 def is_indexed_relative_json_pointer(text: str) -> bool:
-    """Return whether *text* is a relative JSON Pointer with an optional index adjustment.
+    """Return whether *text* is a relative JSON Pointer, with index adjustment.
 
     The syntax is that of draft-bhutton-relative-json-pointer-00, section 3: ``+N`` or ``-N``
     may follow the number. Then ``#`` may follow as well: the grammar omits it, but the
@@ -187,7 +187,7 @@ RULE_OF = {(rule.name, dialect): rule for rule in RULES for dialect in rule.dial
 
 
 def format_rule(name: str, dialect: str) -> FormatRule | None:
-    """Return the rule of the format *name* in *dialect*, or None if *dialect* does not have it."""
+    """Return the rule of the format *name* in *dialect*, or None."""
     return RULE_OF.get((name, dialect))
 
 

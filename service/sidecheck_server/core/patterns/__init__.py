@@ -1,4 +1,4 @@
-"""Regular expressions of ECMA-262, matched in linear time unless the caller allows more.
+"""Regular expressions of ECMA-262, matched in linear time by default.
 
 `compile_pattern` compiles the value of `pattern`, or a key of `patternProperties`, to a
 `Pattern`, or raises `PatternError`. Patterns are translated to RE2, which never backtracks,

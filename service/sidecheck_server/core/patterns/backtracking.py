@@ -224,7 +224,7 @@ class BacktrackingTranslator(PatternReader):
         self.pieces.append(Piece(piece.text, skippable, piece.captures, piece.depth))
 
     def finish(self) -> str:
-        """Return the expression of the whole pattern; raise PatternError if it is too long."""
+        """Return the expression of the pattern; raise PatternError if it is too long."""
         names = [f"g{number}" for number in sorted(self.referenced)]
         names += [f"r{number}" for number in range(1, self.loops + 1)]
         captured = "".join(f"(?P<{name}>)" for name in names)

@@ -183,7 +183,7 @@ PROPERTY = re.compile(r"\{([A-Za-z0-9_]+)(?:=([A-Za-z0-9_]+))?\}")
 
 
 def read_set_escape(cursor: Cursor) -> Ranges | None:
-    r"""Consume and return the set after a backslash (`d D s S w W p P`), or return None.
+    r"""Consume and return the set after a backslash (`d D s S w W p P`), or None.
 
     Raises PatternError for a property that ECMA-262 does not define.
     """
@@ -249,7 +249,7 @@ def read_character_escape(cursor: Cursor) -> int:
 
 
 def read_unicode_escape(cursor: Cursor, start: int) -> int:
-    r"""Consume the digits after `\u`, and return the code point; a surrogate pair is one.
+    r"""Consume the digits after `\u`, or a surrogate pair; return the code point.
 
     *start* is the offset of the backslash. Raises PatternError.
     """
@@ -284,7 +284,7 @@ BACKSPACE = 0x08
 
 
 def read_class(cursor: Cursor) -> Ranges:
-    """Consume a class after its `[`, up to its `]`, and return the code points that it matches.
+    """Consume a class after its `[`, up to its `]`; return its code points.
 
     Raises PatternError.
     """

@@ -81,7 +81,7 @@ WHITE_SPACE: Ranges = (
 
 
 def join_surrogates(text: str) -> str:
-    """Return *text* with each surrogate pair replaced by the character that it encodes.
+    """Return *text* with surrogate pairs replaced by the encoded characters.
 
     ECMA-262 reads strings as code points by this rule (section 11.1.4). Lone surrogates
     remain.

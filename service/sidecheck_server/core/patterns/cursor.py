@@ -60,7 +60,7 @@ class PatternError(ValueError):
 
 
 def quote(text: str) -> str:
-    """Return up to 40 characters of *text* in backquotes, the unprintable ones as U+XXXX."""
+    """Return *text* in backquotes, printable and cut to 40 characters."""
     shown = text if len(text) <= QUOTED_AT_MOST else text[:QUOTED_AT_MOST] + "…"
     return "`" + "".join(c if c.isprintable() else f"<U+{ord(c):04X}>" for c in shown) + "`"
 
@@ -104,6 +104,6 @@ class Cursor:
         return match
 
     def defer(self, error: PatternError) -> None:
-        """Defer *error* to the end of the pattern, unless one with a lower offset is deferred."""
+        """Defer *error* to the end, unless one with a lower offset is deferred."""
         if self.deferred is None or error.offset < self.deferred.offset:
             self.deferred = error

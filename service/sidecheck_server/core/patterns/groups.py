@@ -61,7 +61,7 @@ NAME_PART = re.compile(r"[^\\>]+")
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A leading look-ahead, which must match, or must not match, at the start of the text."""
+    """A leading look-ahead: whether it must match the start of the text, or not."""
 
     negated: bool
     translation: "Translation"
@@ -143,7 +143,7 @@ class Group:
 
 
 def read_group(cursor: Cursor) -> tuple[GroupKind, str | None]:
-    """Consume the opening after a `(`; return the kind of the group and its name, if any.
+    """Consume the opening after a `(`; return kind and name of the group.
 
     Raises PatternError for an opening that ECMA-262 does not define.
     """
@@ -194,7 +194,7 @@ NO_LEAST = re.compile(r"\{,[0-9]+\}")
 
 @dataclass(frozen=True, slots=True)
 class Quantifier:
-    """Repetition of an atom: its least and most count; *most* is None for no upper bound."""
+    """Repetition of an atom; *most* is None for no upper bound."""
 
     offset: int
     source: str

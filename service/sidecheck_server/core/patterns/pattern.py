@@ -55,7 +55,7 @@ class Automaton:
 
 
 def build_automaton(expression: str, max_memory: int) -> Automaton | None:
-    """Return the automaton for an ASCII *expression* of RE2, or None if RE2 rejects it.
+    """Return the automaton for an ASCII *expression*, or None if RE2 rejects it.
 
     *max_memory* bounds the program and the states cached during matching, in bytes. If the
     states do not fit, RE2 continues without them: slower by at most a factor of the program
@@ -76,7 +76,7 @@ def build_automaton(expression: str, max_memory: int) -> Automaton | None:
 
 
 def _estimate_memory(expression: str, size: int) -> int:
-    """Return the estimated memory of RE2 for *expression*, with tables and states, in bytes."""
+    """Return the estimated memory of RE2 for *expression*, in bytes."""
     tables = min(TABLES_BYTES + TABLE_BYTES * size, MOST_TABLES)
     program = BYTES_PER_INSTRUCTION * size
     return AUTOMATON_BYTES + BYTES_PER_CHARACTER * len(expression) + program + tables
@@ -166,7 +166,7 @@ def compile_pattern(source: str, limits: Limits = DEFAULTS) -> Pattern:
 
 
 def needs_backtracking(source: str) -> bool:
-    """Return whether *source* is a valid pattern that cannot be matched in linear time.
+    """Return whether *source* is valid but cannot be matched in linear time.
 
     False for patterns that are rejected anyway, as invalid or too large. *source* is parsed,
     not compiled.
@@ -234,7 +234,7 @@ def count_look_aheads(translation: Translation) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The automata of a translation: one match function for UTF-8, and their total size."""
+    """The automata of a translation: match function for UTF-8, and total size."""
 
     matches: Callable[[bytes], bool]
     cost: int

@@ -202,7 +202,7 @@ class Translator(PatternReader):
         group.nested = max(group.nested, repetition.nested)
 
     def add_alternative(self) -> None:
-        """Write the `|`; a look-ahead in one alternative is no condition on the whole text."""
+        """Write the `|`; a look-ahead in an alternative is not a condition."""
         group = self.group
         group.write("|")
         if group.conditions:

@@ -1,4 +1,4 @@
-"""Coercion of values of a wrong type to the required type, if the intent is certain.
+"""Coercion of values to the required type, if the intent is certain.
 
 Models write numbers, objects and arrays as strings, mostly by accident. A value is changed
 only if ``type`` rejects it:
@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from sidecheck_server.core.engines.applied import Path
+from sidecheck_server.core.engines.application import Path
 from sidecheck_server.core.engines.complete import CompleteEngine
 from sidecheck_server.core.engines.fault import Fault
 from sidecheck_server.core.engines.unevaluated import accepts
@@ -252,9 +252,11 @@ class _Coercer:
         """
         spend(self._budget, _FAULT)
         path = tuple(fault.absolute_path)
-        last = self._last_repairs.get(path) if certain else None
+        last_repair = self._last_repairs.get(path) if certain else None
         # A decoded container is wrong only if its type is; its contents may be invalid.
-        if last is not None and (last.rule is not _DECODED or fault.keyword == "type"):
+        if last_repair is not None and (
+            last_repair.rule is not _DECODED or fault.keyword == "type"
+        ):
             self._wrong_paths.add(path)
         if fault.explore_branch is not None:
             return self._repair_choice(fault, repairs, depth, certain=certain)
@@ -284,7 +286,7 @@ class _Coercer:
                         )
 
     def _repair_choice(self, fault: Fault, repairs: _Repairs, depth: int, *, certain: bool) -> bool:
-        """Add the repairs for one branch of a choice; return whether it accepts the result."""
+        """Add the repairs for one branch of a choice; return whether it then accepts."""
         names = len(fault.instance) if isinstance(fault.instance, dict) else 0
         spend(self._budget, (_BRANCH + names) * min(len(fault.keyword_value), MOST_BRANCHES))
         partial: _Repairs = {}
@@ -317,7 +319,7 @@ class _Coercer:
     def _repair_branch(
         self, fault: Fault, index: int, depth: int, *, certain: bool
     ) -> tuple[_Repairs, bool]:
-        """Return the repairs for one branch of a choice, and whether it accepts the result."""
+        """Return the repairs for one branch, and whether it accepts the result."""
         assert fault.explore_branch is not None
         repairs: _Repairs = {}
         complete = True

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
-from sidecheck_server.core.engines.applied import Path
+from sidecheck_server.core.engines.application import Path
 from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.types import JsonValue
 

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from sidecheck_server.core.engines.applied import (
+from sidecheck_server.core.engines.application import (
     AppliedSchema,
     Container,
     Path,
+    choose_single,
     list_unconditional,
-    only_accepting,
     property_subschemas,
     walk_containers,
 )
@@ -21,7 +21,7 @@ from sidecheck_server.core.payload import encode_json
 from sidecheck_server.core.repair.coercion import coerce
 from sidecheck_server.core.repair.edits import apply_edits
 from sidecheck_server.core.repair.types import Repairs, UnknownArguments
-from sidecheck_server.core.repair.unknown import strip_unknown_properties
+from sidecheck_server.core.repair.unknown_properties import strip_unknown_properties
 from sidecheck_server.core.types import Change, ChangeRule, JsonValue, as_pointer
 
 __all__ = [
@@ -95,7 +95,7 @@ class _DefaultFiller:
 
     def _find_applicable(self, value: JsonValue) -> Iterator[_Default]:
         """Yield the defaults that can be applied to *value*; report the others as skipped."""
-        for container in walk_containers(self._engine, value, self._budget, only_accepting):
+        for container in walk_containers(self._engine, value, self._budget, choose_single):
             if isinstance(container.value, dict):
                 for name, defaults in _defaults_in(container).items():
                     if defaults[0].path in self.changes:
@@ -263,7 +263,7 @@ def encode_repaired(value: JsonValue, limits: Limits, budget: Budget) -> bytes:
 
 
 def _pieces(value: JsonValue) -> Iterator[bytes]:
-    """Yield the JSON text of *value* in pieces: brackets, separators, names and scalars."""
+    """Yield the JSON text of *value* in pieces: brackets, names and scalars."""
     if isinstance(value, dict) and value:
         separator = b"{"
         for name, part in value.items():

@@ -38,7 +38,7 @@ class CannotLowerError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A constant that is an array or an object: an index into `LoweredSchema.constants`."""
+    """An array or object constant: an index into `LoweredSchema.constants`."""
 
     number: int
 

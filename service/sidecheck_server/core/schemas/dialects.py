@@ -137,13 +137,13 @@ def _dialect_named(uri: str, find_document: FindDocument, seen: frozenset[str]) 
     if not isinstance(vocabularies, dict) or parent.draft.value < Draft.DRAFT_2019_09.value:
         return dialect
     prefix = f"https://json-schema.org/draft/{'-'.join(parent.draft.name.split('_')[1:])}/vocab/"
-    known = frozenset({row.vocabulary for row in KEYWORDS[parent.draft].values()})
-    known |= {"meta-data"}
+    supported_vocabularies = frozenset({row.vocabulary for row in KEYWORDS[parent.draft].values()})
+    supported_vocabularies |= {"meta-data"}
     if parent.draft is Draft.DRAFT_2020_12:
-        known |= {"format-assertion"}
+        supported_vocabularies |= {"format-assertion"}
     active = {name.removeprefix(prefix) for name in vocabularies if name.startswith(prefix)}
     for name, required in vocabularies.items():
-        if required is True and name.removeprefix(prefix) not in known:
+        if required is True and name.removeprefix(prefix) not in supported_vocabularies:
             raise RequestError(
                 ErrorReason.UNSUPPORTED_DIALECT,
                 f"the dialect {uri} requires the vocabulary {name}, which is not supported",

@@ -52,7 +52,7 @@ def may_name_parts(text: bytes, dialect: Dialect) -> bool:
 def embedded_identifier(
     schema: dict[str, JsonValue], dialect: Dialect, parent: Dialect
 ) -> str | None:
-    """Return the URI that *schema*, a subschema of a resource in the dialect *parent*, declares.
+    """Return the URI that *schema*, embedded in a resource, declares.
 
     *dialect* is the dialect that *schema* declares, or *parent*. The identifier keywords of
     both count: an embedded draft-04 schema may have its own ``id``, or the ``$id`` by which
@@ -257,11 +257,13 @@ class Resources:
 
     def _add(self, resource: Resource) -> None:
         contents = resource.contents
-        known = self._by_uri.setdefault(resource.uri, resource).contents
+        earlier = self._by_uri.setdefault(resource.uri, resource).contents
         if resource.uri and isinstance(contents, dict):
-            known = self._documents.get(resource.uri, known)
+            earlier = self._documents.get(resource.uri, earlier)
             # The published meta-schemas are built in.
-            if _differ(PUBLISHED.get(resource.uri, known), contents) or _differ(known, contents):
+            if _differ(PUBLISHED.get(resource.uri, earlier), contents) or _differ(
+                earlier, contents
+            ):
                 keyword = "id" if "$id" not in contents else "$id"
                 self.conflicts.append(Conflict(contents, keyword, "URI", resource.uri))
         self._by_contents[id(contents)] = resource
@@ -286,8 +288,8 @@ class Resources:
 
     def _add_anchors(self, schema: dict[str, JsonValue], resource: Resource) -> None:
         for name, keyword, dynamic in _anchors_of(schema, resource.dialect):
-            known = resource.anchors.setdefault(name, schema)
-            if _differ(known, schema):
+            earlier = resource.anchors.setdefault(name, schema)
+            if _differ(earlier, schema):
                 # The specification permits an error (2020-12 core, section 8.2.2).
                 self.conflicts.append(Conflict(schema, keyword, "anchor", name))
             if dynamic:
@@ -329,15 +331,15 @@ class Resources:
 
 
 def _join(base: str, reference: str) -> str | None:
-    """Return *reference* resolved against *base*, or None if it is not a URI reference."""
+    """Return *reference* resolved against *base*; None for an invalid reference."""
     try:
         return urljoin(base, reference)
     except ValueError:
         return None
 
 
-def _differ(known: JsonValue, other: JsonValue) -> bool:
-    return known is not other and not json_equal(known, other)
+def _differ(earlier: JsonValue, later: JsonValue) -> bool:
+    return earlier is not later and not json_equal(earlier, later)
 
 
 def _is_index_in(step: str, items: list[JsonValue]) -> bool:

@@ -91,7 +91,7 @@ def contains_keyword(schema: Any, keyword: str, budget: Budget) -> bool:
 
 
 def declared_draft(schema: dict[str, Any], default: Draft = DEFAULT_DIALECT.draft) -> Draft:
-    """Return the draft that *schema* declares; *default* for none or an unknown dialect."""
+    """Return the draft that *schema* declares, or *default*."""
     declared = schema.get("$schema")
     dialect = DIALECTS.get(declared.removesuffix("#")) if isinstance(declared, str) else None
     return default if dialect is None else dialect.draft

@@ -1,9 +1,9 @@
-"""Subschemas that apply to the values of a payload, whether or not they accept them.
+"""Subschemas that apply to the values of a payload.
 
-Application is defined as for ``unevaluatedProperties`` (2020-12 core, section 11.3). With a
-subschema apply the targets of its references, its ``allOf``, the branches of a choice that
-accept the value, the branch that ``if`` selects, and the dependent schemas of present
-properties.
+Application is defined as for ``unevaluatedProperties`` (2020-12 core, section 11.3). If a
+subschema applies, these apply as well: the targets of its references, the members of its
+``allOf``, the branches of a choice that accept the value, the branch that ``if`` selects, and
+the dependent schemas of present properties.
 
 Branches of a choice that require another type never apply. If only one branch remains, it
 applies without being evaluated, because the payload cannot mean any other.
@@ -24,9 +24,9 @@ __all__ = [
     "AppliedSchema",
     "Container",
     "Path",
+    "choose_single",
     "list_unconditional",
     "matches_name_pattern",
-    "only_accepting",
     "property_subschemas",
     "walk_containers",
 ]
@@ -37,16 +37,16 @@ _PENDING = 200
 """Steps of queueing a subschema, in addition to the steps of applying it."""
 
 _BranchChoice = Callable[[Sequence[int], Sequence[int]], Sequence[int]]
-"""Takes the branches that accept the value and those that allow its type; returns those that
-apply."""
+"""Takes the accepting branches and the branches that allow the type of the value; returns the
+branches that apply."""
 
 
-def _accepting_or_all(accepting: Sequence[int], type_matching: Sequence[int]) -> Sequence[int]:
-    """Choose the branches that accept the value; if there are none, all that allow its type."""
+def _choose_all(accepting: Sequence[int], type_matching: Sequence[int]) -> Sequence[int]:
+    """Choose the accepting branches, or else all that allow the type."""
     return accepting or type_matching
 
 
-def only_accepting(accepting: Sequence[int], _type_matching: Sequence[int]) -> Sequence[int]:
+def choose_single(accepting: Sequence[int], _type_matching: Sequence[int]) -> Sequence[int]:
     """Choose the accepting branch if there is exactly one; otherwise no branch."""
     return accepting if len(accepting) == 1 else ()
 
@@ -97,7 +97,7 @@ class AppliedSchema:
 def _list_applied(
     instance: JsonValue,
     initial: Iterable[_PendingSchema],
-    choose: _BranchChoice = _accepting_or_all,
+    choose: _BranchChoice = _choose_all,
 ) -> list[AppliedSchema]:
     """Return the schemas that apply to *instance* together with *initial*, each once.
 
@@ -106,16 +106,16 @@ def _list_applied(
     """
 
     def expand(schema: AppliedSchema) -> Iterator[_PendingSchema]:
-        yield from _list_unconditional(schema)
-        yield from _list_chosen_branches(schema, instance, choose)
-        yield from _list_conditional(schema, instance)
+        yield from _iterate_unconditional(schema)
+        yield from _iterate_chosen_branches(schema, instance, choose)
+        yield from _iterate_conditional(schema, instance)
 
     return _closure(initial, expand)
 
 
 def list_unconditional(initial: Iterable[_PendingSchema]) -> list[AppliedSchema]:
     """Return the schemas that always apply together with *initial*."""
-    return _closure(initial, _list_unconditional)
+    return _closure(initial, _iterate_unconditional)
 
 
 def _closure(
@@ -174,7 +174,7 @@ def _in_scope(pending: _PendingSchema, scope: Scope, schema: Any) -> _PendingSch
     return _PendingSchema(validator, schema, pending.path, pending.is_condition)
 
 
-def _list_unconditional(schema: AppliedSchema) -> Iterator[_PendingSchema]:
+def _iterate_unconditional(schema: AppliedSchema) -> Iterator[_PendingSchema]:
     scope = schema.validator.scope
     for keyword, follow in (
         ("$ref", scope.follow),
@@ -188,7 +188,7 @@ def _list_unconditional(schema: AppliedSchema) -> Iterator[_PendingSchema]:
         yield schema.subschema("allOf", index)
 
 
-def _list_chosen_branches(
+def _iterate_chosen_branches(
     schema: AppliedSchema, instance: JsonValue, choose: _BranchChoice
 ) -> Iterator[_PendingSchema]:
     for keyword in ("anyOf", "oneOf"):
@@ -222,7 +222,7 @@ def _allows_type(branch: _PendingSchema, instance: JsonValue) -> bool:
     return True
 
 
-def _list_conditional(schema: AppliedSchema, instance: JsonValue) -> Iterator[_PendingSchema]:
+def _iterate_conditional(schema: AppliedSchema, instance: JsonValue) -> Iterator[_PendingSchema]:
     if "if" in schema.in_force:
         chosen = "else"
         if accepts(schema.validator, instance, schema.schema["if"]):
@@ -263,9 +263,9 @@ def walk_containers(
     engine: CompleteEngine,
     value: JsonValue,
     budget: Budget,
-    choose: _BranchChoice = _accepting_or_all,
+    choose: _BranchChoice = _choose_all,
 ) -> Iterator[Container]:
-    """Yield the objects and arrays of *value* to which subschemas apply, outer ones first.
+    """Yield the containers of *value* to which subschemas apply, outer ones first.
 
     A container without applying subschemas is skipped with all of its contents.
 
@@ -291,7 +291,7 @@ def walk_containers(
 
 
 def property_subschemas(schema: AppliedSchema, name: str) -> Iterator[_PendingSchema]:
-    """Yield the subschemas of *schema* for a property, except ``unevaluatedProperties``."""
+    """Yield the subschemas for a property, except ``unevaluatedProperties``."""
     spend(schema.validator.scope.budget, _LOOK_UP)
     is_declared = False
     if name in schema.get("properties", ()):
@@ -345,7 +345,7 @@ def _unevaluated(
     keyword: str,
     find_unevaluated: Callable[..., Sequence[Any]],
 ) -> list[tuple[frozenset[Any], _PendingSchema]]:
-    """Return the subschemas of *keyword*, with the names or indexes to which they apply."""
+    """Return the subschemas of *keyword*, with their names or indexes."""
     subschemas = []
     for schema in applied:
         if isinstance(schema.get(keyword, None), dict):

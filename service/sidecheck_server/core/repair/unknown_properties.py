@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from sidecheck_server.core.engines.applied import (
+from sidecheck_server.core.engines.application import (
     AppliedSchema,
     Container,
     Path,
@@ -229,7 +229,7 @@ def report_unknown_properties(
 
 
 def _is_mentioned(unknown: UnknownProperty, missing: Iterable[Violation]) -> bool:
-    """Return whether a violation of *missing* is for the name that *unknown* misspells."""
+    """Return whether *missing* has a violation for the name that *unknown* misspells."""
     if not unknown.suggestion:
         return False
     location = unknown.pointer.rpartition("/")[0]

@@ -44,7 +44,7 @@ def _is_renamed(fault: Fault) -> bool:
 
 
 def find_required_name(fault: Fault) -> str:
-    """Return the missing required name that the unknown property of *fault* misspells, or "".
+    """Return the required name that the unknown property of *fault* misspells, or "".
 
     *fault* is of ``additionalProperties`` or ``unevaluatedProperties``. If the result is not
     "", `is_implied` holds for the fault of ``required`` of the same schema.
@@ -84,7 +84,7 @@ def _find_missing_name(fault: Fault, closing: str, unknown: str) -> str:
 
 
 def declared_names(fault: Fault, keyword: str) -> Iterable[str]:
-    """Yield the names that the schema of *fault* declares and that *keyword* considers."""
+    """Yield the names declared by the schema of *fault*, as *keyword* reads them."""
     if keyword == "additionalProperties":
         # It depends only on adjacent `properties` (2020-12 core, section 10.3.2.3).
         yield from fault.schema.get("properties", ())
