@@ -375,6 +375,7 @@ class Settings(BaseSettings):
             "processes share it.",
         ),
     ] = 256 << 20
+    # Decision 0020: the operator, not the caller, decides which verdicts are enforced.
     report_only: Annotated[
         tuple[str, ...],
         NoDecode,

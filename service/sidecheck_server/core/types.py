@@ -21,7 +21,8 @@ __all__ = [
     "pointer_steps",
 ]
 
-#: A decoded JSON text. Integers are exact; other numbers are IEEE doubles.
+#: A decoded JSON text. Numbers keep their exact value: as int, as float, or as the subclass
+#: `ExactNumber` of float.
 JsonValue: TypeAlias = Union[dict[str, "JsonValue"], list["JsonValue"], str, int, float, bool, None]
 
 

@@ -30,7 +30,7 @@ __all__ = ["Artifact", "CompiledSchema", "compile_schema"]
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """Result of a compilation; it can cross process borders."""
+    """Result of a compilation, which can be pickled."""
 
     #: The digest of the schema.
     digest: str
@@ -111,7 +111,7 @@ class CompiledSchema:
         self._checks = TextChecks(limits, assert_formats=source.assert_formats)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Engines do not cross process borders.
+        # Engines cannot be pickled; the copy creates its own.
         return CompiledSchema, (self.source, self.artifact, self.limits)
 
     @property

@@ -68,7 +68,7 @@ def unevaluated_items(validator: Any, instance: Sequence[Any], schema: Schema) -
         if count is None or ("unevaluatedItems" in in_force and sibling is not schema):
             return ()
         first = max(first, count)
-        # Since 2020-12 matching items are evaluated (2020-12 core, section 10.3.1.3).
+        # From 2020-12 on, matching items are evaluated (2020-12 core, section 10.3.1.3).
         if "contains" in in_force and scope.dialect.draft is Draft.DRAFT_2020_12:
             sibling_validator = validator.within(scope)
             for index in list(remaining):

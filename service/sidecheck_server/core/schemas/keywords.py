@@ -57,8 +57,8 @@ _TABLE = (
     Keyword("then", "applicator", _D7, position=Position.SCHEMA),
     Keyword("else", "applicator", _D7, position=Position.SCHEMA),
     Keyword("dependentSchemas", "applicator", _D19, position=Position.SCHEMA_MAP),
-    # Split in two in 2019-09, which recommends to support it further
-    # (2019-09 validation, appendix A).
+    # Split in two in 2019-09, which recommends continued support (2019-09 validation,
+    # appendix A).
     Keyword("dependencies", "applicator", position=Position.SCHEMA_OR_NAMES_MAP),
     Keyword("prefixItems", "applicator", _D20, position=Position.SCHEMAS),
     Keyword("items", "applicator", until=_D19, position=Position.SCHEMA_OR_SCHEMAS),
