@@ -1,4 +1,4 @@
-"""The Sidecheck service: judges MCP tool definitions and payloads over gRPC."""
+"""The Sidecheck service: validates MCP tool definitions and payloads over gRPC."""
 
 __all__ = ["__version__"]
 

@@ -13,31 +13,32 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command-line interface."""
     _open_missing_descriptors()
-    # gRPC writes lines of its own to standard error, which are no events. It reads this
-    # when it is imported, by a command.
+    # gRPC writes lines to standard error that are not log events. Commands import it later,
+    # and it reads this variable then.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
-    # Shells and CI systems start background jobs with SIGINT ignored. `serve` replaces both.
+    # Shells and CI systems start background jobs with SIGINT ignored. `serve` installs
+    # handlers for both signals.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, _exit)
     sidecheck(prog_name="sidecheck")
 
 
 def _open_missing_descriptors() -> None:
-    """Open the null device on those of the descriptors 0 to 2 that are closed.
+    """Open the null device on each closed descriptor from 0 to 2.
 
-    The next file or socket would take the number otherwise, and receive what the process
-    and its libraries write to standard error.
+    Otherwise the next file or socket would get the number, and with it the standard error
+    output of the process and its libraries.
     """
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
         except OSError:
-            # The lowest free number is this one.
+            # The system assigns the lowest free number, which is this one.
             os.open(os.devnull, os.O_RDWR)
 
 
 def _exit(number: int, _frame: FrameType | None) -> None:
-    # An exception, so that workers and temporary files are cleaned up on the way out.
+    # Raise an exception, so that workers and temporary files are cleaned up.
     sys.exit(128 + number)
 
 

@@ -261,7 +261,7 @@ def test_comparing_branches_takes_at_most_half_of_the_steps() -> None:
             (
                 "",
                 (
-                    "none of 2 alternatives matches; telling why takes too many steps; "
+                    "none of 2 alternatives matches; explaining why takes too many steps; "
                     "found an object with 2 properties"
                 ),
             )

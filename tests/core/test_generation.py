@@ -14,7 +14,7 @@ from sidecheck_server.core.engines.allowed_code import check_generated_code
 from sidecheck_server.core.engines.fast import FastCode, FastEngine
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.schemas.canonical import CannotLowerError, Lowered
+from sidecheck_server.core.schemas.canonical import CannotLowerError, LoweredSchema
 from support.compiling import D04, D07, LIMITS, compile_value, source_of
 
 HOSTILE = [
@@ -232,7 +232,7 @@ def test_what_the_generator_writes_is_allowed() -> None:
 
 def test_the_code_crosses_a_process_border() -> None:
     """Marshalled and loaded, it evaluates as before."""
-    lowered = Lowered({"d0": {"type": ["string"], "pattern": 0}}, patterns={"^a": 0})
+    lowered = LoweredSchema({"d0": {"type": ["string"], "pattern": 0}}, patterns={"^a": 0})
     generated = generate_code(lowered, LIMITS)
     rebuilt = FastCode(
         generated.code,
@@ -250,7 +250,7 @@ def test_the_code_crosses_a_process_border() -> None:
 
 def test_code_that_is_too_long_is_not_run() -> None:
     """The complete engine evaluates instead."""
-    lowered = Lowered({"d0": {"required": ["a" * 1000]}})
+    lowered = LoweredSchema({"d0": {"required": ["a" * 1000]}})
 
     with pytest.raises(CannotLowerError) as excinfo:
         generate_code(lowered, Limits(code_length=500))

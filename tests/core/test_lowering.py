@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from sidecheck_server.core.compiler.lowering import lower_schema
-from sidecheck_server.core.schemas.canonical import CannotLowerError, Constant, Lowered
+from sidecheck_server.core.schemas.canonical import CannotLowerError, Constant, LoweredSchema
 from support.compiling import D04, D06, D07, D2019, D2020, compile_value, evaluate_all, survey_of
 
 STRING, LOWERED = {"type": "string"}, {"type": ["string"]}
@@ -212,20 +212,20 @@ def table(cases: dict[str, Any]) -> list[Any]:
     return [pytest.param(*case, id=name) for name, case in cases.items()]
 
 
-def lowered(schema: Any, *, assert_formats: bool = False) -> Lowered:
+def lowered(schema: Any, *, assert_formats: bool = False) -> LoweredSchema:
     return lower_schema(survey_of(schema), lambda _dialect, _name: assert_formats)
 
 
 @pytest.mark.parametrize(("schema", "expected"), table(ASSERTIONS | APPLICATORS))
 def test_every_keyword_has_its_canonical_form(schema: Any, expected: Any) -> None:
     """Or none, where it has no effect."""
-    assert Lowered({"d0": expected}) == lowered(schema)
+    assert LoweredSchema({"d0": expected}) == lowered(schema)
 
 
 @pytest.mark.parametrize(("schema", "definitions"), table(REFERENCES))
 def test_definitions_are_counted(schema: Any, definitions: Any) -> None:
     """Whatever they are called, and only if something refers to them."""
-    assert Lowered(definitions) == lowered(schema)
+    assert LoweredSchema(definitions) == lowered(schema)
 
 
 @pytest.mark.parametrize(("schema", "reason"), table(NOT_LOWERED))

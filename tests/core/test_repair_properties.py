@@ -20,7 +20,10 @@ from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.repair.coercion import coerce
 from sidecheck_server.core.repair.repairs import apply_defaults
 from sidecheck_server.core.repair.types import Coercion
-from sidecheck_server.core.repair.unknown import find_unknown_properties, strip_unknown_properties
+from sidecheck_server.core.repair.unknown_properties import (
+    find_unknown_properties,
+    strip_unknown_properties,
+)
 from sidecheck_server.core.types import Change, ChangeRule, as_pointer
 from support.repairing import STOPPED, budget
 

@@ -5,7 +5,10 @@ from typing import Any
 
 import pytest
 from sidecheck_server.core.repair.types import UnknownProperty
-from sidecheck_server.core.repair.unknown import find_unknown_properties, strip_unknown_properties
+from sidecheck_server.core.repair.unknown_properties import (
+    find_unknown_properties,
+    strip_unknown_properties,
+)
 from sidecheck_server.core.types import Change, ChangeRule
 from support.compiling import D07, D2019
 from support.complete_engines import engine_for

@@ -7,7 +7,7 @@ import pytest
 from sidecheck_server.core.compiler.generation import generate_code
 from sidecheck_server.core.compiler.unions import Definitions, merge_branches, simplify_unions
 from sidecheck_server.core.engines.fast import FastEngine
-from sidecheck_server.core.schemas.canonical import Constant, Lowered
+from sidecheck_server.core.schemas.canonical import Constant, LoweredSchema
 from support.compiling import LIMITS, compile_value, evaluate_all
 
 NULL, STRING = {"type": ["null"]}, {"type": ["string"]}
@@ -113,7 +113,7 @@ def random_branch(random: Random) -> Any:
 
 
 def verdicts(canonical: Any) -> list[bool]:
-    code = generate_code(Lowered({"d0": canonical}), LIMITS)
+    code = generate_code(LoweredSchema({"d0": canonical}), LIMITS)
     engine = FastEngine(code, "2020-12", LIMITS)
     return [engine.is_valid(payload) for payload in PAYLOADS]
 
@@ -313,7 +313,7 @@ def random_object(random: Random) -> Any:
 
 
 def message(definitions: dict[str, Any]) -> list[bool]:
-    engine = FastEngine(generate_code(Lowered(definitions), LIMITS), "2020-12", LIMITS)
+    engine = FastEngine(generate_code(LoweredSchema(definitions), LIMITS), "2020-12", LIMITS)
     return [engine.is_valid(payload) for payload in OBJECTS]
 
 

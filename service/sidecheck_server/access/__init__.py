@@ -1,1 +1,1 @@
-"""Who may call what: tokens, the roles of methods, and the namespaces of callers."""
+"""Access control: tokens, roles of methods, and namespaces of callers."""

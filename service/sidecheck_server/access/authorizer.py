@@ -1,4 +1,4 @@
-"""Authorization of calls, whatever carries them, by tokens and the roles of methods."""
+"""Authorization of calls by tokens and roles, independent of the transport."""
 
 import re
 from collections.abc import Mapping
@@ -11,15 +11,15 @@ from sidecheck_server.core.errors import ErrorReason, RequestError
 
 __all__ = ["ANY_TOKEN", "METHOD_ROLES", "NO_TOKEN", "Authorizer", "roles_of"]
 
-#: For methods that anybody may call.
+#: Roles of methods that need no token.
 NO_TOKEN: Final = None
-#: For methods that need a token, whatever its roles.
+#: Roles of methods that need any valid token.
 ANY_TOKEN: Final[frozenset[Role]] = frozenset()
 
 _VALIDATE: Final = frozenset({Role.VALIDATE})
 _REGISTER: Final = frozenset({Role.REGISTER})
 _ADMIN: Final = frozenset({Role.ADMIN})
-#: Gateways have messages validated, and tools that servers list registered.
+#: Gateways validate messages, and register the tools that servers list.
 _GATEWAY: Final = _VALIDATE | _REGISTER
 
 METHOD_ROLES: Final[Mapping[str, frozenset[Role] | None]] = MappingProxyType(
@@ -49,7 +49,7 @@ METHOD_ROLES: Final[Mapping[str, frozenset[Role] | None]] = MappingProxyType(
         "sidecheck.v1.RegistryService/DeleteTools": _REGISTER,
         "sidecheck.v1.RegistryService/WatchTools": _VALIDATE,
         "sidecheck.v1.RegistryService/CompareTools": _VALIDATE,
-        # Clients ask for the limits before they register, too.
+        # Clients with any role read the limits.
         "sidecheck.v1.InfoService/GetServerInfo": ANY_TOKEN,
         "envoy.service.ext_proc.v3.ExternalProcessor/Process": _GATEWAY,
         "agentgateway.dev.ext_mcp.ExtMcp/CheckRequest": _GATEWAY,
@@ -57,7 +57,7 @@ METHOD_ROLES: Final[Mapping[str, frozenset[Role] | None]] = MappingProxyType(
         # Probes have no token.
         "grpc.health.v1.Health/Check": NO_TOKEN,
         "grpc.health.v1.Health/Watch": NO_TOKEN,
-        # Names the services, as reflection does.
+        # It lists the services, as reflection does.
         "grpc.health.v1.Health/List": ANY_TOKEN,
         "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo": ANY_TOKEN,
     }
@@ -65,19 +65,19 @@ METHOD_ROLES: Final[Mapping[str, frozenset[Role] | None]] = MappingProxyType(
 
 
 def roles_of(method: str) -> frozenset[Role] | None:
-    """Return the roles that calls of *method* need, all of them.
+    """Return the roles that calls of *method* need; a caller must have all of them.
 
-    A method that is not in the table is for administrators.
+    Methods that are not in the table are for administrators.
     """
     return METHOD_ROLES.get(method, _ADMIN)
 
 
-#: RFC 6750, section 2.1; the name of the scheme is in any case (RFC 9110, section 11.1).
+#: RFC 6750, section 2.1. The scheme is case-insensitive (RFC 9110, section 11.1).
 _BEARER: Final = re.compile(r"bearer +([\x21-\x7e]+)", re.IGNORECASE)
 
 
 class Authorizer:
-    """Authorizes calls by *tokens*; without them, all calls."""
+    """Authorizes calls by *tokens*; with None, every call is allowed."""
 
     def __init__(self, tokens: TokensFile | None = None) -> None:
         self._tokens = tokens
@@ -88,16 +88,16 @@ class Authorizer:
         return self._tokens is not None
 
     def authorize(self, authorization: str | None, method: str) -> Identity | None:
-        """Check that a caller may call *method*, and return who it is.
+        """Check that a caller may call *method*, and return its identity.
 
-        *authorization* is the value of the header or metadata ``authorization``, None if there
-        is none; *method* is ``service/name``. Sets `IDENTITY` in the current context, which
-        must be that of the call alone: it bounds what the call may use of the registry.
-        Returns None if nobody needs a token, for this method or at all.
+        *authorization* is the value of the header or metadata ``authorization``, or None;
+        *method* is ``service/name``. This sets `IDENTITY` in the current context, which must
+        belong to this call only: it limits the access of the call to the registry. The result
+        is None if the method or the server requires no token.
 
         Raises:
-            RequestError: UNAUTHENTICATED without a valid token; PERMISSION_DENIED if it lacks
-                a role.
+            RequestError: UNAUTHENTICATED without a valid token; PERMISSION_DENIED if the token
+                lacks a role.
         """
         roles = roles_of(method)
         if self._tokens is None or roles is None:

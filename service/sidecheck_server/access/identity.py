@@ -1,4 +1,4 @@
-"""Identity of a caller: the roles and the namespaces of its token."""
+"""Identity of a caller: the roles and namespaces of its token."""
 
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ from sidecheck_server.core.errors import ErrorReason, RequestError
 __all__ = ["IDENTITY", "Identity", "Role", "allowed_servers", "check_server"]
 
 _SHOWN = 128
-"""How many characters of a name an error repeats."""
+"""Most characters of a server name in an error."""
 
 
 class Role(StrEnum):
-    """What a token is for."""
+    """Permission of a token."""
 
     VALIDATE = "validate"
     """Validate, check, convert and infer, and read the registry."""
@@ -25,12 +25,12 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A caller, known by its token."""
+    """A caller, identified by its token."""
 
-    #: The name that the operator gave to the token.
+    #: The operator's name for the token.
     name: str
     roles: frozenset[Role]
-    #: The servers whose registered tools it may use; None for those of all servers.
+    #: The servers whose registered tools it may use; None for all servers.
     servers: frozenset[str] | None = None
 
     def has(self, role: Role) -> bool:
@@ -39,8 +39,8 @@ class Identity:
 
 
 IDENTITY: ContextVar[Identity | None] = ContextVar("IDENTITY", default=None)
-"""The caller of the current call, set before its handler runs. None where no token is
-required, and for work of the server itself, which may do everything."""
+"""The caller of the current call, set before its handler runs. None if no token is required, and
+for work of the server itself; then access is unlimited."""
 
 
 def allowed_servers() -> frozenset[str] | None:
@@ -50,7 +50,7 @@ def allowed_servers() -> frozenset[str] | None:
 
 
 def check_server(server: str | None) -> None:
-    """Check that the current caller may use the tools of *server*; None stands for all servers.
+    """Check that the caller may use the tools of *server*, or of all for None.
 
     Raises:
         RequestError: PERMISSION_DENIED.
@@ -65,7 +65,7 @@ def check_server(server: str | None) -> None:
             "the token is limited to some servers; name one of them",
             {"field": "server"},
         )
-    # Messages may be logged, and names of a request must not.
+    # Messages may be logged, and logs must not contain names from a request.
     raise RequestError(
         ErrorReason.PERMISSION_DENIED,
         "the token may not use the tools of this server; metadata server names it",

@@ -1,4 +1,4 @@
-"""The registry as the current caller may use it: the namespaces of its token."""
+"""View of the registry, limited to the namespaces of the current caller."""
 
 from collections.abc import Callable, Sequence
 from typing import Literal
@@ -13,13 +13,14 @@ __all__ = ["NamespacedRegistry"]
 
 
 class NamespacedRegistry:
-    """A `Registry` that keeps callers to the servers of their tokens.
+    """A `Registry` that limits callers to the servers of their tokens.
 
-    All that the services know of registered tools comes from a registry. So the check is here
-    rather than at each field of a request that names a server: no item of a batch or a
-    stream gets past it. What names a server fails with PERMISSION_DENIED if the caller may
-    not use that server; digests are looked up among the definitions that it may use.
+    A method with a server parameter fails with PERMISSION_DENIED if the caller may not use
+    that server. Digests are looked up only among the definitions that the caller may use.
     """
+
+    # Decision 0065: services read registered tools only through a registry, so one check here
+    # covers every field of a request, and every item of a batch or stream, that names a server.
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
@@ -31,12 +32,12 @@ class NamespacedRegistry:
 
     @property
     def identity(self) -> str:
-        """The format of what is stored, and the identity of the registry."""
+        """The storage format and the identity of the registry."""
         return self._registry.identity
 
     @property
     def reloads(self) -> int:
-        """How often the registry was read as a whole after the opening."""
+        """Number of times that the whole registry was read after it was opened."""
         return self._registry.reloads
 
     @property
@@ -61,7 +62,7 @@ class NamespacedRegistry:
     def schema(
         self, digest: str, servers: frozenset[str] | None = None
     ) -> tuple[Definition, Literal["input", "output"]] | None:
-        """Return a bound definition with a schema of *digest*, and which schema it is."""
+        """Return a bound definition with a schema of *digest*, and the schema's side."""
         return self._registry.schema(digest, _allowed(servers))
 
     def page(
@@ -74,7 +75,7 @@ class NamespacedRegistry:
     def preview(
         self, server: str, definitions: Sequence[Definition], *, keep: frozenset[str] | None
     ) -> Registered:
-        """Return what `register` would do; change nothing."""
+        """Return the result that `register` would have, without changing anything."""
         check_server(server)
         return self._registry.preview(server, definitions, keep=keep)
 
@@ -96,19 +97,19 @@ class NamespacedRegistry:
         return self._registry.delete(server, names)
 
     def subscribe(self, observer: Callable[[Change], None]) -> None:
-        """Call *observer* with each change from now on, of all servers."""
+        """Call *observer* with each further change, for all servers."""
         self._registry.subscribe(observer)
 
     def take_history(self) -> tuple[Change, ...]:
-        """Return the changes before the opening that are still known, of all servers."""
+        """Return the recorded changes before the registry was opened, for all servers."""
         return self._registry.take_history()
 
     def count(self) -> int:
-        """Return how many names are bound, in all namespaces together."""
+        """Return the number of bound names in all namespaces."""
         return self._registry.count()
 
     def exceeded_quotas(self) -> tuple[ExceededQuota, ...]:
-        """Return the quotas that are exceeded."""
+        """Return the exceeded quotas."""
         return self._registry.exceeded_quotas()
 
     def close(self) -> None:
@@ -117,7 +118,7 @@ class NamespacedRegistry:
 
 
 def _allowed(servers: frozenset[str] | None) -> frozenset[str] | None:
-    """Return those of *servers* that the current caller may use; None stands for all."""
+    """Return the *servers* that the current caller may use; None stands for all."""
     allowed = allowed_servers()
     if servers is None or allowed is None:
         return allowed if servers is None else servers

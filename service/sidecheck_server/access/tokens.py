@@ -1,9 +1,9 @@
-"""Bearer tokens: how they are made, and the file that lists who has which.
+"""Bearer tokens: their creation, and the file with their hashes and permissions.
 
-The file has the SHA-256 of each token. That is enough, and a slow hash is not needed: a token
-has 256 random bits, which nobody finds by trying, whatever a guess costs; a slow hash, which
-protects passwords, would only cost every call.
+The file has the SHA-256 of each token. A slow hash, as for passwords, would add no security
+and delay every call: a token has 256 random bits and cannot be guessed.
 """
+# Decision 0065: tokens are random, so a fast hash and a plain look-up are safe.
 
 import asyncio
 import hashlib
@@ -33,14 +33,14 @@ __all__ = [
 _POLL_SECONDS: Final = 1.0
 _LARGEST_FILE: Final = 1 << 20
 
-#: Called after each change with the number of tokens, and why the file cannot be used or None.
+#: Called after each change with the number of tokens, and the fault of the file or None.
 ReportTokens: TypeAlias = Callable[[int, str | None], None]
 
 
 class TokensFile:
-    """The tokens in the file *path*, which `load` reads first.
+    """The tokens in the file *path*; call `load` first.
 
-    While the file cannot be used, the tokens that were last read hold.
+    While the file is unusable, the tokens that were read last remain valid.
     """
 
     def __init__(self, path: Path, report: ReportTokens) -> None:
@@ -48,15 +48,14 @@ class TokensFile:
         self._report = report
         self._identities: Mapping[str, Identity] = {}
         self._content: bytes | None = None
-        #: Why the file cannot be used, if it was reported.
+        #: The reported fault of the file, or None.
         self._fault: str | None = None
 
     def find(self, token: str) -> Identity | None:
-        """Return the identity of who has *token*, None if nobody has.
+        """Return the identity of *token*, or None if it is unknown.
 
-        The token is looked up by its hash. How long that takes tells something about the
-        hash alone, which does not help to find a token with it: no two guesses have hashes
-        that are related.
+        The look-up is by hash. Its duration depends only on the hash of the guess, and hashes
+        of similar guesses are unrelated, so timing does not help to find a token.
         """
         return self._identities.get(hash_of(token))
 
@@ -64,22 +63,22 @@ class TokensFile:
         """Read the file.
 
         Raises:
-            UnusableTokensError: it cannot be used.
+            UnusableTokensError: the file cannot be used.
         """
         content = self._read()
         self._identities = read_tokens(content)
         self._content = content
 
     async def watch(self) -> None:
-        """Read the file again whenever it has changed, until cancelled."""
+        """Read the file again after each change, until cancelled."""
         while True:
             await asyncio.sleep(_POLL_SECONDS)
             await self.refresh()
 
     async def refresh(self) -> None:
-        """Read the file again if its content has changed, and report what came of it, once."""
+        """Read the file again if its content has changed, and report the result once."""
         try:
-            # A file system may make a reader wait.
+            # In a thread, because reading may block.
             content = await asyncio.to_thread(self._read)
             if content == self._content and self._fault is None:
                 return
@@ -96,7 +95,7 @@ class TokensFile:
         """Return the content of the file.
 
         Raises:
-            UnusableTokensError: it cannot be read.
+            UnusableTokensError: the file cannot be read.
         """
         try:
             check_file(self._path, _LARGEST_FILE)
@@ -110,13 +109,13 @@ class TokensFile:
 
 
 PREFIX: Final = "sct_"
-"""The beginning of every token that this program makes, for scanners that look for secrets."""
+"""Prefix of all tokens from `new_token`, by which secret scanners recognize them."""
 
 _TOKEN_BYTES = 32
 
 
 class UnusableTokensError(Exception):
-    """A file of tokens cannot be used; the message says why, without its name."""
+    """A file of tokens is unusable; the message is the fault, without the file name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +124,12 @@ class TokenEntry:
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
-    #: The operator's name for it, which the log has.
+    #: The operator's name for the token, which appears in the log.
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$")]
-    #: Of the token, in hexadecimal.
+    #: SHA-256 of the token, in hexadecimal.
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
     roles: Annotated[frozenset[Role], Field(min_length=1)]
-    #: None stands for all.
+    #: The servers whose tools it may use; None for all servers.
     servers: (
         Annotated[
             frozenset[Annotated[str, Field(min_length=1, max_length=256)]], Field(min_length=1)
@@ -150,32 +149,32 @@ _FILE: Final = TypeAdapter(_File)
 
 
 def new_token() -> str:
-    """Return a token that nobody has."""
+    """Return a new random token."""
     return PREFIX + secrets.token_urlsafe(_TOKEN_BYTES)
 
 
 def hash_of(token: str) -> str:
-    """Return the SHA-256 of *token* in hexadecimal, as the file has it."""
+    """Return the SHA-256 of *token* in hexadecimal, the form in the file."""
     return hashlib.sha256(token.encode(errors="backslashreplace")).hexdigest()
 
 
 def read_tokens(content: bytes) -> Mapping[str, Identity]:
-    """Return the identities in *content*, the TOML of a file of tokens, by the tokens' hashes.
+    """Return the identities in *content*, a tokens file in TOML, by token hash.
 
     Raises:
-        UnusableTokensError: it is not such a file, or has no token. The message has no value of
-            the file, in which somebody may have written a token.
+        UnusableTokensError: the content is invalid or has no token. The message contains no
+            value of the file, because someone may have written a token into it.
     """
     try:
         file = _FILE.validate_python(tomllib.loads(content.decode()))
     except UnicodeDecodeError:
         raise UnusableTokensError("is not UTF-8") from None
     except tomllib.TOMLDecodeError as error:
-        raise UnusableTokensError(f"is not TOML{_place(str(error))}") from None
+        raise UnusableTokensError(f"is not TOML{_extract_place(str(error))}") from None
     except RecursionError:
         raise UnusableTokensError("nests too deeply") from None
     except ValidationError as error:
-        raise UnusableTokensError(f"is invalid: {_faults(error)}") from None
+        raise UnusableTokensError(f"is invalid: {_describe_faults(error)}") from None
     identities: dict[str, Identity] = {}
     names = set()
     for entry in file.tokens:
@@ -186,16 +185,16 @@ def read_tokens(content: bytes) -> Mapping[str, Identity]:
     return identities
 
 
-def _place(fault: str) -> str:
-    """Return the line and column in *fault*, of the parser of TOML."""
+def _extract_place(fault: str) -> str:
+    """Return the line and column in *fault*, a message of the TOML parser, or ""."""
     _, parenthesis, place = fault.rpartition(" (at ")
     return f" (at {place}" if parenthesis else ""
 
 
-def _faults(error: ValidationError) -> str:
+def _describe_faults(error: ValidationError) -> str:
     faults = []
     for fault in error.errors():
-        # Of an unknown name only the place is told.
+        # Do not repeat an unknown name: it may be a secret.
         is_unknown = fault["type"] == "unexpected_keyword_argument"
         place = fault["loc"][:-1] if is_unknown else fault["loc"]
         faults.append(f"{'.'.join(map(str, place)) or 'the file'}: {fault['msg']}")

@@ -1,1 +1,1 @@
-"""Settings of the server, their ranges, and the policies of the proxy and the gateways."""
+"""Settings of the server with their ranges, and policies of proxy and gateways."""

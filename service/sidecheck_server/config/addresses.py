@@ -1,4 +1,4 @@
-"""TCP addresses as settings, options and headers write them, and the loopback among them."""
+"""TCP addresses in settings, options and headers; detection of loopback."""
 
 import socket
 from dataclasses import dataclass
@@ -16,15 +16,16 @@ __all__ = [
 class ClientTls:
     """TLS settings of a command that calls a server, with the names of files in PEM.
 
-    They are those of `sidecheck.Tls`, which commands import only once they call a server.
+    The fields are the parameters of `sidecheck.Tls`, which commands import only when they
+    call a server.
     """
 
-    #: Authorities of the server; None for those of the system.
+    #: Certificate authorities of the server; None for the authorities of the system.
     ca: str | None = None
     #: The certificate of the command and its key; None if the server requires none.
     certificate: str | None = None
     key: str | None = None
-    #: The name that the certificate of the server must have; "" for the host of the address.
+    #: The name in the certificate of the server; "" for the host of the address.
     server_name: str = ""
 
 
@@ -40,15 +41,15 @@ class Address:
 
     @classmethod
     def parse(cls, text: str) -> "Address":
-        """Return the address that *text*, ``host:port``, names; IPv6 is in brackets or not.
+        """Return the address in *text*, ``host:port``; brackets around IPv6 are optional.
 
         Raises:
-            ValueError: it names none; the message says what is expected.
+            ValueError: *text* is not an address; the message describes the expected form.
         """
-        written_host, _, port = text.rpartition(":")
+        host_text, _, port = text.rpartition(":")
         is_port = port.isascii() and port.isdigit() and len(port) <= len(str(_LARGEST_PORT))
-        host = written_host.strip("[]")
-        is_host = written_host in {host, f"[{host}]"} and (
+        host = host_text.strip("[]")
+        is_host = host_text in {host, f"[{host}]"} and (
             _is_ipv6(host) if ":" in host else bool(host)
         )
         if not (is_host and is_port and int(port) <= _LARGEST_PORT):
@@ -60,21 +61,21 @@ class Address:
         return f"{host}:{self.port}"
 
     def is_loopback(self) -> bool:
-        """Return whether only this machine can connect to it; a name is looked up."""
+        """Return whether only this machine can connect to it; look names up."""
         if is_loopback_host(self.host):
             return True
         try:
             infos = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError):
-            # Nobody can listen there either.
+            # A server cannot listen on an unresolvable name either.
             return False
         return all(is_loopback_host(str(sockaddr[0])) for *_, sockaddr in infos)
 
 
 def is_loopback_host(host: str) -> bool:
-    """Return whether *host*, a name or an IP address, is the loopback by its text alone.
+    """Return whether the text of *host*, a name or IP address, denotes loopback.
 
-    A name other than ``localhost`` is not, whatever it resolves to: its owner decides that.
+    No name except ``localhost`` does, because the owner of a name controls its addresses.
     """
     if host.lower().removesuffix(".") == "localhost":
         return True
@@ -85,10 +86,10 @@ def is_loopback_host(host: str) -> bool:
 
 
 def unmapped_ip(text: str) -> IPv4Address | IPv6Address:
-    """Return the IP address *text*, without zone, and as IPv4 if it is that mapped to IPv6.
+    """Return the IP address *text* without zone; an IPv4-mapped one becomes IPv4.
 
     Raises:
-        ValueError: it is no IP address.
+        ValueError: *text* is not an IP address.
     """
     ip = ip_address(text.removeprefix("[").removesuffix("]").partition("%")[0])
     mapped = ip.ipv4_mapped if isinstance(ip, IPv6Address) else None

@@ -1,4 +1,4 @@
-"""Files that the server reads at its start: what they must be, and how large they may be."""
+"""Checks of the files that the server reads at startup."""
 
 import stat
 from pathlib import Path
@@ -15,17 +15,16 @@ _KINDS = {
 
 
 class UnusableFileError(Exception):
-    """A file cannot be used; the message says why, without its name."""
+    """A file cannot be used; the message is the reason, without the file name."""
 
 
 def check_file(path: Path, most_bytes: int | None = None) -> None:
-    """Check that *path* is a regular file, whose content is there and has an end.
+    """Check that *path* is a regular file.
 
-    A FIFO or a device would hold up the start for as long as nobody writes to it, or
-    never end.
+    Reading a FIFO or a device could block the startup, or never end.
 
     Raises:
-        UnusableFileError: it is not, or has more than *most_bytes*.
+        UnusableFileError: it is not a regular file, or has more than *most_bytes*.
         FileNotFoundError: it does not exist.
     """
     try:

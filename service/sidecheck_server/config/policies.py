@@ -1,4 +1,4 @@
-"""Policies: what the proxy and the gateways do about each kind of finding."""
+"""Policies of the proxy and the gateways for invalid subjects."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,13 +8,13 @@ __all__ = ["GatewayPolicies", "Pinning", "Policies", "Policy", "Repairs"]
 
 
 class Policy(StrEnum):
-    """What becomes of a subject that is invalid."""
+    """Handling of a kind of subject."""
 
-    #: It is reported, and rejected in the way of the specification.
+    #: Invalid subjects are reported, and rejected as the specification defines.
     ENFORCE = "enforce"
-    #: It is reported, and passes.
+    #: Invalid subjects are reported, and forwarded.
     AUDIT = "audit"
-    #: It is not validated.
+    #: Subjects are not validated.
     OFF = "off"
 
 
@@ -55,13 +55,13 @@ class Policies:
 
     @property
     def enforces_any(self) -> bool:
-        """Whether anything that is not validated may not pass."""
+        """Whether any policy is `Policy.ENFORCE`."""
         return Policy.ENFORCE in (self.arguments, self.results, self.messages, self.tools)
 
 
 @dataclass(frozen=True, slots=True)
 class GatewayPolicies(Policies):
-    """The policies of gateways, and where the tools of their servers are pinned."""
+    """The policies of gateways, with the pinning of tools."""
 
     pins: Annotated[
         Pinning, "Whether tools must be those of a lock file, which first-use writes."

@@ -56,31 +56,31 @@ __all__ = [
 ]
 
 _MOST = 2**31 - 1
-"""The largest value of most limits: options of gRPC and limits in the API have 32 bits."""
+"""Largest value of most limits: gRPC options and limits in the API are 32-bit integers."""
 
 _MOST_SECONDS = 86_400
-"""A day. Timers overflow when they are set to much more than a century."""
+"""Largest time, one day. Timers overflow above about a century."""
 
 _LIMIT_RANGES = {
-    # The first worker proves that it works by compiling the schema `true`.
+    # At startup, a worker compiles the schema `true` as a check.
     "schema_bytes": (len("true"), _MOST),
-    # RE2's parser has a level for each level of blocks.
+    # Repetitions become nested blocks, and RE2 limits the nesting.
     "pattern_repetitions": (1, 100_000),
     "steps": (1, 2**53),
     "inline_steps": (1, LONGEST_SEARCH - 1),
     "compile_seconds": (1, _MOST_SECONDS),
     "validation_seconds": (1, _MOST_SECONDS),
-    # A worker maps 53 MiB before its first task. Below, none would start.
+    # A worker maps 53 MiB before its first task; none would start with less.
     "worker_bytes": (128 << 20, 2**53),
 }
-"""The least and the largest value of limits that have other bounds than 1 and `_MOST`."""
+"""Least and largest value of the limits with a range other than 1 to `_MOST`."""
 
 _LONGEST_SOCKET_PATH = 107
-"""Bytes of a unix socket's path: `sun_path` has 108, and a null byte ends it (unix(7))."""
+"""Longest path of a unix socket in bytes: `sun_path` has 108 with the final null (unix(7))."""
 
 
 def read_list(value: Any) -> Any:
-    """Return the list that a text holds: JSON, or items with commas between them."""
+    """Return the list in a text, which is a JSON array or comma-separated items."""
     if not isinstance(value, str):
         return value
     if value.lstrip().startswith("["):
@@ -92,7 +92,7 @@ def read_list(value: Any) -> Any:
 
 
 def read_files(value: Any) -> Any:
-    """Return the files of tools that a text holds: JSON, or names with commas between them."""
+    """Return the tools files in a text: a JSON array or comma-separated names."""
     is_json = isinstance(value, str) and value.lstrip().startswith("[")
     items = read_list(value)
     return [{"file": item} for item in items] if isinstance(value, str) and not is_json else items
@@ -138,10 +138,10 @@ def check_socket_path(path: Path | None) -> Path | None:
 
 
 def read_registry(value: Any) -> RegistryLocation:
-    """Return the location that *value* names: a URI, or a regular file if it exists."""
+    """Return the location in *value*: a URI, or the path of a regular or absent file."""
     if value is None or isinstance(value, PostgresLocation):
         return value
-    # A variable that a file was read into, as a Secret is, often ends with a line feed.
+    # A variable with the contents of a file, such as a Secret, often ends with a line feed.
     if isinstance(value, str) and PostgresLocation.is_uri(uri := value.strip()):
         _check_characters(uri)
         return PostgresLocation(uri)
@@ -149,7 +149,7 @@ def read_registry(value: Any) -> RegistryLocation:
         raise ValueError("is empty; leave it unset for a registry in memory")
     is_connection = isinstance(value, str) and PostgresLocation.is_other_connection(value)
     if is_connection or not isinstance(value, str | Path):
-        # pydantic reports no TypeError
+        # Not a TypeError, which pydantic does not report as a validation error.
         raise ValueError('expected the path of a file, or "postgresql://user@host:port/database"')
     path = Path(value)
     with suppress(FileNotFoundError):
@@ -169,7 +169,7 @@ def check_quotas(quotas: RegistryQuotas) -> RegistryQuotas:
 
 
 def check_policies(policies: GatewayPolicies) -> GatewayPolicies:
-    """Check that *policies* which pin tools have a folder for it."""
+    """Check that *policies* have a folder if they pin tools."""
     if policies.pins is not Pinning.OFF and not policies.pins_folder:
         raise ValueError("pins_folder must be set, for the lock files of pinned tools")
     return policies
@@ -178,7 +178,7 @@ def check_policies(policies: GatewayPolicies) -> GatewayPolicies:
 def check_tls(
     listen: str, certificate: Path | None, key: Path | None, client_ca: Path | None
 ) -> None:
-    """Check that the settings of TLS are complete, and that there is an address for them."""
+    """Check that the TLS settings are complete and that a TCP address is set."""
     if certificate is None:
         for name, path in (("tls_key", key), ("tls_client_ca", client_ca)):
             if path is not None:
@@ -205,7 +205,7 @@ def check_limits(limits: Limits) -> Limits:
     """Check that *limits* are in their ranges, and return them.
 
     Raises:
-        ValueError: one is not; the text names it.
+        ValueError: a limit is out of range; the message names it.
     """
     for field in fields(limits):
         value = getattr(limits, field.name)
@@ -222,7 +222,7 @@ def check_limits(limits: Limits) -> Limits:
 
 
 _LARGEST_FILE = 1 << 20
-"""Bytes of the settings file."""
+"""Largest settings file, in bytes."""
 _FILE_VARIABLE = "SIDECHECK_CONFIG"
 
 
@@ -235,7 +235,7 @@ class ToolsFile:
     """A file of tool definitions to register at startup."""
 
     file: Path
-    #: The namespace of the tools; "" stands for the file's name without its suffix.
+    #: The namespace of the tools; "" stands for the file name without its suffix.
     server: Annotated[str, Field(max_length=256)] = ""
 
 
@@ -273,9 +273,9 @@ class Settings(BaseSettings):
     tls_certificate: Annotated[
         Path | None,
         Field(
-            description="File of the certificate of the TCP address, in PEM, followed by those "
-            "between it and its authority; without it, plain text. Read again when it changes, "
-            "as are the next two."
+            description="File of the certificate of the TCP address, in PEM, followed by the "
+            "intermediate certificates; without it, plain text. Read again when it changes, as "
+            "are the next two."
         ),
     ] = None
     tls_key: Annotated[
@@ -284,8 +284,8 @@ class Settings(BaseSettings):
     tls_client_ca: Annotated[
         Path | None,
         Field(
-            description="File of the authorities of clients, in PEM: connections without a "
-            "certificate of theirs are rejected. Unset, clients need none."
+            description="File of the certificate authorities of clients, in PEM: connections "
+            "without a certificate from one of them are rejected. Unset, clients need none."
         ),
     ] = None
     tokens_file: Annotated[
@@ -298,15 +298,15 @@ class Settings(BaseSettings):
     tokens_without_tls: Annotated[
         bool,
         Field(
-            description="Whether tokens may pass a network in plain text, as where a mesh "
-            "encrypts it."
+            description="Whether tokens are accepted over a network without TLS, for example if "
+            "a mesh encrypts the traffic."
         ),
     ] = False
     admin_open: Annotated[
         bool,
         Field(
             description="Whether the admin address serves the page and the methods of the API "
-            "beyond loopback, to whoever reaches it."
+            "beyond loopback, to every client that can connect."
         ),
     ] = False
     registry: Annotated[
@@ -324,10 +324,10 @@ class Settings(BaseSettings):
             ge=60,
             le=30 * _MOST_SECONDS,
             allow_inf_nan=False,
-            description="Seconds for which changes of the registry are kept, for those who watch "
-            "it (`WatchTools`), at most 32 MiB of definitions in each server; and by a registry "
-            "on PostgreSQL, also for the servers that follow it, at most the last 10,000, and as "
-            "many bytes as the quota `bytes`.",
+            description="Seconds for which changes of the registry are kept. Each server keeps "
+            "at most 32 MiB of definitions for watches (`WatchTools`). A registry on PostgreSQL "
+            "keeps at most the last 10,000 changes, and as many bytes as the quota `bytes`, for "
+            "the servers that follow it.",
         ),
     ] = HISTORY_SECONDS
     tools: Annotated[
@@ -354,16 +354,16 @@ class Settings(BaseSettings):
         Field(
             ge=1,
             le=256,
-            description="Number of processes that serve the TCP address, each on a processor of "
-            "its own. With several, one more process has the registry, the workers and the admin "
-            "address.",
+            description="Number of processes that serve the TCP address, each using up to one "
+            "processor. With several, one more process has the registry, the workers and the "
+            "admin address.",
         ),
     ] = 1
     event_loop: Annotated[
         Literal["asyncio", "uvloop"],
         Field(
-            description="Event loop of what serves calls; uvloop, which takes about a tenth less "
-            "of the processor, needs the extra `uvloop` of the package."
+            description="Event loop of the processes that serve calls; uvloop, which takes about "
+            "a tenth less processor time, needs the extra `uvloop` of the package."
         ),
     ] = "asyncio"
     memory_bytes: Annotated[
@@ -375,6 +375,7 @@ class Settings(BaseSettings):
             "processes share it.",
         ),
     ] = 256 << 20
+    # Decision 0020: the operator, not the caller, decides which verdicts are enforced.
     report_only: Annotated[
         tuple[str, ...],
         NoDecode,
@@ -428,7 +429,7 @@ class Settings(BaseSettings):
     gateway_policies: Annotated[
         GatewayPolicies,
         AfterValidator(check_policies),
-        Field(description="What gateways do about what is invalid."),
+        Field(description="Policies of gateways for invalid subjects."),
     ] = GatewayPolicies()
     registry_quotas: Annotated[
         RegistryQuotas,
@@ -482,7 +483,7 @@ def read_settings(config: Path | None = None, **flags: Any) -> Settings:
     try:
         if file is not None:
             check_file(file, _LARGEST_FILE)
-        # Of a class that other processes know.
+        # An instance of `Settings`, which other processes can unpickle, unlike `FromFile`.
         return Settings.model_construct(**dict(FromFile(**values)))
     except FileNotFoundError:
         raise UnusableSettingsError(f"the settings file {file} does not exist") from None

@@ -1,4 +1,4 @@
-"""Limits of connections, calls and bytes that the transport holds at once."""
+"""Limits on the connections, calls and bytes that the transport holds at once."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -7,7 +7,7 @@ from pydantic import Field
 
 __all__ = ["TransportLimits"]
 
-# gRPC takes times in milliseconds, and all numbers with 31 bits.
+# gRPC options are 31-bit integers, and its times are in milliseconds.
 _TIME = Field(ge=1, le=1_000_000)
 _COUNT = Field(ge=1, le=40_000)
 _METADATA = Field(ge=1024, le=1 << 30)
@@ -16,12 +16,14 @@ _BYTES = Field(ge=1 << 20)
 
 @dataclass(frozen=True, slots=True)
 class TransportLimits:
-    """What peers may make the transport hold, whatever they send or leave unread.
+    """Limits on the resources that peers can occupy by sending, or by not reading.
 
-    Calls beyond it are shed with OVERLOADED: before their messages are read, or when there is
-    no room for a large message or response. Each limit is annotated with its description,
-    which help and documentation show.
+    Calls beyond a limit are shed with OVERLOADED: before their messages are read, or if a
+    large message or response exceeds a limit on bytes. The annotation of each limit is its
+    description in help texts and in the documentation.
     """
+
+    # Decision 0053: `connection_calls` keeps the queue of an overloaded server in its clients.
 
     connections: Annotated[
         int, "Most open connections; gRPC closes further ones at once.", _COUNT

@@ -4,8 +4,8 @@ Nothing in this package uses a transport, an event loop, a log, a clock, a file 
 network. Input is bytes and text, output is verdicts or `RequestError`, and the same
 input always gives the same output.
 
-The names here are its public face. They are imported at their first use, as whatever imports
-a module of the core imports this one, too.
+The names in `__all__` are the public interface. Each is imported at its first use: importing
+any module of the core imports this package, which must stay cheap.
 """
 
 from importlib import import_module

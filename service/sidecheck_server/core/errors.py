@@ -1,4 +1,4 @@
-"""Errors: why no verdict was possible.
+"""Errors of requests for which no verdict was possible.
 
 Every error has one `ErrorReason`. Reasons are stable, so programs may branch on them;
 messages are for people and may change. `rpc.status` maps reasons to gRPC codes.
@@ -14,7 +14,7 @@ __all__ = ["ErrorReason", "RequestError"]
 
 
 class ErrorReason(StrEnum):
-    """Why no verdict was possible."""
+    """Reason of an error: why no verdict was possible."""
 
     # The request
     INVALID_REQUEST = "INVALID_REQUEST"
@@ -48,7 +48,7 @@ class ErrorReason(StrEnum):
     INVALID_PATTERN = "INVALID_PATTERN"
     """A pattern of the schema is not a regular expression of ECMA-262."""
     UNSUPPORTED_PATTERN = "UNSUPPORTED_PATTERN"
-    """A pattern has look-around or back-references, which linear-time matching cannot run."""
+    """A pattern has look-around or back-references, which linear-time engines cannot match."""
     UNRESOLVABLE_REFERENCE = "UNRESOLVABLE_REFERENCE"
     """A reference of the schema cannot be resolved; nothing is ever fetched."""
     REFERENCE_CYCLE = "REFERENCE_CYCLE"
@@ -70,23 +70,23 @@ class ErrorReason(StrEnum):
     QUOTA_EXCEEDED = "QUOTA_EXCEEDED"
     """A registration would exceed a quota of the registry; metadata ``quota`` names it."""
     COMPACTED = "COMPACTED"
-    """Changes of the registry are asked for that are not kept; list the tools instead."""
+    """The registry no longer keeps the requested changes; list the tools instead."""
     REVISION_NOT_REACHED = "REVISION_NOT_REACHED"
-    """The server does not have the revision that the request asks for; a retry may succeed."""
+    """The server has not reached the revision that the request requires; a retry may succeed."""
     REGISTRY_UNUSABLE = "REGISTRY_UNUSABLE"
-    """The registry cannot be written, and reads go on; nothing has changed, unless metadata
-    ``outcome`` is ``unknown``: the change may have taken effect then."""
+    """The registry cannot be written; reads continue. Nothing has changed, unless metadata
+    ``outcome`` is ``unknown``: then the change may have taken effect."""
 
     # The caller
     UNAUTHENTICATED = "UNAUTHENTICATED"
     """The call has no token, or one that the server does not know."""
     PERMISSION_DENIED = "PERMISSION_DENIED"
-    """The token lacks a role, or is for other servers; metadata ``role`` and ``method``, or
-    ``server``, say which."""
+    """The token lacks a role, or is for other servers; metadata names the ``role`` and the
+    ``method``, or the ``server``."""
 
     # The service
     OVERLOADED = "OVERLOADED"
-    """The server has as much work as it may; a retry after the delay of RetryInfo may succeed."""
+    """A load limit of the server is reached; retry after the delay in RetryInfo."""
     WORKER_CRASHED = "WORKER_CRASHED"
     """The worker process crashed during the request, or none is alive; a retry may succeed."""
     SHUTTING_DOWN = "SHUTTING_DOWN"
@@ -97,9 +97,8 @@ class RequestError(Exception):
     """No verdict was possible; *reason* says why.
 
     ``metadata`` holds every variable part of the message by name, so that programs need
-    not parse text. ``violations`` lists the single faults of a schema or a tool
-    definition, of which the error itself reports the first; ``truncated`` says that there
-    may be more.
+    not parse text. ``violations`` lists all faults of a schema or a tool definition; the
+    message reports the first. ``truncated`` is true if the list may be incomplete.
     """
 
     def __init__(
@@ -128,7 +127,7 @@ class RequestError(Exception):
         return hash((self.reason, self.message))
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Errors of workers cross process borders.
+        # Workers send errors to the server as pickles.
         content = (self.reason, self.message, self.metadata, self.violations)
         return (RequestError, content, {"truncated": self.truncated})
 

@@ -1,7 +1,7 @@
-"""Evaluation of payloads: the one way from JSON bytes to a verdict.
+"""Evaluation of payloads: from JSON bytes to a verdict.
 
-The fast engine decides. The complete engine decides where the fast one cannot, and
-explains why a payload is invalid.
+The fast engine decides validity. The complete engine decides for schemas without a fast
+engine, and finds the violations of invalid payloads.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,10 @@ from sidecheck_server.core.limits import (
 from sidecheck_server.core.payload import MalformedError, decode, number_steps
 from sidecheck_server.core.repair.repairs import apply_repairs, encode_repaired
 from sidecheck_server.core.repair.types import Repairs, UnknownArguments
-from sidecheck_server.core.repair.unknown import find_unknown_properties, report_unknown_properties
+from sidecheck_server.core.repair.unknown_properties import (
+    find_unknown_properties,
+    report_unknown_properties,
+)
 from sidecheck_server.core.types import JsonValue, Repair, Severity, Verdict, Violation
 
 __all__ = [
@@ -33,10 +36,10 @@ __all__ = [
 ]
 
 DISAGREEMENT = "ENGINE_DISAGREEMENT"
-"""Code of the violation that reports that the two engines disagree: a defect."""
+"""Code of the violation for a disagreement of the two engines, which is a defect."""
 
 DETAILS_UNAVAILABLE = "DETAILS_UNAVAILABLE"
-"""Code of the violation of an invalid payload whose faults are not reported."""
+"""Code of the only violation of an invalid payload whose faults were not searched for."""
 
 VALID = Verdict()
 """The verdict on a valid payload."""
@@ -58,9 +61,9 @@ class EvaluationOptions:
     max_length: int = 1 << 20
     #: Whether messages leave out values and names of the payload.
     hide_values: bool = False
-    #: Whether to find out why an invalid payload is invalid.
+    #: Whether to list the violations of an invalid payload.
     explains: bool = True
-    #: The repairs that are requested beside the verdict, if any.
+    #: Repairs to return with the verdict, if requested.
     repairs: Repairs | None = None
 
     def __post_init__(self) -> None:
@@ -94,9 +97,9 @@ def evaluate(compiled: CompiledSchema, payload: bytes, options: EvaluationOption
 def try_evaluate_inline(
     compiled: CompiledSchema, payload: bytes, options: EvaluationOptions, budget: Budget
 ) -> Verdict | None:
-    """Return the verdict of `evaluate`, or None if it takes too long for the event loop.
+    """Return the verdict of `evaluate`; None if it takes too long for the event loop.
 
-    *budget* has the steps that it may take, and afterwards those that are left.
+    The steps taken are subtracted from *budget*.
 
     Raises:
         RequestError: as `evaluate`.
@@ -124,7 +127,7 @@ def _evaluate(
     *,
     inline: bool,
 ) -> Verdict:
-    # Most payloads are valid, and need no more than these lines.
+    # Fast path: most payloads are valid and are decided here.
     try:
         depth = compiled.limits.payload_depth
         value = decode(payload, max_depth=depth, max_violations=options.max_violations)
@@ -144,7 +147,7 @@ def _collect(
 ) -> bool:
     """Move violations from *source* to *violations* up to the limits of *options*.
 
-    Return whether *source* has more. Those are not computed.
+    Return whether *source* has more, which stay uncomputed.
     """
     characters = options.max_length
     for violation in source:
@@ -158,8 +161,8 @@ def _collect(
 class Evaluator:
     """Evaluation of one decoded payload within a budget.
 
-    When the budget ends, an *inline* evaluation gives up; any other returns the
-    incomplete verdict if it knows at least that the payload is invalid.
+    When the budget is spent, an *inline* evaluation raises Exhausted. Otherwise the result
+    is an incomplete verdict, provided that the payload is known to be invalid.
     """
 
     __slots__ = ("_budget", "_compiled", "_inline", "_options")
@@ -190,7 +193,7 @@ class Evaluator:
             repair = self._repair(payload, value, repairs, valid=verdict.valid)
             verdict = self._add_unknown(verdict, value, repairs.unknown)
         except _OUT_OF_BOUNDS:
-            # An invalid payload stays invalid, whatever the repairs would have found.
+            # Repairs cannot change the verdict on the original payload.
             if verdict.valid or self._inline:
                 raise
             return replace(verdict, truncated=True)
@@ -207,12 +210,12 @@ class Evaluator:
         return self._explain(value)
 
     def _decide(self, value: JsonValue) -> Verdict:
-        """Return the verdict of the complete engine where there is no fast one."""
+        """Return the verdict of the complete engine, for a schema without a fast one."""
         violations: list[Violation] = []
         try:
             truncated = _collect(self._find_violations(value), self._options, violations)
         except _OUT_OF_BOUNDS:
-            # One violation decides the verdict.
+            # One violation is enough to decide.
             if not violations or self._inline:
                 raise
             truncated = True
@@ -224,7 +227,8 @@ class Evaluator:
         try:
             truncated = _collect(self._find_violations(value), self._options, violations)
         except _OUT_OF_BOUNDS:
-            # The decision is known; only its reasons exceed the budget or the stack.
+            # Decision 0013: the payload is known to be invalid; only the explanation
+            # exceeds the budget or the stack.
             if self._inline:
                 raise
             if not violations:
@@ -232,8 +236,8 @@ class Evaluator:
             truncated = True
         if violations:
             return Verdict.listing(violations, truncated=truncated)
-        # Either engine may be wrong. This detects a wrong "invalid" of the fast engine; a
-        # wrong "valid" stays undetected.
+        # Either engine may be wrong. Only a wrong "invalid" of the fast engine is detected;
+        # a wrong "valid" is not.
         message = (
             "the payload is invalid, but the validation engines disagree why; "
             "please report this schema"
@@ -244,7 +248,7 @@ class Evaluator:
         if self._inline and not self._compiled.explains_inline:
             raise Exhausted
         faults = self._compiled.complete.faults(value, self._budget)
-        # What is not explained in the event loop is in a worker, with more steps.
+        # A worker, which has more steps, evaluates again what the event loop cannot explain.
         return explain(faults, hide_values=self._options.hide_values, all_steps=self._inline)
 
     def _add_unknown(
@@ -262,6 +266,7 @@ class Evaluator:
         truncated = _collect(reported, self._options, violations)
         return Verdict.listing(violations, truncated=verdict.truncated or truncated)
 
+    # Decision 0021: the verdict is on the original payload; the repaired one is returned with it.
     def _repair(
         self, payload: bytes, value: JsonValue, repairs: Repairs, *, valid: bool
     ) -> Repair | None:
@@ -288,5 +293,5 @@ class Evaluator:
 def details_unavailable(
     message: str = "the payload is invalid; finding the details would take too long",
 ) -> Verdict:
-    """Return the verdict on a payload that is invalid for reasons that are not known."""
+    """Return the verdict on an invalid payload without its violations."""
     return Verdict((Violation("", "", "", DETAILS_UNAVAILABLE, message),), truncated=True)

@@ -1,10 +1,11 @@
-"""Numbers by their decimal value, also where no double has it.
+"""JSON numbers with their exact decimal value.
 
-JSON Schema compares numbers by their mathematical value (2020-12 core, section 4.2.2), and a JSON
-text is decimal. A double stands for the shortest decimal that denotes it. So a number with a
-fraction or an exponent is read as a double if that is its value, and if it is smaller than 2^53,
-from where on doubles lie between integers; as an `ExactNumber` otherwise.
+JSON Schema compares numbers by their mathematical value (2020-12 core, section 4.2.2), and JSON
+text is decimal. A double represents the shortest decimal that rounds to it. A number with a
+fraction or an exponent is read as a double if that decimal equals the number and its magnitude
+is below 2^53, where every integer is still a double; otherwise as an `ExactNumber`.
 """
+# Decision 0005: values compare and are digested by their decimal value.
 
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -19,16 +20,16 @@ __all__ = [
 ]
 
 MOST_DIGITS = 4300
-"""The most digits of a number written without exponent, before and after its point.
+"""Most digits of a number written without exponent, before and after the decimal point.
 
-It is CPython's limit for integers (sys.int_info.default_max_str_digits), whose conversion takes
-time that grows with the square of their length. RFC 8259, section 6, allows limits.
+This is CPython's limit for integers (sys.int_info.default_max_str_digits): the time of a
+conversion grows with the square of the length. RFC 8259, section 6, allows such limits.
 """
 
 _ALL_INTEGERS = 2.0**53
-"""Up to here every integer is a double, and compares with doubles as with their decimals."""
+"""Up to 2^53 every integer is a double, so binary and decimal comparisons agree."""
 
-# Texts up to this length have at most 15 significant digits, which every double keeps.
+# Texts up to this length have at most 15 significant digits, which doubles preserve.
 _SHORT = 16
 _SMALLEST = 1e-290
 _LONGEST_EXPONENT = 10
@@ -39,7 +40,7 @@ class NumberTooLongError(ValueError):
 
 
 class Parts(NamedTuple):
-    """A decimal number: the sign, digits without zeros at either end, and the power of ten."""
+    """A decimal number: sign, digits without outer zeros, and power of ten."""
 
     sign: str
     digits: str
@@ -47,15 +48,15 @@ class Parts(NamedTuple):
 
 
 class ExactNumber(float):
-    """A number whose value no double stands for: it compares by its decimal value.
+    """A number that no double represents; it compares by its decimal value.
 
-    The double that it is for code that knows no better is the nearest one, or an infinity.
+    As a float, it has the value of the nearest double, or infinity.
     """
 
     __slots__ = ("_decimal", "text")
 
     def __new__(cls, text: str) -> "ExactNumber":
-        """Take the JSON number *text*."""
+        """Create the number from its JSON *text*."""
         number = super().__new__(cls, text)
         number.text = text
         number._decimal = None
@@ -66,7 +67,7 @@ class ExactNumber(float):
 
     @property
     def decimal(self) -> Decimal:
-        """The value, which takes no more memory than the text."""
+        """The exact value; its memory is proportional to the length of the text."""
         if self._decimal is None:
             self._decimal = Decimal(self.text)
         return self._decimal
@@ -97,7 +98,7 @@ class ExactNumber(float):
         return bool(self.decimal >= _decimal_of(other))
 
     def __bool__(self) -> bool:
-        return True  # Zero is a double.
+        return True  # Zero is always read as a double.
 
     def __hash__(self) -> int:
         return hash(self.decimal)
@@ -136,7 +137,7 @@ def read_number(text: str) -> float:
 
 
 def parts_of(number: float) -> Parts:
-    """Return the decimal that *number*, which is finite, stands for."""
+    """Return the decimal parts of *number*, which must be finite."""
     return _split(number.text if isinstance(number, ExactNumber) else repr(number))
 
 

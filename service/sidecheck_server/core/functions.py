@@ -1,8 +1,8 @@
-"""The public functions of the core, for programs that validate in their own process.
+"""Public functions of the core, for programs that validate in process.
 
 All are pure and synchronous, take and return JSON as `bytes`, and are bounded by *limits*.
-A verdict on what is invalid is returned; `RequestError` says why there is none. A compiled
-schema may be kept and used in any thread.
+Invalid input gives a verdict with violations; `RequestError` means that no verdict was
+possible. A compiled schema may be kept and used in any thread.
 """
 
 from collections.abc import Callable, Sequence
@@ -89,19 +89,19 @@ def compile_schema(
     assert_formats: bool = False,
     limits: Limits = _LIMITS,
 ) -> CompiledSchema:
-    """Return the JSON *schema*, compiled; references may lead into *documents*.
+    """Compile the JSON *schema*; its references may lead into *documents*.
 
     Raises:
-        RequestError: it cannot be used, with a violation for each fault; LIMIT_EXCEEDED.
+        RequestError: the schema is unusable, with a violation for each fault; LIMIT_EXCEEDED.
     """
     source = SchemaSource(schema, tuple(documents), assert_formats=assert_formats)
-    return _compiled(source, limits)
+    return _compile(source, limits)
 
 
 def validate(
     schema: CompiledSchema, payload: bytes, options: EvaluationOptions = _OPTIONS
 ) -> Verdict:
-    """Return the verdict on *payload*; with repairs in *options*, a repaired one beside it.
+    """Return the verdict on *payload*, with a repaired payload if requested.
 
     Raises:
         RequestError: LIMIT_EXCEEDED, by the limits that *schema* was compiled with.
@@ -116,20 +116,23 @@ def check_message(
     *,
     limits: Limits = _LIMITS,
 ) -> Verdict:
-    """Return the verdict on *message*, a JSON-RPC message of *sender* or a batch, by itself.
+    """Return the verdict on *message*, a JSON-RPC message or batch, without a session.
+
+    *sender* is the peer that sent the message; with None, methods of both peers are accepted.
 
     Raises:
         RequestError: UNKNOWN_PROTOCOL_VERSION; LIMIT_EXCEEDED.
     """
-    context = _context(protocol_version, sender)
-    return _checked(ProtocolMessage(message), context, limits).findings.verdict()
+    context = _create_context(protocol_version, sender)
+    return _check(ProtocolMessage(message), context, limits).findings.verdict()
 
 
 class MessageSession:
-    """The messages of one connection, each checked after those before it.
+    """Checks the messages of one connection, in order.
 
-    The version is the one that the peers agree on, unless *protocol_version* names it. If the
-    connection is not seen *from_beginning*, rules that need the whole of it are silent.
+    *protocol_version* pins the version; by default the session follows the negotiation of the
+    peers. Unless the first message is seen (*from_beginning*), rules that depend on earlier
+    messages report nothing.
     """
 
     def __init__(
@@ -140,7 +143,7 @@ class MessageSession:
         limits: Limits = _LIMITS,
     ) -> None:
         self._session = Session(
-            _context(protocol_version or DEFAULT_VERSION),
+            _create_context(protocol_version or DEFAULT_VERSION),
             pinned=bool(protocol_version),
             from_beginning=from_beginning,
         )
@@ -150,7 +153,7 @@ class MessageSession:
         """Return the verdict on the next *message*.
 
         Raises:
-            RequestError: LIMIT_EXCEEDED; the session goes on.
+            RequestError: LIMIT_EXCEEDED; the session remains usable.
         """
         request = self._session.check_request(
             ProtocolMessage(message), Sender(sender), ReportLimits()
@@ -162,7 +165,7 @@ class MessageSession:
             raise
         for _ in self._session.record(request, report):
             pass
-        _resolve(request, report, self._limits)
+        _resolve_deferred_checks(request, report, self._limits)
         return report.findings.verdict()
 
 
@@ -171,16 +174,16 @@ def check_tools(
 ) -> tuple[CheckedTool, ...]:
     """Return the outcome of each definition in *tools_list*, in order.
 
-    The text is one definition, a list of them, or a result of ``tools/list``, in its response
-    or alone.
+    The text is one definition, a list of definitions, a ``tools/list`` result, or a response
+    with such a result.
 
     Raises:
         RequestError: INVALID_TOOL if it is none of these, with violations;
             UNKNOWN_PROTOCOL_VERSION; LIMIT_EXCEEDED.
     """
-    context = _context(protocol_version)
+    context = _create_context(protocol_version)
     tools = read_tools_list(tools_list, limits).tools
-    reports = [_report_of_tool(tool.json, context, limits) for tool in tools]
+    reports = [_check_tool(tool.json, context, limits) for tool in tools]
     return tuple(tool_outcomes(reports, [tool.pointer for tool in tools], _DUPLICATE))
 
 
@@ -192,19 +195,21 @@ def convert_tools(
     server: str = "",
     limits: Limits = _LIMITS,
 ) -> tuple[ConvertedTool | RequestError, ...]:
-    """Return each of *definitions*, of *server*, as a tool of *api*, or why there is none.
+    """Convert *definitions* of *server* to tools of *api*, or to errors.
 
-    They are the tools of one request: names, and what may be strict, depend on all of them.
+    Pass all tools of one request together: names and strict modes depend on the whole set.
     """
     provider = PROVIDERS[api]
-    read = [_batch_tool(definition, server, limits) for definition in definitions]
-    batch = ToolBatch(read, provider, options)
+    tools = [_read_batch_tool(definition, server, limits) for definition in definitions]
+    batch = ToolBatch(tools, provider, options)
 
-    def convert(tool: BatchTool[ToolDefinition], by: ConversionOptions) -> ToolForm | RequestError:
+    def convert(
+        tool: BatchTool[ToolDefinition], tool_options: ConversionOptions
+    ) -> ToolForm | RequestError:
         if isinstance(tool.definition, RequestError):
             return tool.definition
         try:
-            return convert_definition(tool.definition, provider, by, limits)
+            return convert_definition(tool.definition, provider, tool_options, limits)
         except RequestError as error:
             return error
 
@@ -219,15 +224,15 @@ def convert_tools(
 
 @dataclass(frozen=True, slots=True)
 class ConvertedCall:
-    """A call of a model as one of MCP."""
+    """A tool call of a model, converted to MCP."""
 
-    #: The original name of the tool; "" if the call does not tell.
+    #: The original name of the tool; "" if the call does not identify it.
     tool: str
     #: The id of the call in the API, or "".
     id: str
     #: The arguments as JSON text; b"" if they cannot be read.
     arguments: bytes
-    #: How they differ from those of the model.
+    #: Changes from the arguments of the model to *arguments*.
     changes: tuple[Change, ...]
     #: The verdict on the arguments, or on a call that cannot be read.
     verdict: Verdict
@@ -236,13 +241,13 @@ class ConvertedCall:
 def convert_call(
     call: bytes, mappings: Sequence[bytes], definition: bytes, *, limits: Limits = _LIMITS
 ) -> ConvertedCall:
-    """Return *call*, which a model made, as a call of the tool with *definition*.
+    """Convert *call*, a tool call of a model, to a call of the tool with *definition*.
 
-    *mappings* are those of the tools of the request, as `ConvertedTool.mapping` has them.
+    *mappings* are the `ConvertedTool.mapping` of all tools in the request.
 
     Raises:
-        RequestError: INVALID_REQUEST, INVALID_MAPPING or MAPPING_MISMATCH if they are not for
-            the call and the definition; LIMIT_EXCEEDED; as `compile_schema`.
+        RequestError: INVALID_REQUEST, INVALID_MAPPING or MAPPING_MISMATCH if the mappings do
+            not belong to the call and the definition; LIMIT_EXCEEDED; as `compile_schema`.
     """
     read_mappings = [mapping_from_json(text, limits) for text in mappings]
     model_call = read_model_call(call, PROVIDERS[common_api(read_mappings)], limits)
@@ -253,7 +258,7 @@ def convert_call(
     check_definition(mapping, tool.digest)
     if model_call.arguments is None or not model_call.verdict.valid:
         return ConvertedCall(mapping.tool, model_call.id, b"", (), model_call.verdict)
-    compiled = _compiled(tool.input, limits)
+    compiled = _compile(tool.input, limits)
     resolution = CallResolution(model_call, mapping, _OPTIONS, limits)
     verdict = None
     while True:
@@ -268,14 +273,14 @@ def convert_call(
 def compare_tools(
     old: Sequence[bytes], new: Sequence[bytes], *, limits: Limits = _LIMITS
 ) -> SetComparison:
-    """Return what changed between two sets of definitions, and whether it breaks callers.
+    """Compare two sets of definitions: changes, and whether they break callers.
 
-    The proof that a schema admits what another does has no bound but its search.
+    The search for a proof of compatibility is bounded only by the size of its search space.
     """
-    # Its library is large, and most programs never compare.
+    # Imported late: the library is large, and most programs never compare.
     from sidecheck_server.core.compat.compare import compare_definitions  # noqa: PLC0415
 
-    compared: list[ToolComparison] = []
+    comparisons: list[ToolComparison] = []
     for pair in pair_definitions(
         *([read_definition(text, (), limits) for text in side] for side in (old, new))
     ):
@@ -284,8 +289,8 @@ def compare_tools(
             assert pair.old is not None and pair.old.definition is not None  # noqa: PT018
             assert pair.new is not None and pair.new.definition is not None  # noqa: PT018
             comparison = compare_definitions(pair.old.definition, pair.new.definition, limits)
-        compared.append(comparison)
-    return SetComparison(tuple(compared))
+        comparisons.append(comparison)
+    return SetComparison(tuple(comparisons))
 
 
 def normalize_result(
@@ -295,37 +300,40 @@ def normalize_result(
     *,
     limits: Limits = _LIMITS,
 ) -> tuple[bytes, Verdict]:
-    """Return the ``CallToolResult`` for the JSON *value* that a tool returned, and its verdict.
+    """Return the ``CallToolResult`` for the JSON *value* of a tool, with its verdict.
 
-    With the *definition* of the tool, content has the form of its output schema in the version,
-    and is validated.
+    With the *definition* of the tool, the structured content takes the form that the output
+    schema has in *protocol_version*, and is validated against it.
 
     Raises:
         RequestError: UNKNOWN_PROTOCOL_VERSION; INVALID_TOOL; LIMIT_EXCEEDED.
         MalformedError: *value* is not JSON.
     """
-    context = _context(protocol_version)
+    context = _create_context(protocol_version)
     adapted = None if definition is None else adapt_tool(definition, protocol_version, limits)
     output = None if adapted is None else adapted.output
     result: Any = normalize_output(Value(value), output, protocol_version, limits)
     text = encode_like(value, result)
-    report = _checked(ToolResult(text, has_output_schema=output is not None), context, limits)
+    report = _check(ToolResult(text, has_output_schema=output is not None), context, limits)
     findings = report.findings
     if report.payload is not None and adapted is not None:
         source = read_tool(adapted.json, (), limits).output
         if source is not None:
-            verdict = evaluate(_compiled(source, limits), report.payload, _OPTIONS)
+            verdict = evaluate(_compile(source, limits), report.payload, _OPTIONS)
             findings.add_all(
                 (
-                    replace(each, instance_location=f"/structuredContent{each.instance_location}")
-                    for each in verdict.violations
+                    replace(
+                        violation,
+                        instance_location=f"/structuredContent{violation.instance_location}",
+                    )
+                    for violation in verdict.violations
                 ),
                 truncated=verdict.truncated,
             )
     return text, findings.verdict()
 
 
-def _compiled(source: SchemaSource, limits: Limits) -> CompiledSchema:
+def _compile(source: SchemaSource, limits: Limits) -> CompiledSchema:
     return CompiledSchema(source, compile_source(source, limits), limits)
 
 
@@ -339,27 +347,27 @@ def _compiler(limits: Limits) -> Callable[[SchemaSource], CompiledSchema | Reque
     @lru_cache(maxsize=256)
     def compile_cached(source: SchemaSource) -> CompiledSchema | RequestError:
         try:
-            return _compiled(source, limits)
+            return _compile(source, limits)
         except RequestError as error:
             return error
 
     return compile_cached
 
 
-def _context(version: str, sender: Literal["client", "server"] | None = None) -> Context:
+def _create_context(version: str, sender: Literal["client", "server"] | None = None) -> Context:
     check_version_known(version)
     return Context(version=version, sender=None if sender is None else Sender(sender))
 
 
-def _checked(subject: Subject, context: Context, limits: Limits) -> CheckReport:
+def _check(subject: Subject, context: Context, limits: Limits) -> CheckReport:
     request = CheckRequest(subject, context)
     report = check(request, limits, _protocol_schemas(limits))
-    _resolve(request, report, limits)
+    _resolve_deferred_checks(request, report, limits)
     return report
 
 
-def _resolve(request: CheckRequest, report: CheckReport, limits: Limits) -> None:
-    """Add to *report* what the schemas in its subject say of it."""
+def _resolve_deferred_checks(request: CheckRequest, report: CheckReport, limits: Limits) -> None:
+    """Compile and evaluate the schemas in the subject; add the findings to *report*."""
     findings, options = report.findings, request.evaluation_options
     for pending in findings.pending:
         compiled, verdict = _compiler(limits)(deferred_source(pending, findings)), None
@@ -370,14 +378,14 @@ def _resolve(request: CheckRequest, report: CheckReport, limits: Limits) -> None
     findings.pending.clear()
 
 
-def _report_of_tool(text: bytes, context: Context, limits: Limits) -> CheckReport:
+def _check_tool(text: bytes, context: Context, limits: Limits) -> CheckReport:
     try:
-        return _checked(ToolJson(text, canonical=False), context, limits)
+        return _check(ToolJson(text, canonical=False), context, limits)
     except RequestError as error:
         return error_outcome(CheckRequest(ToolJson(text, canonical=False), context), error)
 
 
-def _batch_tool(text: bytes, server: str, limits: Limits) -> BatchTool[ToolDefinition]:
+def _read_batch_tool(text: bytes, server: str, limits: Limits) -> BatchTool[ToolDefinition]:
     try:
         tool = read_tool(text, (), limits)
     except RequestError as error:

@@ -32,15 +32,15 @@ __all__ = [
     "number_text",
 ]
 
-# Steps of hashing a string, of serializing any value, and of the digits of a double;
-# characters serialized in a step.
+# Steps for hashing a string, for serializing a value, and for the digits of a double;
+# characters serialized in one step.
 _STRING = 3
 _VALUE = 20
 _DOUBLE = 20
 _CHARACTERS = 64
 
-# Steps of a division of decimals, and of a double with a large exponent; bits of an
-# integer divided in a step.
+# Steps for a division of decimals, and for a double with a large exponent; bits of an
+# integer divided in one step.
 _DIVISION = 40
 _LARGE_EXPONENT = 300
 _BITS = 16
@@ -64,13 +64,13 @@ def is_number(value: Any) -> bool:
 def has_type(value: Any, name: str, draft: Draft) -> bool:
     """Return whether *value* has the JSON Schema type *name* in *draft*.
 
-    This replaces jsonschema's own type checker, a map of `rpds`: a look-up there that
-    hits the interpreter's recursion limit panics with a BaseException instead of
-    raising RecursionError. So evaluation must not touch `rpds`.
+    It replaces jsonschema's type checker, which is a map of `rpds`. At the interpreter's
+    recursion limit, a look-up in such a map panics with a BaseException instead of
+    RecursionError, so evaluation must not use `rpds`.
     """
-    known = CLASS_OF_TYPE.get(name)
-    if known is not None:
-        return isinstance(value, known)
+    kind = CLASS_OF_TYPE.get(name)
+    if kind is not None:
+        return isinstance(value, kind)
     if name == "number":
         return is_number(value)
     if name != "integer" or isinstance(value, bool):
@@ -104,7 +104,7 @@ def json_equal(left: JsonValue, right: JsonValue) -> bool:
 
 
 def all_unique(items: Sequence[JsonValue], budget: Budget) -> bool:
-    """Return whether no two of *items* are equal, in time linear in their size.
+    """Return whether all *items* are distinct, in time linear in their size.
 
     Raises:
         Exhausted: *budget* has too few steps.
@@ -113,7 +113,7 @@ def all_unique(items: Sequence[JsonValue], budget: Budget) -> bool:
 
 
 def find_duplicate(items: Sequence[JsonValue], budget: Budget) -> tuple[int, int] | None:
-    """Return the indexes of the first item that equals an earlier one, the earlier first.
+    """Return the indexes of the first pair of equal items, or None.
 
     Raises:
         Exhausted: *budget* has too few steps.
@@ -135,9 +135,8 @@ def find_duplicate(items: Sequence[JsonValue], budget: Budget) -> tuple[int, int
 def _serialize(value: JsonValue, write: Callable[[str], None], budget: Budget) -> None:
     """Write a text that is the same for two values if and only if they are equal.
 
-    Strings are hashed instead of the values because CPython hashes strings with a secret
-    key. The hashes of numbers, and of tuples of them, are known: multiples of 2^61 - 1
-    all collide, and twenty thousand of them keep a set busy for seconds.
+    CPython hashes strings with a secret key, but numbers, and tuples of numbers, without
+    one: all multiples of 2^61 - 1 collide, and a set of twenty thousand takes seconds.
     """
     spend(budget, _VALUE)
     if isinstance(value, str):
@@ -161,9 +160,9 @@ def _serialize(value: JsonValue, write: Callable[[str], None], budget: Budget) -
 
 
 def number_text(number: float) -> str:
-    """Return a text that is the same for two JSON numbers if and only if they are equal.
+    """Return a text that is equal for two JSON numbers exactly if they are equal.
 
-    It is not longer than the text that *number* was read from, which may have an exponent.
+    It is no longer than the JSON text of *number*, which may have an exponent.
     """
     if isinstance(number, int):
         if -_SMALL_INTEGER < number < _SMALL_INTEGER:
@@ -195,11 +194,11 @@ def _long_number_text(parts: Parts) -> str:
 
 
 def is_multiple(value: float, divisor: float, budget: Budget) -> bool:
-    """Return whether *value* is an integral multiple of *divisor*, exactly in base ten.
+    """Return whether *value* is an integral multiple of *divisor* in base ten.
 
-    A double stands for the shortest decimal that denotes it, so 4.35 is a multiple of
-    0.01, which binary division would miss (JSON Schema 2020-12 validation, section
-    6.2.1). Both numbers must be finite.
+    A double represents the shortest decimal that rounds to it, so 4.35 is a multiple of
+    0.01, unlike in binary division (JSON Schema 2020-12 validation, section 6.2.1). Both
+    numbers must be finite.
 
     Raises:
         Exhausted: *budget* has too few steps.
@@ -217,7 +216,7 @@ def _digit_steps(number: float) -> int:
     if isinstance(number, int):
         return number.bit_length() // _BITS
     if isinstance(number, ExactNumber):
-        # A ratio of up to so many digits, of three bits and a third each.
+        # The length of the integers in the ratio, at 3.3 bits for a digit.
         return (len(number.text) + abs(parts_of(number).exponent)) * 4 // _BITS + _LARGE_EXPONENT
     # A double with a large exponent is a ratio of up to 300 digits.
     return 0 if 1e-12 < abs(number) < 1e15 or not number else _LARGE_EXPONENT
@@ -226,7 +225,7 @@ def _digit_steps(number: float) -> int:
 def _ratio(number: float) -> tuple[int, int]:
     if isinstance(number, int):
         return number, 1
-    # Of bounded length, as the digits of exact numbers and the exponents of doubles are.
+    # The length is bounded, since the digits of exact numbers and the exponents of doubles are.
     exact = number.decimal if isinstance(number, ExactNumber) else Decimal(repr(number))
     return exact.as_integer_ratio()
 
@@ -234,30 +233,29 @@ def _ratio(number: float) -> tuple[int, int]:
 def digest_of(value: JsonValue, documents: Iterable[Document] = ()) -> str:
     """Return ``sha256:`` and the hexadecimal digest of the canonical JSON of *value*.
 
-    The *documents* that *value* may refer to are part of its meaning: with any, the
-    digest is that of an array of *value* and an object that maps each URI to the
-    hexadecimal SHA-256 of the document's text.
+    With *documents*, which are part of the meaning of a schema, the digest covers an array
+    of *value* and an object that maps each URI to the hexadecimal SHA-256 of the document.
 
     The nesting of *value* must be bounded.
 
     Raises:
         UnicodeEncodeError: *value* has lone surrogates; values decoded from UTF-8 do not.
     """
-    return _digest_of_text(_text(value), _text_of_documents(documents))
+    return _digest_of_text(_write_text(value), _serialize_documents(documents))
 
 
 def digests_of_properties(
     value: dict[str, JsonValue], names: Iterable[str], documents: Iterable[Document] = ()
 ) -> tuple[str, dict[str, str]]:
-    """Return the digests of *value* and of its properties *names*, as `digest_of` does.
+    """Return the digests of *value* and of its properties *names*.
 
-    The properties are serialized once for both. Those that *value* lacks are left out.
+    Each property is serialized once. Absent properties have no digest.
     """
-    with_documents = _text_of_documents(documents)
-    texts = {name: _text(value[name]) for name in names if name in value}
+    with_documents = _serialize_documents(documents)
+    texts = {name: _write_text(value[name]) for name in names if name in value}
     digests = {name: _digest_of_text(text, with_documents) for name, text in texts.items()}
     members = (
-        f"{encode_basestring(name)}:{texts[name] if name in texts else _text(value[name])}"
+        f"{encode_basestring(name)}:{texts[name] if name in texts else _write_text(value[name])}"
         for name in sorted(value, key=_utf16)
     )
     return _digest_of_text(f"{{{','.join(members)}}}", with_documents), digests
@@ -265,27 +263,28 @@ def digests_of_properties(
 
 def canonical_json(value: JsonValue) -> bytes:
     """Return the canonical JSON text of *value*, in UTF-8."""
-    return _text(value).encode()
+    return _write_text(value).encode()
 
 
+# Decision 0006: a digest covers the documents, so that it identifies one meaning.
 def _digest_of_text(text: str, documents: str) -> str:
     whole = f"[{text},{documents}]" if documents else text
     return "sha256:" + hashlib.sha256(whole.encode()).hexdigest()
 
 
-def _text_of_documents(documents: Iterable[Document]) -> str:
-    """Return the canonical JSON of the digests of *documents* by URI, or "" if there are none."""
+def _serialize_documents(documents: Iterable[Document]) -> str:
+    """Return the canonical JSON of the digests of *documents* by URI, or ""."""
     by_uri: JsonValue = {
         document.uri: hashlib.sha256(document.json).hexdigest() for document in documents
     }
-    return _text(by_uri) if by_uri else ""
+    return _write_text(by_uri) if by_uri else ""
 
 
-def _text(value: JsonValue) -> str:
+def _write_text(value: JsonValue) -> str:
     """Return the canonical text of *value*.
 
-    That of msgspec is the same, and takes a hundredth of the time, unless a number is a
-    double or has many zeros, or a name may have a character beyond U+FFFF.
+    msgspec writes the same text, in a hundredth of the time, unless a number is a double or
+    ends in many zeros, or a name may have a character beyond U+FFFF.
     """
     if not _has_doubles(value):
         text = _ENCODE_SORTED(value).decode()
@@ -293,7 +292,7 @@ def _text(value: JsonValue) -> str:
         if plain and (len(text) <= _MOST_ZEROS or _MANY_ZEROS not in text):
             return text
     parts: list[str] = []
-    _write(value, parts.append)
+    _write_value(value, parts.append)
     return "".join(parts)
 
 
@@ -301,15 +300,15 @@ _ENCODE_SORTED = msgspec.json.Encoder(order="sorted").encode
 _BEYOND_BMP = re.compile("[\U00010000-\U0010ffff]")
 
 _MOST_ZEROS = 308
-"""The most zeros at the end of an integer, as in 1e308: more are written as an exponent, or a
-short text could have a long canonical one."""
+"""Most trailing zeros of an integer, as in 1e308. More are written as an exponent; otherwise a
+short text could have a long canonical text."""
 
 _MANY_ZEROS = "0" * (_MOST_ZEROS + 1)
 _NOT_INTEGERS = frozenset({float, ExactNumber})
 
 
 def _has_doubles(value: JsonValue) -> bool:
-    # What a container refers to are its contents; each iteration descends one level, in C.
+    # The referents of a container are its contents; each iteration descends one level, in C.
     level: list[Any] = [value]
     while level:
         if not _NOT_INTEGERS.isdisjoint(map(type, level)):
@@ -318,7 +317,7 @@ def _has_doubles(value: JsonValue) -> bool:
     return False
 
 
-def _write(value: JsonValue, write: Any) -> None:
+def _write_value(value: JsonValue, write: Any) -> None:
     if isinstance(value, str):
         write(encode_basestring(value))
     elif isinstance(value, dict):
@@ -328,14 +327,14 @@ def _write(value: JsonValue, write: Any) -> None:
             write(separator)
             write(encode_basestring(name))
             write(":")
-            _write(value[name], write)
+            _write_value(value[name], write)
             separator = ","
         write("}" if value else "{}")
     elif isinstance(value, list):
         separator = "["
         for item in value:
             write(separator)
-            _write(item, write)
+            _write_value(item, write)
             separator = ","
         write("]" if value else "[]")
     elif isinstance(value, bool):
@@ -343,19 +342,20 @@ def _write(value: JsonValue, write: Any) -> None:
     elif value is None:
         write("null")
     else:
-        write(_number(value))
+        write(_write_number(value))
 
 
 def _utf16(name: str) -> bytes:
     return name.encode("utf-16-be", "surrogatepass")
 
 
-def _number(value: float) -> str:
-    """Return an integral number as an integer, any other as ECMA-262's Number::toString.
+def _write_number(value: float) -> str:
+    """Return the canonical text of a number.
 
-    The latter is RFC 8785, section 3.2.2.3. It is not used for integral doubles because
-    its shortest digits denote another integer beyond 2^53.
+    Integral numbers are written as integers, others by Number::toString of ECMA-262 (RFC
+    8785, section 3.2.2.3). The latter is not exact for integers beyond 2^53.
     """
+    # Decision 0005: integers keep all of their digits.
     sign, digits, exponent = _split_integer(value) if isinstance(value, int) else parts_of(value)
     if exponent > _MOST_ZEROS:
         return f"{sign}{digits}e{exponent}"

@@ -1,4 +1,4 @@
-"""Limits on the size of a request, and budgets of steps for the work that it causes."""
+"""Limits on the size of requests, and budgets of steps for their work."""
 
 from dataclasses import dataclass
 from typing import Annotated, TypeAlias
@@ -27,10 +27,10 @@ DEFAULT_VIOLATIONS = 20
 class Limits:
     """Limits on payloads, schemas, requests and the work that they cause.
 
-    The defaults admit every valid tool among several thousand that public MCP
-    servers offer. The largest schema among them has 71 KB, 12 levels of subschemas,
-    21 levels of JSON and 1,030 subschemas. Each limit is annotated with its description,
-    which help and documentation show.
+    The defaults admit every valid tool of a sample of several thousand from public MCP
+    servers. The largest schema in the sample has 71 KB, 12 levels of subschemas, 21 levels
+    of JSON and 1,030 subschemas. The annotation of each limit is its description in help
+    texts and in the documentation.
     """
 
     message_bytes: Annotated[int, "Largest gRPC message received, in bytes."] = 4 << 20
@@ -90,6 +90,7 @@ class Limits:
         "default is about five seconds of a core. Items that are not reached have an error each, "
         "and may be sent again in another request.",
     ] = 200_000_000
+    # Decision 0017: a batch has its own bounds, so that its size does not multiply work.
     offloaded_items: Annotated[
         int,
         "Most items of one batch that may be passed to a worker process.",
@@ -141,7 +142,7 @@ class Limits:
 def limit_exceeded_error(
     bound: str, limit: int, subject: str, actual: int | None = None
 ) -> RequestError:
-    """Return the error of *subject*, which exceeds the *limit* named *bound*.
+    """Return the error for a *subject* that exceeds the *limit* named *bound*.
 
     *actual* is its size, if known.
     """
@@ -156,8 +157,9 @@ def limit_exceeded_error(
     )
 
 
+# Decision 0050: a request has one budget; an item beyond it has this error instead of a verdict.
 def not_reached_error(limit: int) -> RequestError:
-    """Return the error of an item for which a request has none of its *limit* of steps left."""
+    """Return the error for an item of a request that has spent its *limit* of steps."""
     return RequestError(
         ErrorReason.LIMIT_EXCEEDED,
         f"not reached: the items before it took all {limit:,} steps of the request "
@@ -167,10 +169,10 @@ def not_reached_error(limit: int) -> RequestError:
 
 
 def recursion_depth_error(subject: str) -> RequestError:
-    """Return the error of *subject*, whose nesting exhausts the interpreter's stack.
+    """Return the error for nesting that exhausts the interpreter's stack.
 
-    *subject* says what nests too deeply for what, as in ``payload and schema nest too
-    deeply to evaluate``.
+    *subject* is the first part of the message, such as ``payload and schema nest too deeply
+    to evaluate``.
     """
     return RequestError(
         ErrorReason.LIMIT_EXCEEDED,
@@ -180,26 +182,26 @@ def recursion_depth_error(subject: str) -> RequestError:
 
 
 STEPS_PER_SECOND = 40_000_000
-"""How many steps a second of a quiet core has, about."""
+"""Approximate number of steps in one second of an idle core."""
 
 LONGEST_SEARCH = 300_000
-"""The most steps charged for one search of a pattern.
+"""Most steps charged for one search of a pattern.
 
-Most searches are fifty times faster than the worst case. This is more than the event
-loop's budget, and a worker that searches for too long is killed.
+Most searches are fifty times faster than the worst case. The value exceeds the budget of
+the event loop, so a longer search runs in a worker, which can be killed.
 """
+# Decision 0015: the worst case, up to this bound, decides where a search may run.
 
-#: The steps that are left: the one item of a list, so that generated code can count
-#: it down in place.
+#: Remaining steps: a list with one item, which generated code decrements in place.
 Budget: TypeAlias = list[int]
 
 
 class Exhausted(Exception):
-    """The budget is spent. Only the code that made the budget may catch it."""
+    """The budget is spent. Only the code that created the budget may catch it."""
 
 
 def spend(budget: Budget, steps: int) -> None:
-    """Subtract *steps* from *budget*.
+    """Subtract *steps* from *budget*, before the work is done.
 
     Raises:
         Exhausted: *budget* has fewer steps left.

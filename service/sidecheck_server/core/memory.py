@@ -1,4 +1,4 @@
-"""Measurement of the memory that values take, for caches that are bounded by bytes."""
+"""Memory use of Python values, for caches with a limit in bytes."""
 
 import gc
 from enum import Enum
@@ -9,29 +9,28 @@ from typing import Any
 __all__ = ["measure_memory"]
 
 _ATOMS = frozenset({str, bytes, int, float, bool, type(None)})
-"""Types of values that refer to no others."""
+"""Types whose values hold no references."""
 
 _COLLECTIONS = frozenset({dict, list, tuple, set, frozenset})
 
-#: What many values share, or what belongs to the program.
+#: Types of objects that the program or many values share, and that are not counted.
 _SHARED = (type, FunctionType, BuiltinFunctionType, ModuleType, TracebackType, Enum)
 
 _ALIGNMENT = 16
-"""Bytes of which an allocation takes a multiple."""
+"""Allocation sizes are multiples of this number of bytes."""
 
 
 def measure_memory(*values: object) -> int:
-    """Return how many bytes *values* take, with everything that they refer to.
+    """Return the size of *values* in bytes, including all objects that they reference.
 
-    What several of them refer to counts once. Functions, classes and members of
-    enumerations do not count. The values must be data: whatever else they refer to
-    counts as well.
+    Shared objects count once. Functions, classes and members of enumerations do not
+    count. The values must be plain data: every other object that they reference counts.
     """
     total = 0
     seen: set[int] = set()
     level: list[Any] = list(values)
     while level:
-        referring = []
+        containers = []
         for value in level:
             key = id(value)
             if key in seen:
@@ -41,11 +40,11 @@ def measure_memory(*values: object) -> int:
             if kind not in _ATOMS:
                 if kind not in _COLLECTIONS and isinstance(value, _SHARED):
                     continue
-                referring.append(value)
+                containers.append(value)
             total += (getsizeof(value) + _ALIGNMENT - 1) & -_ALIGNMENT
-        level = gc.get_referents(*referring)
-        for value in referring:
-            # The collector does not look into code, and not at keys that are texts.
+        level = gc.get_referents(*containers)
+        for value in containers:
+            # The garbage collector visits neither code objects nor string keys.
             kind = type(value)
             if kind is dict:
                 level += value

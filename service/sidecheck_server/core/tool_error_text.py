@@ -14,9 +14,9 @@ from sidecheck_server.core.types import Severity, Verdict, Violation, pointer_st
 __all__ = ["brief_error_text", "result_error_text", "tool_error_text"]
 
 LONGEST = 2000
-"""The longest text, in characters."""
+"""Longest error text, in characters."""
 
-# In characters.
+# Longest parts of a text, in characters.
 _LONGEST_NAME = 128
 _LONGEST_PATH = 160
 _LONGEST_LINE = 600
@@ -27,68 +27,70 @@ _PLAIN_STEP = re.compile(r"[^\W\d][\w-]*")
 
 
 def tool_error_text(verdict: Verdict, *, tool: str | None = None) -> str:
-    """Return the text about invalid arguments for *tool*, or "" if *verdict* is valid.
+    """Return the error text for invalid arguments of *tool*; "" if valid.
 
     It lists each error with its location, in at most 2,000 characters.
     """
-    errors = _errors(verdict)
+    errors = _list_errors(verdict)
     if not errors:
         return ""
-    subject = _arguments(tool)
+    subject = _name_arguments(tool)
     if any(error.code in UNREADABLE_CODES for error in errors):
         head = f"{subject} cannot be read as JSON:"
         tail = "Call the tool again with arguments that are one well-formed JSON object."
     else:
         head = f"{subject} are not valid:"
         tail = "Correct the arguments and call the tool again."
-    return _text(head, errors, tail, truncated=verdict.truncated)
+    return _compose_text(head, errors, tail, truncated=verdict.truncated)
 
 
 def result_error_text(verdict: Verdict, *, tool: str | None = None) -> str:
-    """Return the text about an invalid result of *tool*, or "" if *verdict* is valid.
+    """Return the error text for an invalid result of *tool*; "" if valid.
 
     It has at most 2,000 characters.
     """
-    errors = _errors(verdict)
+    errors = _list_errors(verdict)
     if not errors:
         return ""
-    head = f"{_result(tool)} is not valid:"
-    return _text(head, errors, _TOOL_FAULT, truncated=verdict.truncated)
+    head = f"{_name_result(tool)} is not valid:"
+    return _compose_text(head, errors, _TOOL_FAULT, truncated=verdict.truncated)
 
 
 def brief_error_text(*, tool: str | None = None, of_result: bool = False) -> str:
-    """Return the text that withholds the errors themselves."""
+    """Return the error text without the list of errors."""
     if of_result:
-        return f"{_result(tool)} is not valid. {_TOOL_FAULT}"
-    return f"{_arguments(tool)} are not valid."
+        return f"{_name_result(tool)} is not valid. {_TOOL_FAULT}"
+    return f"{_name_arguments(tool)} are not valid."
 
 
 _TOOL_FAULT = "The fault lies in the tool, not in the call."
 
 
-def _arguments(tool: str | None) -> str:
-    return f"The arguments of the call{f' to {_one_line(tool, _LONGEST_NAME)}' if tool else ''}"
+def _name_arguments(tool: str | None) -> str:
+    return f"The arguments of the call{f' to {_to_one_line(tool, _LONGEST_NAME)}' if tool else ''}"
 
 
-def _result(tool: str | None) -> str:
-    return f"The result of {_one_line(tool, _LONGEST_NAME) if tool else 'the tool'}"
+def _name_result(tool: str | None) -> str:
+    return f"The result of {_to_one_line(tool, _LONGEST_NAME) if tool else 'the tool'}"
 
 
-def _errors(verdict: Verdict) -> list[Violation]:
+def _list_errors(verdict: Verdict) -> list[Violation]:
     return [violation for violation in verdict.violations if violation.severity is Severity.ERROR]
 
 
-def _text(head: str, errors: Sequence[Violation], tail: str, *, truncated: bool) -> str:
-    room = LONGEST - len(head) - len(tail) - _RESERVED - 2
-    return "\n".join((head, *_lines(errors, room, truncated=truncated), tail))
+def _compose_text(head: str, errors: Sequence[Violation], tail: str, *, truncated: bool) -> str:
+    characters_left = LONGEST - len(head) - len(tail) - _RESERVED - 2
+    return "\n".join((head, *_compose_lines(errors, characters_left, truncated=truncated), tail))
 
 
-def _lines(errors: Sequence[Violation], room: int, *, truncated: bool) -> list[str]:
+def _compose_lines(
+    errors: Sequence[Violation], characters_left: int, *, truncated: bool
+) -> list[str]:
     lines: list[str] = []
     for error in errors:
-        line = _line(error)
-        room -= len(line) + 1
-        if room < 0:
+        line = _compose_line(error)
+        characters_left -= len(line) + 1
+        if characters_left < 0:
             break
         lines.append(line)
     more = len(errors) - len(lines)
@@ -99,17 +101,19 @@ def _lines(errors: Sequence[Violation], room: int, *, truncated: bool) -> list[s
     return lines
 
 
-def _line(error: Violation) -> str:
-    path = _path(error.instance_location)
-    return f"- {path}: {_one_line(error.message)}" if path else f"- {_one_line(error.message)}"
+def _compose_line(error: Violation) -> str:
+    path = _format_path(error.instance_location)
+    return (
+        f"- {path}: {_to_one_line(error.message)}" if path else f"- {_to_one_line(error.message)}"
+    )
 
 
-def _one_line(text: str, longest: int = _LONGEST_LINE) -> str:
+def _to_one_line(text: str, longest: int = _LONGEST_LINE) -> str:
     text = "".join(c if c.isprintable() else " " for c in text)
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def _path(pointer: str) -> str:
+def _format_path(pointer: str) -> str:
     """Return a JSON Pointer as a path such as ``filters[0].name``."""
     path = ""
     for step in pointer_steps(pointer):
@@ -120,6 +124,6 @@ def _path(pointer: str) -> str:
         else:
             escaped = step.replace("\\", "\\\\").replace('"', '\\"')
             path += f'["{escaped}"]'
-    # The end of a path identifies the value better than its beginning.
+    # Keep the end of a long path: it identifies the value better than the start.
     path = path if len(path) <= _LONGEST_PATH else "…" + path[1 - _LONGEST_PATH :]
-    return _one_line(path)
+    return _to_one_line(path)

@@ -21,7 +21,8 @@ __all__ = [
     "pointer_steps",
 ]
 
-#: A decoded JSON text. Integers are exact; other numbers are IEEE doubles.
+#: A decoded JSON text. Numbers keep their exact value: as int, as float, or as the subclass
+#: `ExactNumber` of float.
 JsonValue: TypeAlias = Union[dict[str, "JsonValue"], list["JsonValue"], str, int, float, bool, None]
 
 
@@ -88,14 +89,14 @@ class Violation:
     keyword: str
     #: The stable code of the rule, in upper snake case.
     code: str
-    #: What was expected and what was found, for people.
+    #: Expected and actual value, for people.
     message: str
     severity: Severity = Severity.ERROR
     #: The nearest known name or value, or "".
     suggestion: str = ""
     #: The clause of the specification that has the rule, or "".
     spec_url: str = ""
-    #: Of a text that is not JSON: where its fault is, in bytes; else None.
+    #: Offset of a JSON syntax fault, in bytes; None for all other violations.
     offset: int | None = field(default=None, compare=False)
 
     @property
@@ -138,14 +139,14 @@ class ChangeRule(StrEnum):
 class Change:
     """One value of a payload that was changed, removed or added, or a skipped default."""
 
-    #: JSON Pointer to the value; for a removed value into the payload before, for a
-    #: skipped default to where it would have been added.
+    #: JSON Pointer to the value: of a removed value in the original payload; of a skipped
+    #: default to the property that it would have added.
     pointer: str
     rule: ChangeRule
     #: JSON Pointer to the part of the schema that caused the change, along the path of
     #: evaluation.
     keyword_location: str
-    #: What was done, for people.
+    #: Description of the change, for people.
     message: str
 
     @property
@@ -166,7 +167,7 @@ class Repair:
 
     @property
     def length(self) -> int:
-        """Length of its texts, about, in characters."""
+        """Approximate length of its texts, in characters."""
         violations = sum(violation.length for violation in self.verdict.violations)
         return len(self.payload) + violations + sum(change.length for change in self.changes)
 
@@ -181,7 +182,7 @@ class Verdict:
     truncated: bool = False
     #: The repaired payload, if a repair was requested and there was something to change.
     repair: Repair | None = None
-    #: The steps that `core.evaluate.evaluate` took for it; not a part of the outcome.
+    #: Steps that `core.evaluate.evaluate` took; not compared.
     steps: int = field(default=0, compare=False, repr=False)
 
     @property
@@ -193,5 +194,5 @@ class Verdict:
 
     @classmethod
     def listing(cls, violations: Sequence[Violation], *, truncated: bool = False) -> "Verdict":
-        """Return the verdict with *violations* in order."""
+        """Return the verdict with *violations*, sorted by `Violation.order`."""
         return cls(tuple(sorted(violations, key=Violation.order)), truncated)

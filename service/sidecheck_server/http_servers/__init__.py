@@ -1,1 +1,1 @@
-"""HTTP servers with bounds, on sockets of their own."""
+"""HTTP servers with limits on connections and times."""

@@ -1,4 +1,4 @@
-"""Connections of the clients of one HTTP server, counted against its limits."""
+"""Connections of one HTTP server, counted against its limits."""
 
 import time
 from collections import Counter
@@ -26,20 +26,20 @@ class Bound(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionLimits:
-    """Limits of connections, and of the time for which they may wait for their clients."""
+    """Limits on connections, and on the time for which they wait for their clients."""
 
-    #: Open connections, beyond which one that waits for its client is closed.
+    #: Open connections, above which a connection that waits for its client is closed.
     connections: int
-    #: Connections that are accepted beyond these while none can be closed.
+    #: Further connections that are accepted while no connection can be closed.
     reserve: int = 0
-    #: Open connections of one address that is not of this machine; 0 for no such limit.
+    #: Open connections from one address of another machine; 0 for no limit.
     peer_connections: int = 0
-    #: How long a connection that waits for its client is never closed for another.
+    #: Time for which a connection that waits for its client is protected from eviction.
     patience_seconds: float = 0.25
-    #: For the head of a request to arrive.
+    #: Time for the head of a request to arrive.
     head_seconds: float
-    #: For a body to arrive, and for what was sent to be read. With None the application bounds
-    #: it, and a connection that waits for it is not closed for another.
+    #: Times for a body to arrive, and for the client to read a response. With None the
+    #: application limits the time, and a connection in this state is never evicted.
     body_seconds: float | None = None
     write_seconds: float | None = None
 
@@ -55,24 +55,25 @@ class ClientConnection(Protocol):
 class OpenConnections:
     """The open connections of all clients, within *limits*.
 
-    Beyond these, the one that has waited for its client the longest makes room: for a request or
-    the rest of one, or until a response is read. Connections whose clients wait for the server
-    stay open, those with a silent stream of events among them.
+    When a limit is reached, the connection that has waited for its client the longest is
+    closed. A connection waits for its client until the client sends a whole request or reads a
+    response. Connections whose clients wait for the server are never closed; this includes
+    event streams without events.
     """
 
     def __init__(self, limits: ConnectionLimits) -> None:
         self._limits = limits
-        #: The connections and the addresses of their peers, "" if these have no limit.
+        #: The peer address of each connection, or "" if the peer has no limit.
         self._open: dict[ClientConnection, str] = {}
         self._by_peer: Counter[str] = Counter()
-        #: Since when connections wait for their clients, the longest first.
+        #: The time at which each connection began to wait for its client, in order.
         self._waiting: dict[ClientConnection, float] = {}
 
     def __len__(self) -> int:
         return len(self._open)
 
     def admit(self, connection: ClientConnection, address: str) -> Bound | None:
-        """Count *connection* from *address*; return None, or the limit that it would exceed."""
+        """Count *connection* from *address*, or return the limit that it would exceed."""
         limits = self._limits
         peer = _limited_peer(address) if limits.peer_connections else ""
         if (
@@ -93,7 +94,7 @@ class OpenConnections:
         return None
 
     def release(self, connection: ClientConnection) -> None:
-        """Note that *connection* is closed."""
+        """Stop counting *connection*, which is closed."""
         self.proceed(connection)
         peer = self._open.pop(connection, None)
         if peer is not None:
@@ -102,17 +103,17 @@ class OpenConnections:
                 del self._by_peer[peer]
 
     def wait(self, connection: ClientConnection) -> None:
-        """Note that *connection* waits for its client from now on."""
+        """Record that *connection* begins to wait for its client."""
         self.proceed(connection)
         if connection in self._open:
             self._waiting[connection] = time.monotonic()
 
     def proceed(self, connection: ClientConnection) -> None:
-        """Note that *connection* does not wait for its client."""
+        """Record that *connection* does not wait for its client."""
         self._waiting.pop(connection, None)
 
     def _evict(self, bound: Bound, peer: str = "") -> bool:
-        """Close the connection, of *peer* if it is given, that has waited the longest."""
+        """Close the longest waiting connection, only of *peer* if given; return success."""
         latest = time.monotonic() - self._limits.patience_seconds
         for connection, since in self._waiting.items():
             if since > latest:
@@ -127,8 +128,8 @@ class OpenConnections:
 class ClientBounds:
     """The connections of one server, within *limits*.
 
-    *reject* is called for each client that exceeds a limit. It returns the response, which is
-    sent if the client has a request that has none.
+    *reject* is called for each connection that exceeds a limit. It returns the response to
+    send if the client has an unanswered request.
     """
 
     def __init__(self, limits: ConnectionLimits, reject: Callable[[Bound], Response]) -> None:
@@ -138,5 +139,5 @@ class ClientBounds:
 
 
 def _limited_peer(address: str) -> str:
-    """Return *address* as it is counted, "" for one that all programs of this machine share."""
+    """Return the key for counting *address*; "" for loopback addresses."""
     return "" if is_loopback_host(address) else str(unmapped_ip(address))

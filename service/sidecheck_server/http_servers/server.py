@@ -1,4 +1,4 @@
-"""HTTP servers in an event loop, and the sockets that they listen on."""
+"""HTTP servers in an event loop, and their listening sockets."""
 
 import asyncio
 import signal
@@ -27,7 +27,7 @@ __all__ = [
 
 
 class _Phase(Enum):
-    """What a connection waits for."""
+    """State of a connection: the event for which it waits."""
 
     HEAD = auto()
     """The first request, or the rest of a head."""
@@ -35,34 +35,34 @@ class _Phase(Enum):
     """The next request."""
     BODY = auto()
     RESPONSE = auto()
-    """A response of the application: nothing that the client owes."""
+    """A response of the application."""
 
 
 class BoundedProtocol(H11Protocol):
-    """A connection within *bounds*, which count it until it is closed."""
+    """A connection within *bounds*, in which it counts until it is closed."""
 
     def __init__(self, config: uvicorn.Config, state: ServerState, bounds: ClientBounds) -> None:
         super().__init__(config, state, {})
         self._bounds = bounds
         self._phase = _Phase.HEAD
-        #: Ends the phase.
+        #: Timer of the phase.
         self._deadline: asyncio.TimerHandle | None = None
-        #: Ends a write that the client does not read.
+        #: Timer of a write that the client does not read.
         self._write_deadline: asyncio.TimerHandle | None = None
-        #: The handshake of TLS and what leads to `connection_made`.
+        #: Task of the TLS handshake and the connection setup before `connection_made`.
         self.connecting: asyncio.Task[None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin to wait for the first request."""
         connected = cast("asyncio.Transport", transport)
         super().connection_made(connected)
-        # Writing pauses as soon as the kernel takes no more, so that the pause is the time for
-        # which the client does not read. With 0, transports of TLS would pause without a reason.
+        # Writing pauses as soon as the buffers of the kernel are full, so that a pause means that
+        # the client does not read. With 0, TLS transports would pause without this reason.
         connected.set_write_buffer_limits(high=1)
         self._set_deadline()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End all that waits for the client."""
+        """Cancel all timers, and stop counting the connection."""
         for deadline in (self._deadline, self._write_deadline):
             if deadline is not None:
                 deadline.cancel()
@@ -70,7 +70,7 @@ class BoundedProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Handle *data*, and wait for what the client owes then."""
+        """Handle *data*, and update the phase."""
         super().data_received(data)
         self._update()
 
@@ -88,7 +88,7 @@ class BoundedProtocol(H11Protocol):
         self._note_waiting()
 
     def resume_writing(self) -> None:
-        """Go on after the client has read."""
+        """Continue after the client has read."""
         super().resume_writing()
         if self._write_deadline is not None:
             self._write_deadline.cancel()
@@ -157,7 +157,7 @@ class BoundedProtocol(H11Protocol):
         self.transport.abort()
 
     def _reject(self, bound: Bound) -> None:
-        """Close the connection, with a response to its request if that has none yet."""
+        """Close the connection, with a response to an unanswered request."""
         if self.transport.is_closing():
             self.transport.abort()
             return
@@ -174,7 +174,7 @@ class BoundedProtocol(H11Protocol):
 
 
 def response_bytes(response: Response) -> bytes:
-    """Return *response* as the last one of a connection."""
+    """Return the bytes of *response*, with a header that ends the connection."""
     phrase = HTTPStatus(response.status_code).phrase
     headers = [*response.raw_headers, (b"connection", b"close")]
     lines = [f"HTTP/1.1 {response.status_code} {phrase}".encode(), *map(b": ".join, headers)]
@@ -184,27 +184,29 @@ def response_bytes(response: Response) -> bytes:
 _BACKLOG = 2048
 
 _ACCEPTS_AT_ONCE = 16
-"""Connections that are accepted before others get their turn."""
+"""Connections that are accepted in a row before other tasks run."""
 _RETRY_SECONDS = 0.1
-"""Time until the next attempt to accept connections after the system has refused."""
+"""Pause after a failed attempt to accept a connection."""
 _MOST_REJECTED = 128
 _REJECTED_SECONDS = 1.0
-"""How many refused connections stay open for their clients to read the rejection, and how long.
-Closed with a request unread, a connection is reset, and the client may lose the response."""
+"""Most rejected connections that stay open for their clients to read the response, and for how
+long. Closing a connection with an unread request resets it and may discard the response."""
 
 _KEEP_ALIVE = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
-"""Options of TCP, in seconds and counts, that find out about clients that vanished: a stream
-without events would otherwise be open for good."""
+"""TCP options, in seconds and counts, that detect vanished clients: otherwise an event stream
+without events could stay open forever."""
 
 
 def open_listener(address: Address) -> socket.socket:
-    """Return a socket that listens on *address*, so that whoever is told can connect.
+    """Return a socket that listens on *address*.
+
+    Clients can connect from then on, even before the server accepts.
 
     Raises:
         OSError: the address cannot be used.
     """
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    # asyncio turns off the delay of small segments only where the protocol is named. With it, a
+    # asyncio sets TCP_NODELAY only on sockets with an explicit protocol. Without the option, a
     # response of several writes waits 40 milliseconds for an acknowledgement.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
@@ -218,11 +220,11 @@ def open_listener(address: Address) -> socket.socket:
 
 
 class HttpServer(uvicorn.Server):
-    """A server for clients within *bounds*, which ends by *signals* only.
+    """An HTTP server for clients within *bounds*, which stops at *signals*.
 
-    The process goes on afterwards. Without *signals* they are left to the code around the
-    server. uvicorn itself takes SIGINT and SIGTERM, and raises them again once it has ended; its
-    method that does so is replaced.
+    The process continues afterwards. Without *signals*, the surrounding code handles all
+    signals. This class replaces the method by which uvicorn captures SIGINT and SIGTERM and
+    raises them again after it has stopped.
     """
 
     def __init__(
@@ -241,13 +243,13 @@ class HttpServer(uvicorn.Server):
             _Acceptor(listener, self.config, self.server_state, self._bounds)
             for listener in sockets or []
         ]
-        # What uvicorn needs of a server is that it closes.
+        # uvicorn only calls `close` and `wait_closed` of its servers.
         self.servers = cast("list[asyncio.Server]", acceptors)
         self.started = True
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """End at the first signal in the block; at a second one, do not wait for requests."""
+        """Stop at the first signal in the context; at a second one, at once."""
         loop = asyncio.get_running_loop()
         for number in self._signals:
             loop.add_signal_handler(number, self._end)
@@ -263,10 +265,10 @@ class HttpServer(uvicorn.Server):
 
 
 class _Acceptor:
-    """Accepts the connections of *listener* while it is not closed.
+    """Accepts the connections of *listener* until it is closed.
 
-    The server of asyncio accepts whatever comes, and hands a connection over when its handshake
-    of TLS is done; it is counted from the beginning here.
+    Unlike the server of asyncio, which accepts every connection and passes it on after the TLS
+    handshake, it counts connections before the handshake.
     """
 
     def __init__(
@@ -280,14 +282,14 @@ class _Acceptor:
         self._config = config
         self._state = state
         self._bounds = bounds
-        #: The connections that TLS is not ready for, and those that are refused.
+        #: Tasks of connections before the end of the TLS handshake, and of rejected ones.
         self._tasks: set[asyncio.Task[None]] = set()
         self._rejected: set[asyncio.Task[None]] = set()
         listener.settimeout(0)
         self._accepting = asyncio.create_task(self._accept())
 
     def close(self) -> None:
-        """Accept no more connections, and end those without a request."""
+        """Accept no more connections, and end those that are connecting or rejected."""
         for task in (self._accepting, *self._tasks, *self._rejected):
             task.cancel()
 
@@ -302,7 +304,7 @@ class _Acceptor:
             try:
                 connection, (address, *_) = await loop.sock_accept(self._listener)
             except OSError:
-                # The client is gone already, or the process has no descriptor left.
+                # The client has disconnected, or the process has no free descriptor.
                 await asyncio.sleep(_RETRY_SECONDS)
                 continue
             self._admit(connection, address)
@@ -315,7 +317,7 @@ class _Acceptor:
         exceeded = self._bounds.connections.admit(protocol, address)
         if exceeded is None:
             connecting = self._start(self._connect(connection, protocol), self._tasks)
-            # Also called for a task that was cancelled before it began.
+            # The callback also runs if the task is cancelled before it begins.
             connecting.add_done_callback(lambda _: self._end_connecting(connection, protocol))
             protocol.connecting = connecting
             return
@@ -357,7 +359,7 @@ class _Acceptor:
 
 
 async def _reject(connection: socket.socket, response: bytes) -> None:
-    """Send the client *response*, and close *connection* when it has read it."""
+    """Send *response*, and close *connection* when the client has read it."""
     loop = asyncio.get_running_loop()
     with connection, suppress(OSError):
         async with asyncio.timeout(_REJECTED_SECONDS):
@@ -371,6 +373,6 @@ def _find_vanished_peer(connection: socket.socket) -> None:
     """Let the system close *connection* when its peer has vanished."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in _KEEP_ALIVE.items():
-        # Systems have different ones.
+        # Not every system has all of these options.
         if hasattr(socket, name):
             connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)

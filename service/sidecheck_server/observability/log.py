@@ -1,4 +1,4 @@
-"""Configuration of the log: how events are filtered and written."""
+"""Configuration of the log: filtering, formatting and writing of events."""
 
 import atexit
 import logging
@@ -18,19 +18,19 @@ from sidecheck_server.observability.tracing.variables import exporter_names
 
 __all__ = ["LOG_FLUSH_SECONDS", "configure_log"]
 
-_OF_CALLS = ("rpc.", "gateway.")
+_CALL_EVENT_PREFIXES = ("rpc.", "gateway.")
 
 LOG_FLUSH_SECONDS = 0.4
-"""How long the end of the process waits for the log to be written."""
+"""Longest time that the end of the process waits for the log to be written."""
 
 
 def configure_log(settings: Settings, process: int | None = None) -> LogWriter:
     """Write events to standard error: readable on a terminal, as JSON elsewhere.
 
-    Messages that libraries log with `logging` become events as well. Neither these nor
-    what is written to descriptor 2 directly waits for the reader of the log. The writer
-    is returned; what is in its queue is written when the process exits. Events have the
-    number of the *process* if there are several.
+    Records that libraries log with `logging` become events as well. Neither logging nor direct
+    writes to descriptor 2 wait for the reader of the log. The queue of the returned writer is
+    flushed when the process exits. With several processes, events have the number of the
+    *process*.
     """
     console = settings.log_format == "console" or (settings.log_format == "auto" and os.isatty(2))
     writer = LogWriter(os.dup(2), _report_dropped)
@@ -60,12 +60,12 @@ def configure_log(settings: Settings, process: int | None = None) -> LogWriter:
 
 
 def _unblock_standard_error() -> None:
-    """Make writing to descriptor 2 fail rather than block if nobody reads its pipe or terminal.
+    """Let writes to descriptor 2 fail instead of block if nobody reads it.
 
     gRPC, the interpreter and worker processes, which inherit the descriptor, write to it
-    directly. The pipe is opened once more, because `O_NONBLOCK` on the descriptor itself
-    would hold for all processes that share it. A pipe that cannot be opened again, for
-    lack of rights or of /proc, stays as it is, as does a socket.
+    directly. The pipe is opened again, because `O_NONBLOCK` on the existing description would
+    affect all processes that share it. Sockets, and pipes that cannot be opened again, for
+    lack of permission or of /proc, remain unchanged.
     """
     if not (stat.S_ISFIFO(os.fstat(2).st_mode) or os.isatty(2)):
         return
@@ -77,10 +77,10 @@ def _unblock_standard_error() -> None:
 
 
 def _add_token(_logger: Any, _method: str, event: EventDict) -> EventDict:
-    """Add the name of the caller's token, which operators gave it, to an event of a call."""
+    """Add the operator's name for the caller's token to an event of a call."""
     identity = IDENTITY.get()
-    # Work that a call has begun for others, such as that of a worker, has its context too.
-    if identity is not None and event["event"].startswith(_OF_CALLS):
+    # Shared work that a call has started, such as a worker task, has the context of the call.
+    if identity is not None and event["event"].startswith(_CALL_EVENT_PREFIXES):
         event["token"] = identity.name
     return event
 
@@ -92,7 +92,7 @@ def _add_process(process: int, _logger: Any, _method: str, event: EventDict) -> 
 
 
 def _tracing_processors() -> list[Processor]:
-    """Return what adds spans to events, if tracing is on; imported then, like all of it."""
+    """Return the processor that adds spans to events, if tracing is on."""
     if not exporter_names():
         return []
     from sidecheck_server.observability.tracing.spans import add_span  # noqa: PLC0415
@@ -105,7 +105,7 @@ def _report_dropped(lines: int) -> None:
 
 
 class _LineLogger:
-    """Passes rendered events to a writer. Has the methods that structlog calls."""
+    """Logger in the interface of structlog, which passes rendered events to a writer."""
 
     def __init__(self, writer: LogWriter) -> None:
         self._writer = writer
@@ -117,18 +117,20 @@ class _LineLogger:
     debug = info = warning = error = msg
 
 
-#: No interface of gRPC: with another text, the log has an event for each such call again.
+#: Message of gRPC, not a stable interface: if it changes, each such call gets an event again.
 _PEER_LEFT = "ExecuteBatchError raised in core by servicer method"
 
 
 class _LibraryHandler(logging.Handler):
-    """Turns log records of libraries into events.
+    """Converts log records of libraries to events.
 
-    Only the first line of the message template is kept: arguments, exceptions and what
-    asyncio reports about a task may contain parts of a request. What gRPC logs as an error
-    when a peer leaves before its answer is left out: overloaded servers have thousands of such
-    calls.
+    Only the first line of the message template is kept: arguments, exceptions and asyncio's
+    reports about tasks may contain parts of a request. The error that gRPC logs when a peer
+    disconnects before the response is dropped, because overloaded servers have thousands of
+    such calls.
     """
+
+    # Decision 0009: the log never contains text from a request.
 
     def emit(self, record: logging.LogRecord) -> None:
         if str(record.msg).startswith(_PEER_LEFT):

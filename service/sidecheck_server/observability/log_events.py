@@ -1,6 +1,6 @@
-"""Events of the log: their levels, their fields and their meanings.
+"""Events of the log: their levels, fields and meanings.
 
-The documentation of the log is generated from this table.
+The reference documentation of the log is generated from this table.
 """
 
 from collections.abc import Mapping
@@ -15,12 +15,12 @@ class LogEvent:
     """A kind of event."""
 
     name: str
-    #: The level, or the levels by outcome, the lowest first.
+    #: The possible levels, which depend on the outcome, the lowest first.
     levels: tuple[str, ...]
     meaning: str
-    #: The meanings of the fields that every such event has, by name.
+    #: The meanings of the fields of every event of this kind, by name.
     fields: Mapping[str, str] = field(default_factory=dict)
-    #: The meanings of the fields that some of them have.
+    #: The meanings of the fields that an event may lack, by name.
     optional_fields: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -29,12 +29,11 @@ _MS = "the duration of the call, in milliseconds"
 _ALIVE = "the number of worker processes that can run tasks"
 _SERVING = "the number of serving processes that accept calls"
 _VALIDITY = {
-    "not_before": "the time from which the certificate is valid, and those between it and its "
-    "authority",
+    "not_before": "the time from which the certificate and its intermediate certificates are valid",
     "not_after": "the time at which the first of them expires",
     "client_certificates": "whether clients must have certificates",
 }
-_TOKENS = "the number of tokens that hold"
+_TOKENS = "the number of valid tokens"
 _REJECTED = "the number of tools that were rejected"
 _COUNTS = {
     "items": "the number of items",
@@ -61,27 +60,27 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 "server.unauthenticated",
                 ("warning",),
                 "The server listens without tokens on an address that other machines may reach: "
-                "anybody who reaches it may call it.",
+                "every client that can connect may call it.",
                 {"address": "the address, as the settings have it"},
             ),
             LogEvent(
                 "tokens.reloaded",
                 ("info",),
-                "The file of tokens has changed, and its tokens hold.",
+                "The file of tokens has changed, and its tokens are valid.",
                 {"tokens": _TOKENS},
             ),
             LogEvent(
                 "tokens.reload_failed",
                 ("error",),
-                "The file of tokens has changed and cannot be used; the tokens that were last "
-                "read hold. Logged once for each fault.",
-                {"tokens": _TOKENS, "detail": "why, without what is in the file"},
+                "The file of tokens has changed and cannot be used; the tokens that were read "
+                "last remain valid. Logged once for each fault.",
+                {"tokens": _TOKENS, "detail": "the fault, without contents of the file"},
             ),
             LogEvent(
                 "process.died",
                 ("error",),
-                "A serving process ended without being asked to. Its connections are lost; "
-                "clients open others, to those that are left. It is started again.",
+                "A serving process ended unexpectedly. Its connections are lost; clients connect "
+                "to the remaining processes. The process is started again.",
                 {
                     "number": "its number, from 1",
                     "exit": "its exit code, or the name of the signal that ended it",
@@ -91,12 +90,12 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
             LogEvent(
                 "process.stalled",
                 ("error",),
-                "A serving process did not answer the first process any more, and was killed. What "
-                "follows is as after `process.died`.",
+                "A serving process stopped responding to the first process, and was killed. The "
+                "consequences are those of `process.died`.",
                 {
                     "number": "its number, from 1",
-                    "cause": '"stopped": it took nothing of a processor for six seconds; '
-                    '"blocked": its event loop ran nothing for a minute',
+                    "cause": '"stopped": it used no processor time for six seconds; "blocked": '
+                    "its event loop made no progress for a minute",
                     "alive": _SERVING,
                 },
             ),
@@ -106,8 +105,8 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 "A serving process that had ended could not be started.",
                 {
                     "number": "its number, from 1",
-                    "detail": "why",
-                    "retry_seconds": "the time until the next attempt",
+                    "detail": "the reason",
+                    "retry_seconds": "the time until the next attempt, in seconds",
                 },
             ),
             LogEvent(
@@ -119,7 +118,7 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
             LogEvent(
                 "server.draining",
                 ("info",),
-                "The server was asked to stop; health reports that it is not serving.",
+                "The server is stopping; health reports that it is not serving.",
             ),
             LogEvent(
                 "server.abandoned",
@@ -153,7 +152,7 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 ("error",),
                 "The files of TLS have changed and cannot be used; handshakes use the last good "
                 "ones. Logged once for each change.",
-                {"detail": "the setting and its file, and why it cannot be used"},
+                {"detail": "the setting, its file and the fault"},
             ),
             LogEvent(
                 "preload.registered",
@@ -191,7 +190,7 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 ("error",),
                 "A registration or deletion failed because the registry cannot be written. Reads "
                 "go on. Logged once, until a write succeeds or fails for another reason.",
-                {"detail": "the registry, why it cannot be written, and what would help"},
+                {"detail": "the registry, the reason, and a remedy"},
             ),
             LogEvent(
                 "registry.recovered",
@@ -204,7 +203,7 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 "The database of the registry cannot be followed. What is registered already is "
                 "served, and may be outdated (`sidecheck_registry_age_seconds`); registrations "
                 "and deletions fail. Logged once, until `registry.reconnected`.",
-                {"detail": "the database, why it cannot be followed, and what would help"},
+                {"detail": "the database, the reason, and a remedy"},
             ),
             LogEvent(
                 "registry.rejected",
@@ -212,7 +211,7 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 "The database of the registry is older than the one that this server has seen: a "
                 "former primary, a restored backup or another database. It is neither read nor "
                 "written, as if it were unreachable. Logged once, until `registry.reconnected`.",
-                {"detail": "the database, what is older or differs, and what would help"},
+                {"detail": "the database, the difference, and a remedy"},
             ),
             LogEvent(
                 "registry.term_unreadable",
@@ -220,7 +219,7 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 "The role of the server may not call functions of the database by which it tells a "
                 "former primary or another cluster. Only the history of the registry is checked. "
                 "Logged at the start.",
-                {"functions": "what to grant `EXECUTE` on, to the role or to `PUBLIC`"},
+                {"functions": "the functions on which the role, or `PUBLIC`, needs `EXECUTE`"},
             ),
             LogEvent(
                 "registry.reconnected",
@@ -228,19 +227,19 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 "The database of the registry is followed again, after `registry.unreachable` "
                 "or `registry.rejected`, and all its changes are known.",
                 {
-                    "seconds": "for how long what was served may have been outdated",
+                    "seconds": "the time for which served data may have been outdated, in seconds",
                     "revision": "the revision of the registry",
                 },
             ),
             LogEvent(
                 "registry.reloaded",
                 ("warning",),
-                "The registry was read as a whole from its database, because its history does not "
-                "reach back to what was known: the server was away for longer than the history is "
-                "kept.",
+                "The whole registry was read from its database, because the history does not "
+                "reach back to the last known revision: the server was disconnected for longer "
+                "than the history is kept.",
                 {
                     "previous_revision": "the revision before",
-                    "revision": "the revision since",
+                    "revision": "the revision after",
                 },
             ),
             LogEvent(
@@ -255,7 +254,7 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                     "violations": "the number of violations in the verdict",
                     "codes": "the codes of violations or diagnostics, without duplicates",
                     "schema": "the digest of the schema",
-                    "enforced": "false if the verdict is not to be acted on (`report_only`)",
+                    "enforced": "false if callers should not enforce the verdict (`report_only`)",
                     **_COUNTS,
                     "tools": "the number of tools in the response",
                     "names": "the number of names in the response",
@@ -272,7 +271,10 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 ("debug", "info", "error"),
                 "A stream ended. The levels are those of `rpc.completed`.",
                 {"method": _METHOD, "ms": _MS},
-                {**_COUNTS, "responses": "the number of responses, where none is to an item"},
+                {
+                    **_COUNTS,
+                    "responses": "the number of responses, for streams without items",
+                },
             ),
             LogEvent(
                 "rpc.rejected",
@@ -285,39 +287,39 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 "admin.ready",
                 ("info",),
                 "The address for operators is open (`admin_listen`).",
-                {"address": "its URL, with the port that was chosen"},
+                {"address": "its URL, with the actual port"},
             ),
             LogEvent(
                 "gateway.completed",
                 ("debug", "info"),
-                "An exchange that a gateway handed over has ended. The level is debug if all of it "
-                "was valid.",
+                "An exchange that a gateway passed to Sidecheck has ended. The level is debug if "
+                "all of it was valid.",
                 {
                     "gateway": "the protocol of the gateway",
-                    "verdict": '"valid"; "invalid" if it passed all the same; "changed" by a '
-                    'repair, or by tools taken out of a list; "unvalidated"; "rejected"; or '
-                    '"failed" if the call failed',
-                    "codes": "the codes of what was found, without duplicates",
-                    "verdict_id": "identifies the exchange in the log of the gateway too",
+                    "verdict": '"valid"; "invalid" if it was forwarded anyway; "changed" by a '
+                    'repair, or by the removal of tools from a list; "unvalidated"; "rejected"; '
+                    'or "failed" if the call failed',
+                    "codes": "the codes of violations, without duplicates",
+                    "verdict_id": "the id of the exchange, also in the log of the gateway",
                     "ms": "the time from its beginning to its end, in milliseconds",
                 },
             ),
             LogEvent(
                 "gateway.failed",
                 ("warning",),
-                "A call of a gateway failed, which passes or rejects the exchange by its own "
-                "configuration.",
+                "A call of a gateway failed. The configuration of the gateway decides whether it "
+                "forwards or rejects the exchange.",
                 {
                     "method": _METHOD,
                     "reason": "the reason of the error (`ErrorInfo`)",
-                    "detail": "why, and what would be right",
+                    "detail": "the reason, and a remedy",
                 },
             ),
             LogEvent(
                 "gateway.pins_unusable",
                 ("error",),
                 "A lock file of pinned tools cannot be used, so a call of a gateway failed.",
-                {"detail": "the file, and why"},
+                {"detail": "the file, and the reason"},
             ),
             LogEvent(
                 "overload.shed",
@@ -349,9 +351,9 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 "Spans could not be exported, or were dropped because the exporter cannot keep up. "
                 "Logged at most once a minute.",
                 {
-                    "detail": "what the library says of the last failure, with statuses and "
-                    "numbers alone",
-                    "failures": "how often it failed since the last such event",
+                    "detail": "the message of the library for the last failure, limited to "
+                    "statuses and numbers",
+                    "failures": "the number of failures since the previous event of this kind",
                 },
             ),
             LogEvent(
@@ -370,14 +372,14 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
             LogEvent(
                 "worker.died",
                 ("warning",),
-                "A worker process ended, and another one is started in its place. While there is "
-                "none, health reports that the services that need one are not serving.",
+                "A worker process ended, and another one is started in its place. While no worker "
+                "is alive, health reports that the services that need one are not serving.",
                 {
-                    "cause": '"time": it was killed because its task took too long; '
-                    '"unresponsive": it was killed because it did not receive its task in that '
-                    'time; "stalled": it was killed because it did nothing for ten times as long; '
-                    '"memory": it had too little memory to receive a task; "crash": it '
-                    "ended by itself, or another process killed it",
+                    "cause": '"time": it was killed because its task exceeded its processor time; '
+                    '"unresponsive": it was killed because it did not receive its task within '
+                    'that time; "stalled": it was killed because it made no progress for ten '
+                    'times as long; "memory": it had too little memory to receive a task; '
+                    '"crash": it ended by itself, or another process killed it',
                     "exit": "the name of the signal that ended it, or its exit code",
                     "idle": "whether it had no task",
                     "alive": _ALIVE,
@@ -395,7 +397,7 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 "A worker process could not be started, and the server tries again.",
                 {
                     "cause": '"time", "stalled", "memory", "crash", as in `worker.died`, or '
-                    '"system": the system has no room for another process',
+                    '"system": the system cannot start another process',
                     "detail": "how the process ended, or the message of the system",
                     "retry_seconds": "the time until the next attempt, in seconds",
                     "alive": _ALIVE,

@@ -1,7 +1,8 @@
 """Writer of the log: a bounded queue of lines, and the thread that writes them.
 
-Whatever the other end of standard error does, a call that logs an event never waits.
+Logging an event never blocks, even if nobody reads standard error.
 """
+# Decision 0051: a stuck log reader can delay neither calls nor the end of the process.
 
 import os
 import select
@@ -11,21 +12,21 @@ from collections.abc import Callable
 __all__ = ["LogWriter"]
 
 QUEUE_BYTES = 1 << 20
-"""Bytes of lines that may wait. As many may be in the hands of the thread."""
+"""Most bytes of queued lines. The thread may hold as many more."""
 
 
 class LogWriter:
-    """Writes lines to a descriptor, in order, from a thread of its own.
+    """Writes lines to a descriptor, in order, in a separate thread.
 
     Lines that arrive while the queue is full, and lines whose write fails, are dropped.
-    Once a write succeeds again, *report_dropped* is called in the thread with their
-    number; what it writes is never dropped for lack of room.
+    After the next successful write, the thread calls *report_dropped* with their number; the
+    lines that this writes are queued even if the queue is full.
     """
 
     def __init__(self, descriptor: int, report_dropped: Callable[[int], None]) -> None:
         self._descriptor = descriptor
         self._report_dropped = report_dropped
-        # Its lock is reentrant: the garbage collector may run code that logs, at any point.
+        # The lock must be reentrant: the garbage collector may run code that logs at any point.
         self._changed = threading.Condition()
         self._lines: list[bytes] = []
         self._size = 0
@@ -36,7 +37,7 @@ class LogWriter:
         self._thread.start()
 
     def write(self, text: str) -> None:
-        """Queue *text*, which is a line or several and ends with a line break."""
+        """Queue *text*, one or more lines that end with a line break."""
         line = text.encode("utf-8", "backslashreplace")
         with self._changed:
             is_report = threading.current_thread() is self._thread
@@ -69,8 +70,8 @@ class LogWriter:
                 self._report_dropped(dropped)
 
     def _write(self, lines: list[bytes]) -> int:
-        """Write *lines*, and return how many of them could not be written."""
-        # A line that was cut off must not run into the next.
+        """Write *lines*, and return the number of unwritten lines."""
+        # A partially written line must not run into the next.
         start = b"\n" if self._line_is_torn else b""
         text = start + b"".join(lines)
         written = _write_all(self._descriptor, text)
@@ -80,10 +81,9 @@ class LogWriter:
 
 
 def _size_at_once(text: memoryview) -> int:
-    """Return how many bytes of *text* to write at once: lines that stay whole, at least one.
+    """Return the number of bytes of *text* to write at once, in whole lines.
 
-    Processes that write to the same pipe do not tear each other's writes up to a size
-    (pipe(7)).
+    Writes of several processes to one pipe are atomic only up to PIPE_BUF bytes (pipe(7)).
     """
     if len(text) <= select.PIPE_BUF:
         return len(text)
@@ -92,16 +92,16 @@ def _size_at_once(text: memoryview) -> int:
 
 
 def _write_all(descriptor: int, text: bytes) -> int:
-    """Write *text* to *descriptor*, and return how many bytes were written before an error."""
+    """Write *text* to *descriptor*; return the number of bytes before an error."""
     rest = memoryview(text)
     try:
         while rest:
             try:
                 rest = rest[os.write(descriptor, rest[: _size_at_once(rest)]) :]
-            except BlockingIOError:  # the process that made the pipe has set O_NONBLOCK
+            except BlockingIOError:  # the creator of the pipe has set O_NONBLOCK
                 poll = select.poll()
                 poll.register(descriptor, select.POLLOUT)
                 poll.poll()
     except OSError:
-        pass  # the reader is gone, or the disk full: the caller counts what is lost
+        pass  # the reader has closed the pipe, or the disk is full; the caller counts lost lines
     return len(text) - len(rest)

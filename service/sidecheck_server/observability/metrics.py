@@ -1,4 +1,4 @@
-"""Metrics of the state of the server, read when somebody asks for them."""
+"""Metrics of the state of the server, collected at each scrape."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -32,22 +32,22 @@ _BOUNDS: Final = (
     *("calls", "loop_lag_milliseconds", "deadline", "arriving"),
     *("bytes_in_flight", "streams", "sessions", "gateway_streams"),
 )
-"""What calls and streams are shed by."""
+"""The limits by which calls and streams are shed."""
 
 _STREAMS: Final = ("streams", "sessions", "gateway_streams")
 
 
 def register_process(registry: CollectorRegistry, collector: Collector) -> None:
-    """Add *collector* to *registry*, and what is known of the process and of its garbage."""
+    """Add *collector* and the standard process collectors to *registry*."""
     registry.register(collector)
     ProcessCollector(registry=registry)
     GCCollector(registry=registry)
 
 
 class LoadCollector(Collector):
-    """Collects what the calls of *served* and the caches of *services* hold in this process.
+    """Collector for the calls and caches in this process.
 
-    All series are there from the start, so that rates are right at once.
+    All series exist from the start, so that rates are correct from the first increment on.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class LoadCollector(Collector):
         certificates: ServerCertificates | None,
         caches: Mapping[str, Cache[Any, Any]] = MappingProxyType({}),
     ) -> None:
-        """Collect from *caches* of the process as well."""
+        """Create the collector; *caches* are further caches of the process."""
         self._served = served
         self._prepared = services.prepared_targets
         self._certificates = certificates
@@ -78,9 +78,9 @@ class LoadCollector(Collector):
 
     def _load(self) -> Iterator[Metric]:
         admission, streams = self._served.admission, self._served.streams
-        yield _single("sidecheck_event_loop_lag_seconds", admission.lag.seconds)
-        yield _single("sidecheck_calls_active", admission.active)
-        yield _single("sidecheck_messages_awaited", admission.receiving)
+        yield _without_labels("sidecheck_event_loop_lag_seconds", admission.lag.seconds)
+        yield _without_labels("sidecheck_calls_active", admission.active)
+        yield _without_labels("sidecheck_messages_awaited", admission.receiving)
         kinds = {kind: streams.open_by_kind.get(kind, 0) for kind in _STREAMS}
         yield _by_label("sidecheck_streams_open", kinds)
         yield _by_label("sidecheck_in_flight_bytes", admission.bytes_held)
@@ -100,12 +100,12 @@ class LoadCollector(Collector):
         values = {name: cache.capacity for name, cache in caches.items() if cache.capacity}
         yield _by_label("sidecheck_cache_capacity_bytes", values)
         prepared = self._prepared
-        yield _single("sidecheck_prepared_target_hits_total", prepared.hits)
-        yield _single("sidecheck_prepared_target_misses_total", prepared.misses)
+        yield _without_labels("sidecheck_prepared_target_hits_total", prepared.hits)
+        yield _without_labels("sidecheck_prepared_target_misses_total", prepared.misses)
 
 
 class SharedCollector(Collector):
-    """Collects what all processes share: *workers*, and *registry*, which *writer* changes."""
+    """Collector for the parts that all processes share: the workers and the registry."""
 
     def __init__(self, workers: Workers, registry: Registry, writer: RegistryWriter) -> None:
         self._workers = workers
@@ -119,11 +119,11 @@ class SharedCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         """Yield all metrics."""
         yield from self._processes()
-        yield _single("sidecheck_registry_tools", self._registry.count())
-        yield _single("sidecheck_registry_revision", self._registry.revision)
-        yield _single("sidecheck_registry_age_seconds", self._registry.age_seconds)
-        yield _single("sidecheck_registry_reloads_total", self._registry.reloads)
-        yield _single("sidecheck_registry_writable", self._writer.is_writable)
+        yield _without_labels("sidecheck_registry_tools", self._registry.count())
+        yield _without_labels("sidecheck_registry_revision", self._registry.revision)
+        yield _without_labels("sidecheck_registry_age_seconds", self._registry.age_seconds)
+        yield _without_labels("sidecheck_registry_reloads_total", self._registry.reloads)
+        yield _without_labels("sidecheck_registry_writable", self._writer.is_writable)
 
     def _count(self, event: WorkerEvent) -> None:
         match event:
@@ -136,21 +136,21 @@ class SharedCollector(Collector):
 
     def _processes(self) -> Iterator[Metric]:
         workers = self._workers
-        yield _single("sidecheck_workers", workers.count)
-        yield _single("sidecheck_workers_alive", workers.alive)
-        yield _single("sidecheck_workers_resident_memory_bytes", workers.resident_bytes())
+        yield _without_labels("sidecheck_workers", workers.count)
+        yield _without_labels("sidecheck_workers_alive", workers.alive)
+        yield _without_labels("sidecheck_workers_resident_memory_bytes", workers.resident_bytes())
         yield _by_label("sidecheck_workers_ended_total", self._ended)
-        yield _single("sidecheck_workers_restarted_total", self._restarted)
+        yield _without_labels("sidecheck_workers_restarted_total", self._restarted)
         yield _by_label("sidecheck_worker_start_failures_total", self._start_failures)
-        yield _single("sidecheck_worker_tasks_active", workers.busy)
-        yield _single("sidecheck_worker_tasks_waiting", workers.waiting)
+        yield _without_labels("sidecheck_worker_tasks_active", workers.busy)
+        yield _without_labels("sidecheck_worker_tasks_waiting", workers.waiting)
         tasks = dict.fromkeys((kind.name for kind in KINDS), 0)
         yield _by_label("sidecheck_worker_tasks_total", {**tasks, **workers.tasks})
         yield _by_label("sidecheck_worker_task_seconds_total", {**tasks, **workers.task_seconds})
 
 
 class _Fleet(Protocol):
-    """Serving processes: those that there should be, those that serve, and those that ended."""
+    """Numbers of intended, serving and ended processes."""
 
     @property
     def count(self) -> int: ...
@@ -161,7 +161,7 @@ class _Fleet(Protocol):
 
 
 class FleetCollector(Collector):
-    """Collects how many of the processes of *fleet* serve; without one, this process does."""
+    """Collector for the numbers of serving processes; None for a single process."""
 
     def __init__(self, fleet: _Fleet | None) -> None:
         self._fleet = fleet
@@ -170,18 +170,18 @@ class FleetCollector(Collector):
         """Yield all metrics."""
         fleet = self._fleet
         count, alive, ended = (fleet.count, fleet.alive, fleet.ended) if fleet else (1, 1, 0)
-        yield _single("sidecheck_processes", count)
-        yield _single("sidecheck_processes_alive", alive)
-        yield _single("sidecheck_processes_ended_total", ended)
+        yield _without_labels("sidecheck_processes", count)
+        yield _without_labels("sidecheck_processes_alive", alive)
+        yield _without_labels("sidecheck_processes_ended_total", ended)
 
 
-def _single(name: str, value: float) -> Metric:
+def _without_labels(name: str, value: float) -> Metric:
     """Return the metric *name*, which has no labels."""
     return _family(name, {(): value})
 
 
 def _by_label(name: str, values: Mapping[str, float]) -> Metric:
-    """Return the metric *name* with *values* by its one label."""
+    """Return the metric *name* with one label, and *values* by that label."""
     return _family(name, {(label,): value for label, value in values.items()})
 
 

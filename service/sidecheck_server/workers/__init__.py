@@ -1,4 +1,5 @@
-"""Worker processes, for work that blocks the interpreter or can only be ended by killing it."""
+"""Worker processes, for work that holds the GIL or that only a kill can end."""
+# Decision 0007: our own processes can be killed, have limited memory, and fail one task alone.
 
 from sidecheck_server.workers.events import (
     EndCause,

@@ -1,4 +1,4 @@
-"""Events in the life of worker processes, for logs and health."""
+"""Lifecycle events of worker processes, for logs and health."""
 
 import signal
 from dataclasses import dataclass
@@ -25,15 +25,15 @@ class EndCause(StrEnum):
     CRASH = "crash"
     """It ended by itself, or another process killed it."""
     MEMORY = "memory"
-    """It had too little memory to start, or to receive a task."""
+    """Its memory limit was too small to start, or to receive a task."""
     SYSTEM = "system"
-    """The system has no room for another process."""
+    """The system cannot start another process."""
     TIME = "time"
-    """Its task took too much of a processor."""
+    """Its task exceeded its limit of processor time."""
     STALLED = "stalled"
-    """It was killed because its task, or its start, lasted too long."""
+    """It was killed because its start or its task made no progress for too long."""
     UNRESPONSIVE = "unresponsive"
-    """It was killed because it did not receive its task in the time of the task."""
+    """It was killed because it did not receive its task within the time limit of the task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class WorkerDied:
     cause: EndCause
     exit: str
     idle: bool
-    #: How many processes can run tasks after the event.
+    #: Number of processes that can run tasks after the event.
     alive: int
 
 
@@ -56,7 +56,7 @@ class WorkerRestarted:
 
 @dataclass(frozen=True, slots=True)
 class WorkerStartFailed:
-    """A process could not be started; the next attempt is in *retry_seconds*."""
+    """A process could not be started; the next attempt follows after *retry_seconds*."""
 
     cause: EndCause
     detail: str
@@ -68,7 +68,7 @@ WorkerEvent: TypeAlias = WorkerDied | WorkerRestarted | WorkerStartFailed
 
 
 class WorkerStartError(Exception):
-    """No process can be started, for *cause*; *detail* says more about a crash or the system."""
+    """No process can be started; *detail* describes a crash or an error of the system."""
 
     def __init__(self, cause: EndCause, detail: str) -> None:
         super().__init__(cause, detail)
@@ -84,7 +84,7 @@ class WorkerStartError(Exception):
 
 
 def crash_cause(exit_code: int) -> EndCause:
-    """Return why a process ended that was not killed by its pool."""
+    """Return the cause of a process end, unless the pool killed the process."""
     if exit_code == OUT_OF_MEMORY:
         return EndCause.MEMORY
     if exit_code == OUT_OF_TIME:

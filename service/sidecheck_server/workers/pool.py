@@ -1,6 +1,6 @@
 """Pool of processes that are spawned, never forked, and can be killed.
 
-A process that dies or exceeds its time is replaced, and only its own task fails.
+The pool replaces a process that dies or exceeds its time limit; only the task in it fails.
 """
 
 import asyncio
@@ -37,11 +37,11 @@ _Result = TypeVar("_Result")
 _Arguments = ParamSpec("_Arguments")
 
 _START_SECONDS = 30.0
-"""How long a process may take to start; it takes about a second of a processor."""
+"""Longest time for the start of a process, which takes about a second of processor time."""
 
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 5.0
-"""Seconds between two attempts to start a process; they double after each."""
+"""Seconds between two attempts to start a process, doubled after each failure."""
 
 
 class WorkerCrashedError(Exception):
@@ -49,15 +49,15 @@ class WorkerCrashedError(Exception):
 
 
 class NoWorkerError(WorkerCrashedError):
-    """The process died before it had received the task, or there was none for a while."""
+    """The process died before receiving the task, or no process was alive."""
 
 
 class WorkerTimeoutError(Exception):
-    """The task took more of a processor than it may."""
+    """The task exceeded its limit of processor time."""
 
 
 class WorkerStalledError(Exception):
-    """The process was killed because it did nothing for too long."""
+    """The process was killed because it made no progress for too long."""
 
 
 _ERRORS: Mapping[EndCause, type[Exception]] = MappingProxyType(
@@ -67,10 +67,10 @@ _ERRORS: Mapping[EndCause, type[Exception]] = MappingProxyType(
 
 @dataclass(slots=True)
 class _Timer:
-    """What will kill a process, and whether it has."""
+    """Timer that kills a process, and whether it has expired."""
 
     handle: asyncio.TimerHandle
-    #: What the process had taken of a processor when it was last looked at, in seconds.
+    #: Processor time of the process at the last check, in seconds.
     used: float
     expired: bool = False
 
@@ -83,35 +83,35 @@ class _Call:
     function: Callable[..., Any]
     arguments: tuple[object, ...]
     outcome: asyncio.Future[Any]
-    #: How many processes died before they had received it.
+    #: Number of processes that died before receiving it.
     lost_attempts: int = 0
 
     def succeed(self, result: Any) -> None:
-        """Give the *result* to whoever awaits it."""
+        """Set *result*, unless the waiting task was cancelled."""
         if not self.outcome.done():
             self.outcome.set_result(result)
 
     def fail(self, error: Exception) -> None:
-        """Raise *error* where the outcome is awaited."""
+        """Set *error*, unless the waiting task was cancelled."""
         if not self.outcome.done():
             self.outcome.set_exception(error)
 
 
-#: Future that delivers the next call to an idle process, or None when it died.
+#: Future of an idle process: its next call, or None when the process has died.
 _Turn: TypeAlias = asyncio.Future[_Call | None]
 
 
 class _CallQueue:
-    """Gives calls to idle processes, both in the order in which they came."""
+    """Assigns calls to idle processes, both in order of arrival."""
 
     def __init__(self) -> None:
-        #: All calls without an outcome, and those of them that wait for a process.
+        #: All calls without an outcome, and the calls that wait for a process.
         self._open: set[_Call] = set()
         self._waiting: deque[_Call] = deque()
         self._idle: deque[_Turn] = deque()
 
     async def run(self, call: _Call) -> Any:
-        """Return the result of *call*, or raise what it failed with."""
+        """Return the result of *call*, or raise its error."""
         self._open.add(call)
         self._waiting.append(call)
         self._assign()
@@ -121,22 +121,22 @@ class _CallQueue:
             self._open.remove(call)
 
     def put_back(self, call: _Call) -> None:
-        """Let *call* be the next to go to a process."""
+        """Put *call* at the front of the queue."""
         self._waiting.appendleft(call)
         self._assign()
 
     def take(self, turn: _Turn) -> None:
-        """Let *turn* receive the next call."""
+        """Add *turn*, the future of an idle process, to the queue for calls."""
         self._idle.append(turn)
         self._assign()
 
     def withdraw(self, turn: _Turn) -> None:
-        """Let *turn* receive no call any more."""
+        """Remove *turn* from the queue for calls."""
         with suppress(ValueError):
             self._idle.remove(turn)
 
     def fail_all(self, error: Callable[[], Exception]) -> None:
-        """Fail all calls without an outcome, each with an *error* of its own."""
+        """Fail all calls without an outcome, each with a new *error*."""
         self._waiting.clear()
         for call in self._open:
             call.fail(error())
@@ -149,14 +149,14 @@ class _CallQueue:
 
 
 class Pool:
-    """*count* processes, each prepared by calling *prepare* with *argument*.
+    """Pool of *count* processes, each prepared by calling *prepare* with *argument*.
 
-    While no process lives, tasks wait for one for at most *wait_seconds*. *report* is called
-    with each event. A pool is created in a running event loop; a thread for each process
-    waits for it, so that neither large tasks nor stopped processes hold up the loop.
+    While no process is alive, tasks wait for at most *wait_seconds*. *report* is called with
+    each event. A pool must be created in a running event loop. One thread for each process
+    waits for it, so that neither large tasks nor stopped processes block the loop.
 
     Raises:
-        WorkerStartError: there is no room for the threads.
+        WorkerStartError: the system cannot start the threads.
     """
 
     def __init__(
@@ -173,16 +173,16 @@ class Pool:
         self._wait_seconds = wait_seconds
         self._report = report
         self._closed = False
-        #: Whether no process has lived for so long that tasks do not wait for one.
+        #: Whether no process was alive for *wait_seconds*, so that tasks fail at once.
         self._has_given_up = False
         self._give_up_timer: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
         self._threads = _start_threads(count)
         self._processes: set[WorkerProcess] = set()
-        #: Descriptors of idle processes, which the loop watches.
+        #: Descriptors of idle processes, watched by the loop.
         self._watched: set[int] = set()
         self._queue = _CallQueue()
-        #: The numbers of the keepers that never had a process, although they tried to start one.
+        #: The numbers of the keepers whose attempts to start a process have failed.
         self._failed_starts: set[int] = set()
         self._ready: asyncio.Future[None] = self._loop.create_future()
         self._keepers = [self._loop.create_task(self._keep(number)) for number in range(count)]
@@ -190,10 +190,10 @@ class Pool:
             keeper.add_done_callback(_raise_failure)
 
     async def wait_until_ready(self) -> None:
-        """Return when the first process is ready.
+        """Wait until the first process is ready.
 
         Raises:
-            WorkerStartError: none can be started.
+            WorkerStartError: no process can be started.
         """
         await asyncio.shield(self._ready)
 
@@ -204,10 +204,10 @@ class Pool:
 
         Raises:
             WorkerCrashedError: the process died.
-            NoWorkerError: no process lived for *wait_seconds*.
-            WorkerTimeoutError: the call took more than *seconds* of a processor.
-            WorkerStalledError: it did nothing for `WALL_FACTOR` times as long.
-            MemoryError: the call needed more memory than the process may use.
+            NoWorkerError: no process was alive for *wait_seconds*.
+            WorkerTimeoutError: the call took more than *seconds* of processor time.
+            WorkerStalledError: it made no progress for `WALL_FACTOR` times as long.
+            MemoryError: the call exceeded the memory limit of the process.
         """
         if self._closed or self._has_given_up:
             raise NoWorkerError
@@ -229,7 +229,7 @@ class Pool:
         for process in tuple(self._processes):
             process.kill()
         self._threads.shutdown(cancel_futures=True)
-        for process in self._processes:  # and those whose start was under way
+        for process in self._processes:  # including those that were starting
             process.end()
         self._queue.fail_all(WorkerCrashedError)
         self._ready.cancel()
@@ -237,7 +237,7 @@ class Pool:
             self._give_up_timer.cancel()
 
     def _count(self, change: int) -> None:
-        """Add *change* to the number of processes that live."""
+        """Add *change* to the number of live processes."""
         self.alive += change
         if self._give_up_timer is not None:
             self._give_up_timer.cancel()
@@ -250,7 +250,7 @@ class Pool:
         self._queue.fail_all(NoWorkerError)
 
     async def _keep(self, number: int) -> None:
-        """Run tasks in a process, and start another whenever it dies."""
+        """Run tasks in a process, and replace it whenever it dies."""
         process = await self._start(number)
         if not self._ready.done():
             self._ready.set_result(None)
@@ -263,7 +263,7 @@ class Pool:
             self._report(WorkerRestarted(self.alive))
 
     async def _start(self, number: int) -> WorkerProcess:
-        """Return a process that is ready, after as many attempts as it takes."""
+        """Start a process, repeating failed attempts, and return it when it is ready."""
         pause = _FIRST_PAUSE
         while True:
             try:
@@ -299,7 +299,7 @@ class Pool:
         return process
 
     async def _serve(self, process: WorkerProcess) -> tuple[EndCause, int, bool]:
-        """Run tasks in *process* until it dies; return why, its exit code, and if it was idle."""
+        """Run tasks in *process* until it dies; return cause, exit code and idleness."""
         expired = False
         while (call := await self._next_call(process)) is not None:
             with self._kill_after(call.seconds, process, WALL_FACTOR) as timer:
@@ -317,17 +317,17 @@ class Pool:
                     call.fail(error)
                 else:
                     call.succeed(result)
-            expired = timer.expired  # as the result came
+            expired = timer.expired  # true if the timer expired while the result arrived
         exit_code = await self._in_thread(process.end)
         return EndCause.STALLED if expired else crash_cause(exit_code), exit_code, True
 
     async def _next_call(self, process: WorkerProcess) -> _Call | None:
-        """Return the next call for *process*, or None if it dies before."""
+        """Return the next call for *process*, or None if the process dies while waiting."""
         turn: _Turn = self._loop.create_future()
         self._queue.take(turn)
         descriptor = process.fileno()
         self._watched.add(descriptor)
-        self._loop.add_reader(descriptor, _resolve, turn)
+        self._loop.add_reader(descriptor, _resolve_as_dead, turn)
         try:
             return await turn
         finally:
@@ -337,13 +337,13 @@ class Pool:
             self._queue.withdraw(turn)
 
     def _settle(self, call: _Call, cause: EndCause, *, received: bool) -> None:
-        """Fail *call*, whose process died, or give it to another if it cannot be the cause."""
+        """Fail *call*, whose process died, or requeue it if it cannot be the cause."""
         if cause is EndCause.MEMORY:
             call.fail(MemoryError())
         elif received:
             call.fail(_ERRORS.get(cause, WorkerCrashedError)())
         elif call.lost_attempts == len(self._keepers) or self._closed:
-            # All processes may be killed at once, and each be noticed only by a task.
+            # All processes may have been killed at once; each death may cost one attempt.
             call.fail(NoWorkerError())
         else:
             call.lost_attempts += 1
@@ -353,10 +353,10 @@ class Pool:
     def _kill_after(
         self, seconds: float, process: WorkerProcess, factor: float = 1
     ) -> Iterator[_Timer]:
-        """Kill *process* if it does nothing for *seconds* in the block.
+        """Kill *process* if it makes no progress for *seconds* within the context.
 
-        If it has received its task by then, it has *factor* times as many. A busy machine gives
-        it little of a processor, and what it may take of that the system bounds.
+        Once it has received its task, it has *factor* times as long. Progress is processor
+        time: a busy machine slows a process down, and the system limits its total.
         """
 
         def expire() -> None:
@@ -368,13 +368,15 @@ class Pool:
             timer.expired = True
             process.kill()
 
-        def remind() -> None:
+        def extend_or_expire() -> None:
             if factor > 1 and process.has_received:
                 timer.handle = self._loop.call_later(seconds * (factor - 1), expire)
             else:
                 expire()
 
-        timer = _Timer(self._loop.call_later(seconds, remind), process.processor_seconds())
+        timer = _Timer(
+            self._loop.call_later(seconds, extend_or_expire), process.processor_seconds()
+        )
         try:
             yield timer
         finally:
@@ -384,16 +386,16 @@ class Pool:
         self,
         function: Callable[_Arguments, _Result],
         *arguments: _Arguments.args,
-        **_: _Arguments.kwargs,
+        **_keywords: _Arguments.kwargs,
     ) -> asyncio.Future[_Result]:
         return self._loop.run_in_executor(self._threads, function, *arguments)
 
 
 def _start_threads(count: int) -> ThreadPoolExecutor:
-    """Return an executor whose threads all run, so that no later call needs to start one.
+    """Return an executor with all threads started, so that later calls need none.
 
     Raises:
-        WorkerStartError: the system has no room for them.
+        WorkerStartError: the system cannot start them.
     """
     threads = ThreadPoolExecutor(count, "worker")
     barrier = Barrier(count)
@@ -406,13 +408,13 @@ def _start_threads(count: int) -> ThreadPoolExecutor:
     return threads
 
 
-def _resolve(turn: _Turn) -> None:
-    """Tell whoever awaits *turn* that its process died."""
+def _resolve_as_dead(turn: _Turn) -> None:
+    """Resolve *turn* with None, because its process died."""
     if not turn.done():
         turn.set_result(None)
 
 
 def _raise_failure(keeper: asyncio.Task[None]) -> None:
-    """Let the loop log what ended *keeper*, which runs until it is cancelled."""
+    """Let the loop log the exception of *keeper*, which must run until cancelled."""
     if not keeper.cancelled():
         keeper.result()

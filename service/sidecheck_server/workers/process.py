@@ -1,8 +1,8 @@
-"""A process that runs one task at a time, with a pipe of its own.
+"""A worker process, which runs one task at a time and has a separate pipe.
 
-Nothing is shared between processes, so that killing one affects no other. A process that
-is killed closes its end of the pipe, which ends every wait for it at once; so whoever wants
-to end a wait kills the process, also one that is stopped and does not read.
+Processes share nothing, so that killing one affects no other. The death of a process closes
+its end of the pipe, which ends every wait for it at once. So killing the process is the way
+to end a wait, even if the process is stopped and does not read.
 """
 
 import math
@@ -30,35 +30,34 @@ __all__ = [
 ]
 
 OUT_OF_MEMORY = 100
-"""Exit code of a process that has too little memory to start, or to receive a task."""
+"""Exit code of a process whose memory limit is too small to start, or to receive a task."""
 
 OUT_OF_TIME = -signal.SIGPROF
-"""Exit code of a process whose task took more seconds of a processor than it may."""
+"""Exit code of a process whose task exceeded its limit of processor time."""
 
 WALL_FACTOR = 10
-"""How many times its seconds of a processor a task may last while its process does nothing: then it
-hangs. Where it goes on, however slowly, the system ends it in time."""
+"""Longest time without progress before a process counts as hung, as a multiple of the limit of
+processor time. A process that makes progress, however slowly, is ended by that limit."""
 
 _NICENESS = 10
-"""Workers yield to the event loop of the server, which all calls wait for."""
+"""Lower priority of workers, since all calls depend on the event loop of the server."""
 
 _READY = b"ready"
 _RECEIPT = b"received"
 _ORPHAN_FACTOR = 100
-"""How many times its seconds of a processor a task may last when nobody is left to kill its
-process: far more than `WALL_FACTOR`, since an alarm cannot tell a slow process from one that
-hangs."""
+"""Longest time of a task whose server has died, as a multiple of the limit of processor time. It
+is far above `WALL_FACTOR`, since an alarm cannot distinguish slow processes from hung ones."""
 
 _CONTEXT = multiprocessing.get_context("spawn")
 _BOOKKEEPING = Lock()
-"""Held while a process is started, killed or reaped: `multiprocessing` reaps any child when it
-starts another, and is not safe to use from several threads."""
+"""Lock for starting, killing and reaping processes: `multiprocessing` reaps all children when it
+starts another process, and is not thread-safe."""
 
 
 class ProcessDiedError(Exception):
-    """The process ended with *exit_code*, a negative one if by a signal.
+    """The process ended with *exit_code*, which is negative for a signal.
 
-    *received* tells whether it had received the whole task.
+    *received* says whether it had received the whole task.
     """
 
     def __init__(self, exit_code: int, *, received: bool) -> None:
@@ -68,25 +67,25 @@ class ProcessDiedError(Exception):
 
 
 class WorkerProcess:
-    """A process that is prepared by calling *prepare* with *argument*.
+    """A worker process, prepared by calling *prepare* with *argument*.
 
-    All methods but `kill` and `fileno` block, and are called from one thread at a time.
+    All methods except `kill` and `fileno` block, and must be called from one thread at a time.
 
     Raises:
-        OSError: the system has no room for another process.
+        OSError: the system cannot start another process.
     """
 
     def __init__(self, prepare: Callable[[int], object], argument: int) -> None:
-        self._connection, theirs = _CONTEXT.Pipe()
+        self._connection, worker_connection = _CONTEXT.Pipe()
         self._exit_code: int | None = None
-        #: Whether the process has received all of the task that it is given.
+        #: Whether the process has received the whole current task.
         self.has_received = False
-        # As a daemon, it is ended if the interpreter exits without closing the pool.
+        # A daemon process is ended if the interpreter exits without closing the pool.
         self._process = _CONTEXT.Process(
-            target=_run_tasks, args=(theirs, prepare, argument), daemon=True
+            target=_run_tasks, args=(worker_connection, prepare, argument), daemon=True
         )
         try:
-            with theirs, _BOOKKEEPING, _block_interrupts():
+            with worker_connection, _BOOKKEEPING, _block_interrupts():
                 self._process.start()
                 self._id = self._process.pid or 0
         except BaseException:
@@ -99,23 +98,23 @@ class WorkerProcess:
         return self._id
 
     def processor_seconds(self) -> float:
-        """Return what the process has taken of a processor; 0 if the system does not tell."""
-        # Hundredths: to receive a task is no progress.
+        """Return the processor time of the process, in seconds; 0 if unknown."""
+        # Rounded to hundredths, so that receiving a task does not count as progress.
         return round(processor_seconds(self._id), 2)
 
     def fileno(self) -> int:
         """Return a descriptor that becomes readable when the process dies.
 
-        It is not that of the pipe: an event loop may make those that it watches non-blocking,
-        as that of uvloop does, and the pipe is read by threads that block.
+        It is not the descriptor of the pipe: an event loop, such as uvloop, may make watched
+        descriptors non-blocking, but the threads that read the pipe rely on blocking.
         """
         return self._process.sentinel
 
     def wait_until_ready(self) -> None:
-        """Return when the process can run tasks.
+        """Wait until the process can run tasks.
 
         Raises:
-            ProcessDiedError: it died before.
+            ProcessDiedError: the process died before.
         """
         try:
             self._connection.recv_bytes()
@@ -123,15 +122,15 @@ class WorkerProcess:
             raise ProcessDiedError(self.end(), received=False) from None
 
     def call(self, seconds: float, function: Callable[..., Any], arguments: Any) -> Any:
-        """Return the result of *function*, which may take so many *seconds* of a processor.
+        """Return the result of *function*, limited to *seconds* of processor time.
 
-        Whoever calls this kills the process if it has not received the task after as many, or
-        not ended it after `WALL_FACTOR` times as many, and has done nothing meanwhile.
+        The caller must kill the process if it makes no progress: if it has not received the
+        task after *seconds*, or not finished after `WALL_FACTOR` times *seconds*.
 
         Raises:
             ProcessDiedError: the process died.
-            Exception: *function* raised it; MemoryError also if the task or the result needs
-                more memory than the process may use.
+            Exception: raised by *function*; MemoryError also if the task or the result exceeds
+                the memory limit of the process.
         """
         message = pickle.dumps((seconds, function, arguments), pickle.HIGHEST_PROTOCOL)
         self.has_received = False
@@ -140,7 +139,7 @@ class WorkerProcess:
             self._connection.recv_bytes()
             self.has_received = True
             answer = self._connection.recv_bytes()
-        except (EOFError, OSError, MemoryError):  # the rest of a message may be in the pipe
+        except (EOFError, OSError, MemoryError):  # the pipe may hold a partial message
             raise ProcessDiedError(self.end(), received=self.has_received) from None
         succeeded, result = pickle.loads(answer)  # noqa: S301 - written by our own process
         if not succeeded:
@@ -148,20 +147,20 @@ class WorkerProcess:
         return result
 
     def kill(self) -> None:
-        """Kill the process, if it still runs."""
+        """Kill the process if it is running."""
         with _BOOKKEEPING:
             if self._exit_code is None:
                 self._process.kill()
 
     def end(self) -> int:
-        """Kill the process, release what it holds, and return its exit code."""
+        """Kill the process, release its resources, and return its exit code."""
         self.kill()
         if self._exit_code is None:
             connection.wait([self._process.sentinel])
             with _BOOKKEEPING:
                 self._process.join()
                 exit_code = self._process.exitcode
-                # None if the system has reaped it, as it does where SIGCHLD is ignored.
+                # None if the system has reaped the process, as with an ignored SIGCHLD.
                 self._exit_code = 0 if exit_code is None else exit_code
                 if exit_code is not None:
                     self._process.close()
@@ -170,18 +169,18 @@ class WorkerProcess:
 
 
 def prepare_process(memory: int) -> None:
-    """Limit the address space of this process to *memory* bytes, and lower its priority."""
+    """Limit the address space to *memory* bytes, and lower the priority."""
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     limit = memory if hard == resource.RLIM_INFINITY else min(hard, memory)
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     os.nice(_NICENESS)
-    # A process that is killed while it searches a text does not get to run a handler.
+    # During a search in C no Python handler can run, so the default action must end the process.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def processor_seconds(process_id: int) -> float:
-    """Return what a process has taken of a processor; 0 if the system does not tell."""
-    # The id that clock_getcpuclockid(3) makes, which Python has for threads only.
+    """Return the processor time of a process, in seconds; 0 if unknown."""
+    # The clock id of clock_getcpuclockid(3), which Python provides only for threads.
     try:
         return time.clock_gettime(~process_id << 3 | 2)
     except OSError:
@@ -190,9 +189,9 @@ def processor_seconds(process_id: int) -> float:
 
 @contextmanager
 def _block_interrupts() -> Iterator[None]:
-    """Block SIGINT in the processes that this thread starts meanwhile.
+    """Block SIGINT in processes that this thread starts within the context.
 
-    A Ctrl-C at the terminal reaches all processes; the server decides when they stop.
+    Ctrl-C in a terminal signals all processes, but the server decides when workers stop.
     """
     resource_tracker.ensure_running()  # starting it later would unblock SIGINT
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -203,14 +202,14 @@ def _block_interrupts() -> Iterator[None]:
 
 
 def _run_tasks(pipe: Connection, prepare: Callable[[int], object], argument: int) -> None:
-    """Run the tasks that come through *pipe* until its other end is closed."""
+    """Run the tasks received through *pipe* until its other end is closed."""
     try:
         prepare(argument)
         pipe.send_bytes(_READY)
         while True:
             message = pipe.recv_bytes()
             pipe.send_bytes(_RECEIPT)
-            pipe.send_bytes(_answer(message))
+            pipe.send_bytes(_execute_message(message))
             del message
     except MemoryError:
         os._exit(OUT_OF_MEMORY)
@@ -218,13 +217,12 @@ def _run_tasks(pipe: Connection, prepare: Callable[[int], object], argument: int
         os._exit(os.EX_OK)  # The server has ended.
 
 
-def _answer(message: bytes) -> bytes:
-    """Return whether the task *message* succeeded, with its result or what it raised."""
+def _execute_message(message: bytes) -> bytes:
+    """Run the task in *message*; return its pickled result or exception."""
     try:
         seconds, function, arguments = pickle.loads(message)  # noqa: S301 - from the server
-        # The system kills this process, also while Python runs no handler: in seconds of a
-        # processor, so that other load does not matter, and when the server that should kill
-        # it was killed itself.
+        # Let the system kill this process, even if no Python handler can run: by processor
+        # time, which is independent of other load; and by an alarm, in case the server has died.
         signal.setitimer(signal.ITIMER_PROF, seconds)
         signal.alarm(math.ceil(_ORPHAN_FACTOR * seconds))
         try:
@@ -236,16 +234,16 @@ def _answer(message: bytes) -> bytes:
     except MemoryError:
         return _NO_MEMORY
     except Exception as error:  # noqa: BLE001 - the caller raises it
-        return _failure(error)
+        return _pickle_failure(error)
 
 
 _NO_MEMORY = pickle.dumps((False, MemoryError()))
 
 
-def _failure(error: Exception) -> bytes:
+def _pickle_failure(error: Exception) -> bytes:
     try:
         answer = pickle.dumps((False, error))
         pickle.loads(answer)  # noqa: S301 - written in the line above
-    except Exception:  # noqa: BLE001 - an exception may have any state
+    except Exception:  # noqa: BLE001 - pickling an arbitrary exception may fail
         answer = pickle.dumps((False, RuntimeError(type(error).__qualname__)))
     return answer

@@ -1,4 +1,4 @@
-"""Tasks of worker processes: every kind of work, with all that other parts need to know of it."""
+"""Tasks of worker processes: one class for each kind of work."""
 
 import time
 from abc import ABC, abstractmethod
@@ -53,28 +53,28 @@ _Result = TypeVar("_Result")
 #: Attributes of a span: kinds and counts, never names, values or schemas of a request.
 Attributes: TypeAlias = Mapping[str, str | int]
 
-# Steps of a task that passes its subject to a worker and back, and of one that compiles a
-# small schema, loads it and explains what is wrong with it.
+# Steps of passing the input of a task to a worker and its result back, and of compiling a
+# small schema, loading it and explaining its faults.
 _TRANSFER = 20_000
 _COMPILATION = 80_000
 
-# Steps of compiling: for a byte of the schema, for a byte of the generated code, and for
-# an instruction of the patterns.
+# Steps of compilation for a byte of the schema, for a byte of the generated code, and for an
+# instruction of the patterns.
 _SCHEMA_BYTE = 12
 _CODE_BYTE = 64
 _INSTRUCTION = 40
 
 CONVERSION_BYTE: Final = 24
-"""The most steps that converting takes for a byte of the definition, or of the result."""
+"""Most steps of a conversion for each byte of the definition, or of the result."""
 
 INTEGER_USES: Final = 4
-"""How often work reads or writes the integers of a text, at most: digests write them."""
+"""Most conversions of each integer of a text, including those for digests."""
 
 
 class Task(ABC, Generic[_Result]):
     """Work that takes too long for the event loop.
 
-    A kind of work is a frozen dataclass of its input, which can cross process borders.
+    Each kind of work is a frozen dataclass of its input, which can be pickled.
     """
 
     __slots__ = ()
@@ -82,30 +82,31 @@ class Task(ABC, Generic[_Result]):
     name: ClassVar[str]
     """The name of the kind in metrics and traces."""
     activity: ClassVar[str]
-    """What its worker does, in the messages of errors."""
+    """Description of the work in error messages, as in ``compiling the schema``."""
     bound: ClassVar[str] = "compile_seconds"
-    """The limit of the seconds that it may take of a processor."""
+    """Name of its limit of processor time, in seconds."""
     needs_process: ClassVar[bool] = False
-    """Whether only a process bounds it, so that commands start one for it."""
+    """Whether only killing a process can bound it, so that commands start one for it."""
 
     @abstractmethod
     def execute(self, limits: Limits) -> _Result:
         """Return the result, in the worker.
 
         Raises:
-            RequestError: as the kind says.
+            RequestError: see the kind of task.
         """
 
     def input_steps(self) -> int:
         """Return the steps charged for the input, before the task starts."""
+        # Decision 0050: steps are counted or estimated by size, never by the clock.
         return 0
 
     def result_steps(self, result: _Result, limits: Limits) -> int:
-        """Return the steps charged for *result*, beside those for the input."""
+        """Return the steps charged for *result*, in addition to those for the input."""
         return 0
 
     def input_attributes(self) -> Attributes:
-        """Return the attributes of its span."""
+        """Return the attributes of its span for the input."""
         return {}
 
     def result_attributes(self, result: _Result) -> Attributes:
@@ -118,14 +119,14 @@ def ignore_begin() -> None:
 
 
 class RunTask(Protocol):
-    """Runs tasks: in a worker, in another process, or in place."""
+    """Function that runs tasks, in a worker or in the same process."""
 
     async def __call__(self, task: Task[_Result], begun: Callable[[], None] = ...) -> _Result:
-        """Return the result of *task*; *begun* is called when it starts, if that is known.
+        """Return the result of *task*; call *begun* when it starts, if that is known.
 
         Raises:
-            RequestError: as `Task.execute`; LIMIT_EXCEEDED if it takes too much of a processor or
-                memory; WORKER_CRASHED.
+            RequestError: as `Task.execute`; LIMIT_EXCEEDED if the task exceeds its limit of
+                processor time or memory; WORKER_CRASHED.
         """
 
 
@@ -180,17 +181,17 @@ class ValidatePayload(Task[Verdict]):
     options: EvaluationOptions
 
     def execute(self, limits: Limits) -> Verdict:
-        # Engines do not cross process borders; those of earlier tasks are kept.
+        # Engines cannot be pickled; reuse the engines of earlier tasks.
         key = self.compiled.source, self.compiled.limits
         compiled = _COMPILED.get(key)
         if compiled is None:
             compiled = self.compiled
-            with suppress(ValueError):  # larger than the cache
+            with suppress(ValueError):  # the schema is larger than the cache
                 _COMPILED[key] = compiled
         try:
             return evaluate(compiled, self.payload, self.options)
         except MemoryError:
-            # The memory that cached schemas use must not affect the result.
+            # Retry without the cache, since its memory use must not affect the result.
             _COMPILED.clear()
             compiled = CompiledSchema(self.compiled.source, self.compiled.artifact, limits)
             return evaluate(compiled, self.payload, self.options)
@@ -212,7 +213,7 @@ class ValidatePayload(Task[Verdict]):
 _COMPILED: LRUCache[tuple[SchemaSource, Limits], CompiledSchema] = LRUCache(
     32 << 20, getsizeof=lambda compiled: compiled.artifact.memory
 )
-"""The schemas that this process validated against last, by their memory in bytes."""
+"""Recently used compiled schemas of this process, weighed by their memory in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +222,7 @@ class CheckSubject(Task[CheckReport]):
 
     name = "check"
     activity = "checking the payload"
-    # The limit is that of compilations: a worker may have to compile the protocol's schemas.
+    # Bounded by `compile_seconds`: a worker may first have to compile the protocol's schemas.
 
     request: CheckRequest
 
@@ -246,7 +247,7 @@ def _protocol_schemas(limits: Limits) -> SchemaLookup:
 
 @dataclass(frozen=True, slots=True)
 class ConvertTool(Task[ToolForm]):
-    """Converts a definition, which gets no name yet.
+    """Converts a definition, without choosing the name of the tool.
 
     Errors are those of `read_tool` and `convert_definition`.
     """
@@ -278,7 +279,7 @@ class ConvertTool(Task[ToolForm]):
 class InferTools(Task[InferenceResult]):
     """Infers the tools of a source text; errors are those of `infer_tools`.
 
-    It has no steps: a request causes one such task.
+    It charges no steps, because a request causes only one such task.
     """
 
     name = "infer"
@@ -296,9 +297,9 @@ class InferTools(Task[InferenceResult]):
 
 @dataclass(frozen=True, slots=True)
 class CompareTools(Task[ToolComparison]):
-    """Compares two definitions, or with *undecided* only finds what changed.
+    """Compares two definitions; with *undecided*, without a proof.
 
-    The proof has no bound but its process, and is sought by native code, which may crash.
+    The search for a proof is bounded only by its process. It is native code and may crash.
     """
 
     name = "compare"
@@ -310,7 +311,7 @@ class CompareTools(Task[ToolComparison]):
     undecided: str = ""
 
     def execute(self, limits: Limits) -> ToolComparison:
-        # Its library is large, and few workers ever compare.
+        # Imported late: the library is large, and few workers ever compare.
         from sidecheck_server.core.compat.compare import compare_definitions  # noqa: PLC0415
 
         begun = time.process_time()
@@ -343,7 +344,7 @@ KINDS: Final[tuple[type[Task[Any]], ...]] = (
 
 
 def artifact_attributes(artifact: Artifact) -> Attributes:
-    """Return what a span has of *artifact*."""
+    """Return the attributes of a span for *artifact*."""
     return {
         "sidecheck.dialect": artifact.dialect,
         "sidecheck.engine": "complete" if artifact.fast is None else "fast",
@@ -351,7 +352,7 @@ def artifact_attributes(artifact: Artifact) -> Attributes:
 
 
 def verdict_attributes(verdict: Verdict) -> Attributes:
-    """Return what a span has of *verdict*."""
+    """Return the attributes of a span for *verdict*."""
     outcome: Attributes = {"sidecheck.outcome": "valid" if verdict.valid else "invalid"}
     if verdict.violations:
         return {**outcome, "sidecheck.violations": len(verdict.violations)}

@@ -1,4 +1,4 @@
-"""Workers: run tasks in processes, a fair number for each caller."""
+"""Execution of tasks in worker processes, with a fair share for each caller."""
 
 import asyncio
 import resource
@@ -30,25 +30,25 @@ __all__ = ["CALLER", "Workers"]
 _Result = TypeVar("_Result")
 
 CALLER: ContextVar[str] = ContextVar("CALLER", default="")
-"""The caller that the current task works for: a connection, or "" for the server."""
+"""The caller of the current task: a connection, or "" for the server itself."""
 
 _TASKS_PER_WORKER = 2
-"""How many tasks the pool has for each worker, so that none waits for the next."""
+"""Tasks in the pool for each worker, so that an idle worker finds the next task queued."""
 
 
 class Workers:
-    """Processes that can be killed and whose memory is limited."""
+    """Worker processes, which can be killed and have limited memory."""
 
     def __init__(self, count: int, limits: Limits) -> None:
         self._limits = limits
         self._slots = _TaskSlots(count * _TASKS_PER_WORKER, per_caller=count)
         self._observers: list[Callable[[WorkerEvent], None]] = []
-        #: How many tasks ended, and how many seconds they took, by the name of their work.
+        #: Number of finished tasks, and their total duration in seconds, by `Task.name`.
         self.tasks: Counter[str] = Counter()
         self.task_seconds: defaultdict[str, float] = defaultdict(float)
-        #: How many tasks have a slot or run, and how many wait for a slot.
+        #: Number of tasks with a slot, and of tasks that wait for a slot.
         self.busy = self.waiting = 0
-        #: How many processes there should be.
+        #: Intended number of processes.
         self.count = count
         self._pool = Pool(
             count, prepare_process, limits.worker_bytes, limits.worker_wait_seconds, self._report
@@ -60,7 +60,7 @@ class Workers:
         return self._pool.alive
 
     def resident_bytes(self) -> int:
-        """Return the memory that all processes have in use; 0 if the system does not tell."""
+        """Return the resident memory of all processes, in bytes; 0 if unknown."""
         return sum(map(_resident_bytes, self._pool.process_ids()))
 
     def subscribe(self, observer: Callable[[WorkerEvent], None]) -> None:
@@ -68,10 +68,10 @@ class Workers:
         self._observers.append(observer)
 
     async def start(self) -> None:
-        """Return when a worker is ready, and has memory enough to compile a schema.
+        """Wait until a worker has compiled a trivial schema within its memory.
 
         Raises:
-            WorkerStartError: none can be started.
+            WorkerStartError: no worker can be started.
         """
         await self._pool.wait_until_ready()
         try:
@@ -82,12 +82,12 @@ class Workers:
             raise WorkerStartError(cause, error.message) from None
 
     async def run(self, task: Task[_Result], begun: Callable[[], None] = ignore_begin) -> _Result:
-        """Return the result of *task*; *begun* is called when it has a slot.
+        """Return the result of *task*; call *begun* when the task gets a slot.
 
         Raises:
-            RequestError: as `Task.execute`; LIMIT_EXCEEDED if it takes too much of a processor or
-                memory; WORKER_CRASHED if its process died twice, if it stood still, or if no
-                worker lived for a while.
+            RequestError: as `Task.execute`; LIMIT_EXCEEDED if the task exceeds its limit of
+                processor time or memory; WORKER_CRASHED if its process died twice or made no
+                progress, or if no worker was alive for the waiting time.
         """
         async with AsyncExitStack() as slot:
             self.waiting += 1
@@ -96,8 +96,8 @@ class Workers:
             finally:
                 self.waiting -= 1
             begun()
-            # A cancelled caller keeps its slot until the worker is done: stopping the worker
-            # means killing it, and a new one takes a second to start.
+            # A cancelled caller keeps its slot until the worker has finished: only a kill can
+            # stop a worker, and a replacement takes a second to start.
             coroutine = self._run_in_slot(slot.pop_all(), task)
             running = asyncio.create_task(coroutine)
         result = await asyncio.shield(running)
@@ -140,9 +140,9 @@ class Workers:
                 self.task_seconds[task.name] += time.monotonic() - begun
 
     async def _run_twice(self, seconds: float, task: Task[_Result]) -> _Result | RequestError:
-        """Run *task* in a process, and in another one if the first died.
+        """Run *task* in a process; if the process dies, retry once in another.
 
-        The system may have killed it, for the memory of others.
+        The system may have killed the first process because others used too much memory.
         """
         try:
             return await self._pool.run(seconds, execute_task, task, self._limits)
@@ -169,11 +169,13 @@ def _resident_bytes(process_id: int) -> int:
 
 
 class _TaskSlots:
-    """A number of *slots* for tasks in total, and one *per_caller*.
+    """Slots for tasks: a total number of *slots*, and a number *per_caller*.
 
-    A task with a slot is in a worker, or the next in line for one. Tasks get slots in the
-    order in which they arrive, apart from callers that have all of theirs.
+    A task with a slot runs in a worker or is queued for the next one. Tasks get slots in the
+    order of arrival, except for callers that have used up their own slots.
     """
+
+    # Decision 0022: slots are shared by connection, so no caller can occupy all workers.
 
     def __init__(self, slots: int, per_caller: int) -> None:
         self._slots = asyncio.Semaphore(slots)

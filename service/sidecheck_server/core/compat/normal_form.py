@@ -274,7 +274,7 @@ _OBJECT_SUBSCHEMA = 40
 
 @dataclass(slots=True)
 class _KnownProperties:
-    """The properties that a schema knows, as in `core.repair.unknown`."""
+    """The properties that a schema knows, as in `core.repair.unknown_properties`."""
 
     names: dict[str, None] = field(default_factory=dict)
     patterns: dict[str, None] = field(default_factory=dict)

@@ -1,1 +1,1 @@
-"""Compilation of schemas: admission, lowering, code generation and schema warnings."""
+"""Compilation of schemas: admission, lowering, code generation and warnings."""

@@ -1,8 +1,8 @@
-"""Admission of schemas: all checks before anything is compiled.
+"""Admission of schemas: all checks before compilation.
 
-Limits, JSON and the dialect of the schema come first: a fault of these is reported alone.
-Meta-schemas, references, patterns and reference cycles are checked on whatever the schema
-is, so that one error lists all of its faults.
+Limits, JSON and the dialect of the schema come first: such a fault is reported alone.
+Meta-schemas, references, patterns and reference cycles are checked even if the schema is
+invalid, so that one error lists all of its faults.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -55,18 +55,18 @@ __all__ = [
 ]
 
 _MOST_SUGGESTIONS = 20
-"""Most references for which a similar target is searched, each about a millisecond."""
+"""Most references for which a similar target is searched, at about a millisecond each."""
 
 _WHERE_REFERENCES_LEAD = (
     "references resolve within the schema and the documents sent along, and nothing is ever fetched"
 )
 _DEFINITIONS = ("$defs", "definitions")
 _SHOWN_STEPS = 8
-"""Most steps of a cycle in a message."""
+"""Most steps of a cycle that a message shows."""
 
 
 def find_reference_faults(survey: Survey, resources: Resources) -> Iterator[SchemaFault]:
-    """Yield the faults that kept *survey* from being complete."""
+    """Yield the conflicts, unreadable resources and unresolved references of *survey*."""
     for conflict in survey.conflicts:
         yield _conflict_fault(conflict, survey, resources)
     for unreadable in survey.unreadable:
@@ -85,7 +85,7 @@ def find_reference_faults(survey: Survey, resources: Resources) -> Iterator[Sche
 def _conflict_fault(conflict: Conflict, survey: Survey, resources: Resources) -> SchemaFault:
     subschema = survey.reached.get(id(conflict.schema))
     if subschema is None:
-        # It is in a document, of which no subschema needs to be reached.
+        # The schema is in a part of a document that no reference reaches.
         subschema = Subschema(conflict.schema, resources.root)
     message = (
         f"two different schemas have the {conflict.kind} {conflict.name[:200]}; "
@@ -116,13 +116,13 @@ def _unresolved_fault(unresolved: UnresolvedReference, uri: str, suggestion: str
 def _suggest(uri: str, resource: Resource) -> str:
     """Return the reference in *resource* that *uri* may be a misspelling of, or "".
 
-    The last part of *uri* is compared with the names beside the missing one, then with
-    those of all definitions, then with the anchors.
+    The last part of *uri* is compared with the siblings of the missing name, then with
+    the names of all definitions, then with the anchors.
     """
     _, _, fragment = uri.rpartition("#")
-    # An anchor has no slash, and is its only step.
+    # An anchor has no slash, so it is a single step.
     name = pointer_steps(f"/{unquote(fragment.rstrip('/'))}")[-1]
-    container, path = _reached_by(fragment, resource.contents)
+    container, path = _follow_parent_steps(fragment, resource.contents)
     groups: list[tuple[tuple[str, ...], Iterable[str]]] = []
     if path and isinstance(container, dict):
         groups.append((path, container))
@@ -138,15 +138,15 @@ def _suggest(uri: str, resource: Resource) -> str:
     return f"#{nearest}" if nearest else ""
 
 
-def _reached_by(fragment: str, contents: JsonValue) -> tuple[JsonValue, tuple[str, ...]]:
-    """Return what the start of the pointer *fragment* leads to, without its last step."""
-    here, path = contents, []
+def _follow_parent_steps(fragment: str, contents: JsonValue) -> tuple[JsonValue, tuple[str, ...]]:
+    """Follow the pointer *fragment* without its last step; return value and path."""
+    value, path = contents, []
     for step in pointer_steps(unquote(fragment))[:-1]:
-        if not isinstance(here, dict) or step not in here:
+        if not isinstance(value, dict) or step not in value:
             return None, ()
-        here = here[step]
+        value = value[step]
         path.append(step)
-    return here, tuple(path)
+    return value, tuple(path)
 
 
 def find_cycle_faults(survey: Survey) -> Iterator[SchemaFault]:
@@ -164,7 +164,7 @@ def find_cycle_faults(survey: Survey) -> Iterator[SchemaFault]:
 
 
 def _describe(cycle: tuple[Subschema, ...]) -> str:
-    """Return the way around *cycle*, as ``/$defs/a, /$defs/b, and again /$defs/a``."""
+    """Return the steps of *cycle*, as in ``/$defs/a, /$defs/b, and again /$defs/a``."""
     places = [subschema.place or "the root" for subschema in islice(cycle, _SHOWN_STEPS)]
     if len(cycle) > _SHOWN_STEPS:
         places.append("…")
@@ -193,8 +193,8 @@ _APPLYING = _IN_PLACE.union(REFERENCES)
 def find_reference_cycles(survey: Survey) -> Iterator[tuple[Subschema, ...]]:
     """Yield cycles that consume no part of a payload (2020-12 core, section 9.4.1).
 
-    Each begins with the subschema to which evaluation returns, and no two with the same.
-    There is none exactly if evaluation always terminates.
+    Each begins with the subschema to which evaluation returns; no two begin with the same
+    subschema. Evaluation always terminates if and only if there are no cycles.
     """
     if not survey.references:
         return  # Without references, a schema is a tree.
@@ -224,16 +224,16 @@ def _successors(subschema: Subschema, survey: Survey) -> Iterator[int]:
 
 
 def _find_cycles(graph: Mapping[int, Iterable[int]]) -> Iterator[list[int]]:
-    """Yield cycles in *graph* by their nodes, no two with the same first node.
+    """Yield the nodes of cycles in *graph*, no two with the same first node.
 
-    A node that is no key has no successors.
+    A node that is not a key of *graph* has no successors.
     """
     done: set[int] = set()
     heads: set[int] = set()
     for start in graph:
         if start in done:
             continue
-        # The keys are the nodes on the way from the start, in order.
+        # The keys are the nodes on the path from the start, in order.
         path = {start: iter(graph[start])}
         while path:
             node = next(reversed(path))
@@ -244,14 +244,14 @@ def _find_cycles(graph: Mapping[int, Iterable[int]]) -> Iterator[list[int]]:
             elif successor in path:
                 if successor not in heads:
                     heads.add(successor)
-                    way = list(path)
-                    yield way[way.index(successor) :]
+                    nodes = list(path)
+                    yield nodes[nodes.index(successor) :]
             elif successor not in done:
                 path[successor] = iter(graph.get(successor, ()))
 
 
 class SchemaContext:
-    """A decoded schema with its dialect and documents, not checked."""
+    """A decoded schema with its dialect and documents, before the checks."""
 
     def __init__(self, source: SchemaSource, limits: Limits) -> None:
         if len(source.json) > limits.schema_bytes:
@@ -267,18 +267,18 @@ class SchemaContext:
         except RequestError as error:
             violation = Violation("/$schema", "", "", error.reason.value, error.message)
             raise RequestError(error.reason, error.message, error.metadata, (violation,)) from None
-        #: Whether the schema may have anchors, or resources embedded in it.
+        #: Whether the schema may have anchors or embedded resources.
         self.has_parts = may_name_parts(source.json, self.dialect)
 
     def dialect_of(self, schema: JsonValue, parent: Dialect) -> Dialect:
-        """Return the dialect that a resource declares, or *parent*, that of its context."""
+        """Return the dialect that a resource declares, or the dialect *parent* around it."""
         declared = schema.get("$schema") if isinstance(schema, dict) else None
-        known = self._dialects.get(declared) if isinstance(declared, str) else None
-        if known is None:
-            known = dialect_of(schema, parent, self.documents.get)
+        dialect = self._dialects.get(declared) if isinstance(declared, str) else None
+        if dialect is None:
+            dialect = dialect_of(schema, parent, self.documents.get)
             if isinstance(declared, str):
-                self._dialects[declared] = known
-        return known
+                self._dialects[declared] = dialect
+        return dialect
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,16 +288,16 @@ class AdmittedSchema:
     context: SchemaContext
     #: None for the schemas ``true`` and ``false``.
     survey: Survey | None
-    #: Whether it has a pattern that needs backtracking, so that its time has no bound.
+    #: Whether a pattern needs backtracking, so that evaluation time has no bound.
     backtracking: bool
-    #: The memory of its patterns, in bytes.
+    #: Memory of all patterns, in bytes.
     pattern_memory: int
-    #: The size of its patterns, in RE2 instructions.
+    #: Size of all patterns, in RE2 instructions.
     pattern_instructions: int
 
 
 def read_source(source: SchemaSource, limits: Limits) -> SchemaContext:
-    """Return the schema of *source*, decoded with its dialect and documents, not checked.
+    """Decode the schema of *source* with its dialect and documents.
 
     Raises:
         RequestError: LIMIT_EXCEEDED, SCHEMA_NOT_JSON, UNSUPPORTED_DIALECT, INVALID_REQUEST
@@ -308,7 +308,7 @@ def read_source(source: SchemaSource, limits: Limits) -> SchemaContext:
 
 
 def admit_schema(source: SchemaSource, limits: Limits) -> AdmittedSchema:
-    """Return the schema of *source* after all checks.
+    """Check the schema of *source*, and return it with its references resolved.
 
     Raises:
         RequestError: as `read_source`, and INVALID_SCHEMA, INVALID_PATTERN,
@@ -330,13 +330,13 @@ def admit_schema(source: SchemaSource, limits: Limits) -> AdmittedSchema:
 
 
 class _Admission:
-    """Admission of a schema together with the meta-schemas that were sent along."""
+    """Admission of a schema and of the meta-schemas among its documents."""
 
     def __init__(self, context: SchemaContext, limits: Limits) -> None:
         self.context = context
         self.limits = limits
         self.patterns = PatternAdmission(limits)
-        #: The admitted dialects that are not published, and the errors of the others.
+        #: Errors of the unpublished dialects by URI; None for admitted dialects.
         self.dialects: dict[str, RequestError | None] = {}
 
     def admit(self, schema: JsonValue, dialect: Dialect) -> Survey | None:
@@ -364,7 +364,7 @@ class _Admission:
     def check(
         self, schema: JsonValue, subschema: Subschema, resources: Resources, faults: SchemaFaults
     ) -> None:
-        """Check *schema*, at *subschema*, against its meta-schema, which is admitted first."""
+        """Check *schema*, at *subschema*, against its meta-schema; admit that first."""
         dialect = subschema.dialect
         if dialect.uri not in DIALECTS:
             if dialect.uri not in self.dialects:
@@ -381,13 +381,13 @@ class _Admission:
                 resources,
                 self.context.documents,
                 self.context.dialect_of,
-                explained=not faults.are_many,
+                explained=not faults.is_full,
             )
         )
 
     def dialect_error(self, dialect: Dialect) -> RequestError | None:
         """Return why the meta-schema of *dialect* is not admitted, or None if it is."""
-        # A schema of the dialect may be in its meta-schema.
+        # The meta-schema may itself contain a schema of the dialect.
         self.dialects[dialect.uri] = None
         meta_schema = dialect.own_meta_schema
         try:
@@ -414,25 +414,25 @@ def _meta_schema_error(error: RequestError, dialect: Dialect) -> RequestError:
 
 
 _PATTERNS = frozenset({"pattern", "patternProperties"})
-"""The keywords whose values are, or have, patterns."""
+"""The keywords with patterns in their values."""
 
 
 class PatternAdmission:
-    """Admission of the patterns of a schema, with a limit on their size together."""
+    """Admission of the patterns of a schema, with a limit on their total size."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._admitted: set[str] = set()
         self.instructions = 0
-        #: Whether one of them needs backtracking.
+        #: Whether a pattern needs backtracking.
         self.backtracking = False
-        #: The memory of all of them, in bytes.
+        #: Memory of all patterns, in bytes.
         self.memory = 0
 
     def admit(self, subschema: Subschema) -> Iterator[tuple[tuple[str, ...], RequestError]]:
-        """Yield the patterns of *subschema* that are not admitted: path and error of each.
+        """Yield path and error of each rejected pattern of *subschema*.
 
-        The patterns of its own subschemas are left out. The errors are INVALID_PATTERN,
+        Nested subschemas are not searched. The errors are INVALID_PATTERN,
         UNSUPPORTED_PATTERN or LIMIT_EXCEEDED.
         """
         schema, dialect = subschema.schema, subschema.dialect
@@ -456,7 +456,7 @@ class PatternAdmission:
     def _admit(self, source: str, place: str) -> None:
         limits = self._limits
         if self.instructions > limits.pattern_instructions:
-            return  # That was reported, and a pattern more takes time and memory.
+            return  # The excess is reported once; further patterns would cost time and memory.
         try:
             pattern = compile_pattern(source, limits)
         except PatternError as error:

@@ -22,7 +22,7 @@ from sidecheck_server.core.formats import format_checker
 from sidecheck_server.core.json_values import digest_of
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.memory import measure_memory
-from sidecheck_server.core.schemas.canonical import CannotLowerError, Canonical, Lowered
+from sidecheck_server.core.schemas.canonical import CannotLowerError, Canonical, LoweredSchema
 from sidecheck_server.core.schemas.dialects import STANDARD_DIALECTS, Dialect, SchemaSource
 
 __all__ = ["Artifact", "CompiledSchema", "compile_schema"]
@@ -30,23 +30,23 @@ __all__ = ["Artifact", "CompiledSchema", "compile_schema"]
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """Result of a compilation; it can cross process borders."""
+    """Result of a compilation, which can be pickled."""
 
     #: The digest of the schema.
     digest: str
-    #: The name of the supported dialect that the schema's own is or builds on.
+    #: Name of the supported dialect that the schema's dialect is, or builds on.
     dialect: str
     #: Code of the fast engine; None if only the complete engine can evaluate.
     fast: FastCode | None
     #: Why only the complete engine can evaluate, or "".
     complete_only_reason: str = ""
-    #: Whether it has a pattern that needs backtracking, so that its time has no bound.
+    #: Whether a pattern needs backtracking, so that evaluation time has no bound.
     backtracking: bool = False
-    #: What is questionable about the schema.
+    #: Questionable parts of the schema.
     warnings: tuple[SchemaWarning, ...] = ()
-    #: About how many bytes its compiled schema takes once both engines have been used.
+    #: Estimated size of the compiled schema after use of both engines, in bytes.
     memory: int = 0
-    #: The size of its patterns, in RE2 instructions.
+    #: Size of all patterns, in RE2 instructions.
     pattern_instructions: int = 0
 
 
@@ -76,7 +76,7 @@ def compile_schema(source: SchemaSource, limits: Limits) -> Artifact:
 def _generate_fast_code(admitted: AdmittedSchema, source: SchemaSource, limits: Limits) -> FastCode:
     if admitted.survey is None:
         body: Canonical = {} if admitted.context.schema is True else {"not": {}}
-        return generate_code(Lowered({"d0": body}), limits)
+        return generate_code(LoweredSchema({"d0": body}), limits)
 
     own_dialect = STANDARD_DIALECTS[admitted.context.dialect.draft].name
 
@@ -87,7 +87,7 @@ def _generate_fast_code(admitted: AdmittedSchema, source: SchemaSource, limits: 
         if format_checker(name, standard) is None:
             return False
         if standard != own_dialect:
-            # The generated code has formats of one dialect only.
+            # Generated code binds each format name to one dialect.
             raise CannotLowerError("a format of another dialect")
         return True
 
@@ -95,7 +95,7 @@ def _generate_fast_code(admitted: AdmittedSchema, source: SchemaSource, limits: 
 
 
 _INLINE_BYTES = 32 << 10
-"""The most text, in bytes, that is decoded again within some milliseconds."""
+"""Most bytes of schema text that are decoded again within some milliseconds."""
 
 
 class CompiledSchema:
@@ -111,7 +111,7 @@ class CompiledSchema:
         self._checks = TextChecks(limits, assert_formats=source.assert_formats)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Engines do not cross process borders.
+        # Engines cannot be pickled; the copy creates its own.
         return CompiledSchema, (self.source, self.artifact, self.limits)
 
     @property
@@ -126,7 +126,7 @@ class CompiledSchema:
 
     @property
     def backtracking(self) -> bool:
-        """Whether it must be evaluated in a process that can be killed."""
+        """Whether evaluation needs a process that can be killed."""
         return self.artifact.backtracking
 
     @cached_property
@@ -139,7 +139,7 @@ class CompiledSchema:
 
     @property
     def explains_inline(self) -> bool:
-        """Whether the complete engine exists, or is created within some milliseconds."""
+        """Whether the complete engine exists, or can be created within some milliseconds."""
         if "complete" in self.__dict__:
             return True
         documents = sum(len(document.json) for document in self.source.documents)
@@ -160,10 +160,9 @@ class CompiledSchema:
         )
 
 
-# What the parts that only use creates take, in bytes, by experiment
-# (tests/core/test_memory.py): the objects of a schema and of its two engines, a function of
-# the generated code, a subschema and a keyword that the complete engine prepared, and an
-# entry of its index of resources.
+# Decision 0052: bytes of the objects that are created on use, as measured by
+# tests/core/test_memory.py: a schema and its two engines, a generated function, a subschema
+# and a keyword prepared by the complete engine, and an entry of its index of resources.
 _SCHEMA_BYTES = 2_500
 _FUNCTION_BYTES = 200
 _SUBSCHEMA_BYTES = 190
@@ -174,16 +173,16 @@ _RESOURCE_BYTES = 500
 def _estimate_memory(
     source: SchemaSource, admitted: AdmittedSchema, fast: FastCode | None, warnings: object
 ) -> int:
-    """Return about how many bytes the compiled schema takes once all of it has been used.
+    """Return the estimated size of the compiled schema after use, in bytes.
 
-    That is source, artifact, the fast engine, the complete engine and the states of
-    patterns. Engines grow while they are used, so the sum is what they grow to.
+    It covers the source, the artifact, both engines at their full size, and the states
+    that RE2 caches for the patterns.
     """
     context = admitted.context
     memory = _SCHEMA_BYTES + admitted.pattern_memory
     memory += measure_memory(source, warnings, context.schema, context.documents)
     if fast is not None:
-        # The artifact crosses to another process: its constants are copies.
+        # Pickling to another process copies the constants of the artifact.
         memory += measure_memory(fast)
         body: CodeType = marshal.loads(fast.code)  # noqa: S302  (it was generated here)
         memory += measure_memory(body)

@@ -1,14 +1,14 @@
 """Lowering of schemas in any dialect to the canonical form.
 
-Each keyword is lowered by its rule: a function of the lowering, the schema being lowered,
-and the keyword. A keyword without a rule, or a use of one that the canonical form cannot
-express, raises `CannotLowerError`, and the schema is left to the complete engine: no
-keyword is ever dropped.
+Each keyword has a rule: a function of the lowering, the builder of the current schema, and
+the keyword. A keyword without a rule, or a use that the canonical form cannot express,
+raises `CannotLowerError`, and only the complete engine evaluates the schema: no keyword is
+ever dropped.
 
 ``unevaluatedProperties`` and ``unevaluatedItems`` (2020-12 core, section 11) depend on the
-success of the keywords beside them. Where those are only ``properties``, ``items`` and the
-like, directly or through ``allOf`` and ``$ref``, the evaluated names and items do not depend
-on the payload, and the keyword amounts to a closed object or array.
+success of adjacent keywords. If these are only ``properties``, ``items`` and similar
+keywords, directly or through ``allOf`` and ``$ref``, the evaluated names and items do not
+depend on the payload, and the keyword is equivalent to a closed object or array.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Set
@@ -18,7 +18,12 @@ from typing import Any
 
 from sidecheck_server.core.compiler.unions import Definitions, simplify_unions
 from sidecheck_server.core.exact_numbers import ExactNumber
-from sidecheck_server.core.schemas.canonical import CannotLowerError, Canonical, Constant, Lowered
+from sidecheck_server.core.schemas.canonical import (
+    CannotLowerError,
+    Canonical,
+    Constant,
+    LoweredSchema,
+)
 from sidecheck_server.core.schemas.dialects import Dialect
 from sidecheck_server.core.schemas.references import Subschema, Survey
 from sidecheck_server.core.types import Draft, JsonValue
@@ -26,14 +31,14 @@ from sidecheck_server.core.types import Draft, JsonValue
 __all__ = ["EvaluatedProperties", "evaluated_items", "evaluated_properties", "lower_schema"]
 
 _DEEPEST = 4
-"""Subschemas nested deeper than this become definitions of their own.
+"""Deepest nesting in one definition; deeper subschemas become separate definitions.
 
 CPython allows 20 nested loops and try blocks and 100 levels of indentation; one level
 of schema takes up to two of the former and three of the latter.
 """
 
 
-def lower_schema(survey: Survey, assert_formats: Callable[[Dialect, str], bool]) -> Lowered:
+def lower_schema(survey: Survey, assert_formats: Callable[[Dialect, str], bool]) -> LoweredSchema:
     """Return the canonical form of a surveyed schema.
 
     *assert_formats* returns whether a format is asserted in a dialect.
@@ -47,15 +52,15 @@ def lower_schema(survey: Survey, assert_formats: Callable[[Dialect, str], bool])
         name, subschema = lowering.pending.pop()
         lowering.result.definitions[name] = lowering.body(subschema, 0)
     bodies = lowering.result.definitions
-    known = Definitions(bodies)
+    definitions = Definitions(bodies)
     lowering.result.definitions = {
-        name: simplify_unions(body, known) for name, body in bodies.items()
+        name: simplify_unions(body, definitions) for name, body in bodies.items()
     }
     return lowering.result
 
 
-class _LoweredSchema:
-    """The canonical form of one subschema, while the rules add to it."""
+class _SchemaBuilder:
+    """Builder of the canonical form of one subschema."""
 
     def __init__(self, subschema: Subschema, depth: int) -> None:
         self.subschema = subschema
@@ -65,12 +70,12 @@ class _LoweredSchema:
         self.conjuncts: list[Canonical] = []
 
     def add(self, conjunct: Canonical) -> None:
-        """Add *conjunct* to the demands."""
+        """Add *conjunct*, unless it accepts everything."""
         if conjunct is not True and conjunct != {}:
             self.conjuncts.append(conjunct)
 
     def put(self, keywords: dict[str, Any]) -> None:
-        """Add *keywords*, which belong together; as a conjunct if one is set already."""
+        """Add *keywords* together; as a conjunct if one of them is set already."""
         if self.body.keys() & keywords.keys():
             self.conjuncts.append(keywords)
         else:
@@ -87,17 +92,17 @@ class _LoweredSchema:
 
 
 class _Lowering:
-    """The lowering of one schema, as the rules use it."""
+    """State of the lowering of one schema."""
 
     def __init__(self, survey: Survey, assert_formats: Callable[[Dialect, str], bool]) -> None:
         self.survey = survey
         self.assert_formats = assert_formats
-        self.result = Lowered()
+        self.result = LoweredSchema()
         self.pending: list[tuple[str, Subschema]] = []
         self.names: dict[int, str] = {}
 
     def define(self, schema: dict[str, JsonValue]) -> Canonical:
-        """Return a reference to the definition of *schema*, which is created if needed."""
+        """Return a reference to the definition of *schema*; create it if needed."""
         name = self.names.get(id(schema))
         if name is None:
             name = self.names[id(schema)] = f"d{len(self.names)}"
@@ -115,7 +120,7 @@ class _Lowering:
     def body(self, subschema: Subschema, depth: int) -> Canonical:
         if "$ref" in subschema.schema and subschema.dialect.reference_hides_siblings:
             return self.reference(subschema, "$ref")
-        lowered = _LoweredSchema(subschema, depth)
+        lowered = _SchemaBuilder(subschema, depth)
         for keyword in subschema.schema:
             if keyword in subschema.dialect.keywords:
                 rule = _RULES.get(keyword)
@@ -134,11 +139,11 @@ class _Lowering:
         return self.define(reference.target)
 
     def pattern(self, source: str) -> int:
-        """Return the number of a pattern, which is added if needed."""
+        """Return the number of a pattern; add it if needed."""
         return self.result.patterns.setdefault(source, len(self.result.patterns))
 
     def format(self, name: str) -> int:
-        """Return the number of a format, which is added if needed."""
+        """Return the number of a format; add it if needed."""
         return self.result.formats.setdefault(name, len(self.result.formats))
 
     def constant(self, value: JsonValue) -> Any:
@@ -149,18 +154,18 @@ class _Lowering:
         return Constant(len(self.result.constants) - 1)
 
 
-_Rule = Callable[[_Lowering, _LoweredSchema, str], None]
+_Rule = Callable[[_Lowering, _SchemaBuilder, str], None]
 
 
-def _skip(_lowering: _Lowering, _out: _LoweredSchema, _keyword: str) -> None:
-    """Add nothing: the keyword asserts nothing, or is lowered with a sibling."""
+def _skip(_lowering: _Lowering, _builder: _SchemaBuilder, _keyword: str) -> None:
+    """Add nothing: the keyword asserts nothing, or the rule of a sibling covers it."""
 
 
 def _as_literal(value: JsonValue) -> Any:
-    """Return *value*, which is no container, so that its `repr` is Python of the same value.
+    """Return the scalar *value* as an object whose `repr` is an exact Python literal.
 
     Raises:
-        CannotLowerError: it is a number that neither an integer nor a double is.
+        CannotLowerError: it is a number that is neither an integer nor a double.
     """
     if not isinstance(value, ExactNumber):
         return value
@@ -169,163 +174,168 @@ def _as_literal(value: JsonValue) -> Any:
     return int(value)
 
 
-def _as_is(_lowering: _Lowering, out: _LoweredSchema, keyword: str) -> None:
-    out.body[keyword] = out.schema[keyword]
+def _as_is(_lowering: _Lowering, builder: _SchemaBuilder, keyword: str) -> None:
+    builder.body[keyword] = builder.schema[keyword]
 
 
-def _number(_lowering: _Lowering, out: _LoweredSchema, keyword: str) -> None:
-    out.body[keyword] = _as_literal(out.schema[keyword])
+def _number(_lowering: _Lowering, builder: _SchemaBuilder, keyword: str) -> None:
+    builder.body[keyword] = _as_literal(builder.schema[keyword])
 
 
-def _type(_lowering: _Lowering, out: _LoweredSchema, _keyword: str) -> None:
-    value: Any = out.schema["type"]
+def _type(_lowering: _Lowering, builder: _SchemaBuilder, _keyword: str) -> None:
+    value: Any = builder.schema["type"]
     types = list(value) if isinstance(value, list) else [value]
-    if out.subschema.dialect.draft is Draft.DRAFT_04:
+    if builder.subschema.dialect.draft is Draft.DRAFT_04:
         # In draft 4 an integer is a number written without fraction or exponent
         # (draft-04 core, section 3.5).
         types = ["int" if name == "integer" else name for name in types]
-    out.body["type"] = types
+    builder.body["type"] = types
 
 
-def _enum(lowering: _Lowering, out: _LoweredSchema, _keyword: str) -> None:
-    values: Any = out.schema["enum"]
-    out.put({"enum": [lowering.constant(value) for value in values]})
+def _enum(lowering: _Lowering, builder: _SchemaBuilder, _keyword: str) -> None:
+    values: Any = builder.schema["enum"]
+    builder.put({"enum": [lowering.constant(value) for value in values]})
 
 
-def _const(lowering: _Lowering, out: _LoweredSchema, _keyword: str) -> None:
-    out.put({"enum": [lowering.constant(out.schema["const"])]})
+def _const(lowering: _Lowering, builder: _SchemaBuilder, _keyword: str) -> None:
+    builder.put({"enum": [lowering.constant(builder.schema["const"])]})
 
 
-def _minimum(_lowering: _Lowering, out: _LoweredSchema, keyword: str) -> None:
+def _minimum(_lowering: _Lowering, builder: _SchemaBuilder, keyword: str) -> None:
     exclusive = {"minimum": "exclusiveMinimum", "maximum": "exclusiveMaximum"}[keyword]
     # In draft 4 the exclusive forms are flags (draft-04 validation, 5.1.2 and 5.1.3).
-    name = exclusive if out.schema.get(exclusive) is True else keyword
-    out.body[name] = _as_literal(out.schema[keyword])
+    name = exclusive if builder.schema.get(exclusive) is True else keyword
+    builder.body[name] = _as_literal(builder.schema[keyword])
 
 
-def _exclusive(_lowering: _Lowering, out: _LoweredSchema, keyword: str) -> None:
-    if out.subschema.dialect.draft is not Draft.DRAFT_04:
-        out.body[keyword] = _as_literal(out.schema[keyword])
+def _exclusive(_lowering: _Lowering, builder: _SchemaBuilder, keyword: str) -> None:
+    if builder.subschema.dialect.draft is not Draft.DRAFT_04:
+        builder.body[keyword] = _as_literal(builder.schema[keyword])
 
 
-def _unique(_lowering: _Lowering, out: _LoweredSchema, _keyword: str) -> None:
-    if out.schema["uniqueItems"] is True:
-        out.body["uniqueItems"] = True
+def _unique(_lowering: _Lowering, builder: _SchemaBuilder, _keyword: str) -> None:
+    if builder.schema["uniqueItems"] is True:
+        builder.body["uniqueItems"] = True
 
 
-def _pattern(lowering: _Lowering, out: _LoweredSchema, _keyword: str) -> None:
-    out.body["pattern"] = lowering.pattern(str(out.schema["pattern"]))
+def _pattern(lowering: _Lowering, builder: _SchemaBuilder, _keyword: str) -> None:
+    builder.body["pattern"] = lowering.pattern(str(builder.schema["pattern"]))
 
 
-def _format(lowering: _Lowering, out: _LoweredSchema, _keyword: str) -> None:
-    name = str(out.schema["format"])
-    if lowering.assert_formats(out.subschema.dialect, name):
-        out.body["format"] = lowering.format(name)
+def _format(lowering: _Lowering, builder: _SchemaBuilder, _keyword: str) -> None:
+    name = str(builder.schema["format"])
+    if lowering.assert_formats(builder.subschema.dialect, name):
+        builder.body["format"] = lowering.format(name)
 
 
-def _subschema(lowering: _Lowering, out: _LoweredSchema, keyword: str) -> None:
-    out.body[keyword] = lowering.lower(out.schema[keyword], out.depth + 1)
+def _subschema(lowering: _Lowering, builder: _SchemaBuilder, keyword: str) -> None:
+    builder.body[keyword] = lowering.lower(builder.schema[keyword], builder.depth + 1)
 
 
-def _all_of(lowering: _Lowering, out: _LoweredSchema, _keyword: str) -> None:
-    branches: Any = out.schema["allOf"]
+def _all_of(lowering: _Lowering, builder: _SchemaBuilder, _keyword: str) -> None:
+    branches: Any = builder.schema["allOf"]
     for branch in branches:
-        out.add(lowering.lower(branch, out.depth + 1))
+        builder.add(lowering.lower(branch, builder.depth + 1))
 
 
-def _union(lowering: _Lowering, out: _LoweredSchema, keyword: str) -> None:
-    branches: Any = out.schema[keyword]
-    lowered = [lowering.lower(branch, out.depth + 1) for branch in branches]
-    out.put({keyword: lowered})
+def _union(lowering: _Lowering, builder: _SchemaBuilder, keyword: str) -> None:
+    branches: Any = builder.schema[keyword]
+    lowered = [lowering.lower(branch, builder.depth + 1) for branch in branches]
+    builder.put({keyword: lowered})
 
 
-def _if(lowering: _Lowering, out: _LoweredSchema, _keyword: str) -> None:
-    keywords = [keyword for keyword in ("if", "then", "else") if keyword in out.schema]
+def _if(lowering: _Lowering, builder: _SchemaBuilder, _keyword: str) -> None:
+    keywords = [keyword for keyword in ("if", "then", "else") if keyword in builder.schema]
     if len(keywords) > 1:
-        out.put(
-            {keyword: lowering.lower(out.schema[keyword], out.depth + 1) for keyword in keywords}
-        )
-
-
-def _properties(lowering: _Lowering, out: _LoweredSchema, keyword: str) -> None:
-    schemas: Any = out.schema[keyword]
-    out.body[keyword] = {
-        name: lowering.lower(schema, out.depth + 1) for name, schema in schemas.items()
-    }
-
-
-def _pattern_properties(lowering: _Lowering, out: _LoweredSchema, keyword: str) -> None:
-    schemas: Any = out.schema[keyword]
-    out.body[keyword] = {
-        lowering.pattern(source): lowering.lower(schema, out.depth + 1)
-        for source, schema in schemas.items()
-    }
-
-
-def _additional_properties(lowering: _Lowering, out: _LoweredSchema, keyword: str) -> None:
-    lowered = lowering.lower(out.schema[keyword], out.depth + 1)
-    if lowered is not True and lowered != {}:
-        out.body[keyword] = lowered
-
-
-def _items(lowering: _Lowering, out: _LoweredSchema, _keyword: str) -> None:
-    if "items" in out.body:
-        return  # Lowered already, with its sibling.
-    prefix: Any = out.schema.get("prefixItems")
-    rest: Any = out.schema.get("items")
-    if out.subschema.dialect.draft is not Draft.DRAFT_2020_12:
-        is_list = isinstance(rest, list)
-        prefix, rest = (rest, out.schema.get("additionalItems")) if is_list else (None, rest)
-    if prefix is None:
-        out.body["items"] = lowering.lower(rest, out.depth + 1)
-        return
-    out.body["items"] = [lowering.lower(item, out.depth + 1) for item in prefix]
-    if rest is not None:
-        out.body["additionalItems"] = lowering.lower(rest, out.depth + 1)
-
-
-def _contains(lowering: _Lowering, out: _LoweredSchema, _keyword: str) -> None:
-    in_force = out.subschema.dialect.keywords
-    least = _as_literal(out.schema.get("minContains", 1) if "minContains" in in_force else 1)
-    most = _as_literal(out.schema.get("maxContains") if "maxContains" in in_force else None)
-    if least == 0 and most is None:
-        return
-    lowered = {"contains": lowering.lower(out.schema["contains"], out.depth + 1)}
-    bounds = {"minContains": least} if most is None else {"minContains": least, "maxContains": most}
-    out.put({**lowered, **bounds})
-
-
-def _dependencies(lowering: _Lowering, out: _LoweredSchema, keyword: str) -> None:
-    dependents: Any = out.schema[keyword]
-    lowered = {
-        name: dependent if isinstance(dependent, list) else lowering.lower(dependent, out.depth + 1)
-        for name, dependent in dependents.items()
-    }
-    if lowered:
-        out.put({"dependencies": lowered})
-
-
-def _reference(lowering: _Lowering, out: _LoweredSchema, keyword: str) -> None:
-    out.add(lowering.reference(out.subschema, keyword))
-
-
-def _unevaluated_properties(lowering: _Lowering, out: _LoweredSchema, keyword: str) -> None:
-    evaluated = evaluated_properties(out.subschema, lowering.survey)
-    if evaluated is not None:
-        out.add(
+        builder.put(
             {
-                "properties": dict.fromkeys(evaluated.names, True),
-                "patternProperties": {lowering.pattern(p): True for p in evaluated.patterns},
-                "additionalProperties": lowering.lower(out.schema[keyword], out.depth + 1),
+                keyword: lowering.lower(builder.schema[keyword], builder.depth + 1)
+                for keyword in keywords
             }
         )
 
 
-def _unevaluated_items(lowering: _Lowering, out: _LoweredSchema, keyword: str) -> None:
-    count = evaluated_items(out.subschema, lowering.survey)
+def _properties(lowering: _Lowering, builder: _SchemaBuilder, keyword: str) -> None:
+    schemas: Any = builder.schema[keyword]
+    builder.body[keyword] = {
+        name: lowering.lower(schema, builder.depth + 1) for name, schema in schemas.items()
+    }
+
+
+def _pattern_properties(lowering: _Lowering, builder: _SchemaBuilder, keyword: str) -> None:
+    schemas: Any = builder.schema[keyword]
+    builder.body[keyword] = {
+        lowering.pattern(source): lowering.lower(schema, builder.depth + 1)
+        for source, schema in schemas.items()
+    }
+
+
+def _additional_properties(lowering: _Lowering, builder: _SchemaBuilder, keyword: str) -> None:
+    lowered = lowering.lower(builder.schema[keyword], builder.depth + 1)
+    if lowered is not True and lowered != {}:
+        builder.body[keyword] = lowered
+
+
+def _items(lowering: _Lowering, builder: _SchemaBuilder, _keyword: str) -> None:
+    if "items" in builder.body:
+        return  # The rule of the sibling has lowered it.
+    prefix: Any = builder.schema.get("prefixItems")
+    rest: Any = builder.schema.get("items")
+    if builder.subschema.dialect.draft is not Draft.DRAFT_2020_12:
+        is_list = isinstance(rest, list)
+        prefix, rest = (rest, builder.schema.get("additionalItems")) if is_list else (None, rest)
+    if prefix is None:
+        builder.body["items"] = lowering.lower(rest, builder.depth + 1)
+        return
+    builder.body["items"] = [lowering.lower(item, builder.depth + 1) for item in prefix]
+    if rest is not None:
+        builder.body["additionalItems"] = lowering.lower(rest, builder.depth + 1)
+
+
+def _contains(lowering: _Lowering, builder: _SchemaBuilder, _keyword: str) -> None:
+    in_force = builder.subschema.dialect.keywords
+    least = _as_literal(builder.schema.get("minContains", 1) if "minContains" in in_force else 1)
+    most = _as_literal(builder.schema.get("maxContains") if "maxContains" in in_force else None)
+    if least == 0 and most is None:
+        return
+    lowered = {"contains": lowering.lower(builder.schema["contains"], builder.depth + 1)}
+    bounds = {"minContains": least} if most is None else {"minContains": least, "maxContains": most}
+    builder.put({**lowered, **bounds})
+
+
+def _dependencies(lowering: _Lowering, builder: _SchemaBuilder, keyword: str) -> None:
+    dependents: Any = builder.schema[keyword]
+    lowered = {
+        name: dependent
+        if isinstance(dependent, list)
+        else lowering.lower(dependent, builder.depth + 1)
+        for name, dependent in dependents.items()
+    }
+    if lowered:
+        builder.put({"dependencies": lowered})
+
+
+def _reference(lowering: _Lowering, builder: _SchemaBuilder, keyword: str) -> None:
+    builder.add(lowering.reference(builder.subschema, keyword))
+
+
+def _unevaluated_properties(lowering: _Lowering, builder: _SchemaBuilder, keyword: str) -> None:
+    evaluated = evaluated_properties(builder.subschema, lowering.survey)
+    if evaluated is not None:
+        builder.add(
+            {
+                "properties": dict.fromkeys(evaluated.names, True),
+                "patternProperties": {lowering.pattern(p): True for p in evaluated.patterns},
+                "additionalProperties": lowering.lower(builder.schema[keyword], builder.depth + 1),
+            }
+        )
+
+
+def _unevaluated_items(lowering: _Lowering, builder: _SchemaBuilder, keyword: str) -> None:
+    count = evaluated_items(builder.subschema, lowering.survey)
     if count is not None:
-        rest = lowering.lower(out.schema[keyword], out.depth + 1)
-        out.add({"items": [True] * count, "additionalItems": rest})
+        rest = lowering.lower(builder.schema[keyword], builder.depth + 1)
+        builder.add({"items": [True] * count, "additionalItems": rest})
 
 
 _RULES: Mapping[str, _Rule] = MappingProxyType(
@@ -381,23 +391,25 @@ _RULES: Mapping[str, _Rule] = MappingProxyType(
 """The rule of each keyword."""
 
 
-# Applicators whose success, and so the locations that they evaluate, depends on the payload.
+# Applicators whose success, and thus whose evaluated locations, depends on the payload.
 _CONDITIONAL = frozenset({"anyOf", "oneOf", "if", "dependentSchemas", "dependencies"})
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedProperties:
-    """The evaluated properties: those with one of *names* or matching one of *patterns*."""
+    """Evaluated properties: with one of *names*, or matching one of *patterns*."""
 
     names: tuple[str, ...]
     patterns: tuple[str, ...]
 
 
 def evaluated_properties(subschema: Subschema, survey: Survey) -> EvaluatedProperties | None:
-    """Return the properties evaluated beside ``unevaluatedProperties``; None for all of them.
+    """Return the properties that siblings of ``unevaluatedProperties`` evaluate.
+
+    None if they evaluate all properties.
 
     Raises:
-        CannotLowerError: it depends on the payload.
+        CannotLowerError: the result depends on the payload.
     """
     names: dict[str, None] = {}
     patterns: dict[str, None] = {}
@@ -413,19 +425,19 @@ def evaluated_properties(subschema: Subschema, survey: Survey) -> EvaluatedPrope
 
 
 def evaluated_items(subschema: Subschema, survey: Survey) -> int | None:
-    """Return how many items from the start are evaluated beside ``unevaluatedItems``.
+    """Return the number of leading items evaluated by siblings.
 
-    None for all of them.
+    None if they evaluate all items.
 
     Raises:
-        CannotLowerError: it depends on the payload.
+        CannotLowerError: the result depends on the payload.
     """
     count = 0
     for sibling, in_force in _siblings(subschema, survey, "unevaluatedItems"):
         if "contains" in in_force and sibling.dialect.draft is Draft.DRAFT_2020_12:
             # Matching items are evaluated (2020-12 core, section 10.3.1.3).
             raise CannotLowerError("unevaluatedItems beside contains")
-        # Before 2020-12 a list in items is what prefixItems is now.
+        # Before 2020-12, `items` with a list has the meaning of `prefixItems`.
         has_prefix_items = sibling.dialect.draft is Draft.DRAFT_2020_12
         prefix, rest = (
             ("prefixItems", "items") if has_prefix_items else ("items", "additionalItems")
@@ -444,7 +456,7 @@ def evaluated_items(subschema: Subschema, survey: Survey) -> int | None:
 def _siblings(
     subschema: Subschema, survey: Survey, keyword: str
 ) -> Iterator[tuple[Subschema, Set[str]]]:
-    """Yield *subschema* and those that always apply with it, with their keywords in force."""
+    """Yield *subschema* and all that apply with it, with their keywords in force."""
     stack, seen = [subschema], set[int]()
     while stack:
         sibling = stack.pop()

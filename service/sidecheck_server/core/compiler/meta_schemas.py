@@ -41,18 +41,18 @@ def find_meta_schema_faults(
     *,
     explained: bool,
 ) -> Iterator[SchemaFault]:
-    """Yield the faults of *schema* against the meta-schema of its dialect, itself admitted.
+    """Yield the faults of *schema* against the meta-schema of its dialect.
 
-    A meta-schema that was sent along can only demand more than the published one of the
-    draft that it builds on: the engines rely on the latter, so both are checked. Resources
-    of other dialects in *schema* count as valid: their own meta-schemas apply to them
+    The meta-schema was admitted before. If it was sent as a document, the published
+    meta-schema of its draft is checked too, because the engines rely on it. Embedded
+    resources of other dialects count as valid: their own meta-schemas apply to them
     (2020-12 core, section 9.3.3).
 
     *subschema* locates *schema*. Unless *explained*, one fault stands for all.
 
     Raises:
-        RequestError: LIMIT_EXCEEDED if a meta-schema that was sent along takes too many
-            steps.
+        RequestError: LIMIT_EXCEEDED if evaluating a meta-schema sent as a document takes too
+            many steps.
     """
     dialect = subschema.dialect
     standard = STANDARD_DIALECTS[dialect.draft]
@@ -88,9 +88,9 @@ def find_meta_schema_faults(
 def _without_other_dialects(
     schema: JsonValue, resource: Resource, resources: Resources
 ) -> tuple[JsonValue, frozenset[str]]:
-    """Return *schema*, in *resource*, with ``{}`` for resources of other dialects; their pointers.
+    """Replace embedded resources of other dialects by ``{}``; return the pointers too.
 
-    Every published meta-schema accepts ``{}``.
+    *schema* is in *resource*. Every published meta-schema accepts ``{}``.
     """
     if not resources.has_several_dialects or not isinstance(schema, dict):
         return schema, frozenset()
@@ -115,7 +115,7 @@ def _without_other_dialects(
 
 
 def _with_empty_schema(value: Any, path: tuple[str | int, ...]) -> Any:
-    """Return *value* with ``{}`` at *path*; the containers on the way are copied."""
+    """Return *value* with ``{}`` at *path*, copying the containers along the path."""
     if not path:
         return {}
     copy = value.copy()
@@ -129,10 +129,10 @@ def _find_violations(
     documents: Mapping[str, JsonValue],
     dialect_of: DialectOf,
 ) -> tuple[Violation, ...]:
-    """Return the violations, one more than are reported if there are as many.
+    """Return the violations of *schema*, at most ``MOST_FAULTS + 1``.
 
     Raises:
-        Exhausted: it takes too many steps to find the first.
+        Exhausted: finding the first one takes too many steps.
     """
     engine = CompleteEngine(
         meta_schema,
@@ -186,11 +186,12 @@ _HINTS: Mapping[tuple[str, type], tuple[Draft, str]] = MappingProxyType(
         ("required", bool): (Draft.DRAFT_04, _NAMES),
     }
 )
-"""What keywords of earlier drafts have become, by keyword and type of the value; since when."""
+"""Replacements of old uses of keywords: the draft that changed it and a hint, by keyword and
+type of the value."""
 
 
 def _with_hint(violation: Violation, schema: JsonValue, dialect: Dialect) -> Violation:
-    """Return *violation* with what a keyword of an earlier draft has become, if it is one."""
+    """Append a hint to *violation* if the keyword is used as in an earlier draft."""
     steps = pointer_steps(violation.instance_location)
     keyword = steps[-1] if steps else ""
     for kind in (list, bool):

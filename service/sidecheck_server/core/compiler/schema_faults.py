@@ -1,8 +1,9 @@
 """Faults of a schema: collected by the checks of admission, reported in one error.
 
-A fault is located by a JSON Pointer into the schema. One in a document sent along, or in
-a published meta-schema, is located at the reference that leads there.
+The location of a fault is a JSON Pointer into the schema. A fault in a document or in a
+published meta-schema is located at the reference that leads there.
 """
+# Decision 0047: one error lists all faults, so that authors fix a schema in one pass.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -14,22 +15,22 @@ from sidecheck_server.core.types import JsonValue, Violation, as_pointer, pointe
 __all__ = ["MOST_FAULTS", "SchemaFault", "SchemaFaults"]
 
 MOST_FAULTS = 100
-"""Most faults that one check collects, and most violations in an error."""
+"""Most faults that one check collects, and most violations of one error."""
 
 _LENGTH_OF_VIOLATIONS = 1 << 18
-"""The longest violations of an error in all, in characters: many may have one long pointer."""
+"""Total length of the violations of an error, in characters: many may share a long pointer."""
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaFault:
-    """One thing that is wrong with a schema."""
+    """One fault of a schema."""
 
     subschema: Subschema
-    #: JSON Pointer to the fault, from the subschema.
+    #: JSON Pointer to the fault, relative to the subschema.
     within: str
-    #: The error that it would be alone.
+    #: The error of a schema that has only this fault.
     error: RequestError
-    #: The violation of a meta-schema that it is; None for all other faults.
+    #: The violation of the meta-schema, if the fault is one.
     violation: Violation | None = None
     suggestion: str = ""
 
@@ -40,11 +41,11 @@ class SchemaFaults:
     def __init__(self, schema: JsonValue) -> None:
         self._schema = schema
         self._faults: list[SchemaFault] = []
-        #: Whether there may be more than were added.
+        #: Whether faults may be missing.
         self.truncated = False
 
     def add_all(self, faults: Iterable[SchemaFault]) -> None:
-        """Add those of *faults* from one check for which there is room."""
+        """Add the *faults* of one check, at most `MOST_FAULTS`."""
         for number, fault in enumerate(faults):
             if number == MOST_FAULTS:
                 self.truncated = True
@@ -52,8 +53,8 @@ class SchemaFaults:
             self._faults.append(fault)
 
     @property
-    def are_many(self) -> bool:
-        """Whether so many were found that no further ones need to be explained."""
+    def is_full(self) -> bool:
+        """Whether there are enough faults, so that further ones need no explanation."""
         return len(self._faults) >= MOST_FAULTS
 
     def raise_if_any(self) -> None:
@@ -100,7 +101,7 @@ def _locate(
             else:
                 violation = replace(violation, message=fault.error.message)
         elif location in covered:
-            continue  # What its meta-schema rejects is not worth checking further.
+            continue  # The meta-schema has rejected this location already.
         else:
             reason, message = fault.error.reason.value, fault.error.message
             violation = Violation(location, "", "", reason, message, suggestion=fault.suggestion)
@@ -110,11 +111,11 @@ def _locate(
 
 
 class _Positions:
-    """Positions of the objects and arrays in a schema, found by identity or by pointer."""
+    """Positions of the objects and arrays in a schema, by identity or by pointer."""
 
     def __init__(self, schema: JsonValue) -> None:
         self._schema = schema
-        #: The container around each container, and the step from there.
+        #: The parent of each container, and the step from the parent.
         self._links: dict[int, tuple[JsonValue, str | int]] = {}
         pending = [schema]
         while pending:
@@ -126,12 +127,12 @@ class _Positions:
         self._numbers: dict[int, dict[str, int]] = {}
 
     def locate(self, fault: SchemaFault) -> tuple[str, bool]:
-        """Return the pointer to *fault*, and whether it is there and not in a document."""
+        """Return the pointer to *fault*, and whether it is exact: in the schema itself."""
         within, current = fault.within, fault.subschema
         pointer = self._pointer_to(current.schema)
         is_exact = pointer is not None
         while pointer is None and current.parent is not None:
-            # The step of what only a reference reaches is the reference.
+            # A target outside the schema is located at the reference that leads to it.
             within = current.step.partition(" -> ")[0]
             current = current.parent
             pointer = self._pointer_to(current.schema)
@@ -148,20 +149,20 @@ class _Positions:
         return as_pointer(reversed(steps))
 
     def order(self, pointer: str) -> tuple[int, ...]:
-        """Return the key by which locations sort in document order."""
+        """Return the sort key of *pointer* for document order."""
         key: list[int] = []
-        here = self._schema
+        container = self._schema
         for step in pointer_steps(pointer):
-            if isinstance(here, dict) and step in here:
-                numbers = self._numbers.get(id(here))
+            if isinstance(container, dict) and step in container:
+                numbers = self._numbers.get(id(container))
                 if numbers is None:
-                    numbers = {name: number for number, name in enumerate(here)}
-                    self._numbers[id(here)] = numbers
+                    numbers = {name: number for number, name in enumerate(container)}
+                    self._numbers[id(container)] = numbers
                 key.append(numbers[step])
-                here = here[step]
-            elif isinstance(here, list) and step.isdecimal() and int(step) < len(here):
+                container = container[step]
+            elif isinstance(container, list) and step.isdecimal() and int(step) < len(container):
                 key.append(int(step))
-                here = here[int(step)]
+                container = container[int(step)]
             else:
                 break
         return tuple(key)

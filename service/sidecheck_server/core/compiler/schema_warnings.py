@@ -1,13 +1,13 @@
 """Warnings about valid schemas that are probably wrong.
 
-They are defaults that their own schema rejects, demands that contradict each other, and
-declarations of a dialect that have no effect. Subschemas under ``not`` and ``if``, where
-rejecting may be the purpose, and documents that were sent along get no warnings.
+Warnings are given for defaults that their own schema rejects, for constraints that
+contradict each other, and for declarations of a dialect that have no effect. Documents, and
+subschemas under ``not`` and ``if``, which may reject values on purpose, get no warnings.
 
-Of contradictions, only demands that always apply together are compared: the keywords of a
-subschema, and those that it leads to through ``$ref`` and ``allOf``. So every reported
-contradiction is certain, but many are not found: whether a schema accepts any value at all
-is not known to be decidable at a bearable cost.
+Contradictions are searched only among constraints that always apply together: the keywords
+of a subschema, and of its targets through ``$ref`` and ``allOf``. So every reported
+contradiction is certain, but some stay unreported: no affordable procedure is known that
+decides whether a schema accepts any value.
 """
 
 from collections.abc import Iterator
@@ -30,13 +30,13 @@ from sidecheck_server.core.types import as_pointer
 __all__ = ["SchemaWarning", "find_schema_warnings"]
 
 _STEPS = 200_000
-"""Most steps to find each kind of warning, about five milliseconds."""
+"""Most steps of the search for each kind of warning, about five milliseconds."""
 
 _MOST_WARNINGS = 100
 """Most warnings about one schema."""
 
 _LENGTH_OF_POINTERS = 1 << 18
-"""The longest pointers in all, in characters: many may begin with the same long name."""
+"""Total length of all pointers, in characters: many may begin with the same long name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +47,14 @@ class SchemaWarning:
     code: str
     #: JSON Pointer into the schema.
     pointer: str
-    #: What is questionable, for people.
+    #: Description of the problem, for people.
     message: str
 
 
 def find_schema_warnings(
     admitted: AdmittedSchema, source: SchemaSource, limits: Limits
 ) -> tuple[SchemaWarning, ...]:
-    """Return the warnings about the schema of *source* that are found within a budget."""
+    """Return the warnings about the schema of *source* that a limited search finds."""
     if admitted.survey is None:
         return ()
     warnings: list[SchemaWarning] = []
@@ -88,10 +88,10 @@ def _find_contradictions(
 def _find_ignored_dialects(
     admitted: AdmittedSchema, _source: SchemaSource, _limits: Limits, _budget: Budget
 ) -> Iterator[SchemaWarning]:
-    """Yield the declarations of another dialect in subschemas that are no resources.
+    """Yield declarations of another dialect in subschemas that are not resources.
 
     ``$schema`` "MUST NOT appear in non-resource root schema objects" (2020-12 core,
-    section 8.1.1). One of the dialect around it is harmless.
+    section 8.1.1). Repeating the dialect of the resource is harmless.
     """
     assert admitted.survey is not None
     for subschema in admitted.survey.reached.values():
@@ -121,8 +121,8 @@ def _find_rejected_defaults(
     survey = admitted.survey
     assert survey is not None
     with_default = [subschema for subschema in survey.reached.values() if _has_default(subschema)]
-    # The time of backtracking patterns has no bound, and the targets of dynamic references
-    # are not known for a subschema alone.
+    # Backtracking patterns have no time bound, and the targets of dynamic references depend
+    # on the path of evaluation, which a subschema alone does not have.
     if not with_default or admitted.backtracking or not _is_static(admitted):
         return
     validators = _Validators(admitted, source, limits, budget)
@@ -181,7 +181,7 @@ class _Validators:
             scope = self._root.scope
             resource = scope.resources.rooted_at(contents)
             if resource is None:
-                # Documents are read when a reference leads to them.
+                # A document becomes a resource when a reference to it is resolved.
                 _, resource = scope.resources.resolve(subschema.resource.uri, scope.resource)
             scope = scope.within(resource)
             validator = self._by_resource[id(contents)] = self._root.within(scope)
@@ -204,19 +204,19 @@ def _pointer_to(subschema: Subschema) -> str | None:
     return "".join(reversed(steps))
 
 
-# In steps: a subschema, and looking up a name in another.
+# Steps for a subschema, and for looking up a name in one.
 _SUBSCHEMA = 100
 _NAME = 20
 
 
 @dataclass(frozen=True, slots=True)
 class _Contradiction:
-    """A demand that no value can meet."""
+    """A constraint that no value can meet."""
 
     #: The code of the schema warning.
     code: str
     subschema: Subschema
-    #: The path of the demand in the subschema.
+    #: The path of the constraint in the subschema.
     path: tuple[str | int, ...]
     message: str
 
@@ -230,7 +230,7 @@ def _contradictions_in(survey: Survey, limits: Limits, budget: Budget) -> Iterat
     required = _RequiredSearch(survey, limits, budget)
     for subschema in survey.reached.values():
         schema = subschema.schema
-        if _INTERESTING.isdisjoint(schema) or _hides_siblings(subschema):
+        if _CHECKED_KEYWORDS.isdisjoint(schema) or _hides_siblings(subschema):
             continue
         spend(budget, _SUBSCHEMA)
         yield from _compare_bounds(subschema)
@@ -243,7 +243,7 @@ def _hides_siblings(subschema: Subschema) -> bool:
 
 
 def _value(subschema: Subschema, keyword: str) -> Any:
-    """Return the value of *keyword* in *subschema*, or None if it is absent or not in force."""
+    """Return the value of *keyword* in *subschema*, or None if not in force."""
     value = subschema.schema.get(keyword)
     return value if value is not None and keyword in subschema.dialect.keywords else None
 
@@ -255,13 +255,13 @@ _BOUNDS = (
     ("minContains", "maxContains", "the number of items that match `contains`"),
     ("minimum", "maximum", "a number"),
 )
-_INTERESTING = frozenset(
+_CHECKED_KEYWORDS = frozenset(
     {"required", "enum", "const", "exclusiveMinimum", "exclusiveMaximum", "allOf", "$ref"}
 ).union(lower for lower, _, _ in _BOUNDS)
 
 
 def _compare_bounds(subschema: Subschema) -> Iterator[_Contradiction]:
-    """Yield the lower bounds that exceed the upper ones."""
+    """Yield lower bounds that exceed the upper bounds."""
     for lower, upper, quantity in _BOUNDS:
         low, high = _value(subschema, lower), _value(subschema, upper)
         if is_number(low) and is_number(high) and low > high:
@@ -289,7 +289,7 @@ def _compare_bounds(subschema: Subschema) -> Iterator[_Contradiction]:
 
 
 def _compare_constants(subschema: Subschema) -> Iterator[_Contradiction]:
-    """Yield the lists of constants of which none has the required type."""
+    """Yield ``enum`` and ``const`` if none of their values has the required type."""
     types = _value(subschema, "type")
     names = [types] if isinstance(types, str) else types
     if not isinstance(names, list):
@@ -326,7 +326,7 @@ class _RequiredSearch:
         self._closures: dict[int, tuple[Subschema, ...]] = {}
 
     def search(self, subschema: Subschema) -> Iterator[_Contradiction]:
-        """Yield the names that are both required and forbidden where *subschema* applies."""
+        """Yield the names that *subschema* both requires and forbids."""
         if not _admits_objects(subschema):
             return
         closure = self._closure(subschema)
@@ -346,7 +346,7 @@ class _RequiredSearch:
                     )
 
     def _is_in_a_part(self, subschema: Subschema, owner: Subschema, forbidding: Subschema) -> bool:
-        """Return whether a part of *subschema* has the contradiction, and so reports it."""
+        """Return whether a part of *subschema* contains and reports the contradiction."""
         both = {id(owner.schema), id(forbidding.schema)}
         return any(
             both <= {id(member.schema) for member in self._closure(part)}
@@ -356,7 +356,7 @@ class _RequiredSearch:
     def _find_forbidding(
         self, name: str, subschema: Subschema, closure: tuple[Subschema, ...]
     ) -> Subschema | None:
-        """Return the member of *closure* by which no object can have *name*, or None."""
+        """Return the member of *closure* that forbids the property *name*, or None."""
         spend(self._budget, _NAME * len(closure))
         for member in closure:
             properties = _value(member, "properties")
@@ -386,7 +386,7 @@ class _RequiredSearch:
         return not declared and not self._admits_by_pattern(member, name)
 
     def _admits_by_pattern(self, member: Subschema, name: str) -> bool:
-        """Return whether a pattern of *member* admits *name*, or may do so."""
+        """Return whether a pattern of *member* admits, or may admit, *name*."""
         patterns = _value(member, "patternProperties")
         for pattern, schema in patterns.items() if isinstance(patterns, dict) else ():
             try:
@@ -398,8 +398,8 @@ class _RequiredSearch:
 
     def _closure(self, subschema: Subschema) -> tuple[Subschema, ...]:
         """Return *subschema* and all subschemas that always apply with it."""
-        known = self._closures.get(id(subschema.schema))
-        if known is None:
+        closure = self._closures.get(id(subschema.schema))
+        if closure is None:
             members = {id(subschema.schema): subschema}
             pending = [subschema]
             while pending:
@@ -408,8 +408,8 @@ class _RequiredSearch:
                         spend(self._budget, _SUBSCHEMA)
                         members[id(part.schema)] = part
                         pending.append(part)
-            known = self._closures[id(subschema.schema)] = tuple(members.values())
-        return known
+            closure = self._closures[id(subschema.schema)] = tuple(members.values())
+        return closure
 
     def _parts(self, subschema: Subschema) -> Iterator[Subschema]:
         """Yield the subschemas that ``$ref`` and ``allOf`` of *subschema* apply."""

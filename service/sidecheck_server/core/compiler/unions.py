@@ -1,10 +1,10 @@
-"""Simplification of unions, so that branches need not be tried one after the other.
+"""Simplification of unions, to avoid trying their branches one after the other.
 
-A branch that fails costs an exception. Where the type of a value, or the value of one
-of its properties, selects the branch, only that one is evaluated. No value matches two
-such branches, so ``anyOf`` and ``oneOf`` mean the same for them.
+A failing branch costs an exception. If the type of a value, or the value of one of its
+properties, selects a branch, only this branch is evaluated. Such branches exclude each
+other, so ``anyOf`` and ``oneOf`` are equivalent for them.
 
-Which values a branch accepts is known by the bounds on its types and constants.
+The analysis uses bounds on the types and constants that a branch accepts.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from sidecheck_server.core.schemas.canonical import Canonical, Constant
 __all__ = ["Definitions", "merge_branches", "simplify_unions"]
 
 _DEEPEST = 8
-"""How many references and conjunctions are followed, nested in each other."""
+"""Most nested references and conjunctions that the analysis follows."""
 
 _NUMERIC = frozenset({"number", "integer", "int"})
 
@@ -26,15 +26,15 @@ _NUMERIC = frozenset({"number", "integer", "int"})
 class _ValueBounds:
     """A superset of the values that a schema accepts."""
 
-    #: The types of the values; None if any.
+    #: The types of the values; None for any type.
     types: tuple[str, ...] | None = None
-    #: The properties that all objects among the values have.
+    #: The properties that every object has.
     required: frozenset[str] = frozenset()
-    #: The strings, booleans or nulls to which the values of a property are limited.
+    #: The only strings, booleans or nulls that a property may have, by its name.
     constants: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
     def intersect(self, other: "_ValueBounds") -> "_ValueBounds":
-        """Return the bounds of the values that are within both."""
+        """Return bounds of the values within both."""
         return _ValueBounds(
             self.types if other.types is None or _has_fewer_types(self, other) else other.types,
             self.required | other.required,
@@ -59,12 +59,12 @@ class Definitions:
         self._bounds: dict[tuple[str, int], _ValueBounds] = {}
 
     def bounds(self, name: str, depth: int) -> _ValueBounds:
-        """Return the bounds of the definition *name*, found *depth* levels deep."""
-        known = self._bounds.get((name, depth))
-        if known is None:
-            known = _infer_value_bounds(self._bodies.get(name, True), self, depth)
-            self._bounds[name, depth] = known
-        return known
+        """Return the bounds of the definition *name*, at nesting level *depth*."""
+        bounds = self._bounds.get((name, depth))
+        if bounds is None:
+            bounds = _infer_value_bounds(self._bodies.get(name, True), self, depth)
+            self._bounds[name, depth] = bounds
+        return bounds
 
 
 def _infer_value_bounds(
@@ -109,9 +109,9 @@ def _type_of(value: Any) -> str:
 
 
 def _list_constants(schema: Canonical) -> tuple[Any, ...] | None:
-    """Return all values that *schema* accepts, or None if unknown or if one is a number."""
+    """Return all values that *schema* accepts; None if unknown or with numbers."""
     values = None if isinstance(schema, bool) else schema.get("enum")
-    # The same number has several spellings: 1 and 1.0.
+    # One number has several spellings, such as 1 and 1.0.
     if values is None or not all(isinstance(value, str | bool | None) for value in values):
         return None
     types = schema.get("type") if isinstance(schema, dict) else None
@@ -119,7 +119,7 @@ def _list_constants(schema: Canonical) -> tuple[Any, ...] | None:
     return tuple(dict.fromkeys(accepted))
 
 
-# The keywords that accept all values of any other type.
+# Keywords that constrain only values of one type, by that type.
 _KEYWORDS_OF_TYPE: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         "string": frozenset({"minLength", "maxLength", "pattern", "format"}),
@@ -147,9 +147,9 @@ _KEYWORDS_OF_TYPE: Mapping[str, frozenset[str]] = MappingProxyType(
 
 
 def simplify_unions(schema: Canonical, definitions: Definitions) -> Canonical:
-    """Return a schema that accepts the same values and tries as few branches as possible.
+    """Return an equivalent schema that tries as few branches as possible.
 
-    Subschemas are simplified too; *definitions*, to which references lead, are not.
+    Subschemas are simplified too; *definitions*, the targets of references, are not.
     """
     if isinstance(schema, bool):
         return schema
@@ -195,7 +195,7 @@ def _join(siblings: dict[str, Any], union: Mapping[str, Any]) -> dict[str, Any]:
         union = {name: value for name, value in union.items() if name != "type"}
     if not siblings:
         return dict(union)
-    # The meaning of other keywords may depend on their siblings.
+    # The meaning of all other keywords may depend on their siblings.
     if union.keys() <= _INDEPENDENT and not union.keys() & siblings.keys():
         return {**siblings, **union}
     return {"allOf": [siblings, union]}
@@ -217,7 +217,7 @@ def _simplify_union(
 
 
 def _flatten(keyword: str, union: Sequence[Canonical]) -> Iterator[Canonical]:
-    """Yield the branches that may accept something, with those of nested ``anyOf``."""
+    """Yield all branches but ``false``, with the branches of nested ``anyOf``."""
     for branch in union:
         if isinstance(branch, dict) and branch.keys() == {"anyOf"} and keyword == "anyOf":
             yield from _flatten(keyword, branch["anyOf"])
@@ -244,12 +244,15 @@ def _select_by_type(
 def _select_by_property(
     branches: list[Canonical], bounds: list[_ValueBounds]
 ) -> tuple[list[Canonical], list[_ValueBounds]]:
-    """Replace as many branches as one property can discriminate by one ``byProperty``."""
+    """Replace the branches that one property discriminates by one ``byProperty``.
+
+    The property is the one that discriminates the most branches.
+    """
     best: list[int] = []
     discriminator = ""
     names = dict.fromkeys(name for bound in bounds for name in bound.constants)
     for name in names:
-        indexes = _discriminated(name, bounds)
+        indexes = _find_discriminated_branches(name, bounds)
         if len(indexes) > len(best):
             best, discriminator = indexes, name
     if len(best) < 2:
@@ -259,15 +262,15 @@ def _select_by_property(
         for n in best
     ]
     selection = {"type": ["object"], "byProperty": {"name": discriminator, "cases": cases}}
-    others = [n for n in range(len(branches)) if n not in best]
+    other_indexes = [n for n in range(len(branches)) if n not in best]
     return (
-        [*(branches[n] for n in others), selection],
-        [*(bounds[n] for n in others), _ValueBounds(types=("object",))],
+        [*(branches[n] for n in other_indexes), selection],
+        [*(bounds[n] for n in other_indexes), _ValueBounds(types=("object",))],
     )
 
 
-def _discriminated(name: str, bounds: Sequence[_ValueBounds]) -> list[int]:
-    """Return the indexes of the object branches with distinct values of the property *name*."""
+def _find_discriminated_branches(name: str, bounds: Sequence[_ValueBounds]) -> list[int]:
+    """Return the indexes of the object branches that the property *name* selects."""
     indexes = []
     seen: set[tuple[bool, Any]] = set()
     for index, bound in enumerate(bounds):
@@ -281,7 +284,7 @@ def _discriminated(name: str, bounds: Sequence[_ValueBounds]) -> list[int]:
 
 
 def _without_constants(name: str, branch: Canonical) -> Canonical:
-    """Return *branch* without its demand on the value of the property *name*."""
+    """Return *branch* without its constraint on the value of the property *name*."""
     if isinstance(branch, bool) or name not in branch.get("properties", ()):
         return branch
     rest = dict(branch)
@@ -292,9 +295,10 @@ def _without_constants(name: str, branch: Canonical) -> Canonical:
 
 
 def merge_branches(branches: Sequence[Canonical]) -> Canonical | None:
-    """Return one schema without a union that accepts the same as *branches*, or None.
+    """Return one schema without a union that is equivalent to *branches*, or None.
 
-    It needs branches that exclude each other, so it serves ``anyOf`` and ``oneOf``.
+    The result is None unless the branches exclude each other, so that ``anyOf`` and
+    ``oneOf`` are equivalent.
     """
     return _merge_types(branches) or _merge_enums(branches)
 

@@ -1,4 +1,7 @@
-"""Allow-list for the syntax tree of generated code; anything else is a defect, and not run."""
+"""Allow-list for the syntax tree of generated code.
+
+Any other node is a defect of the generator, and the code is never run.
+"""
 
 import ast
 import re
@@ -27,7 +30,7 @@ RUNTIME_NAMES = frozenset(
         "str",
     }
 )
-"""The names that generated code may use besides its own."""
+"""The names of the runtime that generated code may use."""
 
 # Numbered functions, patterns, formats, constants and sets of names; the argument and
 # variables derived from it; the budget.
@@ -109,9 +112,9 @@ def _is_loop_charge(node: ast.BinOp) -> bool:
 
 
 def _find_exception(node: ast.AST) -> ast.AST | None:
-    """Return the part of *node* that is allowed nowhere else.
+    """Return the part of *node* that is allowed only in this context, or None.
 
-    It is the method in ``data.keys() <= S0``, and the name in ``S0 = {'a', 'b'}``.
+    That is the method in ``data.keys() <= S0``, and the name in ``S0 = {'a', 'b'}``.
     """
     match node:
         case ast.Compare(
@@ -142,10 +145,10 @@ _CONDITIONS: Mapping[type[ast.AST], Callable[[Any], bool]] = MappingProxyType(
 
 
 def check_generated_code(tree: ast.Module) -> None:
-    """Check that *tree* consists of allowed nodes only.
+    """Check that *tree* consists only of allowed nodes.
 
     Raises:
-        AssertionError: it does not; the schema must not be compiled.
+        AssertionError: another node occurs; the schema must not be compiled.
     """
     exceptions = {id(_find_exception(node)) for node in ast.walk(tree)}
     for node in ast.walk(tree):

@@ -28,21 +28,23 @@ __all__ = ["CompleteEngine", "Validator"]
 class Validator:
     """Applies subschemas in one scope.
 
-    Keyword functions, those of jsonschema too, take it as their first argument: it has the
-    methods of `jsonschema.protocols.Validator` that they call. It is not one of jsonschema's
-    validators, for three reasons:
+    Keyword functions, including jsonschema's, take it as their first argument; it has the
+    methods of `jsonschema.protocols.Validator` that they call. jsonschema's own validators
+    are not used, for three reasons:
 
-    - Those look up every ``$schema`` in a global table and continue with the stock class of
-      that dialect, and so with ``re`` and unbounded messages. Here the dialect belongs to
-      the resource, which the scope knows.
+    - They look up every ``$schema`` in a global table and continue with the standard class
+      of that dialect, which uses ``re`` and unbounded messages. In this project the dialect
+      is a property of the resource, which the scope holds.
     - They create a validator at every step, and lose the path to a subschema ``false``.
-    - Their types are those of Python, for which see `json_values.has_type`.
+    - Their type checks are unsafe at the recursion limit, see `json_values.has_type`.
     """
+
+    # Decision 0074: only public parts of jsonschema are used: the functions in `VALIDATORS`.
 
     __slots__ = ("scope",)
 
     def __init__(self, scope: Scope) -> None:
-        #: Where the subschemas stand.
+        #: The scope of the subschemas.
         self.scope = scope
 
     def within(self, scope: Scope) -> "Validator":
@@ -62,8 +64,8 @@ class Validator:
     ) -> Iterable[Fault]:
         """Return the faults of *instance* under *schema*, a subschema in the scope.
 
-        Keywords up to the first with a fault are evaluated at once, the others lazily: so
-        a valid instance needs no generator.
+        Keywords up to the first failing one are evaluated at once, the others lazily, so
+        that a valid instance needs no generator.
 
         Raises:
             Exhausted: the budget has too few steps; iterating over the faults raises it too.
@@ -72,17 +74,17 @@ class Validator:
             return NO_FAULTS
         validator = self
         scope = self.scope
-        prepared = _FALSE_SCHEMA if schema is False else scope.known.get(id(schema))
+        prepared = _FALSE_SCHEMA if schema is False else scope.prepared_subschemas.get(id(schema))
         if prepared is None or prepared.has_identifier:
             scope = scope.enter(schema)
             if scope is not self.scope:
                 validator = Validator(scope)
-                prepared = scope.known.get(id(schema))
+                prepared = scope.prepared_subschemas.get(id(schema))
         if prepared is None:
             dialect = scope.dialect
             functions = _functions_of(dialect.draft, dialect.keywords)
             prepared = prepare_schema(schema, functions, dialect)
-            scope.known[id(schema)] = prepared
+            scope.prepared_subschemas[id(schema)] = prepared
         budget = scope.budget
         budget[0] -= prepared.steps
         if budget[0] < 0:
@@ -100,9 +102,9 @@ class Validator:
 
 @lru_cache(maxsize=64)
 def _functions_of(draft: Draft, keywords: frozenset[str]) -> Mapping[str, KeywordFunction]:
-    """Return the functions of those of *keywords* that *draft* has, by keyword."""
-    known = {**assertions_of(draft), **applicators_of(draft)}
-    return MappingProxyType({name: known[name] for name in known if name in keywords})
+    """Return the functions of *keywords* in *draft*, by keyword."""
+    functions = {**assertions_of(draft), **applicators_of(draft)}
+    return MappingProxyType({name: functions[name] for name in functions if name in keywords})
 
 
 def _yield_faults(
@@ -111,12 +113,12 @@ def _yield_faults(
     first: tuple[str, Any, Iterable[Fault]],
     remaining: Iterator[tuple[str, Any, KeywordFunction]],
 ) -> Iterator[Fault]:
-    """Yield the faults of the *first* keyword that has any, then those of the *remaining*."""
+    """Yield the faults of the *first* failing keyword, then of *remaining* ones."""
     path, schema_path = paths
     validator, instance, schema = subject
     keyword, value, faults = first
     scope = validator.scope
-    # One loop, since each further generator would reduce the depth of payload that fits.
+    # A single loop, because further generators would reduce the possible depth of payloads.
     while True:
         for fault in faults:
             fault.settle(keyword, value, instance, schema, scope)
@@ -149,13 +151,12 @@ _LIMITS = Limits()
 
 
 class CompleteEngine:
-    """Decides whether payloads are valid against one schema, and reports why not.
+    """Decides whether payloads are valid against one schema, and reports the faults.
 
-    *schema*, of *dialect*, was admitted: it is valid against its meta-schema, and its
-    references resolve within it, *documents* and the published meta-schemas.
-    *dialect_of* returns the dialect that a resource declares, given the one around it.
-    Schema and documents must not change afterwards. Patterns and formats are those of
-    *checks*, which other engines may share.
+    *schema*, in *dialect*, must be admitted: it is valid against its meta-schema, and its
+    references resolve within the schema, *documents* and the published meta-schemas.
+    *dialect_of* returns the dialect that a resource declares, given the dialect around it.
+    Schema and documents must not change afterwards. Other engines may share *checks*.
 
     Raises:
         Exhausted: (each method) the budget, by default the limit of steps, is spent.
@@ -181,7 +182,7 @@ class CompleteEngine:
         self._max_steps = limits.steps
 
     def is_valid(self, payload: JsonValue, budget: Budget | None = None) -> bool:
-        """Return whether *payload*, which is not changed, is valid."""
+        """Return whether *payload* is valid; never change it."""
         return next(self.faults(payload, budget), None) is None
 
     def faults(self, payload: JsonValue, budget: Budget | None = None) -> Iterator[Fault]:
@@ -192,9 +193,11 @@ class CompleteEngine:
     def at_root(self, budget: Budget) -> tuple[Validator, JsonValue]:
         """Return the validator at the root of the schema, and the schema.
 
-        It is for callers that apply subschemas in their own order, and spends *budget*.
+        Callers use it to apply subschemas in their own order; it charges *budget*.
         """
         root = self._resources.root
-        known = self._prepared.of_dialect(root.dialect)
-        scope = Scope(self._resources, self._checks, self._prepared, budget, root, (root,), known)
+        subschemas = self._prepared.of_dialect(root.dialect)
+        scope = Scope(
+            self._resources, self._checks, self._prepared, budget, root, (root,), subschemas
+        )
         return Validator(scope), self._schema

@@ -22,7 +22,7 @@ class _Invalid(Exception):
 _RUNTIME: dict[str, Any] = {
     "Exhausted": Exhausted,
     "Invalid": _Invalid,
-    # fastjsonschema's frame catches a failed branch by these names.
+    # Code of fastjsonschema catches failed branches by these names.
     "JsonSchemaValueException": _Invalid,
     "JsonSchemaValuesException": _Invalid,
     "all_unique": all_unique,
@@ -38,24 +38,24 @@ assert frozenset(_RUNTIME) == RUNTIME_NAMES
 
 @dataclass(frozen=True, slots=True)
 class FastCode:
-    """Compiled code of the fast engine, in a form that can cross process borders."""
+    """Compiled code of the fast engine, in a form that can be pickled."""
 
-    #: A marshalled code object, for the same release of CPython only.
+    #: A marshalled code object, valid only for the same release of CPython.
     code: bytes
-    #: The patterns that the names P0, P1… denote.
+    #: The patterns, which the code names P0, P1…
     patterns: tuple[str, ...]
-    #: The names of the formats that F0, F1… denote.
+    #: The names of the formats, which the code names F0, F1…
     formats: tuple[str, ...]
-    #: The constants that C0, C1… denote.
+    #: The constants, which the code names C0, C1…
     constants: tuple[JsonValue, ...]
-    #: Whether its functions take a budget and charge it.
+    #: Whether its functions take and charge a budget.
     counted: bool
 
 
 class FastEngine:
     """Decides whether payloads are valid against one schema.
 
-    Its patterns are those of *checks*, which other engines may share.
+    It uses the patterns of *checks*, which other engines may share.
     """
 
     __slots__ = ("_counted", "_run", "_steps")
@@ -64,8 +64,8 @@ class FastEngine:
         self, code: FastCode, dialect: str, limits: Limits, checks: TextChecks | None = None
     ) -> None:
         checks = checks or TextChecks(limits, assert_formats=False)
-        # The only builtins are those that generated code may call. All schemas share the
-        # mapping: there may be a hundred thousand of them.
+        # Generated code can call no other builtins. All schemas share the mapping, because
+        # there may be a hundred thousand schemas.
         names: dict[str, Any] = {"__builtins__": _RUNTIME}
         for number, source in enumerate(code.patterns):
             names[f"P{number}"] = checks.pattern_check(source)
@@ -80,7 +80,7 @@ class FastEngine:
         self._steps = limits.steps
 
     def is_valid(self, payload: JsonValue, budget: Budget | None = None) -> bool:
-        """Return whether *payload*, which is not changed, is valid.
+        """Return whether *payload* is valid; never change it.
 
         *budget* bounds the work; the default is the limit of steps.
 

@@ -1,4 +1,4 @@
-"""Faults: keywords that a payload breaks, as the complete engine reports them."""
+"""Faults: failed keywords, as reported by the complete engine."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -11,11 +11,11 @@ ExploreBranch = Callable[[int], Iterable["Fault"]]
 
 
 class Fault:
-    """One keyword that a payload breaks.
+    """A keyword that a value of the payload fails.
 
-    It replaces jsonschema's `ValidationError`, which is an exception, takes five times
-    as long to construct, and has a message with the whole offending value, so that
-    its cost grows with the payload.
+    It replaces jsonschema's `ValidationError`. That is an exception, takes five times as
+    long to construct, and its message contains the whole offending value, so that its cost
+    grows with the payload.
     """
 
     __slots__ = (
@@ -32,8 +32,8 @@ class Fault:
         "settled",
     )
 
-    #: The keyword, its value, the value that breaks it, and the schema that has the
-    #: keyword, with its scope; set when the fault leaves its keyword.
+    #: The keyword, its value, the value that fails it, and the schema with the keyword and
+    #: its scope; `settle` sets them.
     keyword: str
     keyword_value: Any
     instance: Any
@@ -47,19 +47,19 @@ class Fault:
         at: Iterable[str | int] = (),
         explore_branch: ExploreBranch | None = None,
     ) -> None:
-        #: A name, a count or indexes; each keyword has its own.
+        #: A name, a count or indexes, depending on the keyword.
         self.detail = detail
-        #: For a choice among subschemas: returns the faults under the one at an index.
+        #: For ``anyOf`` and ``oneOf``: returns the faults under the branch at an index.
         self.explore_branch = explore_branch
-        #: The choice in whose branch it was found.
+        #: The fault of the choice with the branch that has this fault.
         self.parent: Fault | None = None
-        #: The paths in payload and schema, from the end to the start.
+        #: The paths in payload and schema, in reverse order.
         self.path: list[str | int] = [*at]
         self.schema_path: list[str | int] = []
         self.settled = False
 
     def settle(self, keyword: str, value: Any, instance: Any, schema: Any, scope: Scope) -> None:
-        """Set what broke which keyword, unless a subschema has done so."""
+        """Set the failed keyword and its context, unless a subschema has set them."""
         if not self.settled:
             self.settled = True
             self.keyword = keyword
@@ -82,4 +82,4 @@ class Fault:
 
 
 NO_FAULTS: Iterable[Fault] = ()
-"""What keywords without a fault return: always this object, compared by identity."""
+"""Result of every keyword function without faults; compare it by identity."""

@@ -1,10 +1,10 @@
-"""Keyword functions of the complete engine: assertions, and applicators with subschemas.
+"""Keyword functions of the complete engine: assertions and applicators.
 
 Each has jsonschema's signature: it takes the validator, the value of the keyword, the
-instance and the schema, and returns the faults or `NO_FAULTS`. jsonschema's own functions,
-which its validator classes have in `VALIDATORS`, are used for applicators that only descend.
-The others would write the whole offending value into a message, compare with ``==``, divide
-in binary, search with ``re``, or detach subschemas from their place.
+instance and the schema, and returns the faults or `NO_FAULTS`. For applicators that only
+descend, jsonschema's own functions are used, from `VALIDATORS` of its validator classes. Its
+other functions write the whole offending value into a message, compare with ``==``, divide
+in binary, search with ``re``, or lose the path of subschemas.
 """
 
 import operator
@@ -32,18 +32,18 @@ __all__ = ["applicators_of", "assertions_of"]
 
 def _type(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     for name in (value,) if isinstance(value, str) else value:
-        known = CLASS_OF_TYPE.get(name)
-        if validator.is_type(instance, name) if known is None else isinstance(instance, known):
+        kind = CLASS_OF_TYPE.get(name)
+        if validator.is_type(instance, name) if kind is None else isinstance(instance, kind):
             return NO_FAULTS
     return (Fault(),)
 
 
 def _enum(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
-    # Only strings equal strings, and for strings `in` is fast.
-    known = instance in value if isinstance(instance, str) else None
-    if known is None:
-        known = any(json_equal(constant, instance) for constant in value)
-    return NO_FAULTS if known else (Fault(),)
+    # Python's `==` is exact for strings, and `in` is fast.
+    is_listed = instance in value if isinstance(instance, str) else None
+    if is_listed is None:
+        is_listed = any(json_equal(constant, instance) for constant in value)
+    return NO_FAULTS if is_listed else (Fault(),)
 
 
 def _const(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
@@ -59,9 +59,9 @@ def _multiple_of(validator: Any, value: Any, instance: Any, _schema: Any) -> Ite
 def _unique_items(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     if value is True and isinstance(instance, list):
         budget = validator.scope.budget
-        repeated = find_duplicate(instance, budget)
-        if repeated is not None:
-            return (Fault(repeated),)
+        duplicate = find_duplicate(instance, budget)
+        if duplicate is not None:
+            return (Fault(duplicate),)
     return NO_FAULTS
 
 
@@ -123,11 +123,11 @@ def _bound(breaks: Callable[[Any, Any], bool]) -> KeywordFunction:
 def _bound_in_draft_04(
     breaks: Callable[[Any, Any], bool], exclusive: str, breaks_exclusive: Callable[[Any, Any], bool]
 ) -> KeywordFunction:
-    """Return the function of a bound with an exclusive flag (draft-04 validation, 5.1.2)."""
+    """Return the function of a bound with a flag (draft-04 validation, 5.1.2)."""
 
     def check(_validator: Any, value: Any, instance: Any, schema: Any) -> Iterable[Fault]:
-        broken = breaks_exclusive if schema.get(exclusive) is True else breaks
-        if is_number(instance) and broken(instance, value):
+        fails = breaks_exclusive if schema.get(exclusive) is True else breaks
+        if is_number(instance) and fails(instance, value):
             return (Fault(),)
         return NO_FAULTS
 
@@ -165,12 +165,12 @@ def assertions_of(draft: Draft) -> dict[str, KeywordFunction]:
     """Return the functions of the assertion keywords of *draft*, by keyword."""
     if draft is not Draft.DRAFT_04:
         return dict(_ASSERTIONS)
-    known = {**_ASSERTIONS, **_ASSERTIONS_OF_DRAFT_04}
-    return {name: known[name] for name in known if not name.startswith("exclusive")}
+    functions = {**_ASSERTIONS, **_ASSERTIONS_OF_DRAFT_04}
+    return {name: functions[name] for name in functions if not name.startswith("exclusive")}
 
 
 _NAME = 4
-"""Steps of looking up whether one name is declared."""
+"""Steps for looking up one name among the declared properties."""
 
 
 def _ref(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
@@ -193,11 +193,11 @@ def _recursive_ref(validator: Any, value: Any, instance: Any, _schema: Any) -> I
 
 def _any_of(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     for branch in value:
-        # As `accepts`, but without its stack frame at each level of the payload.
+        # Same as `accepts`, without its stack frame at each level of the payload.
         faults = validator.descend(instance, branch)
         if faults is NO_FAULTS or next(faults, None) is None:
             return NO_FAULTS
-    return (_choice(validator, value, instance),)
+    return (_build_choice_fault(validator, value, instance),)
 
 
 def _one_of(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
@@ -208,10 +208,10 @@ def _one_of(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable
             accepted.append(index)
             if len(accepted) == 2:
                 return (Fault(tuple(accepted)),)
-    return NO_FAULTS if accepted else (_choice(validator, value, instance),)
+    return NO_FAULTS if accepted else (_build_choice_fault(validator, value, instance),)
 
 
-def _choice(validator: Any, branches: Any, instance: Any) -> Fault:
+def _build_choice_fault(validator: Any, branches: Any, instance: Any) -> Fault:
     def explore(index: int) -> Iterable[Fault]:
         faults: Iterable[Fault] = validator.descend(instance, branches[index], schema_path=index)
         return faults
@@ -280,7 +280,7 @@ def _additional_properties(
         return NO_FAULTS
     scope = validator.scope
     spend(scope.budget, _NAME * len(instance))
-    # With an applicator in force, so are its siblings of the same vocabulary.
+    # The siblings are in the same vocabulary, so they are in force too.
     declared = schema.get("properties", {})
     patterns = schema.get("patternProperties", {})
     unknown = [name for name in instance if name not in declared]
@@ -289,19 +289,19 @@ def _additional_properties(
         for name in unknown
         if not any(scope.checks.matches(pattern, name, scope.budget) for pattern in patterns)
     )
-    return _closed(validator, value, instance, extra) if unknown else NO_FAULTS
+    return _check_extra_properties(validator, value, instance, extra) if unknown else NO_FAULTS
 
 
 def _unevaluated_properties(
     validator: Any, value: Any, instance: Any, schema: Any
 ) -> Iterator[Fault]:
     if isinstance(instance, dict) and value is not True:
-        yield from _closed(
+        yield from _check_extra_properties(
             validator, value, instance, unevaluated_names(validator, instance, schema)
         )
 
 
-def _closed(
+def _check_extra_properties(
     validator: Any, value: Any, instance: dict[str, Any], extra: Iterable[str]
 ) -> Iterator[Fault]:
     for name in extra:
@@ -314,17 +314,17 @@ def _closed(
 def _property_names(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
     if isinstance(instance, dict):
         for name in instance:
-            # The first fault of a name is enough.
+            # One fault for each name is enough.
             fault = next(iter(validator.descend(name, value)), None)
             if fault is not None:
                 yield Fault(fault, at=(name,))
 
 
 def _items_from(start: Callable[[Mapping[str, Any]], int | None]) -> KeywordFunction:
-    """Return the function of a keyword that applies to the items after the first *start*.
+    """Return the function of a keyword for the items from index *start* on.
 
-    *start* returns None if it applies to no items. It is one function because each
-    level of a payload has its stack frame.
+    *start* returns None if the keyword applies to no items. All cases are in one function,
+    to use one stack frame for each level of a payload.
     """
 
     def check(validator: Any, value: Any, instance: Any, schema: Any) -> Iterable[Fault]:
@@ -355,7 +355,7 @@ def _remaining_items(
 
 def _count_listed(schema: Mapping[str, Any]) -> int | None:
     listed = schema.get("items")
-    # Without a list of items there are no additional ones (2019-09 core, section 9.3.1.2).
+    # Without a list in `items`, `additionalItems` is ignored (2019-09 core, section 9.3.1.2).
     return len(listed) if isinstance(listed, list) else None
 
 
@@ -436,7 +436,7 @@ _APPLICATORS: Mapping[str, Any] = MappingProxyType(
 
 def applicators_of(draft: Draft) -> dict[str, KeywordFunction]:
     """Return the functions of the applicator keywords of *draft*, by keyword."""
-    known = dict(_APPLICATORS)
+    functions = dict(_APPLICATORS)
     if draft is Draft.DRAFT_2020_12:
-        known["items"] = _items_from(lambda schema: len(schema.get("prefixItems", ())))
-    return known
+        functions["items"] = _items_from(lambda schema: len(schema.get("prefixItems", ())))
+    return functions

@@ -1,4 +1,4 @@
-"""Scope of evaluation: the current resource, the dynamic scope, and prepared subschemas."""
+"""Scope of evaluation: resource, dynamic scope and prepared subschemas."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ __all__ = [
 
 
 KeywordFunction = Callable[[Any, Any, Any, Any], Iterable[Any]]
-"""Returns the faults of a keyword, given validator, keyword value, instance and schema."""
+"""Takes validator, keyword value, instance and schema; returns the faults of the keyword."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class PreparedSchema:
 
     #: Steps of applying it once.
     steps: int
-    #: Keywords in force, with their values and functions, in their order.
+    #: Keywords in force, with their values and functions, in schema order.
     keywords: tuple[tuple[str, Any, KeywordFunction], ...]
     #: Whether it may be the root of a resource.
     has_identifier: bool
@@ -58,17 +58,17 @@ class PreparedSchemas:
     __slots__ = ("_by_dialect", "_steps", "targets")
 
     def __init__(self) -> None:
-        #: Targets of references, by the identity of the resource with the reference.
+        #: Targets of references, by the identity of their resource and the reference.
         self.targets: dict[tuple[int, str], tuple[JsonValue, Resource]] = {}
         self._steps: dict[int, int] = {}
         self._by_dialect: dict[tuple[Draft, frozenset[str]], dict[int, PreparedSchema]] = {}
 
     def of_dialect(self, dialect: Dialect) -> dict[int, PreparedSchema]:
-        """Return the subschemas prepared so far in *dialect*; the caller adds to them."""
+        """Return the cache for *dialect*, to which the caller adds prepared subschemas."""
         return self._by_dialect.setdefault((dialect.draft, dialect.keywords), {})
 
     def steps_of(self, schema: Any) -> int:
-        """Return the steps of applying *schema*, without the subschemas in it."""
+        """Return the steps of applying *schema*, without its subschemas."""
         steps = self._steps.get(id(schema))
         if steps is None:
             steps = self._steps[id(schema)] = application_steps(schema)
@@ -86,10 +86,10 @@ class Scope:
     #: The resource against which references are resolved.
     resource: Resource
     #: The dynamic scope: each resource once, in the order of first entry
-    #: (2020-12 core, section 7.1); later entries never matter.
+    #: (2020-12 core, section 7.1); later entries never change a result.
     entered: tuple[Resource, ...]
     #: The prepared subschemas in the dialect of the resource.
-    known: dict[int, PreparedSchema]
+    prepared_subschemas: dict[int, PreparedSchema]
 
     @property
     def dialect(self) -> Dialect:
@@ -97,19 +97,19 @@ class Scope:
         return self.resource.dialect
 
     def enter(self, schema: dict[str, JsonValue]) -> "Scope":
-        """Return the scope of *schema*, a subschema here, which may be a resource."""
+        """Return the scope of *schema*, a subschema or an embedded resource."""
         if "$id" not in schema and "id" not in schema:
             return self
         resource = self.resources.rooted_at(schema)
         return self if resource is None else self.within(resource)
 
     def within(self, resource: Resource) -> "Scope":
-        """Return the scope after entering *resource* from here."""
+        """Return the scope after entering *resource* from this scope."""
         if resource is self.resource:
             return self
         entered = self.entered if resource in self.entered else (*self.entered, resource)
-        known = self.prepared.of_dialect(resource.dialect)
-        return replace(self, resource=resource, entered=entered, known=known)
+        subschemas = self.prepared.of_dialect(resource.dialect)
+        return replace(self, resource=resource, entered=entered, prepared_subschemas=subschemas)
 
     def follow(self, reference: str) -> tuple[JsonValue, "Scope"]:
         """Return the target of ``$ref`` and its scope.
@@ -125,7 +125,7 @@ class Scope:
         return target[0], self.within(target[1])
 
     def follow_dynamic(self, reference: str) -> tuple[JsonValue, "Scope"]:
-        """Return the target of ``$dynamicRef`` and its scope (2020-12 core, section 8.2.3.2).
+        """Return the target of ``$dynamicRef`` and its scope (2020-12 core, 8.2.3.2).
 
         Raises:
             UnresolvableError: there is no target.
@@ -139,7 +139,7 @@ class Scope:
         return schema, self.within(resource)
 
     def follow_recursive(self, reference: str) -> tuple[JsonValue, "Scope"]:
-        """Return the target of ``$recursiveRef`` and its scope (2019-09 core, section 8.2.4.2).
+        """Return the target of ``$recursiveRef`` and its scope (2019-09 core, 8.2.4.2).
 
         Raises:
             UnresolvableError: there is no target.

@@ -14,35 +14,35 @@ __all__ = ["TextCheck", "TextChecks", "build_format_check", "build_pattern_check
 TextCheck: TypeAlias = Callable[[str, Budget], bool]
 
 _ENTRY = 40
-"""Steps of any check, however short the text."""
+"""Steps of a check, regardless of the length of the text."""
 
 _VISITS = 4
-"""Instructions of a pattern's program visited in a step, at worst: RE2 then makes a state
-for every byte, runs out of memory for states, and goes on without them."""
+"""Instructions of a pattern's program visited in one step in the worst case, in which RE2
+creates a state for every byte, exhausts its memory for states, and continues without them."""
 
 _CHARACTERS = 4
-"""Characters of a text that a format reads in a step, at worst."""
+"""Characters that a format check reads in one step in the worst case."""
 
 _EXPENSIVE = {"regex": 4_000, "idn-hostname": 4_000, "idn-email": 4_000, "iri": 400}
-"""Steps for each 32 characters of formats that compile the text or look up each character."""
+"""Steps for 32 characters, for formats that parse the text or look up each character."""
 
 _EXPENSIVE_CHARACTERS = 32
 
 _LONGEST = 1024
-"""Characters that such formats read at most before they reject the text."""
+"""Longest text that such formats accept, in characters."""
 
 
 def build_pattern_check(pattern: Pattern) -> TextCheck:
-    """Return the search for *pattern*, which costs steps for program size times text.
+    """Return the search for *pattern*, charged with program size times text length.
 
-    An automaton cannot be interrupted, so the steps are charged in advance. A pattern
-    that backtracks is run where it can be killed, and is charged as an automaton.
+    An automaton cannot be interrupted, so the steps are charged in advance. A backtracking
+    pattern runs in a process that can be killed, and is charged like an automaton.
     """
     search, match = pattern.search, pattern.match
     cost = 1 if pattern.cost >= UNBOUNDED else pattern.cost
 
     def matches(text: str, budget: Budget) -> bool:
-        # The program reads UTF-8: up to four bytes for each character.
+        # The program reads UTF-8, with up to four bytes for each character.
         steps = cost * (len(text) if text.isascii() else 4 * len(text)) // _VISITS
         budget[0] -= _ENTRY + (steps if steps < LONGEST_SEARCH else LONGEST_SEARCH)  # noqa: FURB136  (no call)
         if budget[0] < 0:
@@ -60,7 +60,7 @@ def build_pattern_check(pattern: Pattern) -> TextCheck:
 
 
 def build_format_check(name: str, dialect: str) -> TextCheck:
-    """Return the check of the format *name*, which costs steps for the text.
+    """Return the check of the format *name*, charged by the length of the text.
 
     A format that *dialect* does not define accepts every text.
     """
@@ -69,7 +69,7 @@ def build_format_check(name: str, dialect: str) -> TextCheck:
         return _accept
     entry = _EXPENSIVE.get(name, 0)
 
-    def checks(text: str, budget: Budget) -> bool:
+    def conforms_within_budget(text: str, budget: Budget) -> bool:
         budget[0] -= _ENTRY + len(text) // _CHARACTERS
         if entry and (name == "regex" or not text.isascii()):
             budget[0] -= entry * (1 + min(len(text), _LONGEST) // _EXPENSIVE_CHARACTERS)
@@ -77,7 +77,7 @@ def build_format_check(name: str, dialect: str) -> TextCheck:
             raise Exhausted
         return conforms(text)
 
-    return checks
+    return conforms_within_budget
 
 
 def _accept(_text: str, _budget: Budget) -> bool:
@@ -85,10 +85,10 @@ def _accept(_text: str, _budget: Budget) -> bool:
 
 
 class TextChecks:
-    """Cache of the checks of one schema: every pattern and format, compiled on first use.
+    """Cache of the pattern and format checks of one schema.
 
-    *limits* are those of patterns; *assert_formats* makes ``format`` an assertion in dialects
-    that leave it optional.
+    *limits* bound the patterns; *assert_formats* makes ``format`` an assertion in dialects
+    where that is optional.
     """
 
     def __init__(self, limits: Limits, *, assert_formats: bool) -> None:

@@ -1,9 +1,10 @@
-"""What ``unevaluatedProperties`` and ``unevaluatedItems`` apply to (2020-12 core, section 11).
+"""Application of ``unevaluatedProperties`` and ``unevaluatedItems``.
 
-Properties and items are evaluated if a subschema applies to them that applies to the
-same value and accepts it. A subschema that must accept it (under ``allOf``, ``$ref``,
-``then``) counts without being evaluated: if it does not accept it, its own faults make
-the payload invalid, and to report its properties as unknown would only confuse.
+See 2020-12 core, section 11. A property or item is evaluated if a subschema applies to it
+through a schema that applies to the same container and accepts it. Required subschemas
+(under ``allOf``, ``$ref``, ``then``) count without being evaluated: if one rejects the
+container, its own faults make the payload invalid, and reporting its properties as unknown
+would mislead.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,17 +21,17 @@ __all__ = ["accepts", "iterate_applied", "unevaluated_items", "unevaluated_names
 Schema = Mapping[str, Any]
 
 _NAME = 4
-"""Steps of storing one name or index, or of looking up whether it is evaluated."""
+"""Steps for storing one name or index, or for looking it up."""
 
 
 def accepts(validator: Any, instance: Any, schema: Any) -> bool:
-    """Return whether *schema*, a subschema in the scope of *validator*, accepts *instance*."""
+    """Return whether *schema*, in the scope of *validator*, accepts *instance*."""
     faults = validator.descend(instance, schema)
     return faults is NO_FAULTS or next(faults, None) is None
 
 
 def unevaluated_names(validator: Any, instance: Mapping[str, Any], schema: Schema) -> Sequence[str]:
-    """Return the names in *instance* that ``unevaluatedProperties`` of *schema* applies to."""
+    """Return the names to which ``unevaluatedProperties`` of *schema* applies."""
     spend(validator.scope.budget, _NAME * len(instance))
     remaining = dict.fromkeys(instance)
     for scope, sibling in iterate_applied(validator, instance, schema):
@@ -41,10 +42,11 @@ def unevaluated_names(validator: Any, instance: Mapping[str, Any], schema: Schem
             return ()
         declared = sibling["properties"] if "properties" in in_force else ()
         patterns = sibling["patternProperties"] if "patternProperties" in in_force else ()
-        # A schema may have thousands of siblings with a name each, and a payload as many.
-        known = declared if len(declared) < len(remaining) else tuple(remaining)
-        spend(scope.budget, _NAME * len(known))
-        for name in known:
+        # Iterate over the smaller set: a schema may have thousands of siblings with a name
+        # each, and a payload as many names.
+        candidates = declared if len(declared) < len(remaining) else tuple(remaining)
+        spend(scope.budget, _NAME * len(candidates))
+        for name in candidates:
             if name in declared:
                 remaining.pop(name, None)
         for pattern in patterns:
@@ -56,7 +58,7 @@ def unevaluated_names(validator: Any, instance: Mapping[str, Any], schema: Schem
 
 
 def unevaluated_items(validator: Any, instance: Sequence[Any], schema: Schema) -> Sequence[int]:
-    """Return the indexes in *instance* that ``unevaluatedItems`` of *schema* applies to."""
+    """Return the indexes to which ``unevaluatedItems`` of *schema* applies."""
     first = 0
     spend(validator.scope.budget, _NAME * len(instance))
     remaining = dict.fromkeys(range(len(instance)))
@@ -66,17 +68,17 @@ def unevaluated_items(validator: Any, instance: Sequence[Any], schema: Schema) -
         if count is None or ("unevaluatedItems" in in_force and sibling is not schema):
             return ()
         first = max(first, count)
-        # Since 2020-12 matching items are evaluated (2020-12 core, section 10.3.1.3).
+        # From 2020-12 on, matching items are evaluated (2020-12 core, section 10.3.1.3).
         if "contains" in in_force and scope.dialect.draft is Draft.DRAFT_2020_12:
-            validator_there = validator.within(scope)
+            sibling_validator = validator.within(scope)
             for index in list(remaining):
-                if accepts(validator_there, instance[index], sibling["contains"]):
+                if accepts(sibling_validator, instance[index], sibling["contains"]):
                     del remaining[index]
     return tuple(index for index in remaining if index >= first)
 
 
 def _count_evaluated(schema: Schema, in_force: set[str], draft: Draft) -> int | None:
-    """Return how many items *schema* evaluates from the start; None for all of them."""
+    """Return the number of leading items that *schema* evaluates; None for all items."""
     if draft is Draft.DRAFT_2020_12:
         if "items" in in_force:
             return None
@@ -90,9 +92,10 @@ def _count_evaluated(schema: Schema, in_force: set[str], draft: Draft) -> int | 
 def iterate_applied(
     validator: Any, instance: Any, schema: Any
 ) -> Iterator[tuple[Scope, Mapping[str, Any]]]:
-    """Yield *schema* and the subschemas that apply to *instance* with it, with their scopes.
+    """Yield *schema* and all that applies to *instance* with it, with the scopes.
 
-    Of a choice these are the branches that accept *instance*, or all if none does.
+    For ``anyOf`` and ``oneOf``, these are the branches that accept *instance*; if there are
+    none, all branches.
     """
     if not isinstance(schema, dict):
         return

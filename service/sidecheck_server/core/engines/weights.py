@@ -1,7 +1,7 @@
-"""Weights: how many steps it takes to apply a schema to one value.
+"""Weights: the number of steps for applying a schema to one value.
 
-Work that a payload can repeat is left out, since it is charged where it happens: the
-body of a loop for each item, a function for each call, a pattern for each text.
+Repeated work is charged where it happens and is not part of a weight: the body of a loop
+for each item, a function for each call, a pattern for each text.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,21 +22,21 @@ __all__ = [
 # Schemas in canonical form, for the fast engine
 
 _BRANCH = 10
-"""Steps of a branch that fails: raising and catching cost as much as ten comparisons."""
+"""Steps of a failing branch: raising and catching cost as much as ten comparisons."""
 
 _CALL = 3
 _LOOP = 3
 
 _MOST_UNCOUNTED = 10_000
-"""Most steps of code that charges none, a quarter of a millisecond."""
+"""Most steps of code without a budget, a quarter of a millisecond."""
 
 ITERATION = 2
-"""Steps of one turn of a loop, beside its body."""
+"""Steps of one iteration of a loop, without its body."""
 
 _BOUND = 2
-"""Steps of a bound: the type that it applies to, and the comparison."""
+"""Steps of a bound: the type check and the comparison."""
 
-#: Keywords whose work grows with the payload, or that call code which is charged itself.
+#: Keywords whose work grows with the payload, or that call code with its own charges.
 _UNBOUNDED = frozenset(
     {"$ref", "contains", "format", "multipleOf", "pattern", "propertyNames", "uniqueItems"}
 )
@@ -67,7 +67,7 @@ def _constant_weight(value: JsonValue) -> int:
 def needs_budget(definitions: Sequence[Canonical], constants: Sequence[JsonValue]) -> bool:
     """Return whether code for *definitions* must charge its steps to a budget.
 
-    Code without a budget is faster. It does the same work for every payload, and little.
+    Code without a budget is faster. Its work is small and the same for every payload.
     """
     if any(map(_is_unbounded, definitions)):
         return True
@@ -84,7 +84,7 @@ def _is_unbounded(schema: Canonical) -> bool:
     rest = schema.get("additionalItems", True) if isinstance(items, list) else items
     if not isinstance(rest, bool) or not isinstance(schema.get("additionalProperties", True), bool):
         return True
-    # It visits every property; a closed object has no more than the known ones.
+    # The loop visits every property. A closed object has only known properties.
     if schema.get("patternProperties"):
         return True
     return any(map(_is_unbounded, _parts(schema)))
@@ -116,7 +116,7 @@ def _listed(value: Sequence[object], _constants: Sequence[JsonValue]) -> int:
 
 def _enum(values: Sequence[Any], constants: Sequence[JsonValue]) -> int:
     compared = (constants[value.number] for value in values if isinstance(value, Constant))
-    # Numbers, if more than a few, are compared as strings.
+    # Scalars cost nothing more: strings, and numbers if there are many, are compared by hash.
     return 8 + sum(map(_constant_weight, compared))
 
 
@@ -203,17 +203,17 @@ _WEIGHTS: Mapping[str, _Weight] = MappingProxyType(
 # Schemas in any dialect, for the complete engine
 
 APPLICATION_STEPS = 100
-"""Steps of applying any subschema, with the fault that it may report."""
+"""Steps of applying a subschema, including one reported fault."""
 
 _KEYWORD = 10
 _PART = 4
 
 _CONSTANT = 6
-"""Steps of any constant of an enum: the function that compares it is called for each."""
+"""Steps for each constant of an ``enum``: one call of the comparison."""
 
 
 def application_steps(schema: Any) -> int:
-    """Return the steps of applying *schema* once, without the subschemas in it."""
+    """Return the steps of applying *schema* once, without its subschemas."""
     if isinstance(schema, bool):
         return APPLICATION_STEPS
     return APPLICATION_STEPS + sum(_keyword_steps(name, value) for name, value in schema.items())

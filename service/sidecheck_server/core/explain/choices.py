@@ -1,13 +1,13 @@
-"""Selection of the branch of a choice that a payload was meant to match.
+"""Selection of the intended branch of ``anyOf`` or ``oneOf``.
 
-Reporting every fault under every branch of ``anyOf`` or ``oneOf`` helps nobody.
-Mostly one branch is evidently meant: the only one of that type, the one whose ``kind``
-is given, the one with those properties. Then its faults are the ones to report.
+Reporting the faults of every branch would bury the relevant ones. In most cases the type,
+the value of a discriminator, or the property names of the payload identify one branch, and
+only its faults are reported.
 
-Where neither types nor discriminators nor names select a branch, the faults under each are
-counted. The branch with the fewest is reported; if several have as few, one message tells
-what each of them demands.
+Otherwise the branch with the fewest faults is reported. If several branches have as few,
+one message describes the constraints of each.
 """
+# Decision 0011: one fault of the payload gives one violation, in the intended branch.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from typing import Any
 
 from sidecheck_server.core.engines.fault import Fault
 from sidecheck_server.core.engines.weights import APPLICATION_STEPS
-from sidecheck_server.core.explain.implied import is_implied
+from sidecheck_server.core.explain.implications import is_implied
 from sidecheck_server.core.explain.messages import explain_fault
 from sidecheck_server.core.explain.schemas import (
     MOST_BRANCHES,
@@ -24,7 +24,7 @@ from sidecheck_server.core.explain.schemas import (
     SchemaPart,
     allowed_constants,
     describe_schema,
-    is_never,
+    rejects_every_value,
     schema_parts,
 )
 from sidecheck_server.core.explain.value_messages import explain_not_allowed
@@ -37,17 +37,17 @@ __all__ = [
     "Discriminator",
     "compare_branches",
     "explain_alternatives",
-    "find_plausible",
+    "find_plausible_branches",
     "select_branch",
 ]
 
 _DEEPEST = 3
-"""How many choices, nested in each other, are looked into."""
+"""Most nested choices that are read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Discriminator:
-    """A property that tells the branches apart, but whose value selects none of them."""
+    """A property that identifies branches, but whose value selects none of them."""
 
     name: str
     #: The values that would select a branch.
@@ -58,29 +58,30 @@ class Discriminator:
 class _Branch:
     index: int
     parts: list[SchemaPart]
-    #: The properties that allow only a few constants.
+    #: The allowed constants of the properties limited to some.
     constants: dict[str, list[Any]]
-    #: The names of the properties that it describes or requires.
+    #: The names of declared or required properties.
     names: frozenset[str]
     required: frozenset[str]
 
 
 def select_branch(fault: Fault) -> int | Discriminator | None:
-    """Return the index of the branch that was meant, or its wrong or missing discriminator.
+    """Return the index of the intended branch, or the wrong or missing discriminator.
 
-    None if the schemas do not tell.
+    None if the branch is ambiguous.
     """
-    plausible = find_plausible(fault)
+    plausible = find_plausible_branches(fault)
     if isinstance(plausible, Discriminator):
         return plausible
     return plausible[0] if len(plausible) == 1 else None
 
 
-def find_plausible(fault: Fault) -> list[int] | Discriminator:
-    """Return the indexes of the branches that may have been meant, or the discriminator.
+def find_plausible_branches(fault: Fault) -> list[int] | Discriminator:
+    """Return the indexes of the branches that may be intended, or the discriminator.
 
-    The latter is wrong or missing, so that it selects none. There are no indexes if no branch
-    may accept values of the type, or if there are too many branches.
+    A discriminator is returned if it is wrong or missing, so that it selects no branch. The
+    list is empty if no branch may accept values of the type, or if there are too many
+    branches.
     """
     instance = fault.instance
     if len(fault.keyword_value) > MOST_BRANCHES:
@@ -88,7 +89,7 @@ def find_plausible(fault: Fault) -> list[int] | Discriminator:
     branches = [
         _read_branch(index, parts)
         for index, schema in enumerate(fault.keyword_value)
-        if not is_never(schema)
+        if not rejects_every_value(schema)
         and _may_accept(parts := schema_parts(schema, fault.scope), instance)
     ]
     if isinstance(instance, list) and instance:
@@ -120,7 +121,7 @@ def _read_branch(index: int, parts: list[SchemaPart], depth: int = 0) -> _Branch
     constants: dict[str, list[Any]] = {}
     for name, schema, scope in properties:
         if isinstance(schema, dict) and not schema.keys() & _MAY_LIMIT:
-            # True of most properties: their one part limits nothing.
+            # Most properties have a single part without constants.
             spend(scope.budget, APPLICATION_STEPS)
             continue
         for part in schema_parts(schema, scope):
@@ -130,7 +131,7 @@ def _read_branch(index: int, parts: list[SchemaPart], depth: int = 0) -> _Branch
     names = required | {name for name, _, _ in properties}
     for part in parts:
         for inner in _read_choices(part, depth):
-            # A choice in a branch demands what all of its branches do.
+            # A nested choice requires the names that all of its branches require.
             shared = frozenset.intersection(*(branch.required for branch in inner))
             required |= shared
             names = names.union(*(branch.names for branch in inner))
@@ -141,7 +142,7 @@ def _read_branch(index: int, parts: list[SchemaPart], depth: int = 0) -> _Branch
 
 
 def _read_choices(part: SchemaPart, depth: int) -> Iterator[list[_Branch]]:
-    """Yield the branches of each choice in *part*, up to a depth."""
+    """Yield the branches of each choice in *part*, up to a nesting depth."""
     for keyword in ("anyOf", "oneOf"):
         branches = part.get(keyword, list)
         if branches and depth < _DEEPEST and len(branches) <= MOST_BRANCHES:
@@ -171,7 +172,9 @@ def _part_may_accept(part: SchemaPart, instance: Any, depth: int) -> bool:
         branches = part.get(choice, list)
         if branches and depth < _DEEPEST:
             inner = (
-                schema_parts(branch, part.scope) for branch in branches if not is_never(branch)
+                schema_parts(branch, part.scope)
+                for branch in branches
+                if not rejects_every_value(branch)
             )
             if not any(_may_accept(parts, instance, depth + 1) for parts in inner):
                 return False
@@ -191,7 +194,7 @@ def _may_accept_first_item(branch: _Branch, instance: list[Any]) -> bool:
 
 
 def _discriminates(name: str, branches: list[_Branch], fault: Fault) -> bool:
-    """Return whether the values of the property *name* tell *branches* apart."""
+    """Return whether the values of the property *name* distinguish *branches*."""
     values = [branch.constants[name] for branch in branches if name in branch.constants]
     if len(values) == 1:
         return len(values[0]) == 1
@@ -208,7 +211,7 @@ def _allows(branch: _Branch, name: str, value: Any) -> bool:
 
 
 def _most_similar(branches: list[_Branch], instance: dict[str, Any]) -> list[_Branch]:
-    """Return the branches that describe the most properties and lack the fewest required."""
+    """Return the branches with the most declared and fewest missing properties."""
     if len(branches) < 2:
         return branches
     ranks = [
@@ -233,11 +236,11 @@ def _missing_discriminator(branches: list[_Branch], fault: Fault) -> Discriminat
 
 
 _MOST_BRANCHES = 20
-"""The most branches that are compared."""
+"""Most branches that are compared."""
 _MOST_FAULTS = 5
-"""The most faults that are counted in a branch."""
+"""Most faults that are counted in a branch."""
 _MOST_SHOWN = 3
-"""The most branches whose faults a message tells."""
+"""Most branches whose faults a message shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,23 +252,23 @@ class _Alternative:
 
 
 def compare_branches(fault: Fault, indexes: Sequence[int]) -> list[_Alternative]:
-    """Return those of the branches at *indexes* that have the fewest faults, in order.
+    """Return the branches at *indexes* with the fewest faults, in order.
 
-    There are none for a scalar, and for an object that has nothing of what they require: what
-    each demands says all.
+    The result is empty for a scalar, and for an object without any required property: a
+    description of the branches is more useful then.
 
     Raises:
-        Exhausted: it takes more than half of the steps that are left; the others are kept, so
-            that the choice itself can still be reported.
+        Exhausted: the comparison takes more than half of the remaining steps; the other half
+            is reserved for reporting the choice itself.
     """
-    explore, budget = fault.explore_branch, fault.scope.budget
-    if explore is None or not isinstance(fault.instance, dict | list):
+    explore_branch, budget = fault.explore_branch, fault.scope.budget
+    if explore_branch is None or not isinstance(fault.instance, dict | list):
         return []
     reserved = budget[0] // 2
     budget[0] -= reserved
     try:
         alternatives = [
-            _Alternative(index, _first_faults(fault, explore(index)))
+            _Alternative(index, _first_faults(fault, explore_branch(index)))
             for index in indexes[:_MOST_BRANCHES]
         ]
     finally:
@@ -277,7 +280,7 @@ def compare_branches(fault: Fault, indexes: Sequence[int]) -> list[_Alternative]
 
 
 def _first_faults(choice: Fault, faults: Iterable[Fault]) -> list[Fault]:
-    """Return the first of *faults* under *choice* that are reported."""
+    """Return the first of *faults* under *choice*, without implied ones."""
     first: list[Fault] = []
     for inner in faults:
         inner.parent = choice
@@ -289,7 +292,7 @@ def _first_faults(choice: Fault, faults: Iterable[Fault]) -> list[Fault]:
 
 
 def _lacks_everything(inner: Fault, choice: Fault) -> bool:
-    """Return whether *inner* is that the value of *choice* has no property that it requires."""
+    """Return whether *inner* says that the value of *choice* has no required property."""
     if inner.keyword != "required" or inner.instance is not choice.instance:
         return False
     return not any(name in inner.instance for name in inner.keyword_value)
@@ -298,9 +301,9 @@ def _lacks_everything(inner: Fault, choice: Fault) -> bool:
 def explain_alternatives(
     fault: Fault, alternatives: Sequence[_Alternative], values: Values
 ) -> tuple[Message, Sequence[str | int]]:
-    """Return the message for a choice whose *alternatives* have as many faults each.
+    """Return the message for a choice whose *alternatives* have equally many faults.
 
-    The path is that of the value that all of them reject first, or that of the choice.
+    The path is that of the value that all of them reject first, or of the choice.
     """
     first = [alternative.faults[0] for alternative in alternatives]
     path = first[0].absolute_path
@@ -308,11 +311,11 @@ def explain_alternatives(
         message = _explain_names(first, values) or _explain_values(first, values)
         if message is not None:
             return message, path
-    return _explain_each(fault, alternatives, values), fault.absolute_path
+    return _explain_separately(fault, alternatives, values), fault.absolute_path
 
 
 def _explain_names(faults: Sequence[Fault], values: Values) -> Message | None:
-    """Return the message for properties of which one is missing, or None."""
+    """Return the message if each alternative misses a property, or None."""
     if any(fault.keyword != "required" for fault in faults):
         return None
     names = list(dict.fromkeys(fault.detail for fault in faults))
@@ -323,18 +326,18 @@ def _explain_names(faults: Sequence[Fault], values: Values) -> Message | None:
 
 
 _VALUES = frozenset({"type", "const", "enum", "format", "pattern", "anyOf", "oneOf"})
-"""Keywords whose fault is that the value is another one than the schema describes."""
+"""Keywords for which a description of the schema explains the fault."""
 
 
 def _explain_values(faults: Sequence[Fault], values: Values) -> Message | None:
-    """Return the message for a value that none of several schemas accepts, or None."""
+    """Return the message for a value that several schemas reject, or None."""
     if any(fault.keyword not in _VALUES for fault in faults):
         return None
     instance = faults[0].instance
     constants = [_constants_at(fault) for fault in faults]
     if all(constants):
         return explain_not_allowed(
-            [value for listed in constants for value in listed], instance, values
+            [value for fault_constants in constants for value in fault_constants], instance, values
         )
     phrases = list(dict.fromkeys(describe_schema(fault.schema, fault.scope) for fault in faults))
     if len(phrases) == 1:
@@ -352,8 +355,10 @@ def _constants_at(fault: Fault) -> list[object]:
     return []
 
 
-def _explain_each(fault: Fault, alternatives: Sequence[_Alternative], values: Values) -> Message:
-    """Return the message that tells why each of the first *alternatives* does not match."""
+def _explain_separately(
+    fault: Fault, alternatives: Sequence[_Alternative], values: Values
+) -> Message:
+    """Return the message with the first fault of each of the first *alternatives*."""
     reasons: dict[str, int] = {}
     for alternative in alternatives:
         reasons.setdefault(_explain_first(fault, alternative, values), alternative.index)

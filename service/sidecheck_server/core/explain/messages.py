@@ -1,7 +1,7 @@
-"""Messages of faults: what was expected, and what was found.
+"""Messages for faults: the expected and the actual value.
 
-Messages show parts of the schema as they are. What they show of the payload goes
-through `Values`, which can hide it.
+Messages quote parts of the schema. They show parts of the payload only through `Values`,
+which can hide them.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from sidecheck_server.core.engines.fault import Fault
-from sidecheck_server.core.explain.implied import declared_names, find_required_name
+from sidecheck_server.core.explain.implications import declared_names, find_required_name
 from sidecheck_server.core.explain.nearest import find_nearest
 from sidecheck_server.core.explain.schemas import (
     FORMATS,
@@ -41,16 +41,16 @@ from sidecheck_server.core.explain.values import (
 __all__ = ["explain_discriminator", "explain_fault", "explain_missing"]
 
 _MessageRule = Callable[[Fault, Values], Message]
-"""Returns the message for a fault of one keyword."""
+"""Returns the message for a fault of a keyword."""
 
 _LONGEST_PATTERN = 120
-"""The longest pattern shown in a message, in characters."""
+"""Longest pattern in a message, in characters."""
 
 _MOST_COMPARED = 1000
-"""How many names are compared with the one that is wrong."""
+"""Most declared names that are compared with an unknown name."""
 
 _MOST_NAMES = 8
-"""How many allowed names a message lists."""
+"""Most allowed names that a message lists."""
 
 
 def _is_property_value(fault: Fault) -> bool:
@@ -60,7 +60,7 @@ def _is_property_value(fault: Fault) -> bool:
 
 
 def _describe_in_parentheses(schema: Any, fault: Fault) -> str:
-    """Return the description of *schema*, a subschema at *fault*, in parentheses, or ""."""
+    """Return the description of *schema* in parentheses, or ""."""
     described = describe_schema(schema, fault.scope, 1)
     return f" ({described})" if described else ""
 
@@ -69,7 +69,7 @@ def _describe_in_parentheses(schema: Any, fault: Fault) -> str:
 
 
 def _bound(words: str, exclusive: str = "", exclusive_words: str = "") -> _MessageRule:
-    """Return the rule of a numeric bound; *exclusive* names the flag that draft 4 has for it."""
+    """Return the rule of a numeric bound; *exclusive* is its flag in draft 4, if any."""
 
     def rule(fault: Fault, values: Values) -> Message:
         is_exclusive = exclusive and fault.schema.get(exclusive) is True
@@ -117,7 +117,7 @@ def _size(bound: str, noun: str) -> _MessageRule:
 
 
 def explain_missing(name: str) -> str:
-    """Return how the message for the missing property *name* begins."""
+    """Return the beginning of the message for the missing property *name*."""
     return f"{quote(name)} is required and missing"
 
 
@@ -130,7 +130,10 @@ def _required(fault: Fault, values: Values) -> Message:
     nearest = ""
     if expected and not values.hidden:
         declared = set(declared_names(fault, fault.keyword))
-        nearest = find_nearest(name, (other for other in fault.instance if other not in declared))
+        unknown = (
+            instance_name for instance_name in fault.instance if instance_name not in declared
+        )
+        nearest = find_nearest(name, unknown)
     if nearest:
         text += f"; {quote(nearest)} may be a misspelling of {quote(name)}"
     return Message(text, nearest)
@@ -150,7 +153,8 @@ def _unknown_property(fault: Fault, values: Values) -> Message:
     declared = list(dict.fromkeys(islice(declared_names(fault, fault.keyword), _MOST_COMPARED)))
     if name in declared:
         return Message(f"{shown} is not allowed together with the other properties")
-    nearest = find_nearest(name, (other for other in declared if other not in fault.instance))
+    absent = (candidate for candidate in declared if candidate not in fault.instance)
+    nearest = find_nearest(name, absent)
     if nearest:
         required = ", which is required" if nearest == find_required_name(fault) else ""
         return Message(f"unknown {shown}; did you mean {quote(nearest)}{required}?", nearest)
@@ -196,30 +200,32 @@ def _unevaluated_item(fault: Fault, values: Values) -> Message:
 def _contains(fault: Fault, values: Values) -> Message:
     count = len(fault.instance)
     actual = f"none of {count}" if count else values.describe(fault.instance)
-    return Message(f"expected at least one matching item{_contained(fault)}, found {actual}")
+    return Message(
+        f"expected at least one matching item{_describe_contained(fault)}, found {actual}"
+    )
 
 
 def _min_contains(fault: Fault, _values: Values) -> Message:
     least = count_noun(fault.keyword_value, "matching item")
     actual = f"{fault.detail or 'none'} of {len(fault.instance)}"
-    return Message(f"expected at least {least}{_contained(fault)}, found {actual}")
+    return Message(f"expected at least {least}{_describe_contained(fault)}, found {actual}")
 
 
 def _max_contains(fault: Fault, _values: Values) -> Message:
     most = count_noun(fault.keyword_value, "matching item")
-    return Message(f"expected at most {most}{_contained(fault)}, found more")
+    return Message(f"expected at most {most}{_describe_contained(fault)}, found more")
 
 
-def _contained(fault: Fault) -> str:
+def _describe_contained(fault: Fault) -> str:
     return _describe_in_parentheses(fault.schema["contains"], fault)
 
 
 _MOST_NESTED = 2
-"""How many choices, nested in each other, are read for their types."""
+"""Most nested choices that are searched for types."""
 
 
 def explain_fault(fault: Fault, values: Values) -> Message:
-    """Return the message for *fault* itself, without exploring the branches of a choice."""
+    """Return the message for *fault*, without exploring branches."""
     return _MESSAGES[fault.keyword](fault, values)
 
 
@@ -239,7 +245,7 @@ def _false_schema(fault: Fault, values: Values) -> Message:
 
 
 def _property_names(fault: Fault, values: Values) -> Message:
-    # The detail is the fault of the name under the subschema of `propertyNames`.
+    # The detail is the fault of the name against the subschema of `propertyNames`.
     if not fault.detail.keyword:
         return Message("no properties are allowed")
     inner = explain_fault(fault.detail, values)
@@ -261,7 +267,7 @@ def _choice(fault: Fault, values: Values) -> Message:
     """Return the message for ``anyOf`` or ``oneOf``."""
     branches, actual = fault.keyword_value, values.describe(fault.instance)
     if fault.detail is not None:
-        return _two_branches_match(fault)
+        return _explain_two_matches(fault)
     if isinstance(fault.instance, dict):
         actual = values.describe_names(fault.instance)
         groups = [_names_required_alone(branch) for branch in branches[:_MOST_NAMES]]
@@ -274,8 +280,8 @@ def _choice(fault: Fault, values: Values) -> Message:
         return replace(message, text=message.text + hint_at_null(fault))
     expected = describe_alternatives(branches, fault.scope)
     if not expected or len(branches) > MOST_BRANCHES:
-        such = f" (for example {expected})" if expected else ""
-        text = f"none of {len(branches)} alternatives matches{such}; found {actual}"
+        example = f" (for example {expected})" if expected else ""
+        text = f"none of {len(branches)} alternatives matches{example}; found {actual}"
     else:
         text = f"expected {expected}, found {actual}"
         text += hint_at_json_text(fault, _types_of_branches(branches, fault))
@@ -283,20 +289,20 @@ def _choice(fault: Fault, values: Values) -> Message:
 
 
 def _types_of_branches(branches: list[Any], fault: Fault) -> set[str]:
-    """Return the types that *branches* name, themselves or in a choice in them."""
+    """Return the types that *branches*, or choices nested in them, name."""
     types: set[str] = set()
     pending = [(branch, fault.scope, 0) for branch in branches]
     for schema, scope, depth in pending:
         for part in schema_parts(schema, scope):
-            stated = part.schema.get("type", ())
-            types.update([stated] if isinstance(stated, str) else stated)
+            names = part.schema.get("type", ())
+            types.update([names] if isinstance(names, str) else names)
             if depth < _MOST_NESTED and len(pending) <= MOST_BRANCHES:
                 inner = (*part.get("anyOf", list), *part.get("oneOf", list))
                 pending += [(branch, part.scope, depth + 1) for branch in inner]
     return types
 
 
-def _two_branches_match(fault: Fault) -> Message:
+def _explain_two_matches(fault: Fault) -> Message:
     matching = {index: fault.keyword_value[index] for index in fault.detail}
     groups = [_names_required_alone(branch) for branch in matching.values()]
     if isinstance(fault.instance, dict) and all(groups):
@@ -310,7 +316,7 @@ def _two_branches_match(fault: Fault) -> Message:
 
 
 def _constants_of_branch(branch: Any, fault: Fault) -> list[Any]:
-    """Return the only values that *branch* allows, or none if it does not list them."""
+    """Return the values to which *branch* is limited, or [] if it does not list them."""
     for part in schema_parts(branch, fault.scope):
         constants = [None] if part.schema.get("type") == "null" else allowed_constants(part)
         if constants is not None:
@@ -319,7 +325,7 @@ def _constants_of_branch(branch: Any, fault: Fault) -> list[Any]:
 
 
 def _names_required_alone(branch: Any) -> str:
-    """Return the names that *branch* requires if it demands nothing else, or ""."""
+    """Return the names that *branch* requires if it has no other constraint, or ""."""
     if not isinstance(branch, dict) or branch.keys() - _REQUIRING or not branch.get("required"):
         return ""
     return " with ".join(quote(name) for name in branch["required"][:_MOST_NAMES])
@@ -363,4 +369,4 @@ _MESSAGES: Mapping[str, _MessageRule] = {
     "unevaluatedProperties": _unknown_property,
     "uniqueItems": _unique_items,
 }
-"""The message rule of each keyword."""
+"""Message rule of each keyword."""

@@ -1,4 +1,4 @@
-"""Descriptions of schemas: what one demands, as a short phrase."""
+"""Descriptions of schemas: short phrases for the values that they accept."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -27,14 +27,14 @@ __all__ = [
     "describe_alternatives",
     "describe_schema",
     "describe_types",
-    "is_never",
+    "rejects_every_value",
     "schema_parts",
 ]
 
 MOST_BRANCHES = 100
-"""The most branches of a choice that are read."""
+"""Most branches of a choice that are read."""
 MOST_PROPERTIES = 200
-"""The most properties of a schema that are read."""
+"""Most properties of a schema that are read."""
 
 _MOST_PARTS = 24
 _MOST_ALTERNATIVES = 5
@@ -78,11 +78,11 @@ FORMATS = {
     "uri-template": "a URI template",
     "uuid": "a UUID",
 }
-"""A phrase for each format."""
+"""Phrase for each format."""
 
 
 class SchemaPart(NamedTuple):
-    """An object schema, and the scope in which its references are read."""
+    """An object schema, and the scope that resolves its references."""
 
     schema: Mapping[str, Any]
     scope: Scope
@@ -94,9 +94,9 @@ class SchemaPart(NamedTuple):
 
 
 def schema_parts(schema: Any, scope: Scope) -> list[SchemaPart]:
-    """Return *schema* and what it includes through ``$ref`` and ``allOf``, up to a bound.
+    """Return *schema* and the targets of its ``$ref`` and ``allOf``, up to a bound.
 
-    That spends the budget of *scope*, since a few schemas can include many.
+    This charges the budget of *scope*, because a few schemas can include many.
 
     Raises:
         Exhausted: the budget has too few steps.
@@ -129,7 +129,7 @@ _LEADING = frozenset({"$ref", "allOf"})
 
 
 def allowed_constants(part: SchemaPart) -> list[Any] | None:
-    """Return the only values that *part* allows by ``const`` or ``enum``, or None."""
+    """Return the values to which ``const`` or ``enum`` limits *part*, or None."""
     in_force = part.scope.dialect.keywords
     if "const" in part.schema and "const" in in_force:
         return [part.schema["const"]]
@@ -137,8 +137,8 @@ def allowed_constants(part: SchemaPart) -> list[Any] | None:
     return values if isinstance(values, list) and values else None
 
 
-def is_never(schema: Any) -> bool:
-    """Return whether *schema* is one that no value matches, as libraries write it."""
+def rejects_every_value(schema: Any) -> bool:
+    """Return whether *schema* is ``false`` or an equivalent ``not``."""
     return schema is False or (isinstance(schema, dict) and _excludes_all(schema.get("not")))
 
 
@@ -153,78 +153,78 @@ def describe_types(types: Any) -> str:
 
 
 def describe_schema(schema: Any, scope: Scope, depth: int = 0) -> str:
-    """Return what *schema* demands as a phrase such as ``an array of strings``, or "".
+    """Return a phrase for *schema* such as ``an array of strings``, or "".
 
-    The phrase is a summary: the schema may demand more.
+    The phrase is a summary: the schema may have further constraints.
     """
     if schema is False:
         return "nothing at all"
     if depth > _DEEPEST:
         return ""
-    phrases = _descriptions(schema_parts(schema, scope), depth)
+    phrases = _iterate_descriptions(schema_parts(schema, scope), depth)
     return next((phrase for phrase in phrases if phrase), "")
 
 
-def _descriptions(parts: list[SchemaPart], depth: int) -> Iterator[str]:
-    """Yield phrases for *parts*, the most specific first; they may be empty."""
+def _iterate_descriptions(parts: list[SchemaPart], depth: int) -> Iterator[str]:
+    """Yield phrases for *parts*, which may be empty, the most specific first."""
     for part in parts:
         values = allowed_constants(part)
         if values is not None:
             yield describe_choices(values)
     for part in parts:
-        yield _by_type(part, parts, depth)
+        yield _describe_by_type(part, parts, depth)
     for part in parts:
         branches = part.get("anyOf", list) or part.get("oneOf", list)
         yield describe_alternatives(branches, part.scope, depth + 1)
     if any(part.get("required", list) or part.get("properties", dict) for part in parts):
-        yield _an_object(parts)
+        yield _describe_object(parts)
     for part in parts:
-        phrase = _a_string(part)
+        phrase = _describe_string(part)
         yield phrase if phrase != _TYPES["string"] else ""
-        bounds = _bounds(part)
+        bounds = _describe_bounds(part)
         yield f"{_TYPES['number']}{bounds}" if bounds else ""
         excluded = part.schema.get("not") if "not" in part.scope.dialect.keywords else None
         described = describe_schema(excluded, part.scope, depth + 1) if excluded else ""
         yield f"anything but {described}" if described else ""
 
 
-def _by_type(part: SchemaPart, parts: list[SchemaPart], depth: int) -> str:
+def _describe_by_type(part: SchemaPart, parts: list[SchemaPart], depth: int) -> str:
     types = part.schema.get("type") if "type" in part.scope.dialect.keywords else None
     match types:
         case None:
             return ""
         case "object":
-            return _an_object(parts)
+            return _describe_object(parts)
         case "array":
-            return _an_array(part, depth)
+            return _describe_array(part, depth)
         case "string":
-            return _a_string(part)
+            return _describe_string(part)
         case "integer" | "number":
-            return _TYPES[types] + _bounds(part)
+            return _TYPES[types] + _describe_bounds(part)
         case _:
             return describe_types(types)
 
 
 def describe_alternatives(branches: Sequence[Any], scope: Scope, depth: int = 1) -> str:
-    """Return what the first few *branches* demand, or "" if none of them has a description."""
+    """Return a phrase for the first few *branches*, or "" if none has a description."""
     phrases: list[str] = []
-    others = 0
+    other_count = 0
     for index, branch in enumerate(branches):
         if len(phrases) == _MOST_ALTERNATIVES:
-            others += len(branches) - index
+            other_count += len(branches) - index
             break
-        if is_never(branch):
+        if rejects_every_value(branch):
             continue
         phrase = describe_schema(branch, scope, depth)
-        others += not phrase
+        other_count += not phrase
         if phrase and phrase not in phrases:
             phrases.append(phrase)
-    if phrases and others:
-        phrases.append(f"one of {count_noun(others, 'other alternative')}")
+    if phrases and other_count:
+        phrases.append(f"one of {count_noun(other_count, 'other alternative')}")
     return join_phrase(phrases)
 
 
-def _an_object(parts: list[SchemaPart]) -> str:
+def _describe_object(parts: list[SchemaPart]) -> str:
     discriminators = []
     for part in parts:
         for name, schema in islice(part.get("properties", dict).items(), MOST_PROPERTIES):
@@ -244,7 +244,7 @@ def _an_object(parts: list[SchemaPart]) -> str:
     return "an object"
 
 
-def _an_array(part: SchemaPart, depth: int) -> str:
+def _describe_array(part: SchemaPart, depth: int) -> str:
     items = part.schema.get("items")
     if isinstance(items, dict):
         for inner in schema_parts(items, part.scope):
@@ -257,7 +257,7 @@ def _an_array(part: SchemaPart, depth: int) -> str:
     return "an array"
 
 
-def _a_string(part: SchemaPart) -> str:
+def _describe_string(part: SchemaPart) -> str:
     name = part.schema.get("format") if "format" in part.scope.dialect.keywords else None
     if isinstance(name, str) and name in FORMATS:
         return FORMATS[name]
@@ -276,7 +276,7 @@ def _a_string(part: SchemaPart) -> str:
     return "a string" if most is None else f"a string of at most {count_noun(most, 'character')}"
 
 
-def _bounds(part: SchemaPart) -> str:
+def _describe_bounds(part: SchemaPart) -> str:
     phrases = []
     for keyword, words in (
         ("minimum", "at least"),

@@ -1,4 +1,4 @@
-"""Messages about whole values: of another type, or none of the constants that are allowed."""
+"""Messages for values of a wrong type, or other than the allowed constants."""
 
 from collections.abc import Set
 from dataclasses import replace
@@ -33,11 +33,11 @@ __all__ = [
 ]
 
 _MOST_COMPARED = 1000
-"""How many allowed values, properties or items are compared with those of the payload."""
+"""Most allowed values, properties or items that are compared with those of the payload."""
 
 
 def explain_not_allowed(allowed: list[Any], instance: Any, values: Values) -> Message:
-    """Return the message for *instance*, which is none of the values *allowed*."""
+    """Return the message for *instance*, which is not among the values *allowed*."""
     nearest = None if values.hidden else _find_nearest_value(instance, allowed)
     actual = values.format(instance)
     if isinstance(instance, dict | list) and actual in map(describe_kind, allowed):
@@ -52,7 +52,7 @@ def explain_not_allowed(allowed: list[Any], instance: Any, values: Values) -> Me
 
 
 def _find_nearest_value(value: Any, allowed: list[Any]) -> Any:
-    """Return the one of *allowed* that *value* may stand for, even of another type."""
+    """Return the allowed value that *value* may be meant as, possibly of another type."""
     if isinstance(value, dict | list | None):
         return None
     text = value if isinstance(value, str) else format_literal(value)
@@ -70,11 +70,11 @@ def _find_nearest_value(value: Any, allowed: list[Any]) -> Any:
 
 
 def explain_type(fault: Fault, values: Values) -> Message:
-    """Return the message for a value of another type than ``type`` names."""
+    """Return the message for a value without a type that ``type`` names."""
     types = fault.keyword_value
     expected = describe_types(types)
     if types == "array":
-        # With the type of its items: a single item is the most frequent mistake.
+        # Name the type of the items: the most frequent mistake is to pass a single item.
         expected = describe_schema(fault.schema, fault.scope) or expected
     actual = values.describe(fault.instance)
     names = {types} if isinstance(types, str) else set(types)
@@ -83,7 +83,7 @@ def explain_type(fault: Fault, values: Values) -> Message:
 
 
 def hint_at_json_text(fault: Fault, types: Set[str]) -> str:
-    """Return what to do about the text of an array or object where *types* are expected, or ""."""
+    """Return the hint for a JSON text in place of an array or object, or ""."""
     text = fault.instance
     is_container = isinstance(text, str) and text.startswith(("[", "{"))
     if not is_container or "string" in types or types.isdisjoint({"array", "object"}):
@@ -98,14 +98,14 @@ def explain_enum(fault: Fault, values: Values) -> Message:
 
 
 def hint_at_null(fault: Fault) -> str:
-    """Return what to do about a null for a property that the schema does not require, or ""."""
-    # Many callers send null for a property that they mean to leave out.
+    """Return the hint for a null in an optional property, or ""."""
+    # Many callers send null to omit a property.
     is_optional = fault.instance is None and _may_be_left_out(fault)
     return "; leave it out if it is optional" if is_optional else ""
 
 
 def explain_const(fault: Fault, values: Values) -> Message:
-    """Return the message for another value than that of ``const``."""
+    """Return the message for a value that differs from ``const``."""
     expected, actual = format_literal(fault.keyword_value), values.format(fault.instance)
     is_described = isinstance(fault.keyword_value, dict | list) and (
         isinstance(fault.instance, type(fault.keyword_value))
@@ -117,7 +117,7 @@ def explain_const(fault: Fault, values: Values) -> Message:
 
 
 def _explain_same_form(expected: Any, instance: Any, values: Values) -> Message:
-    """Return the message for *instance*, whose short form is that of *expected*."""
+    """Return the message for *instance* if its short form equals that of *expected*."""
     kind = format_literal(expected)
     difference = _explain_difference(expected, instance, values)
     return Message(difference or f"expected {kind}, found {kind} with other content")
@@ -136,9 +136,9 @@ _OF_ITEMS = frozenset({"items", "prefixItems", "additionalItems", "unevaluatedIt
 
 
 def _may_be_left_out(fault: Fault) -> bool:
-    """Return whether *fault* is of the value of a property that no schema requires.
+    """Return whether *fault* is in the value of a property that no schema requires.
 
-    Schemas that lead to the fault are read, with what they include by ``$ref`` and ``allOf``.
+    It considers the schemas on the path to the fault, with their ``$ref`` and ``allOf``.
 
     Raises:
         Exhausted: the budget of *fault* has too few steps.
@@ -147,29 +147,29 @@ def _may_be_left_out(fault: Fault) -> bool:
     if not path or not isinstance(path[-1], str):
         return False
     try:
-        around = _schemas_around(fault)
+        parent_schemas = _find_parent_schemas(fault)
     except LookupError:
-        return False  # The path is not only of keywords, such as that of a protocol message.
+        return False  # The path has other steps than keywords, as in a protocol message.
     name = path[-1]
-    return bool(around) and not any(
+    return bool(parent_schemas) and not any(
         name in part.get("required", list)
-        for schema, scope in around
+        for schema, scope in parent_schemas
         for part in schema_parts(schema, scope)
     )
 
 
-def _schemas_around(fault: Fault) -> list[tuple[Any, Scope]]:
-    """Return the schemas on the path to *fault* that apply to the object with its property.
+def _find_parent_schemas(fault: Fault) -> list[tuple[Any, Scope]]:
+    """Return the schemas on the path to *fault* that apply to the parent object.
 
-    There are none if the path leads through a dynamic reference.
+    Empty if the path contains a dynamic reference.
 
     Raises:
-        LookupError: the path leads through something else than keywords.
+        LookupError: the path has other steps than keywords.
     """
     scope = fault.scope.within(fault.scope.resources.root)
     schema: Any = scope.resource.contents
     applied: list[tuple[Any, Scope]] = []
-    around: list[tuple[Any, Scope]] = []
+    parent_schemas: list[tuple[Any, Scope]] = []
     steps = iter(fault.absolute_schema_path)
     for keyword in steps:
         spend(scope.budget, APPLICATION_STEPS)
@@ -186,19 +186,19 @@ def _schemas_around(fault: Fault) -> list[tuple[Any, Scope]]:
         if keyword in _NAMED or keyword in _LISTED or isinstance(schema, list):
             schema = schema[next(steps)]
         if keyword in _OF_PROPERTIES:
-            around, applied = applied, []
+            parent_schemas, applied = applied, []
         elif keyword in _OF_ITEMS:
-            around, applied = [], []
-    return around
+            parent_schemas, applied = [], []
+    return parent_schemas
 
 
 _DEEPEST = 8
 
 
 def _explain_difference(expected: Any, actual: Any, values: Values) -> str:
-    """Return where *actual* first differs from *expected*, a part of a schema, and how.
+    """Describe the first difference of *actual* from *expected*, a part of a schema.
 
-    "" if no difference is found up to a depth and a width.
+    "" if there is none within limits of depth and width.
     """
     path: list[str | int] = []
     while len(path) < _DEEPEST:
@@ -215,8 +215,10 @@ def _explain_difference(expected: Any, actual: Any, values: Values) -> str:
         expected, actual = expected[step], actual[step]
     if isinstance(expected, str) and isinstance(actual, str) and expected != actual:
         return _explain_texts(expected, actual, path, values)
-    shown, found = format_literal(expected), values.format(actual)
-    return "" if shown == found else f"expected {shown}{_at(path)}, found {found}"
+    expected_text, actual_text = format_literal(expected), values.format(actual)
+    if expected_text == actual_text:
+        return ""
+    return f"expected {expected_text}{_at(path)}, found {actual_text}"
 
 
 def _at(path: list[str | int]) -> str:
@@ -242,12 +244,12 @@ def _differ_at(name: str, expected: dict[str, Any], actual: dict[str, Any]) -> b
 
 
 def _explain_texts(expected: str, actual: str, path: list[str | int], values: Values) -> str:
-    """Return from which character on two long texts differ."""
+    """Describe the first difference of two long texts."""
     shorter = min(len(expected), len(actual))
     pairs = zip(expected, actual, strict=False)
     start = next((index for index, (left, right) in enumerate(pairs) if left != right), shorter)
-    wanted = f"{quote(expected[start : start + LONGEST])} from character {start + 1} on"
+    expected_text = f"{quote(expected[start : start + LONGEST])} from character {start + 1} on"
     if start == len(expected):
-        wanted = f"no more than {start} characters"
-    found = "other text" if values.hidden else quote(actual[start : start + LONGEST])
-    return f"expected {wanted}{_at(path)}, found {found}"
+        expected_text = f"no more than {start} characters"
+    actual_text = "other text" if values.hidden else quote(actual[start : start + LONGEST])
+    return f"expected {expected_text}{_at(path)}, found {actual_text}"

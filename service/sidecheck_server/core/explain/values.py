@@ -1,4 +1,4 @@
-"""Messages, and the values in them: short, printable, and hidden on request."""
+"""Texts for values in messages: short, printable, and hidden on request."""
 
 import json
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 LONGEST = 60
-"""The longest text shown, in characters."""
+"""Longest part of a value that a message shows, in characters."""
 
 _DIGITS = 40
 _MOST_LISTED = 8
@@ -37,7 +37,7 @@ class Message:
 
 
 def quote(text: str) -> str:
-    """Return *text* in double quotes, cut, with unprintable characters escaped."""
+    """Return *text* shortened, in double quotes, with unprintable characters escaped."""
     shown = text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
     if shown.isprintable() and '"' not in shown and "\\" not in shown:
         return f'"{shown}"'
@@ -48,8 +48,7 @@ _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def _printable(character: str) -> str:
-    # Direction marks and separators are not printable: they could disguise the text
-    # around them.
+    # Unprintable characters such as direction marks could disguise the text around them.
     return character if character.isprintable() else json.dumps(character)[1:-1]
 
 
@@ -64,7 +63,7 @@ def count_noun(number: float, noun: str) -> str:
 
 
 def format_literal(value: Any) -> str:
-    """Return *value*, a part of a schema, as JSON if that is short, else its kind."""
+    """Return *value*, a part of a schema, as JSON if short; otherwise its kind."""
     if isinstance(value, str):
         return quote(value)
     if isinstance(value, int) and not isinstance(value, bool):
@@ -129,7 +128,7 @@ class Values:
         self.hidden = hidden
 
     def describe(self, value: Any) -> str:
-        """Return *value* with its type, as in ``the string "12"`` or ``an array of 3 items``."""
+        """Return *value* with its type, as in ``the string "12"``."""
         if self.hidden or isinstance(value, dict | list) or value == "":
             return describe_kind(value)
         return f"the string {quote(value)}" if isinstance(value, str) else format_literal(value)
@@ -150,7 +149,10 @@ class Values:
 
 
 def describe_choices(values: Sequence[Any], first: Any = None) -> str:
-    """Return *values* as a phrase, as in ``one of 1, 2 or 3``; of many a few, with *first*."""
+    """Return *values* as a phrase, as in ``one of 1, 2 or 3``.
+
+    If there are many, the phrase names a shown_few of them, including *first*.
+    """
     if not values:
         return "no value at all"
     shown: list[str] = []
@@ -163,7 +165,7 @@ def describe_choices(values: Sequence[Any], first: Any = None) -> str:
         shown.append(text)
     if len(shown) == len(values):
         return join_phrase(shown) if len(shown) == 1 else f"one of {join_phrase(shown)}"
-    few = shown[:3]
-    if first is not None and format_literal(first) not in few:
-        few = [format_literal(first), *few[:2]]
-    return f"one of {len(values)} values such as {join_phrase(few, 'and')}"
+    shown_few = shown[:3]
+    if first is not None and format_literal(first) not in shown_few:
+        shown_few = [format_literal(first), *shown_few[:2]]
+    return f"one of {len(values)} values such as {join_phrase(shown_few, 'and')}"

@@ -1,4 +1,4 @@
-"""Violations from faults: one for each thing that is wrong with a payload."""
+"""Conversion of faults to violations: one violation for each error of a payload."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,9 +10,9 @@ from sidecheck_server.core.explain.choices import (
     Discriminator,
     compare_branches,
     explain_alternatives,
-    find_plausible,
+    find_plausible_branches,
 )
-from sidecheck_server.core.explain.implied import is_implied
+from sidecheck_server.core.explain.implications import is_implied
 from sidecheck_server.core.explain.messages import explain_discriminator, explain_fault
 from sidecheck_server.core.explain.nearest import MOST_CANDIDATES
 from sidecheck_server.core.explain.schemas import MOST_BRANCHES
@@ -23,25 +23,25 @@ from sidecheck_server.core.types import Violation, as_pointer
 __all__ = ["explain"]
 
 _DEEPEST = 24
-"""The most choices, nested in each other, whose branches are explored."""
+"""Most nested choices whose branches are explored."""
 
-# In steps: a message, comparing a name with another, reading a branch.
+# Steps for a message, for comparing two names, and for reading a branch.
 _MESSAGE = 1000
 _NAME = 150
 _BRANCH = 400
 
 _LONGEST = 1000
-"""The longest message, in characters."""
+"""Longest message, in characters."""
 
 
 def explain(
     faults: Iterable[Fault], *, hide_values: bool, all_steps: bool = False
 ) -> Iterator[Violation]:
-    """Yield the violations that *faults* amount to, lazily and each once.
+    """Yield the violations for *faults*, lazily and without duplicates.
 
-    With *hide_values*, messages and suggestions hold nothing of the payload. A choice whose
-    branches take too many steps to compare is reported without its reason, unless the caller
-    can try again with more: with *all_steps*.
+    With *hide_values*, messages and suggestions contain nothing of the payload. If comparing
+    the branches of a choice takes too many steps, the choice is reported without a reason,
+    or, with *all_steps*, Exhausted is raised, so that the caller can retry with more steps.
 
     Raises:
         Exhausted: the budget of *faults* has too few steps.
@@ -50,7 +50,7 @@ def explain(
     seen: set[tuple[str, str]] = set()
     for fault in faults:
         for violation in explainer.explain(fault, 0):
-            # Several paths of evaluation may lead to the same demand.
+            # Several paths of evaluation may lead to the same violation.
             key = (violation.instance_location, violation.message)
             if key not in seen:
                 seen.add(key)
@@ -64,14 +64,14 @@ class _Explainer:
     all_steps: bool
 
     def explain(self, fault: Fault, depth: int) -> Iterator[Violation]:
-        """Yield the violations of *fault*, which is below *depth* choices."""
-        spend(fault.scope.budget, _steps(fault))
+        """Yield the violations of *fault*, at nesting level *depth* of choices."""
+        spend(fault.scope.budget, _estimate_steps(fault))
         if is_implied(fault):
             return
         if fault.explore_branch is None:
             yield _violation(fault, explain_fault(fault, self.values))
             return
-        plausible = find_plausible(fault)
+        plausible = find_plausible_branches(fault)
         if isinstance(plausible, Discriminator):
             path = (plausible.name,) if plausible.name in fault.instance else ()
             message = explain_discriminator(plausible.name, plausible.values, fault, self.values)
@@ -95,7 +95,10 @@ class _Explainer:
     def explain_nearest(
         self, fault: Fault, plausible: list[int], depth: int
     ) -> Iterator[Violation]:
-        """Yield the violations of the branch with the fewest faults, or one of all such."""
+        """Yield the violations of the branch with the fewest faults.
+
+        If several branches have as few, yield one violation for all of them.
+        """
         try:
             nearest = compare_branches(fault, plausible)
         except Exhausted:
@@ -103,7 +106,7 @@ class _Explainer:
                 raise
             total = count_noun(len(fault.keyword_value), "alternative")
             actual = self.values.describe(fault.instance)
-            text = f"none of {total} matches; telling why takes too many steps; found {actual}"
+            text = f"none of {total} matches; explaining why takes too many steps; found {actual}"
             yield _violation(fault, Message(text))
             return
         if not nearest:
@@ -116,17 +119,17 @@ class _Explainer:
 
 
 _NAMING = frozenset({"required", "additionalProperties", "unevaluatedProperties"})
-"""Keywords whose faults are about names."""
+"""Keywords whose faults concern property names."""
 
 
-def _steps(fault: Fault) -> int:
-    """Return the most steps that it takes to explain *fault*."""
-    # A missing name is compared with the names of the instance, not with other required ones.
+def _estimate_steps(fault: Fault) -> int:
+    """Return an upper bound on the steps of explaining *fault*."""
+    # A missing name is compared with the names of the instance, not with required names.
     compared = () if fault.keyword == "required" else fault.keyword_value
     counts = [len(part) for part in (fault.instance, compared) if isinstance(part, dict | list)]
     steps = _MESSAGE + _NAME * min(MOST_CANDIDATES, max(counts, default=0))
     if fault.keyword in _NAMING and isinstance(fault.instance, dict):
-        # Unknown names are compared with declared ones, and the nearest with the others again.
+        # Unknown names are compared with declared ones, and the nearest with all names again.
         declared = len(fault.schema.get("properties", ()))
         steps += _NAME * min(MOST_CANDIDATES, declared + len(fault.instance))
     if fault.explore_branch is not None and counts:
@@ -138,23 +141,23 @@ def _steps(fault: Fault) -> int:
 def _violation(
     fault: Fault, message: Message, path: Sequence[str | int] | None = None
 ) -> Violation:
-    """Return the violation of *fault*, at *path* if that is not the place of the fault."""
+    """Return the violation of *fault*, located at *path* if given."""
     keyword: str = fault.keyword
     return Violation(
         instance_location=as_pointer(fault.absolute_path if path is None else path),
         keyword_location=as_pointer(fault.absolute_schema_path),
         keyword=keyword,
         code=_code(keyword),
-        message=_cut(message.text),
+        message=_shorten(message.text),
         suggestion=message.suggestion,
     )
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-@lru_cache(maxsize=128)  # There are fewer keywords.
+@lru_cache(maxsize=128)  # more than there are keywords
 def _code(keyword: str) -> str:
     if not keyword:
         return "FALSE_SCHEMA"

@@ -1,9 +1,9 @@
-"""The formats of JSON Schema: what ``format`` demands of a string where it is asserted.
+"""The formats of JSON Schema, as checked where ``format`` is asserted.
 
 `format_checker` returns the checker of a format in a dialect; `FORMATS` has the
-metadata of each format. A checker takes any str, of any length and with any characters,
-returns whether it has the format, and raises nothing but MemoryError. Its time is linear in a
-length that it bounds itself: longer strings do not have the format.
+metadata of each format. A checker takes any str, returns whether it has the format, and
+raises only MemoryError. Its time is linear in the length of the string, and strings above
+the longest length of a format are rejected.
 """
 
 from sidecheck_server.core.formats.rules import (

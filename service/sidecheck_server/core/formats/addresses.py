@@ -2,8 +2,8 @@
 
 Formats ``hostname``, ``idn-hostname``, ``email`` and ``idn-email``.
 
-The rules of internationalized names (RFC 5890 to 5893) are those of the `idna` package,
-whose tables are loaded with this module.
+The `idna` package implements the rules of internationalized names (RFC 5890 to 5893). This
+module loads its tables.
 """
 
 import codecs
@@ -11,7 +11,7 @@ import re
 import unicodedata
 
 import idna
-import idna.uts46data  # or it is loaded at the first use
+import idna.uts46data  # here, so that the first check does not pay for it
 
 from sidecheck_server.core.formats.identifiers import is_ipv4, is_ipv6
 
@@ -23,7 +23,7 @@ __all__ = [
     "is_ldh_hostname",
 ]
 
-# The codec that idna uses is a separate module, loaded at the first look-up.
+# Load the module of the codec that idna uses before the first check.
 codecs.lookup("punycode")
 
 #: RFC 1035, section 2.3.4: 255 octets with the length of each label and the root's.
@@ -49,7 +49,7 @@ def is_ldh_hostname(text: str) -> bool:
 
 
 def is_hostname(text: str) -> bool:
-    """Return whether *text* is a host name with valid A-labels (RFC 5891, section 4.4).
+    """Return whether *text* is a host name with valid A-labels (RFC 5891, 4.4).
 
     A label that starts with ``xn--`` is the Punycode of a valid U-label. Names
     longer than 253 characters are rejected.
@@ -66,11 +66,11 @@ def is_hostname(text: str) -> bool:
 
 
 def is_idn_hostname(text: str) -> bool:
-    """Return whether *text* is a host name or an internationalized one (RFC 5890, 2.3.2.3).
+    """Return whether *text* is an internationalized host name (RFC 5890, 2.3.2.3).
 
-    Its labels are as registered: nothing is mapped, so upper case is invalid except in
-    plain ASCII labels (RFC 5891, section 4). If a label is written from right to left,
-    all obey the Bidi rule (RFC 5893, section 2).
+    Labels must have the registered form: no mapping is applied, so upper case is invalid
+    except in plain ASCII labels (RFC 5891, section 4). If one label is written from right
+    to left, all labels must satisfy the Bidi rule (RFC 5893, section 2).
     Names longer than 253 characters, also as A-labels, are rejected.
     """
     if len(text) > LONGEST_HOSTNAME:
@@ -105,10 +105,10 @@ IPV6_TAG = "ipv6:"
 NON_ASCII = "\u0080-\ud7ff\ue000-\U0010ffff"
 
 
-def compile_local_part(others: str) -> re.Pattern[str]:
-    """Return the pattern of Local-part (RFC 5321, section 4.1.2) with *others* allowed as well."""
-    atom = rf"[A-Za-z0-9!#$%&'*+\-/=?^_`{{|}}~{others}]++"
-    quoted = rf'"(?:[ !#-\[\]-~{others}]|\\[ -~])*+"'
+def compile_local_part(more_characters: str) -> re.Pattern[str]:
+    """Return the pattern of Local-part (RFC 5321, 4.1.2) with *more_characters*."""
+    atom = rf"[A-Za-z0-9!#$%&'*+\-/=?^_`{{|}}~{more_characters}]++"
+    quoted = rf'"(?:[ !#-\[\]-~{more_characters}]|\\[ -~])*+"'
     return re.compile(rf"{atom}(?:\.{atom})*+|{quoted}")
 
 
@@ -134,9 +134,9 @@ def is_email(text: str) -> bool:
 def is_idn_email(text: str) -> bool:
     """Return whether *text* is a Mailbox with the extensions of RFC 6531, section 3.3.
 
-    The local part has at most 64 octets in UTF-8. The domain may be as users write it:
-    it is mapped (UTS #46) before it is checked, as for a look-up (RFC 5891, section
-    5.2). Strings longer than 320 characters are rejected.
+    The local part has at most 64 octets in UTF-8. The domain is mapped (UTS #46) before the
+    check, as for a look-up (RFC 5891, section 5.2), because users write unmapped names.
+    Strings longer than 320 characters are rejected.
     """
     if len(text) > LONGEST:
         return False
@@ -151,7 +151,7 @@ def is_idn_email(text: str) -> bool:
 def is_address_literal(text: str) -> bool:
     """Return whether *text* is an address-literal (RFC 5321, section 4.1.3).
 
-    No tag but ``IPv6`` has been registered.
+    ``IPv6`` is the only registered tag.
     """
     if not (text.startswith("[") and text.endswith("]")):
         return False
@@ -162,7 +162,7 @@ def is_address_literal(text: str) -> bool:
 
 
 def is_mapped_hostname(text: str) -> bool:
-    """Return whether *text* is an internationalized host name once it is mapped (UTS #46)."""
+    """Return whether *text*, mapped by UTS #46, is an internationalized host name."""
     try:
         return is_idn_hostname(idna.uts46_remap(text))
     except idna.IDNAError:

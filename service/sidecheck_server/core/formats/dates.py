@@ -35,8 +35,8 @@ def is_date(text: str) -> bool:
 def is_time(text: str) -> bool:
     """Return whether *text* is a full-time (RFC 3339, section 5.6).
 
-    Second 60 is only valid at 23:59:60 UTC (section 5.7). Strings
-    longer than 256 characters are rejected.
+    Second 60 is valid only at 23:59:60 UTC (section 5.7). Strings longer than 256 characters
+    are rejected.
     """
     if len(text) > LONGEST:
         return False
@@ -47,11 +47,11 @@ def is_time(text: str) -> bool:
 
 
 def is_date_time(text: str) -> bool:
-    """Return whether *text* is a date-time (RFC 3339, section 5.6), separated by T or t.
+    """Return whether *text* is a date-time (RFC 3339, section 5.6) with T or t.
 
-    Second 60 is only valid at the end of a month in UTC (section 5.7), whether or not
-    that month had a leap second: they are announced half a year ahead, so no table has
-    them all. Strings longer than 256 characters are rejected.
+    Second 60 is valid only at the end of a month in UTC (section 5.7), whether or not the
+    month had a leap second: leap seconds are announced half a year ahead, so no table is
+    complete. Strings longer than 256 characters are rejected.
     """
     if len(text) > LONGEST:
         return False
@@ -64,14 +64,14 @@ def is_date_time(text: str) -> bool:
     match = TIME.fullmatch(time)
     if match is None or match["second"] != "60":
         return True
-    # In UTC the date may be the next day, so that one day must be left, or the previous
-    # one, so that it must be the first of the month.
+    # In UTC the date may be the next day: then one day of the month must be left; or the
+    # previous day: then the date must be the first of the month.
     days_ahead = utc_minutes(match) // MINUTES_PER_DAY
     return date.endswith("-01") if days_ahead < 0 else left == days_ahead
 
 
 def days_left(text: str) -> int | None:
-    """Return the days from *text* to the end of its month, or None if it is not a date."""
+    """Return the number of days after *text* in its month; None for no date."""
     match = DATE.fullmatch(text)
     if match is None:
         return None

@@ -1,9 +1,11 @@
-"""Identifiers, addresses of hosts and durations: formats that jsonschema-rs checks.
+"""Identifiers, host addresses and durations: formats that jsonschema-rs checks.
 
 Formats ``uri``, ``uri-reference``, ``iri``, ``iri-reference``, ``uri-template``, ``ipv4``,
-``ipv6``, ``uuid``, ``duration`` and ``json-pointer``. All dialects agree on them, and the
-library has their grammars right, but for characters that are excluded here.
+``ipv6``, ``uuid``, ``duration`` and ``json-pointer``. All dialects agree on them. The
+library implements their grammars correctly, except for characters that this module excludes.
 """
+# Decision 0014: the library checks the formats that it implements correctly; our own
+# grammars check the others.
 
 import re
 from collections.abc import Callable
@@ -46,11 +48,11 @@ NOT_LITERAL = re.compile(
 def load_validator(name: str) -> Callable[[str], bool]:
     """Return the validator of the format *name*.
 
-    It raises UnicodeEncodeError for a string with a lone surrogate. The library is imported
-    with the first one: that takes milliseconds, and most schemas have no such format.
+    The validator raises UnicodeEncodeError for a string with a lone surrogate. The first call
+    imports the library, which takes milliseconds; most schemas have no such format.
 
     Raises:
-        MemoryError: the address space of this process, a worker's, has no room for the library.
+        MemoryError: the library does not fit into the address space limit of the worker.
     """
     try:
         import jsonschema_rs  # noqa: PLC0415
@@ -64,8 +66,8 @@ def build_check(
 ) -> Callable[[str], bool]:
     """Return the check of the format *name* on strings without *excluded* characters.
 
-    *excluded* matches characters beyond ASCII. Strings of more than *longest* characters are
-    rejected, and those with a lone surrogate, which are no Unicode text.
+    *excluded* matches characters beyond ASCII. Strings with more than *longest* characters,
+    and strings with a lone surrogate, which are not Unicode text, are rejected.
     """
 
     def check(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Table of the formats: the dialects that define each, and the defining specification."""
+"""Table of the formats, with their dialects and defining specifications."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -55,12 +55,12 @@ def is_relative_json_pointer(text: str) -> bool:
 
 
 def is_indexed_relative_json_pointer(text: str) -> bool:
-    """Return whether *text* is a relative JSON Pointer, perhaps with an index adjustment.
+    """Return whether *text* is a relative JSON Pointer, with index adjustment.
 
-    The syntax is that of draft-bhutton-relative-json-pointer-00, section 3, where
-    ``+N`` or ``-N`` may follow the number. ``#`` may follow that too: the grammar omits
-    it, but the example ``0-1#`` of section 5.1 has it. Strings longer than
-    65,536 characters are rejected.
+    The syntax is that of draft-bhutton-relative-json-pointer-00, section 3: ``+N`` or ``-N``
+    may follow the number. Then ``#`` may follow as well: the grammar omits it, but the
+    example ``0-1#`` of section 5.1 has it. Strings longer than 65,536 characters are
+    rejected.
     """
     return is_pointer_after(LEVELS_AND_INDEX, text)
 
@@ -76,15 +76,15 @@ def is_pointer_after(prefix: re.Pattern[str], text: str) -> bool:
     return rest == "#" or is_json_pointer(rest)
 
 
-#: Half the length of a pattern in a schema, since it is read again for each payload.
+#: Half of the longest pattern in a schema, because it is parsed again for each payload.
 LONGEST_REGEX = 512
 
 
 def is_regex(text: str) -> bool:
     """Return whether *text* is a regular expression of ECMA-262 (section 22.2.1).
 
-    It is parsed as the pattern of a schema, but not compiled: look-around and
-    back-references are valid, though linear-time matching cannot run them.
+    It is parsed like a pattern of a schema, but not compiled: look-around and back-references
+    are valid, although they cannot be matched in linear time.
     Strings longer than 512 characters are rejected.
     """
     if len(text) > LONGEST_REGEX:
@@ -101,9 +101,9 @@ class FormatRule:
     """One format, as some dialects define it."""
 
     name: str
-    #: The short names of those dialects, as in ``2020-12``.
+    #: The short names of the dialects, such as ``2020-12``.
     dialects: frozenset[str]
-    #: Returns whether a string has the format. Raises nothing but MemoryError.
+    #: Returns whether a string has the format. Raises only MemoryError.
     check: Callable[[str], bool]
     #: The section of the specification that defines it.
     source: str
@@ -119,7 +119,7 @@ SINCE_07 = frozenset(DIALECTS[2:])
 SINCE_2019 = frozenset(DIALECTS[3:])
 SINCE_2020 = frozenset(DIALECTS[4:])
 
-#: Where the definition of a format changed, the older rule comes first.
+#: If the definition of a format has changed, the older rule comes first.
 RULES = (
     FormatRule("date", SINCE_07, is_date, "RFC 3339, section 5.6", "2025-11-25"),
     FormatRule("time", SINCE_07, is_time, "RFC 3339, section 5.6", "12:30:00Z"),
@@ -187,16 +187,16 @@ RULE_OF = {(rule.name, dialect): rule for rule in RULES for dialect in rule.dial
 
 
 def format_rule(name: str, dialect: str) -> FormatRule | None:
-    """Return the rule of the format *name* in *dialect*, or None if *dialect* does not have it."""
+    """Return the rule of the format *name* in *dialect*, or None."""
     return RULE_OF.get((name, dialect))
 
 
 def format_checker(name: str, dialect: str) -> Callable[[str], bool] | None:
     """Return the checker of the format *name* in *dialect*, or None.
 
-    None if the dialect does not define the format: unknown formats accept everything
-    (2020-12 Validation, section 7.2.3). Checkers are for strings only; formats accept
-    all other values (section 7.1).
+    None if the dialect does not define the format: unknown formats accept every value
+    (2020-12 Validation, section 7.2.3). Checkers apply to strings only; formats accept all
+    other values (section 7.1).
     """
     rule = format_rule(name, dialect)
     return None if rule is None else rule.check

@@ -1,10 +1,10 @@
-"""Regular expressions of ECMA-262, matched in linear time unless the caller allows more.
+"""Regular expressions of ECMA-262, matched in linear time by default.
 
 `compile_pattern` compiles the value of `pattern`, or a key of `patternProperties`, to a
-`Pattern`, or raises `PatternError`. Patterns are translated to RE2, which never
-backtracks, so no text can make it slow. Patterns that RE2 cannot express are never
-approximated: they are rejected, or, if backtracking is allowed, run by an engine whose
-time has no bound. `needs_backtracking` identifies those patterns without compiling.
+`Pattern`, or raises `PatternError`. Patterns are translated to RE2, which never backtracks,
+so that matching is always linear in the text. Patterns that RE2 cannot express are never
+approximated: they are rejected, or, if the limits allow backtracking, run by an engine
+without a time bound. `needs_backtracking` identifies such patterns without compiling.
 """
 
 from sidecheck_server.core.patterns.cursor import PatternError, PatternFault

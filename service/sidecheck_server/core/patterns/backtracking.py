@@ -1,18 +1,18 @@
 r"""Translation of patterns of ECMA-262 to equivalent expressions of `regex`.
 
-Look-around and back-references need an engine that backtracks, and one that matches
-look-behinds from right to left, as ECMA-262 section 22.2.2.3 demands; `regex` does. It
-can take exponential time, so the patterns may only be run in a process that can be
-killed.
+Look-around and back-references need an engine that backtracks and that matches look-behinds
+from right to left (ECMA-262 section 22.2.2.3); `regex` does both. It can take exponential
+time, so such a pattern may run only in a process that can be killed.
 
-Captures differ in three ways, which matter only for groups with references to them:
+The capture semantics of ECMA-262 differ from those of `regex` in three ways, which matter
+only for referenced groups:
 
 - A reference to a group that has not participated matches the empty text (section
   22.2.2.7.2). So every group captures the empty text at the start.
 - Each iteration of a repetition resets the captures of the groups in it (section
   22.2.2.3.1, RepeatMatcher). So each iteration begins by capturing the empty text.
-- Beyond the minimum count, an iteration that consumes no text fails (the same section).
-  So each of those captures the rest of the text, and must leave less of it.
+- Beyond the minimum count, an iteration that consumes no text fails (same section). So each
+  such iteration captures the rest of the text, and must leave a shorter rest.
 """
 
 from collections.abc import Callable
@@ -27,14 +27,14 @@ from sidecheck_server.core.patterns.reading import Assertion, PatternReader
 
 __all__ = ["build_backtracking_search"]
 
-#: Deepest nesting of groups. `regex` parses each level with about seven nested calls, and
-#: a level may become two in its expression; the interpreter allows a thousand calls.
+#: Deepest nesting of groups. `regex` parses a level with about seven nested calls, and one
+#: level may become two in the expression; the interpreter allows a thousand nested calls.
 DEEPEST_PARSED = 40
 
 #: Deepest nesting of repetitions: `regex` compiles the operand of `+` twice.
 DEEPEST_REPEATED = 8
 
-#: The longest expression, in characters: `regex` reads about 10,000 in a millisecond.
+#: Longest expression, in characters; `regex` parses about 10,000 in a millisecond.
 LONGEST = 1 << 18
 
 FLAGS = regex.VERSION0 | regex.ASCII | regex.DOTALL
@@ -59,7 +59,7 @@ OPENINGS = {
 def build_backtracking_search(source: str, max_repetitions: int) -> Callable[[str], bool]:
     """Return a function that searches a text for the pattern *source*.
 
-    Raises PatternError where *source* is not ECMA-262 or is over a bound.
+    Raises PatternError if *source* is not ECMA-262 or exceeds a bound.
     """
     expression = translate_for_backtracking(join_surrogates(source), max_repetitions)
     try:
@@ -80,13 +80,13 @@ def build_backtracking_search(source: str, max_repetitions: int) -> Callable[[st
 def translate_for_backtracking(source: str, max_repetitions: int) -> str:
     """Return the expression of `regex` for the pattern *source*; raises PatternError.
 
-    A reference may come before its group, so a pattern that has any is read a second time.
+    A reference may precede its group, so a pattern with references is read twice.
     """
     translator = BacktrackingTranslator(source, max_repetitions, {}, frozenset())
     translator.read()
     targets = {target: translator.find_groups(target) for _, target in translator.references}
     if targets:
-        referenced = frozenset(number for found in targets.values() for number in found)
+        referenced = frozenset(number for numbers in targets.values() for number in numbers)
         translator = BacktrackingTranslator(source, max_repetitions, targets, referenced)
         translator.read()
     return translator.finish()
@@ -94,12 +94,12 @@ def translate_for_backtracking(source: str, max_repetitions: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of an expression, with the properties that its repetition depends on."""
+    """A part of an expression, with the properties that affect its repetition."""
 
     text: str
-    #: Whether it can match without consuming text.
+    #: Whether it can match the empty text.
     skippable: bool
-    #: The groups in it to which references refer.
+    #: The referenced groups in it.
     captures: frozenset[int] = frozenset()
     #: Nesting depth of repetitions in it.
     depth: int = 0
@@ -107,7 +107,7 @@ class Piece:
 
 @dataclass(slots=True)
 class Frame:
-    """A group that is being written: its alternatives, the last of them growing."""
+    """A group during translation: its alternatives, of which the last is incomplete."""
 
     #: Whether it is matched from right to left.
     backward: bool
@@ -129,9 +129,10 @@ class Frame:
 
 
 class BacktrackingTranslator(PatternReader):
-    """The state of one translation.
+    """State of one translation.
 
-    *targets* maps each reference to the groups that it may mean; *referenced* has all.
+    *targets* maps each reference to the groups that it may refer to; *referenced* is the set
+    of all these groups.
     """
 
     deepest = DEEPEST_PARSED
@@ -151,7 +152,7 @@ class BacktrackingTranslator(PatternReader):
 
     @property
     def pieces(self) -> list[Piece]:
-        """The alternative that is being written."""
+        """The alternative in progress."""
         return self.frames[-1].alternatives[-1]
 
     def add_characters(self, members: Ranges) -> None:
@@ -165,7 +166,7 @@ class BacktrackingTranslator(PatternReader):
     def add_reference(self, start: int, target: str) -> None:  # noqa: ARG002 - it raises no error
         """Write a reference; at most one of the groups with its name has captured text.
 
-        A group has captured nothing while it is open, so a reference to it from inside is empty.
+        An open group has captured nothing, so a reference from inside it matches the empty text.
         """
         open_groups = {frame.number for frame in self.frames}
         numbers = [number for number in self.targets.get(target, []) if number not in open_groups]
@@ -173,19 +174,21 @@ class BacktrackingTranslator(PatternReader):
         self.pieces.append(Piece(f"(?:{text})", skippable=True))
 
     def add_quantifier(self, quantifier: Quantifier) -> None:
-        """Repeat the last piece, with the effects of an iteration on the groups in it."""
+        """Repeat the last piece; each iteration resets the captures of its groups."""
         piece = self.pieces.pop()
         least, most, lazy = quantifier.least, quantifier.most, "?" * quantifier.lazy
-        forget = "".join(f"(?P<g{number}>)" for number in sorted(piece.captures))
-        turn = self.spell_turn("", piece.text, forget if most != 1 else "")
+        reset_captures = "".join(f"(?P<g{number}>)" for number in sorted(piece.captures))
+        iteration = self.spell_iteration("", piece.text, reset_captures if most != 1 else "")
         if piece.skippable and self.referenced and most != least:
             self.loops += 1
             rest = f"(?=(?P<r{self.loops}>.*))"
-            must_move = self.spell_turn(rf"(?!(?P=r{self.loops})\Z)", piece.text, rest + forget)
-            further = f"{must_move}{{0,{'' if most is None else most - least}}}{lazy}"
-            text = self.spell_turn("", further, f"{turn}{{{least}}}")
+            consuming_iteration = self.spell_iteration(
+                rf"(?!(?P=r{self.loops})\Z)", piece.text, rest + reset_captures
+            )
+            optional = f"{consuming_iteration}{{0,{'' if most is None else most - least}}}{lazy}"
+            text = self.spell_iteration("", optional, f"{iteration}{{{least}}}")
         else:
-            text = f"{turn}{{{least},{'' if most is None else most}}}{lazy}"
+            text = f"{iteration}{{{least},{'' if most is None else most}}}{lazy}"
         depth = piece.depth + 1
         if len(text) > LONGEST or depth > DEEPEST_REPEATED:
             error = depth_error if depth > DEEPEST_REPEATED else length_error
@@ -193,8 +196,8 @@ class BacktrackingTranslator(PatternReader):
             text = ""
         self.pieces.append(Piece(text, least == 0 or piece.skippable, piece.captures, depth))
 
-    def spell_turn(self, after: str, text: str, before: str) -> str:
-        """Return *text* with the expressions *before* and *after*, in the order of matching."""
+    def spell_iteration(self, after: str, text: str, before: str) -> str:
+        """Return *text* between the expressions *before* and *after*, in matching order."""
         if not (before or after):
             return text
         first, last = (after, before) if self.frames[-1].backward else (before, after)
@@ -205,7 +208,7 @@ class BacktrackingTranslator(PatternReader):
         self.frames[-1].alternatives.append([])
 
     def begin_group(self, kind: GroupKind, opened: int) -> Group:
-        """Begin the group; a look-around sets the direction of what is inside."""
+        """Begin the group; a look-around sets the direction of its contents."""
         backward = self.frames[-1].backward
         if kind in LOOK_AROUND:
             backward = kind in {GroupKind.BEHIND, GroupKind.NOT_BEHIND}
@@ -214,14 +217,14 @@ class BacktrackingTranslator(PatternReader):
         return Group(kind, opened, [])
 
     def end_group(self, group: Group) -> None:
-        """Write the group as a piece of the one around it."""
+        """Write the group as a piece of the enclosing group."""
         frame = self.frames.pop()
         piece = frame.enclose(f"(?P<g{frame.number}>" if frame.number else OPENINGS[group.kind])
         skippable = piece.skippable or group.kind in LOOK_AROUND
         self.pieces.append(Piece(piece.text, skippable, piece.captures, piece.depth))
 
     def finish(self) -> str:
-        """Return the expression of the whole pattern; raises PatternError for one too long."""
+        """Return the expression of the pattern; raise PatternError if it is too long."""
         names = [f"g{number}" for number in sorted(self.referenced)]
         names += [f"r{number}" for number in range(1, self.loops + 1)]
         captured = "".join(f"(?P<{name}>)" for name in names)
@@ -236,7 +239,7 @@ def length_error(offset: int) -> PatternError:
         offset,
         "pattern_expression_length",
         LONGEST,
-        "what starts here is too long for an engine that backtracks",
+        "the part that starts here is too long for an engine that backtracks",
         "name fewer Unicode properties, or fewer times",
     )
 

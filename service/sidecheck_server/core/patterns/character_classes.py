@@ -1,10 +1,10 @@
 r"""Character escapes and character classes `[..]`, `[^..]`.
 
-ECMA-262 section 22.2.1 (CharacterClass, ClassEscape), with the `u` flag. Annex B's
-leniency applies to punctuation only: real schemas have `\-` and `\@` outside classes,
-and a dash beside a set, as in `[\w-.]`: the set, a dash and a point. A letter or digit
-after a backslash has the meaning of the specification or is rejected: elsewhere `\Z`,
-`\a` or `\i` mean something that readers would miss.
+ECMA-262 section 22.2.1 (CharacterClass, ClassEscape), with the `u` flag. The leniency of
+Annex B is applied to punctuation only: real schemas have `\-` and `\@` outside classes, and
+a dash next to a set, as in `[\w-.]`, which means the set, a dash and a point. A letter or
+digit after a backslash has the meaning of the specification or is rejected: in other
+languages `\Z`, `\a` and `\i` have meanings that would be lost silently.
 """
 
 import base64
@@ -107,7 +107,7 @@ Zanabazar_Square Zanb
 def find_property(name: str, value: str | None) -> Ranges:
     r"""Return the code points of `\p{name}` or `\p{name=value}`.
 
-    Raises LookupError where ECMA-262 has no such property or value.
+    Raises LookupError if ECMA-262 has no such property or value.
     """
     match name, value:
         case _, None if name in GENERAL_CATEGORIES:
@@ -125,10 +125,10 @@ def find_property(name: str, value: str | None) -> Ranges:
     raise LookupError(name)
 
 
-# Unbounded, since there are only a few hundred properties.
+# An unbounded cache, since there are only a few hundred properties.
 @cache
 def list_members(name: str) -> Ranges:
-    """Return the ranges of a property that the data has under *name*."""
+    """Return the ranges of the property *name* of the packed data."""
     numbers = map(ord, read_data()[name])
     ends = list(accumulate(numbers))
     return tuple(zip(ends[::2], ends[1::2], strict=True))
@@ -185,13 +185,13 @@ PROPERTY = re.compile(r"\{([A-Za-z0-9_]+)(?:=([A-Za-z0-9_]+))?\}")
 def read_set_escape(cursor: Cursor) -> Ranges | None:
     r"""Consume and return the set after a backslash (`d D s S w W p P`), or None.
 
-    Raises PatternError for a property that ECMA-262 does not have.
+    Raises PatternError for a property that ECMA-262 does not define.
     """
     letter = cursor.peek()
     if letter in ("p", "P"):
         cursor.take()
-        named = read_property(cursor, cursor.offset - 2)
-        return named if letter == "p" else complement(named)
+        members = read_property(cursor, cursor.offset - 2)
+        return members if letter == "p" else complement(members)
     if letter in SETS:
         cursor.take()
         return SETS[letter]
@@ -199,8 +199,8 @@ def read_set_escape(cursor: Cursor) -> Ranges | None:
 
 
 def read_property(cursor: Cursor, start: int) -> Ranges:
-    named = cursor.match(PROPERTY)
-    if not named:
+    property_match = cursor.match(PROPERTY)
+    if not property_match:
         raise PatternError.at(
             start,
             PatternFault.SYNTAX,
@@ -208,20 +208,20 @@ def read_property(cursor: Cursor, start: int) -> Ranges:
             r"write `\p{Letter}` or `\p{Script=Greek}`",
         )
     try:
-        return find_property(named[1], named[2])
+        return find_property(property_match[1], property_match[2])
     except LookupError:
         raise PatternError.at(
             start,
             PatternFault.SYNTAX,
-            f"{quote(named[0])} is no Unicode property of ECMA-262",
+            f"{quote(property_match[0])} is not a Unicode property of ECMA-262",
             "names are case-sensitive: `Letter`, `Lu`, `Script=Greek`, `ASCII`",
         ) from None
 
 
 def read_character_escape(cursor: Cursor) -> int:
-    """Consume what follows a backslash and return its code point.
+    """Consume the rest of an escape after its backslash, and return its code point.
 
-    Raises PatternError where it means none.
+    Raises PatternError for an invalid escape.
     """
     start = cursor.offset - 1
     character = cursor.take()
@@ -249,7 +249,7 @@ def read_character_escape(cursor: Cursor) -> int:
 
 
 def read_unicode_escape(cursor: Cursor, start: int) -> int:
-    r"""Consume what follows `\u` and return its code point, a surrogate pair as one.
+    r"""Consume the digits after `\u`, or a surrogate pair; return the code point.
 
     *start* is the offset of the backslash. Raises PatternError.
     """
@@ -278,19 +278,19 @@ def escape_error(start: int, character: str) -> PatternError:
 
 
 DASH = (0x2D, 0x2D)
-#: A dash at the end of a class is a member of it.
+#: A dash between two members; at the end of a class it is a member itself.
 DASH_BETWEEN = re.compile(r"-(?!\])")
 BACKSPACE = 0x08
 
 
 def read_class(cursor: Cursor) -> Ranges:
-    """Consume what follows a `[`, up to its `]`, and return the code points that it matches.
+    """Consume a class after its `[`, up to its `]`; return its code points.
 
     Raises PatternError.
     """
     opened = cursor.offset - 1
     negated = cursor.accept("^")
-    # Each set once: a property may have a thousand ranges, and be named a hundred times.
+    # Deduplicate the sets: a property may have a thousand ranges and occur a hundred times.
     members: dict[Ranges, None] = {}
     while not cursor.accept("]"):
         members[read_members(cursor, opened)] = None
@@ -299,14 +299,14 @@ def read_class(cursor: Cursor) -> Ranges:
 
 
 def read_members(cursor: Cursor, opened: int) -> Ranges:
-    """Consume one member, or two with a dash between them."""
+    """Consume and return one member, or a range of two members with a dash."""
     start = cursor.offset
     first = read_member(cursor, opened)
     if not cursor.match(DASH_BETWEEN):
-        return spread(first)
+        return to_ranges(first)
     last = read_member(cursor, opened)
     if not (isinstance(first, int) and isinstance(last, int)):
-        return (*spread(first), DASH, *spread(last))
+        return (*to_ranges(first), DASH, *to_ranges(last))
     if first > last:
         raise PatternError.at(
             start,
@@ -317,12 +317,12 @@ def read_members(cursor: Cursor, opened: int) -> Ranges:
     return ((first, last),)
 
 
-def spread(member: int | Ranges) -> Ranges:
+def to_ranges(member: int | Ranges) -> Ranges:
     return ((member, member),) if isinstance(member, int) else member
 
 
 def read_member(cursor: Cursor, opened: int) -> int | Ranges:
-    """Consume and return one character, or the set of an escape."""
+    """Consume one member, and return its code point or the set of its escape."""
     character = cursor.take()
     if not character:
         raise PatternError.at(

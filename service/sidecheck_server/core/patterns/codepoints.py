@@ -1,8 +1,8 @@
-"""Sets of code points: the meaning of character classes.
+"""Sets of code points, to which character classes are resolved.
 
 ECMA-262 with the `u` flag matches code points, including lone surrogates (section
-22.2.2.2). Classes are resolved to plain ranges, so that RE2's own definitions of a
-digit, a space or a line never matter.
+22.2.2.2). Classes become plain ranges, so that RE2's own definitions of digits, spaces and
+lines are never used.
 """
 
 from collections.abc import Iterable
@@ -44,13 +44,13 @@ def unite(ranges: Iterable[tuple[int, int]]) -> Ranges:
 def complement(ranges: Ranges) -> Ranges:
     """Return every code point that is not in *ranges*."""
     gaps: list[tuple[int, int]] = []
-    free = 0
+    next_point = 0
     for first, last in ranges:
-        if first > free:
-            gaps.append((free, first - 1))
-        free = last + 1
-    if free <= LAST:
-        gaps.append((free, LAST))
+        if first > next_point:
+            gaps.append((next_point, first - 1))
+        next_point = last + 1
+    if next_point <= LAST:
+        gaps.append((next_point, LAST))
     return tuple(gaps)
 
 
@@ -62,7 +62,7 @@ DIGITS: Ranges = ((0x30, 0x39),)
 #: `\w`: the same section, WordCharacters without the `i` flag.
 WORD: Ranges = ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A))
 
-#: `.` matches all but these: ECMA-262 section 12.3.
+#: The characters that `.` does not match: ECMA-262 section 12.3.
 LINE_TERMINATORS: Ranges = ((0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029))
 
 #: `\s`: WhiteSpace (section 12.2: tab, VT, FF, U+FEFF and every Zs) and LineTerminator.
@@ -81,17 +81,17 @@ WHITE_SPACE: Ranges = (
 
 
 def join_surrogates(text: str) -> str:
-    """Return *text* with pairs of surrogates joined to the characters that they encode.
+    """Return *text* with surrogate pairs replaced by the encoded characters.
 
-    ECMA-262 reads a string as code points by this rule (section 11.1.4); a
-    lone surrogate stays.
+    ECMA-262 reads strings as code points by this rule (section 11.1.4). Lone surrogates
+    remain.
     """
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 @lru_cache(maxsize=256)
 def spell(ranges: Ranges) -> str:
-    """Return the RE2 expression that matches one code point of *ranges*, in ASCII."""
+    """Return the ASCII expression of RE2 that matches one code point of *ranges*."""
     if not ranges:
         return spell_negated(EVERYTHING)
     if len(ranges) == 1 and ranges[0][0] == ranges[0][1]:

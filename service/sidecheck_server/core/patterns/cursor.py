@@ -1,7 +1,7 @@
 """Cursor over the source of a pattern, and the errors of patterns.
 
-All messages are our own text. Messages of libraries are never passed on, and quoted
-parts of the pattern are cut and printable, so messages can be logged and sent.
+Messages never contain texts of libraries. Quoted parts of a pattern are shortened and
+printable, so that messages can be shown in any terminal.
 """
 
 import re
@@ -17,24 +17,24 @@ class PatternFault(StrEnum):
 
     #: Not a pattern of ECMA-262 with the `u` flag (section 22.2.1), leniency included.
     SYNTAX = "syntax"
-    #: A pattern of ECMA-262 with look-around or a back-reference, which linear-time
-    #: matching cannot run.
+    #: A pattern of ECMA-262 with look-around or a back-reference, which cannot be matched in
+    #: linear time.
     NOT_LINEAR = "not_linear"
-    #: A pattern that exceeds a bound, which the error names.
+    #: A pattern that exceeds a bound, named by the error.
     TOO_LARGE = "too_large"
 
 
 class PatternError(ValueError):
     """A pattern cannot be compiled; `fault`, `message` and `offset` say why and where.
 
-    The offset counts characters from the start of the pattern. `bound` and `limit` are the
-    name and the value of the bound that a pattern exceeds which is too large.
+    The offset counts characters from the start of the pattern. For `TOO_LARGE`, `bound` and
+    `limit` are the name and the value of the exceeded bound.
     """
 
     def __init__(
         self, fault: PatternFault, message: str, offset: int, bound: str = "", limit: int = 0
     ) -> None:
-        # All of them go to `args`, so that the error can be unpickled.
+        # `args` must have all parameters, so that the error can be unpickled.
         super().__init__(fault, message, offset, bound, limit)
         self.fault = fault
         self.message = message
@@ -46,31 +46,30 @@ class PatternError(ValueError):
         return self.message
 
     @classmethod
-    def at(cls, offset: int, fault: PatternFault, wrong: str, remedy: str) -> "PatternError":
-        """Return the error at *offset*, with the fault and the remedy in its message."""
-        return cls(fault, f"at offset {offset}: {wrong}; {remedy}", offset)
+    def at(cls, offset: int, fault: PatternFault, problem: str, remedy: str) -> "PatternError":
+        """Return the error at *offset*, with a message about the fault and the remedy."""
+        return cls(fault, f"at offset {offset}: {problem}; {remedy}", offset)
 
     @classmethod
     def over_bound(
-        cls, offset: int, bound: str, limit: int, wrong: str, remedy: str
+        cls, offset: int, bound: str, limit: int, problem: str, remedy: str
     ) -> "PatternError":
-        """Return the error at *offset* of what exceeds the *limit* named *bound*."""
-        message = f"at offset {offset}: {wrong}, more than the limit of {limit:,} ({bound})"
+        """Return the error at *offset* for a part that exceeds the *limit* named *bound*."""
+        message = f"at offset {offset}: {problem}, more than the limit of {limit:,} ({bound})"
         return cls(PatternFault.TOO_LARGE, f"{message}; {remedy}", offset, bound, limit)
 
 
 def quote(text: str) -> str:
-    """Return *text* in backquotes, cut to 40 characters, the unprintable ones as U+XXXX."""
-    cut = text if len(text) <= QUOTED_AT_MOST else text[:QUOTED_AT_MOST] + "…"
-    return "`" + "".join(c if c.isprintable() else f"<U+{ord(c):04X}>" for c in cut) + "`"
+    """Return *text* in backquotes, printable and cut to 40 characters."""
+    shown = text if len(text) <= QUOTED_AT_MOST else text[:QUOTED_AT_MOST] + "…"
+    return "`" + "".join(c if c.isprintable() else f"<U+{ord(c):04X}>" for c in shown) + "`"
 
 
 class Cursor:
-    """A pattern and the offset up to which it has been read.
+    """A pattern and the offset of the next unread character.
 
-    A valid pattern of ECMA-262 may be rejected here. Such an error is deferred, since a
-    syntax error further on takes precedence. `deferred` is the error with the least
-    offset.
+    Parts that are valid in ECMA-262 but unsupported cause deferred errors, because a later
+    syntax error takes precedence. `deferred` is the one with the least offset.
     """
 
     __slots__ = ("deferred", "offset", "source")
@@ -105,6 +104,6 @@ class Cursor:
         return match
 
     def defer(self, error: PatternError) -> None:
-        """Defer *error* to the end of the pattern, unless an earlier one is deferred."""
+        """Defer *error* to the end, unless one with a lower offset is deferred."""
         if self.deferred is None or error.offset < self.deferred.offset:
             self.deferred = error

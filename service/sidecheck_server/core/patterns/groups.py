@@ -40,7 +40,7 @@ class GroupKind(Enum):
 LOOK_AHEAD = frozenset({GroupKind.AHEAD, GroupKind.NOT_AHEAD})
 LOOK_AROUND = LOOK_AHEAD | {GroupKind.BEHIND, GroupKind.NOT_BEHIND}
 
-#: A longer opening before its prefixes.
+#: A longer opening comes before its prefixes.
 OPENINGS = {
     "?:": GroupKind.PLAIN,
     "?=": GroupKind.AHEAD,
@@ -61,7 +61,7 @@ NAME_PART = re.compile(r"[^\\>]+")
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A leading look-ahead: it must match, or must not, at the start of the text."""
+    """A leading look-ahead: whether it must match the start of the text, or not."""
 
     negated: bool
     translation: "Translation"
@@ -69,7 +69,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """An expression of RE2 to be matched from the start of the text, and its conditions."""
+    """An expression of RE2, matched from the start of the text, and its conditions."""
 
     expression: str
     conditions: tuple[Condition, ...]
@@ -77,10 +77,10 @@ class Translation:
 
 @dataclass(slots=True)
 class Group:
-    """A group that is being parsed.
+    """A group during parsing.
 
-    Ordinary groups write to the output of the look-around or the whole pattern around
-    them, which have an output of their own.
+    Look-around groups and the whole pattern have separate outputs; other groups write to the
+    output of the enclosing one.
     """
 
     kind: GroupKind
@@ -90,27 +90,27 @@ class Group:
     at_start: bool = False
     #: Whether the group begins with `^`.
     anchored: bool = False
-    #: Whether a `|` is directly in it.
+    #: Whether it has a `|` of its own.
     branched: bool = False
     #: The offset of its first condition.
     first_condition: int = -1
     conditions: list[Condition] = field(default_factory=list)
     #: The most copies of an atom in it.
     copies: int = 1
-    #: Where it begins in the output.
+    #: Index of its first part in the output.
     start: int = 0
-    #: The largest product of nested counts in what was written of it.
+    #: The largest product of nested counts in its output.
     nested: int = 1
-    #: Names of groups in this alternative, and in the ones before it.
+    #: Names of groups in the current alternative, and in earlier alternatives.
     names: set[str] = field(default_factory=set)
     other_names: set[str] = field(default_factory=set)
 
     def is_untouched(self) -> bool:
-        """Return whether this is the whole pattern and nothing of it was read."""
+        """Return whether this is the whole pattern and nothing has been read."""
         return self.kind is GroupKind.WHOLE and not self.output
 
     def write(self, expression: str) -> None:
-        """Write an expression that may consume text, so that the start of the text is passed."""
+        """Write an expression that may consume text, and so leaves the start of the text."""
         self.output.append(expression)
         self.at_start = False
 
@@ -121,18 +121,18 @@ class Group:
         self.conditions.append(condition)
 
     def begin_alternative(self) -> None:
-        """Record a `|`: names may repeat, since only one alternative participates."""
+        """Record a `|`. Names may repeat in alternatives, because only one participates."""
         self.branched = True
         self.other_names |= self.names
         self.names = set()
 
     def add_names(self, names: set[str], offset: int) -> None:
         """Add the *names* of groups inside; raises PatternError for a duplicate."""
-        if twice := names & self.names:
+        if duplicates := names & self.names:
             raise PatternError.at(
                 offset,
                 PatternFault.SYNTAX,
-                f"a second group named {quote(min(twice))}",
+                f"a second group named {quote(min(duplicates))}",
                 "give each group a name of its own",
             )
         self.names |= names
@@ -143,9 +143,9 @@ class Group:
 
 
 def read_group(cursor: Cursor) -> tuple[GroupKind, str | None]:
-    """Consume what follows a `(` and return the kind of the group, and its name if it has one.
+    """Consume the opening after a `(`; return kind and name of the group.
 
-    Raises PatternError for an opening that ECMA-262 does not have.
+    Raises PatternError for an opening that ECMA-262 does not define.
     """
     opened = cursor.offset - 1
     if cursor.peek() != "?":
@@ -194,7 +194,7 @@ NO_LEAST = re.compile(r"\{,[0-9]+\}")
 
 @dataclass(frozen=True, slots=True)
 class Quantifier:
-    """How an atom is repeated: at least and at most how often, None for without end."""
+    """Repetition of an atom; *most* is None for no upper bound."""
 
     offset: int
     source: str
@@ -204,45 +204,45 @@ class Quantifier:
 
     @property
     def copies(self) -> int:
-        """The copies of the atom that an automaton has."""
+        """The number of copies of the atom in an automaton."""
         return max(self.least if self.most is None else self.most, 1)
 
 
 def read_quantifier(cursor: Cursor) -> Quantifier | None:
-    """Consume and return the quantifier that comes next, or None if none does.
+    """Consume and return the next quantifier, or return None if there is none.
 
-    A brace that begins no quantifier is left for a literal (Annex B.1.2). Raises
-    PatternError for bounds out of order and for `{,n}`: to ECMA-262 that is no
-    quantifier, but where it is written, one is meant.
+    A brace that begins no quantifier is a literal (Annex B.1.2). Raises PatternError for
+    bounds out of order, and for `{,n}`: it is a literal in ECMA-262, but authors mean a
+    quantifier.
     """
     offset = cursor.offset
-    if missing := cursor.match(NO_LEAST):
+    if no_least := cursor.match(NO_LEAST):
         raise PatternError.at(
             offset,
             PatternFault.SYNTAX,
-            f"{quote(missing[0])} is not a quantifier of ECMA-262",
-            f"write {quote('{0' + missing[0][1:])}",
+            f"{quote(no_least[0])} is not a quantifier of ECMA-262",
+            f"write {quote('{0' + no_least[0][1:])}",
         )
-    found = cursor.match(LEXEME)
-    if not found:
+    lexeme = cursor.match(LEXEME)
+    if not lexeme:
         return None
-    sign, least, comma, most, lazy = found.groups()
+    sign, least, comma, most, lazy = lexeme.groups()
     if sign:
         lower, upper = SIGNS[sign]
     else:
-        lower = count(least)
-        upper = lower if not comma else count(most) if most else None
+        lower = parse_count(least)
+        upper = lower if not comma else parse_count(most) if most else None
     if upper is not None and upper < lower:
         raise PatternError.at(
             offset,
             PatternFault.SYNTAX,
-            f"the bounds of {quote(found[0])} are out of order",
+            f"the bounds of {quote(lexeme[0])} are out of order",
             "put the smaller number first",
         )
-    return Quantifier(offset, found[0], lower, upper, bool(lazy))
+    return Quantifier(offset, lexeme[0], lower, upper, bool(lazy))
 
 
-def count(digits: str) -> int:
-    """Return the number, or ten to the ninth for one that is larger than any bound here."""
+def parse_count(digits: str) -> int:
+    """Return the number *digits*, at most ten to the ninth, which exceeds every bound."""
     significant = digits.lstrip("0")
     return int(significant or "0") if len(significant) < 10 else 10**9

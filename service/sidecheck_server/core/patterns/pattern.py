@@ -3,8 +3,8 @@
 JSON Schema defines both as ECMA-262 patterns, matched with Unicode semantics and
 anywhere in the text (2020-12 Core section 6.4, Validation section 6.3.3).
 
-RE2 decides a match in time linear in program and text. Texts are matched as bytes: of a
-str, google-re2 translates byte offsets to characters, which takes three times as long.
+RE2 decides a match in time linear in program and text. Texts are matched as bytes: for a
+str, google-re2 converts byte offsets to characters, which takes three times as long.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ __all__ = [
     "needs_backtracking",
 ]
 
-#: Matches a text in UTF-8 from its start; None if it does not match.
+#: Matches a text in UTF-8 from its start; returns None if it does not match.
 Match = Callable[[bytes], object | None]
 
 
@@ -36,9 +36,8 @@ Match = Callable[[bytes], object | None]
 class Automaton:
     """An expression of RE2, compiled.
 
-    `size` counts the instructions of the program, each of which is visited at
-    most once for each byte of the text. `memory` estimates the bytes that it takes
-    once it has searched many texts.
+    `size` is the number of instructions of the program; each is visited at most once for
+    each byte of the text. `memory` is the estimated size in bytes after many searches.
     """
 
     size: int
@@ -46,7 +45,7 @@ class Automaton:
     match: Match
 
     def build_matcher(self) -> Callable[[bytes], bool]:
-        """Return the function that tells whether a text in UTF-8 matches from its start."""
+        """Return a predicate: whether a text in UTF-8 matches from its start."""
         match = self.match
 
         def matches(data: bytes) -> bool:
@@ -56,11 +55,11 @@ class Automaton:
 
 
 def build_automaton(expression: str, max_memory: int) -> Automaton | None:
-    """Return the automaton for an ASCII *expression* of RE2, or None if RE2 rejects it.
+    """Return the automaton for an ASCII *expression*, or None if RE2 rejects it.
 
-    *max_memory* bounds, in bytes, the program and the states that it caches while it
-    matches. Once the states no longer fit, RE2 continues without them: slower by at
-    most the size of the program, and with the same result.
+    *max_memory* bounds the program and the states cached during matching, in bytes. If the
+    states do not fit, RE2 continues without them: slower by at most a factor of the program
+    size, with the same result.
     """
     options = re2.Options()
     options.max_mem = max_memory
@@ -70,36 +69,37 @@ def build_automaton(expression: str, max_memory: int) -> Automaton | None:
         regexp = re2.compile(expression.encode("ascii"), options)
     except re2.error:
         return None
-    # google-re2 caches 128 automata by their number, of any size; the caches here bound bytes.
+    # Decision 0074: google-re2 caches 128 automata of any size; our caches bound bytes.
     re2.purge()
     size: int = regexp.programsize
     return Automaton(size, _estimate_memory(expression, size), regexp.match)
 
 
 def _estimate_memory(expression: str, size: int) -> int:
-    """Return about how many bytes RE2 takes for *expression*, tables and states included."""
+    """Return the estimated memory of RE2 for *expression*, in bytes."""
     tables = min(TABLES_BYTES + TABLE_BYTES * size, MOST_TABLES)
     program = BYTES_PER_INSTRUCTION * size
     return AUTOMATON_BYTES + BYTES_PER_CHARACTER * len(expression) + program + tables
 
 
-#: Most look-aheads of a pattern: each is an automaton with its own memory.
+#: Most look-aheads of a pattern; each is an automaton with separate memory.
 MOST_LOOK_AHEADS = 7
 
-#: Memory of an automaton, in bytes: program and states. It is enough for the patterns of
-#: real tools. Caches charge a pattern for the states that it may come to have in it.
+#: Memory limit of an automaton, program and states, in bytes; enough for the patterns of
+#: real tools. Decision 0052: caches charge a pattern for all states that fit into it.
 MEMORY = 48 << 10
 
-#: By how much more memory is tried for a larger program.
+#: Factor by which the memory limit grows until a large program fits.
 MEMORY_FACTOR = 3
 
-#: Memory for each instruction of the largest program. RE2 keeps two thirds for the
-#: program, with 8 bytes for an instruction, and removes up to half of them at last.
+#: Memory for each instruction of the largest program, in bytes. RE2 reserves two thirds of
+#: the limit for the program, at 8 bytes for an instruction, and may finally remove half of
+#: the instructions.
 MEMORY_PER_INSTRUCTION = 24
 
-# What RE2 takes, by experiment (tests/core/test_memory.py): for an automaton, its expression,
-# its program; and for the tables and states that it makes of the program. Memory that is
-# raised for a large program has room for hardly more of these.
+# Memory of RE2 in bytes, as measured by tests/core/test_memory.py: for an automaton, for its
+# expression, for its program, and for the tables and states made from the program. A limit
+# raised for a large program leaves little additional space for tables and states.
 AUTOMATON_BYTES = 500
 BYTES_PER_CHARACTER = 2
 BYTES_PER_INSTRUCTION = 8
@@ -107,13 +107,13 @@ TABLES_BYTES = 2500
 TABLE_BYTES = 80
 MOST_TABLES = MEMORY // 3
 
-#: What the objects of Python around an automaton take.
+#: Bytes of the Python objects around an automaton.
 PATTERN_BYTES = 1500
 
-#: The cost of a pattern that backtracks; greater than any budget.
+#: Cost of a backtracking pattern; exceeds every budget.
 UNBOUNDED = 1 << 60
 
-#: Most cached patterns, of a megabyte each at worst. Schemas in use hold their own patterns.
+#: Most cached patterns, of at most a megabyte each. Schemas in use keep their own patterns.
 MOST_CACHED = 16
 
 DEFAULTS = Limits()
@@ -123,21 +123,20 @@ DEFAULTS = Limits()
 class Pattern:
     """A compiled pattern.
 
-    `search` returns whether it matches anywhere in a text. It takes every str, with lone
-    surrogates too, and raises nothing. `cost` is the size of the
-    compiled program, summed over its automata: *cost* times the length of the
-    text in UTF-8 bounds the steps of a search, each of a third of a nanosecond with
-    the patterns and texts of real tools, and of 15 with the worst. It is `UNBOUNDED` for a pattern
-    that needs backtracking: only a process that can be killed, and whose memory is
-    limited, may run that, however short the text.
+    `search` returns whether it matches anywhere in a text. It takes any str, including lone
+    surrogates, and raises nothing. `cost` is the size of the compiled program, summed over
+    all automata: *cost* times the length of the text in UTF-8 bounds the visited
+    instructions of a search, each of which takes a third of a nanosecond with the patterns
+    and texts of real tools, and 15 in the worst case. It is `UNBOUNDED` for a pattern that
+    needs backtracking: only a process that can be killed and has limited memory may run it.
     """
 
     source: str
     cost: int
-    #: About how many bytes it takes once it has searched many texts.
+    #: Estimated size after many searches, in bytes.
     memory: int
     search: Callable[[str], bool] = field(repr=False, compare=False)
-    #: The match function of a pattern with one automaton, for callers that avoid the
+    #: The match function of a pattern with one automaton, for callers that avoid the call
     #: frames of `search`.
     match: Match | None = field(default=None, repr=False, compare=False)
 
@@ -145,15 +144,16 @@ class Pattern:
 def compile_pattern(source: str, limits: Limits = DEFAULTS) -> Pattern:
     """Return the compiled pattern for *source*, an ECMA-262 pattern with the `u` flag.
 
-    Of *limits* those of patterns apply; at most `pattern_instructions` may be in the
-    automata of the pattern together. Look-aheads right after a leading `^` are run in
-    linear time; other look-around and back-references need backtracking, and are run if
-    `allow_backtracking` says so. A pattern that needs none is the same either way.
+    Its automata together may have at most `pattern_instructions` of *limits*. Look-aheads
+    right after a leading `^` run in linear time; other look-around and back-references need
+    backtracking, and run only with `allow_backtracking`. That limit has no effect on other
+    patterns.
 
     Raises:
-        PatternError: the pattern is not ECMA-262, needs more than linear time
-            and *limits* do not allow that, or is over a bound.
+        PatternError: the pattern is not ECMA-262, exceeds a bound, or needs backtracking
+            that *limits* do not allow.
     """
+    # Decision 0016: backtracking is off by default, since its time has no bound in steps.
     repetitions = limits.pattern_repetitions
     try:
         return build_pattern(
@@ -166,10 +166,10 @@ def compile_pattern(source: str, limits: Limits = DEFAULTS) -> Pattern:
 
 
 def needs_backtracking(source: str) -> bool:
-    """Return whether *source* is a pattern of ECMA-262 that linear time cannot decide.
+    """Return whether *source* is valid but cannot be matched in linear time.
 
-    False for patterns that are rejected either way: invalid ones, and those that exceed a
-    bound before. *source* is parsed, not compiled.
+    False for patterns that are rejected anyway, as invalid or too large. *source* is parsed,
+    not compiled.
     """
     try:
         translate(
@@ -182,7 +182,7 @@ def needs_backtracking(source: str) -> bool:
 
 @lru_cache(maxsize=MOST_CACHED)
 def build_backtracking_pattern(source: str, max_repetitions: int) -> Pattern:
-    # Few processes run such patterns, and importing `regex` takes as long as the whole core.
+    # Imported late: few processes need `regex`, and importing it takes as long as the core.
     from sidecheck_server.core.patterns.backtracking import (  # noqa: PLC0415
         build_backtracking_search,
     )
@@ -234,7 +234,7 @@ def count_look_aheads(translation: Translation) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The automata of a translation: match function for UTF-8, and their sums."""
+    """The automata of a translation: match function for UTF-8, and total size."""
 
     matches: Callable[[bytes], bool]
     cost: int
@@ -243,10 +243,10 @@ class Search:
 
 
 def build_search(translation: Translation, available: int, max_instructions: int) -> Search:
-    """Return the automata of *translation*.
+    """Build the automata of *translation*.
 
-    Raises PatternError where they are larger than *available*, which is what other
-    automata have left of *max_instructions*.
+    Raises PatternError if they have more instructions than *available*, the remainder of
+    *max_instructions* after other automata of the pattern.
     """
     automaton = build_smallest_automaton(translation.expression, max_instructions)
     if automaton is None or automaton.size > available:
@@ -268,15 +268,15 @@ def build_search(translation: Translation, available: int, max_instructions: int
         return Search(matches, cost, memory, automaton.match)
 
     def matches_all(data: bytes) -> bool:
-        return matches(data) and all(holds(data) is expected for holds, expected in conditions)
+        return matches(data) and all(check(data) is expected for check, expected in conditions)
 
     return Search(matches_all, cost, memory, None)
 
 
 def build_smallest_automaton(expression: str, max_instructions: int) -> Automaton | None:
-    """Return the automaton for *expression* with about as little memory as it needs.
+    """Return the automaton for *expression* with close to the least possible memory.
 
-    Memory is the only reason for None: RE2 supports every part of a translation.
+    None means that it needs too much: RE2 supports every part of a translation.
     """
     memory, most = MEMORY, MEMORY_PER_INSTRUCTION * max_instructions
     automaton = build_automaton(expression, memory)

@@ -1,7 +1,7 @@
-"""The code points of every Unicode property that ECMA-262 names; made by a script.
+"""Generated data: the code points of every Unicode property that ECMA-262 names.
 
-`tests/core/test_patterns_properties.py` writes this module and holds it against
-others. The facts are those of the Unicode Character Database.
+`tests/core/test_patterns_properties.py` writes this module from the Unicode Character
+Database, and compares it with other sources.
 """
 
 __all__ = ["PACKED", "UNICODE_VERSION"]

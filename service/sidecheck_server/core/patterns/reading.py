@@ -1,8 +1,8 @@
 """Parser of ECMA-262 patterns, with hooks for the translators.
 
-A pattern is parsed once, from left to right (ECMA-262 section 22.2.1, `u` flag), and
-each piece is passed to a method of the subclass. Open groups are kept in a list, not on
-the interpreter's stack, so no depth of nesting can exhaust it.
+A pattern is parsed once, from left to right (ECMA-262 section 22.2.1, `u` flag); each piece
+is passed to a method of the subclass. Open groups are in a list, so that deep nesting cannot
+exhaust the interpreter's stack.
 """
 
 import re
@@ -28,7 +28,7 @@ from sidecheck_server.core.patterns.groups import (
 
 __all__ = ["Assertion", "PatternReader"]
 
-#: Far above any pattern that a person wrote, far below RE2's own bound of 1,000.
+#: Deepest nesting: far above handwritten patterns, and far below RE2's own bound of 1,000.
 DEEPEST = 200
 
 REFERENCE = re.compile(r"[1-9][0-9]*")
@@ -46,7 +46,7 @@ class Assertion(Enum):
 
 
 class PatternReader(ABC):
-    """State of parsing one pattern; a subclass implements what becomes of each piece."""
+    """State of parsing one pattern; a subclass translates each piece."""
 
     #: Most groups open at once.
     deepest = DEEPEST
@@ -56,22 +56,22 @@ class PatternReader(ABC):
         #: Most copies of an atom, with nested repetitions multiplied.
         self.max_repetitions = max_repetitions
         self.groups = [Group(GroupKind.WHOLE, 0, [])]
-        # Copies of the last atom; None where nothing can be repeated.
+        # Copies of the last atom; None if there is nothing to repeat.
         self.copies: int | None = None
         self.captures = 0
-        #: The capturing groups of each name; several if they are in different alternatives.
+        #: The capturing groups by name; several if they are in different alternatives.
         self.numbers: dict[str, list[int]] = {}
         #: The offset of each reference, and its target: a number, or "<" and a name.
         self.references: list[tuple[int, str]] = []
 
     @property
     def group(self) -> Group:
-        """The innermost group that is open; the whole pattern if none is."""
+        """The innermost open group, or else the whole pattern."""
         return self.groups[-1]
 
     @abstractmethod
     def add_characters(self, members: Ranges) -> None:
-        """Handle a class of one character out of *members*."""
+        """Handle a character class with *members*."""
 
     @abstractmethod
     def add_assertion(self, assertion: Assertion) -> None:
@@ -91,7 +91,7 @@ class PatternReader(ABC):
 
     @abstractmethod
     def begin_group(self, kind: GroupKind, opened: int) -> Group:
-        """Begin and return a group; if it captures, its number is `captures`."""
+        """Begin and return a group. The number of a capturing group is `captures`."""
 
     @abstractmethod
     def end_group(self, group: Group) -> None:
@@ -135,7 +135,7 @@ class PatternReader(ABC):
             raise cursor.deferred
 
     def take_characters(self, members: Ranges) -> None:
-        """Handle a class of one character, which can be repeated."""
+        """Handle a character class, which can be repeated."""
         self.add_characters(members)
         self.copies = 1
 
@@ -161,7 +161,7 @@ class PatternReader(ABC):
         self.take_assertion(Assertion.END)
 
     def read_escape(self) -> None:
-        """Read what a backslash begins."""
+        """Read the rest of an escape after its backslash."""
         cursor = self.cursor
         start = cursor.offset - 1
         if cursor.accept("b"):
@@ -186,10 +186,10 @@ class PatternReader(ABC):
         self.copies = 1
 
     def find_groups(self, target: str) -> list[int]:
-        """Return the numbers of the groups that *target* refers to, once all have been read."""
+        """Return the numbers of the groups that *target* refers to, after all were read."""
         if not target.isdecimal():
             return self.numbers.get(target[1:], [])
-        # No pattern has a billion groups.
+        # Ten digits exceed the possible number of groups.
         exists = len(target) < 10 and int(target) <= self.captures
         return [int(target)] if exists else []
 
@@ -205,7 +205,7 @@ class PatternReader(ABC):
                 )
 
     def repeat(self) -> bool:
-        """Apply the quantifier that comes next to the last atom; return whether there is one."""
+        """Apply the next quantifier to the last atom; return whether there is one."""
         quantifier = read_quantifier(self.cursor)
         if quantifier is None:
             return False
@@ -217,7 +217,7 @@ class PatternReader(ABC):
                 "it must follow a character, a class or a group; "
                 "put a backslash before the character itself",
             )
-        # Nested bounds multiply; the excess over the limit does not matter.
+        # Nested bounds multiply; cap the product just above the limit.
         copies = min(self.copies * quantifier.copies, self.max_repetitions + 1)
         if copies > self.max_repetitions:
             self.cursor.defer(
@@ -242,7 +242,7 @@ class PatternReader(ABC):
         self.copies = None
 
     def open_group(self) -> None:
-        """Read what opens a group."""
+        """Read the opening of a group."""
         parent, opened = self.group, self.cursor.offset - 1
         kind, name = read_group(self.cursor)
         if len(self.groups) > self.deepest:

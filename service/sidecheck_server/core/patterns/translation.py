@@ -3,15 +3,15 @@ r"""Translation of patterns of ECMA-262 to equivalent expressions of RE2.
 The translation is exact because:
 
 - Characters and classes become explicit ranges of code points.
-- Only whether a text matches matters. So groups do not capture, and lazy quantifiers
+- The only result is whether a text matches, so groups do not capture, and lazy quantifiers
   become greedy.
-- Every expression is matched from the start of the text. One that is not
-  anchored gets a prefix that consumes whole characters; RE2's own search advances by
-  bytes, and `\B` would match in the middle of a character.
+- Every expression is matched from the start of the text. An unanchored expression gets a
+  prefix that consumes whole characters: RE2's own search advances by bytes, and `\B` would
+  match in the middle of a character.
 
-RE2 has no look-around. A look-ahead right after the leading `^` of a pattern applies at
-one position only, so it becomes a separate condition on the text, unless a `|` is
-beside it.
+RE2 has no look-around. A look-ahead right after the leading `^` of a pattern applies at one
+position only, so it becomes a separate condition on the text, unless the same group has a
+`|`.
 """
 
 from dataclasses import dataclass
@@ -36,31 +36,31 @@ __all__ = [
     "translate",
 ]
 
-#: The largest count that RE2 accepts, nested ones multiplied.
+#: Largest count that RE2 accepts, with nested counts multiplied.
 LARGEST_COUNT = 1000
 
-#: Copies in a block, unless nested counts leave less: about the square root of the most
-#: repetitions by default, so that neither blocks nor copies in one are many.
+#: Copies in a block, unless nested counts allow fewer. It is about the square root of the
+#: default limit of repetitions, which keeps both the blocks and the copies in a block few.
 BLOCK = 100
 
-#: Blocks of optional copies are nested, which RE2 does a thousand levels deep.
+#: Most nested blocks of optional copies; RE2 allows a thousand levels.
 MOST_BLOCKS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Repetition:
-    """How an atom is repeated: the pieces of its expression."""
+    """Repetition of an atom, written in blocks that RE2 can count."""
 
     least: int
     most: int | None
-    #: Copies in a block; 0 if RE2 can count by itself.
+    #: Copies in a block; 0 if RE2 can count without blocks.
     block: int
     #: The product of nested counts in the expression.
     nested: int
 
     @property
     def copies(self) -> int:
-        """How often the atom is written."""
+        """The number of times that the atom is written."""
         return self.spell("x").count("x")
 
     def spell(self, atom: str) -> str:
@@ -75,7 +75,7 @@ class Repetition:
 
 
 def repeat(least: int, most: int | None, nested: int) -> Repetition:
-    """Return the repetition of an atom whose own nested counts have the product *nested*."""
+    """Plan the repetition of an atom whose nested counts have the product *nested*."""
     counted = max(least if most is None else most, 1)
     available = LARGEST_COUNT // nested
     optional = 0 if most is None else most - least
@@ -95,13 +95,13 @@ def spell_optional(atom: str, most: int, block: int) -> str:
     whole, first = divmod(most + 1, block)
     if not whole:
         return f"{atom}{{0,{most}}}" if most else ""
-    further = f"(?:{atom}{{{block}}}" * (whole - 1) + ")?" * (whole - 1)
-    spelled = further + (f"{atom}{{0,{block - 1}}}" if block > 1 else "")
+    nested_blocks = f"(?:{atom}{{{block}}}" * (whole - 1) + ")?" * (whole - 1)
+    spelled = nested_blocks + (f"{atom}{{0,{block - 1}}}" if block > 1 else "")
     return f"(?:{atom}{{0,{first - 1}}}|{atom}{{{first}}}{spelled})" if first else spelled
 
 
-#: Characters of an expression for each instruction of its program: no Unicode property
-#: takes more than eleven.
+#: Most characters of an expression for each instruction of its program; Unicode properties
+#: take up to eleven.
 CHARACTERS = 12
 
 PASS_ANY = spell(EVERYTHING) + "*?"
@@ -121,8 +121,7 @@ def translate(source: str, max_repetitions: int, max_instructions: int) -> Trans
     and so the length of an expression that can be compiled to it.
 
     Raises:
-        PatternError: at the first syntax error; without one, at the first part that is
-            valid and cannot be run.
+        PatternError: at the first syntax error; without one, at the first unsupported part.
     """
     translator = Translator(source, max_repetitions, max_instructions)
     translator.read()
@@ -130,19 +129,19 @@ def translate(source: str, max_repetitions: int, max_instructions: int) -> Trans
 
 
 class Translator(PatternReader):
-    """The state of one translation, written as the pattern is read."""
+    """State of one translation, which writes the expression while reading the pattern."""
 
     def __init__(self, source: str, max_repetitions: int, max_instructions: int) -> None:
         super().__init__(source, max_repetitions)
         self.max_instructions = max_instructions
-        #: The characters of all classes and copies that have been written.
+        #: Total length of all written classes and copies, in characters.
         self.length = 0
-        #: Where the last atom begins in the output, and its product of nested counts.
+        #: Index of the last atom in the output, and its product of nested counts.
         self.atom = 0
         self.nested = 1
 
     def add_characters(self, members: Ranges) -> None:
-        """Write one class, if the expression has room for it."""
+        """Write one class, unless the expression would become too long."""
         group = self.group
         self.atom, self.nested = len(group.output), 1
         spelled = spell(members)
@@ -154,14 +153,14 @@ class Translator(PatternReader):
         )
         group.write(spelled if fits else "")
 
-    def reserve(self, characters: int, offset: int, wrong: str, remedy: str) -> bool:
-        """Return whether the expression has room for *characters* more; defer the error if not."""
+    def reserve(self, characters: int, offset: int, problem: str, remedy: str) -> bool:
+        """Add *characters* to the length; return whether it fits, or else defer the error."""
         self.length += characters
         if self.length <= CHARACTERS * self.max_instructions:
             return True
         self.cursor.defer(
             PatternError.over_bound(
-                offset, "pattern_instructions", self.max_instructions, wrong, remedy
+                offset, "pattern_instructions", self.max_instructions, problem, remedy
             )
         )
         return False
@@ -175,7 +174,7 @@ class Translator(PatternReader):
         group.anchored = group.anchored or begins
 
     def add_reference(self, start: int, target: str) -> None:  # noqa: ARG002 - none can be run
-        """Defer the error for a reference: a syntax error may follow."""
+        """Defer the error for a reference, because a syntax error may follow."""
         self.atom, self.nested = len(self.group.output), 1
         self.group.write("")
         self.cursor.defer(
@@ -188,7 +187,7 @@ class Translator(PatternReader):
         )
 
     def add_quantifier(self, quantifier: Quantifier) -> None:
-        """Replace the last atom by its repetition, if the expression has room for it."""
+        """Replace the last atom by its repetition, unless that is too long."""
         group = self.group
         output = group.output
         repetition = repeat(quantifier.least, quantifier.most, self.nested)
@@ -203,14 +202,14 @@ class Translator(PatternReader):
         group.nested = max(group.nested, repetition.nested)
 
     def add_alternative(self) -> None:
-        """Write the bar; beside one, a look-ahead is not a condition on the whole text."""
+        """Write the `|`; a look-ahead in an alternative is not a condition."""
         group = self.group
         group.write("|")
         if group.conditions:
             self.defer_look_around(group.first_condition)
 
     def begin_group(self, kind: GroupKind, opened: int) -> Group:
-        """Write the opening of an ordinary group; look-around is written separately."""
+        """Write the opening of an ordinary group; look-around has a separate output."""
         parent = self.group
         if kind not in LOOK_AROUND:
             start = len(parent.output)
@@ -247,7 +246,7 @@ class Translator(PatternReader):
 
 
 class SyntaxCheck(PatternReader):
-    """A reader that writes nothing, for patterns that are never run."""
+    """A reader without output, for patterns that are checked but never run."""
 
     def add_characters(self, members: Ranges) -> None:
         """Accept the class."""
@@ -273,16 +272,16 @@ class SyntaxCheck(PatternReader):
 
 
 def check_syntax(source: str) -> None:
-    """Check that *source* is a pattern of ECMA-262, whether or not it can be run.
+    """Check that *source* is a pattern of ECMA-262, even if no engine supports it.
 
     Raises:
-        PatternError: at the first syntax error, or if groups are nested too deep.
+        PatternError: at the first syntax error, or if groups are nested too deeply.
     """
     SyntaxCheck(source, 10**9).read()
 
 
 def finish(group: Group) -> Translation:
-    """Return the translation of a whole pattern, or of a look-ahead, that has been read."""
-    floats = group.kind is GroupKind.WHOLE and (group.branched or not group.anchored)
-    prefix = PASS_ANY if floats else ""
+    """Return the translation of *group*, a complete pattern or look-ahead."""
+    is_unanchored = group.kind is GroupKind.WHOLE and (group.branched or not group.anchored)
+    prefix = PASS_ANY if is_unanchored else ""
     return Translation(rf"\A{prefix}(?:{''.join(group.output)})", tuple(group.conditions))

@@ -1,8 +1,8 @@
 """Strict and bounded decoding of JSON (RFC 8259; I-JSON, RFC 7493).
 
-Numbers keep their value, up to 4,300 digits. It reports what other decoders accept
-silently: NaN and Infinity, lone surrogates, duplicate keys, a byte order mark, and trailing
-characters.
+Numbers keep their exact value, up to 4,300 digits. NaN and Infinity, lone surrogates,
+duplicate keys, a byte order mark, and trailing characters, which other decoders accept
+silently, are violations.
 """
 
 from sidecheck_server.core.payload.decoding import (

@@ -1,4 +1,4 @@
-"""Decoding of a JSON text, with bounds on nesting and checks that it is unambiguous."""
+"""Decoding and encoding of JSON, with limits and a check for duplicate keys."""
 
 import json
 import re
@@ -40,31 +40,31 @@ _LONG_BITS = 1700
 def _write_exactly(value: object) -> msgspec.Raw:
     if isinstance(value, ExactNumber):
         return msgspec.Raw(value.text.encode())
-    raise TypeError(f"{type(value).__name__} is no JSON value")
+    raise TypeError(f"{type(value).__name__} is not a JSON value")
 
 
 encode_json = msgspec.json.Encoder(enc_hook=_write_exactly).encode
 """Returns the JSON text of a value, in UTF-8. Its nesting must be bounded."""
 
 encode_sorted = msgspec.json.Encoder(enc_hook=_write_exactly, order="sorted").encode
-"""Does the same, with properties in the order of their names."""
+"""Returns the JSON text of a value with properties sorted by name, in UTF-8."""
 
 
 def encode_like(text: bytes, value: JsonValue) -> bytes:
-    """Return the JSON text of *value*, which was decoded from *text* and perhaps changed.
+    """Return the JSON text of *value*, decoded from *text* and possibly changed.
 
-    msgspec holds the interpreter while it writes a value. Integers that take long are
-    therefore written before, one by one. The nesting of *value* must be bounded.
+    msgspec holds the GIL while it encodes a value. Long integers are slow to convert, so
+    they are converted before, one by one. The nesting of *value* must be bounded.
     """
-    return encode_json(_written(value) if has_long_integers(text) else value)
+    return encode_json(_encode_long_integers(value) if has_long_integers(text) else value)
 
 
-def _written(value: JsonValue) -> Any:
-    """Return *value* with its long integers as texts that are ready."""
+def _encode_long_integers(value: JsonValue) -> Any:
+    """Return *value* with its long integers as encoded texts."""
     if isinstance(value, dict):
-        return {name: _written(part) for name, part in value.items()}
+        return {name: _encode_long_integers(part) for name, part in value.items()}
     if isinstance(value, list):
-        return [_written(part) for part in value]
+        return [_encode_long_integers(part) for part in value]
     if isinstance(value, int) and value.bit_length() >= _LONG_BITS:
         return msgspec.Raw(str(value).encode())
     return value
@@ -75,26 +75,26 @@ _ENCODE = msgspec.json.Encoder().encode
 _DECODE_EXACTLY = msgspec.json.Decoder(float_hook=read_number).decode
 
 read_json = _DECODE_EXACTLY
-"""Returns the value of a JSON text, in which nothing but the syntax is checked.
+"""Returns the value of a JSON text, checking only the syntax.
 
 Raises msgspec.DecodeError, UnicodeDecodeError or RecursionError."""
 
-_LONG_ENOUGH_TO_STALL = 8 << 10
-"""The length, in bytes, beyond which texts are looked through for numbers that take long."""
+_SLOW_LENGTH = 8 << 10
+"""Length in bytes above which texts are searched for numbers that are slow to convert."""
 
 _LONG_INTEGER = re.compile(rb"[0-9]{512,}+")
-"""Matches the integers of which a few take as long as a text of this length."""
+"""Matches integers of which a few take as long to decode as a text of `_SLOW_LENGTH`."""
 
 _AS_ZEROS = bytes.maketrans(b"123456789", b"000000000")
 _LONG_AS_ZEROS = b"0" * 512
 
 _SQUARED_DIGITS = 1400
-"""The square of the digits that are converted in a step, from text and to text."""
+"""Squared number of digits that are converted in one step, from text and to text."""
 
 _UNUSUAL = re.compile(rb"[0-9.]{17,}+|[0-9][eE]")
-"""Matches the numbers that may be no doubles, and others that take as long to read."""
+"""Matches numbers that may not be doubles, and others that take as long to decode."""
 
-# Steps of such a number, read and compared; characters decoded in a step, at worst.
+# Steps for decoding and comparing such a number; characters decoded in one step, at worst.
 _UNUSUAL_STEPS = 56
 _CHARACTERS = 2
 
@@ -106,10 +106,10 @@ _FRACTION = re.compile(rb"\.[0-9]").search
 _SPACE = b" \t\r\n"
 
 _FEW_NUMBERS = 64
-"""The length of texts, in bytes, up to which no other way is faster than an exact reading."""
+"""Length of texts, in bytes, up to which exact decoding is always the fastest."""
 
 _FEW_POINTS = 100
-"""Characters for each point, from which on points are few."""
+"""Characters for each decimal point from which exact decoding is faster."""
 
 
 def decode(
@@ -117,7 +117,7 @@ def decode(
 ) -> JsonValue:
     """Return the value of the JSON *text*, in time linear in its length.
 
-    The caller has bounded the length.
+    The caller must limit the length.
 
     Raises:
         MalformedError: *text* is not JSON in UTF-8, or has duplicate keys. It has at most
@@ -125,24 +125,24 @@ def decode(
         RequestError: LIMIT_EXCEEDED with bound *depth_bound* if arrays and objects nest
             deeper than *max_depth*, or with bound ``number_digits``.
     """
-    # The text of the value, None if it has exact numbers or takes long to write.
-    written: bytes | None = None
+    # The encoded value; None if it has exact numbers or is slow to encode.
+    encoded: bytes | None = None
     value: JsonValue
     try:
         if len(text) > _FEW_NUMBERS and _FRACTION(text) and _has_many_fractions(text):
             value = _DECODE(text)
-            written = _ENCODE(value)
-            if _differ_in_space(written, text) and not _has_large_doubles(written):
-                written = text
+            encoded = _ENCODE(value)
+            if _differ_in_space(encoded, text) and not _has_large_doubles(encoded):
+                encoded = text
             else:
                 value = _DECODE_EXACTLY(text)
-                written = _ENCODE(value)
+                encoded = _ENCODE(value)
         else:
             value = _DECODE_EXACTLY(text)
-            if len(text) <= _LONG_ENOUGH_TO_STALL or not has_long_integers(text):
-                written = _ENCODE(value)
+            if len(text) <= _SLOW_LENGTH or not has_long_integers(text):
+                encoded = _ENCODE(value)
     except TypeError:
-        written = None
+        encoded = None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         _check_depth(text, max_depth, depth_bound)
         if isinstance(error, msgspec.ValidationError):
@@ -151,11 +151,12 @@ def decode(
     except RecursionError:
         _check_depth(text, max_depth, depth_bound)
         raise
-    # Each level takes two brackets. Exact numbers refer to other objects, as containers do.
-    if len(text) > 2 * max_depth and (written is None or _nests_deeper(value, max_depth)):
+    # Each level takes two brackets. With exact numbers, the depth of references may exceed
+    # that of containers.
+    if len(text) > 2 * max_depth and (encoded is None or _nests_deeper(value, max_depth)):
         _check_depth(text, max_depth, depth_bound)
-    if written != text and (
-        _any_repeated_key(text) if written is None else _has_repeated_key(text, written)
+    if encoded != text and (
+        _has_any_repeated_key(text) if encoded is None else _has_repeated_key(text, encoded)
     ):
         violations, truncated = _find_repeated_keys(text, max_violations)
         raise MalformedError(violations, truncated=truncated)
@@ -163,22 +164,22 @@ def decode(
 
 
 def _has_many_fractions(text: bytes) -> bool:
-    """Return whether to write and compare *text* is faster than an exact reading.
+    """Return whether encoding and comparing *text* is faster than exact decoding.
 
-    An exact reading calls back for each number with a point or an exponent.
+    Exact decoding calls Python code for each number with a point or an exponent.
     """
     return text.count(b".") * _FEW_POINTS > len(text) and not has_long_integers(text)
 
 
-def _has_large_doubles(written: bytes) -> bool:
-    """Return whether doubles of 2^53 and more may be *written*, by msgspec."""
-    find = written.translate(_AS_ZEROS).find
+def _has_large_doubles(encoded: bytes) -> bool:
+    """Return whether *encoded*, a text by msgspec, may have doubles from 2^53 on."""
+    find = encoded.translate(_AS_ZEROS).find
     return find(_LARGE_EXPONENT) >= 0 or find(_LARGE_DOUBLE) >= 0
 
 
-def _differ_in_space(written: bytes, text: bytes) -> bool:
-    """Return whether *text* is *written* with other white space."""
-    return written == text or (written.translate(None, _SPACE) == text.translate(None, _SPACE))
+def _differ_in_space(encoded: bytes, text: bytes) -> bool:
+    """Return whether *text* differs from *encoded* only in white space."""
+    return encoded == text or (encoded.translate(None, _SPACE) == text.translate(None, _SPACE))
 
 
 def _number_too_long(text: bytes) -> RequestError:
@@ -190,20 +191,20 @@ def _number_too_long(text: bytes) -> RequestError:
 
 
 def has_long_integers(text: bytes) -> bool:
-    """Return whether the JSON *text* may have so many long integers that they take time.
+    """Return whether the JSON *text* may have many long integers.
 
     CPython converts integers from and to text in time that grows with the square of their
-    length: a hundred of 4,300 digits take 8 ms to read, and 23 ms to write.
+    length: a hundred of 4,300 digits take 8 ms to decode, and 23 ms to encode.
     """
-    return len(text) > _LONG_ENOUGH_TO_STALL and _LONG_AS_ZEROS in text.translate(_AS_ZEROS)
+    return len(text) > _SLOW_LENGTH and _LONG_AS_ZEROS in text.translate(_AS_ZEROS)
 
 
 def number_steps(text: bytes) -> int:
-    """Return the steps of reading, comparing and writing the unusual numbers of the JSON *text*.
+    """Return the steps of processing the unusual numbers of *text*.
 
-    They are long integers and numbers that may be no doubles; in short texts there are few.
+    These are long integers and numbers that may not be doubles. Short texts have few.
     """
-    if len(text) <= _LONG_ENOUGH_TO_STALL:
+    if len(text) <= _SLOW_LENGTH:
         return 0
     steps = 0
     if has_long_integers(text):
@@ -214,17 +215,17 @@ def number_steps(text: bytes) -> int:
 
 
 def decoding_steps(text: str) -> int:
-    """Return the most steps of decoding *text*, as `core.limits` counts them.
+    """Return the most steps of decoding the JSON *text*.
 
-    A payload is bounded by its length; this is for JSON texts inside a payload, of which
-    there may be many.
+    It is for JSON texts inside a payload, of which there may be many; the payload itself is
+    bounded by its length.
     """
     unusual = len(_UNUSUAL.findall(text.encode("utf-8", "surrogatepass")))
     return len(text) // _CHARACTERS + _UNUSUAL_STEPS * unusual
 
 
 def _has_unusual_numbers(text: bytes) -> bool:
-    """Return whether *text* may have a number of 16 digits or more, or with an exponent of two."""
+    """Return whether *text* may have 16 digits, or an exponent of two, in a number."""
     classes = text.translate(_AS_CLASSES, b".+-")
     return b"0e00" in classes or _MANY_DIGITS in classes
 
@@ -240,9 +241,8 @@ def _check_depth(text: bytes, max_depth: int, depth_bound: str) -> None:
 
 def _nests_deeper(value: JsonValue, depth: int) -> bool:
     """Return whether arrays and objects nest deeper in *value* than *depth*."""
-    # A container must name its contents to the garbage collector, or cycles through them
-    # would never be freed; strings and numbers name nothing. So each iteration descends
-    # one whole level, in C.
+    # The referents of a container are its contents; strings and numbers have no referents.
+    # So each iteration descends one level, in C.
     level: list[JsonValue] = [value]
     for _ in range(depth):
         level = get_referents(*level)
@@ -256,20 +256,19 @@ _AS_BITS = bytes.maketrans(b"[{]}", b"1100")
 
 
 def nesting_depth(text: bytes) -> int:
-    """Return how deep arrays and objects nest in *text*, which need not be JSON.
+    """Return the nesting depth of brackets in *text*, which need not be JSON.
 
-    Brackets in strings, also in an unterminated one, do not count. For a text that is
-    not JSON the result is exact up to the first fault, so it bounds how deep any decoder
-    gets.
+    Brackets in strings, even in an unterminated one, do not count. For a text that is not
+    JSON the result is exact up to the first fault, so that no decoder descends deeper.
     """
     if b"\\" in text:
-        # Without pairs of backslashes, a backslash before a quote escapes it.
+        # After removal of escaped backslashes, every backslash before a quote escapes it.
         text = text.replace(b"\\\\", b"").replace(b'\\"', b"")
-    # Strings without brackets do not matter.
+    # Remove strings without brackets.
     skeleton = text.translate(None, _NEITHER_QUOTE_NOR_BRACKET).replace(b'""', b"")
     brackets = b"".join(skeleton.split(b'"')[::2])
-    # Eight brackets make an octet. Tables hold the change of depth over each octet, and
-    # the peak within it. The last octet is padded with closing brackets.
+    # Eight brackets form an octet. Tables give the change of depth over each octet, and the
+    # peak within it. Closing brackets pad the last octet.
     octets = (len(brackets) + 7) // 8
     bits = brackets.translate(_AS_BITS).ljust(8 * octets, b"0")
     packed = int(bits or b"0", 2).to_bytes(octets, "big")
@@ -287,50 +286,49 @@ _PEAK = tuple(max(_depths_within(octet)) for octet in range(256))
 
 
 _LENGTH_OF_POINTERS = 1 << 20
-"""The longest pointers in all, in characters: a long key around many objects is part of
-every pointer into them."""
+"""Total length of all pointers, in characters: one long key can be part of many pointers."""
 
-#: The path of a value: that of its container, and the last step.
+#: The path of a value: the path of its container, and the last step.
 _Path: TypeAlias = Union[tuple["_Path", str | int], None]
 
 
-def _has_repeated_key(text: bytes, written: bytes) -> bool:
+def _has_repeated_key(text: bytes, encoded: bytes) -> bool:
     """Return whether an object in *text* has a duplicate key.
 
-    Exact if *text* is JSON, and *written* the text of its value with the last of each duplicate.
+    *text* must be JSON, and *encoded* the encoded value, which has the last of each duplicate.
     """
-    # It lacks the colon of each lost duplicate. Every other colon is in a string, and is
-    # written as it was read, unless it was escaped.
+    # Decision 0004: counting colons is fast. *encoded* lacks the colon of each lost
+    # duplicate. All colons in strings are in both texts, except for escaped ones.
     colons = text.count(b":")
     if colons > 1 and b"\\" in text and b"\\u003" in text:
         escapes = text.replace(b"\\\\", b"")
         colons += escapes.count(b"\\u003a") + escapes.count(b"\\u003A")
-    return colons > 1 and colons != written.count(b":")
+    return colons > 1 and colons != encoded.count(b":")
 
 
-def _any_repeated_key(text: bytes) -> bool:
-    """Return whether an object in *text* has a duplicate key, without converting numbers."""
-    return next(_repeated_keys(text), None) is not None
+def _has_any_repeated_key(text: bytes) -> bool:
+    """Return whether *text* has a duplicate key, without converting numbers."""
+    return next(_iterate_repeated_keys(text), None) is not None
 
 
 def _find_repeated_keys(text: bytes, max_violations: int) -> tuple[tuple[Violation, ...], bool]:
     """Return a violation for each duplicate key in *text*, and whether there are more.
 
-    They are in the order of the text, at most *max_violations*, and fewer if pointers are
-    very long. Of the values of a duplicate key only the last is searched.
+    Violations are in text order, at most *max_violations*, and fewer if pointers are very
+    long. Only the last value of a duplicate key is searched.
     """
     violations: list[Violation] = []
-    room = _LENGTH_OF_POINTERS
-    for path, name in _repeated_keys(text):
-        if len(violations) == max_violations or room <= 0:
+    characters_left = _LENGTH_OF_POINTERS
+    for path, name in _iterate_repeated_keys(text):
+        if len(violations) == max_violations or characters_left <= 0:
             return tuple(violations), True
-        pointer = as_pointer((*_steps(path), name))
-        room -= len(pointer)
-        violations.append(_repeated(pointer))
+        pointer = as_pointer((*_flatten_path(path), name))
+        characters_left -= len(pointer)
+        violations.append(_build_violation(pointer))
     return tuple(violations), False
 
 
-def _repeated_keys(text: bytes) -> Iterator[tuple[_Path, str]]:
+def _iterate_repeated_keys(text: bytes) -> Iterator[tuple[_Path, str]]:
     # Objects become tuples of pairs; numbers are not needed.
     root: Any = json.loads(text, object_pairs_hook=tuple, parse_int=str, parse_float=str)
     stack: list[tuple[_Path, Any]] = [(None, root)]
@@ -339,7 +337,7 @@ def _repeated_keys(text: bytes) -> Iterator[tuple[_Path, str]]:
         if type(value) is tuple:
             properties = dict(value)
             if len(properties) < len(value):
-                for name in _duplicates(value):
+                for name in _find_duplicates(value):
                     yield path, name
             children = [
                 ((path, name), child)
@@ -360,7 +358,7 @@ def _repeated_keys(text: bytes) -> Iterator[tuple[_Path, str]]:
 _CONTAINERS = {tuple, list}
 
 
-def _duplicates(pairs: tuple[tuple[str, Any], ...]) -> Iterator[str]:
+def _find_duplicates(pairs: tuple[tuple[str, Any], ...]) -> Iterator[str]:
     seen: set[str] = set()
     reported: set[str] = set()
     for name, _ in pairs:
@@ -371,7 +369,7 @@ def _duplicates(pairs: tuple[tuple[str, Any], ...]) -> Iterator[str]:
             yield name
 
 
-def _steps(path: _Path) -> list[str | int]:
+def _flatten_path(path: _Path) -> list[str | int]:
     steps = []
     while path is not None:
         path, step = path
@@ -380,7 +378,7 @@ def _steps(path: _Path) -> list[str | int]:
     return steps
 
 
-def _repeated(pointer: str) -> Violation:
+def _build_violation(pointer: str) -> Violation:
     return Violation(
         instance_location=pointer,
         keyword_location="",

@@ -15,20 +15,20 @@ __all__ = [
 ]
 
 UNREADABLE_CODES = frozenset({"PAYLOAD_NOT_JSON", "DUPLICATE_KEY"})
-"""Codes of the violations of a text that is not JSON, or is ambiguous JSON."""
+"""Codes of the violations for texts that are not JSON, or are ambiguous JSON."""
 
 
 class MalformedError(ValueError):
-    """A text is not JSON, or is ambiguous JSON; *violations* say why."""
+    """A text is not JSON, or is ambiguous JSON, for the reasons in *violations*."""
 
     def __init__(self, violations: tuple[Violation, ...], *, truncated: bool = False) -> None:
         super().__init__(violations)
         self.violations = violations
-        #: Whether there are more violations than these.
+        #: Whether there are further violations.
         self.truncated = truncated
 
 
-# Parts of msgspec's messages, and our texts for them.
+# Parts of msgspec's messages, each with the text for our message.
 _FAULTS = (
     ("trailing comma", "a trailing comma"),
     ("trailing characters", "text after the end of the JSON value"),
@@ -47,12 +47,12 @@ _REPORTED_ONE_LATER = {
     "invalid escape",
     "invalid character in unicode escape",
 }
-# Both alternatives begin with the same two characters, to which a search skips.
+# Both alternatives begin with the same two characters, so that the search can skip to them.
 _LONE_SURROGATE = re.compile(
     rb"\\u[dD](?:[89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F][0-9a-fA-F]{2})"
     rb"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD])[c-fC-F][0-9a-fA-F]{2})"
 )
-# Numbers that may have too many digits: at least half of them, or an exponent of four digits.
+# Numbers that may have too many digits: half of the limit, or an exponent of four digits.
 _LONG_NUMBER = re.compile(
     rb"(?<![0-9.eE+-])-?(?:[0-9]++(?:\.[0-9]++)?[eE][+-]?[0-9]{4,}+|(?=[0-9.]{2000})[0-9]++"
     rb"(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?)"
@@ -67,26 +67,26 @@ def diagnose(text: bytes, error: Exception) -> Violation:
         return _not_json("it begins with a byte order mark; JSON is UTF-8 without one")
     if not text.strip():
         return _not_json("it is empty")
-    # Blanks keep the offsets; `\\\\ud800` is a backslash and text.
-    if lone := _LONE_SURROGATE.search(text.replace(b"\\\\", b"  ")):
-        return _not_json("a lone surrogate", text, lone.start())
+    # An escaped backslash does not begin a surrogate. Blanks in its place keep the offsets.
+    if surrogate := _LONE_SURROGATE.search(text.replace(b"\\\\", b"  ")):
+        return _not_json("a lone surrogate", text, surrogate.start())
     message = str(error)
     offset = re.search(r"\(byte (\d+)\)", message)
     if offset is None:
         return _not_json("it ends before the value is complete", text, len(text))
-    return _not_json(*_fault(text, message, int(offset[1])))
+    return _not_json(*_describe_fault(text, message, int(offset[1])))
 
 
-def _fault(text: bytes, message: str, offset: int) -> tuple[str, bytes, int]:
-    for theirs, ours in _FAULTS:
-        if theirs in message:
-            return ours, text, offset - (theirs in _REPORTED_ONE_LATER)
+def _describe_fault(text: bytes, message: str, offset: int) -> tuple[str, bytes, int]:
+    for library_text, fault in _FAULTS:
+        if library_text in message:
+            return fault, text, offset - (library_text in _REPORTED_ONE_LATER)
     if re.match(rb"-?(?:NaN|Infinity)", text[max(offset - 1, 0) :].lstrip(b" [,:")):
         return "NaN and Infinity are not JSON numbers", text, offset
     before = text[:offset]
     if before.replace(b"\\\\", b"  ").replace(b'\\"', b"  ").count(b'"') % 2:
         return "an unescaped control character in a string", text, offset
-    # A word that begins like a literal is rejected at its end.
+    # msgspec rejects a word that begins like a literal at its end; report its start.
     return "an unexpected character", text, len(before.rstrip(_LETTERS))
 
 
@@ -105,14 +105,14 @@ def _not_json(fault: str, text: bytes = b"", offset: int | None = None) -> Viola
 
 
 def find_long_number(text: bytes) -> int | None:
-    """Return the offset of the first number in *text* that has too many digits."""
+    """Return the offset of the first number in *text* with too many digits, or None."""
     # Blanks keep the offsets.
     pieces = text.replace(b"\\\\", b"  ").replace(b'\\"', b"  ").split(b'"')
     outside = b'"'.join(pieces[::2])
     for number in _LONG_NUMBER.finditer(outside):
         if _is_too_long(number[0].decode()):
             strings = outside.count(b'"', 0, number.start())
-            # Of each string, one quote is left.
+            # One of the two quotes of each string remains.
             return number.start() + strings + sum(map(len, pieces[1 : 2 * strings : 2]))
     return None
 
@@ -126,7 +126,7 @@ def _is_too_long(number: str) -> bool:
 
 
 def line_and_column(text: bytes, offset: int) -> str:
-    """Return the place of *offset* in *text*, for people."""
+    """Return *offset* in *text* as line and column, for people."""
     before = text[:offset]
     line = before.count(b"\n") + 1
     column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")) + 1

@@ -1,21 +1,23 @@
-"""Coercion of values of a wrong type to the right one, where that is certain.
+"""Coercion of values to the required type, if the intent is certain.
 
-Models write numbers, objects and arrays as strings, mostly by accident. A value is
-changed only where a ``type`` rejects it:
+Models write numbers, objects and arrays as strings, mostly by accident. A value is changed
+only if ``type`` rejects it:
 
-- the JSON text of an object or an array is decoded. Faults inside it are repaired in
-  the next round, or reported at their location;
-- a scalar is converted only if the schema then accepts it. So it keeps its type where
-  another keyword would reject the new value, and the type is reported.
+- The JSON text of an object or an array is decoded. Faults inside it are repaired in the
+  next round, or reported at their location.
+- A scalar is converted only if the schema accepts the result. Otherwise it keeps its type,
+  and the wrong type is reported.
 
-Of a choice, the branch that was meant decides, if coercion makes it accept the value;
-otherwise the only coercion under which some branch accepts it.
+For a choice, the coercion for the intended branch is used if that branch then accepts the
+value. Otherwise a coercion is used if it is the only one with which any branch accepts the
+value.
 
-Conversions are safe: the value survives exactly and its text is the canonical spelling, so
-that no intended information is lost: "007" may mean more than 7, and "1e3" or " 5 " are not
-converted either. The empty string and "null" do not become null, a number does not become a
-boolean, and nothing is wrapped in an array.
+Conversions preserve the value exactly, and apply only to texts in canonical spelling, since
+other spellings may carry information: "007", "1e3" and " 5 " are not converted. The empty
+string and "null" do not become null, a number does not become a boolean, and no value is
+wrapped in an array.
 """
+# Decision 0021: only conversions that are exactly safe, and only where a type was required.
 
 import re
 from collections.abc import Callable, Iterator
@@ -23,7 +25,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from sidecheck_server.core.engines.applied import Path
+from sidecheck_server.core.engines.application import Path
 from sidecheck_server.core.engines.complete import CompleteEngine
 from sidecheck_server.core.engines.fault import Fault
 from sidecheck_server.core.engines.unevaluated import accepts
@@ -42,7 +44,7 @@ from sidecheck_server.core.types import Change, ChangeRule, JsonValue, as_pointe
 __all__ = ["coerce"]
 
 _LONGEST = MOST_DIGITS
-"""The longest text that is converted to a number, in characters."""
+"""Longest text that is converted to a number, in characters."""
 
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)")
 _DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)\.[0-9]+")
@@ -51,20 +53,19 @@ _BOOLEANS = {"true": True, "false": False}
 
 @dataclass(frozen=True, slots=True)
 class _Conversion:
-    """One row of the table."""
+    """Conversion of a scalar to another type."""
 
     rule: ChangeRule
     #: The name of the target type.
     target: str
-    #: Returns the converted value, or an empty list if it is not safe.
+    #: Returns the converted value in a list, or an empty list if that is not safe.
     convert: Callable[[Any], list[JsonValue]]
 
 
 def _decode_container(text: str, depth: int) -> list[JsonValue]:
-    """Return the object or array of which *text* is the JSON text, in a list, or an empty list.
+    """Decode the object or array in *text*; return it in a list.
 
-    It is empty if the container nests deeper than *depth*, or if *text* is ambiguous
-    JSON, as with duplicate keys.
+    The list is empty if *text* is not JSON, is ambiguous JSON, or nests deeper than *depth*.
     """
     if not text.lstrip(" \t\r\n").startswith(("{", "[")):
         return []
@@ -74,27 +75,27 @@ def _decode_container(text: str, depth: int) -> list[JsonValue]:
         return []
 
 
-def _integer(value: Any) -> list[JsonValue]:
+def _parse_integer(value: Any) -> list[JsonValue]:
     if not isinstance(value, str) or len(value) > _LONGEST or not _INTEGER.fullmatch(value):
         return []
     return [int(value)] if value != "-0" else []
 
 
-def _number(value: Any) -> list[JsonValue]:
+def _parse_number(value: Any) -> list[JsonValue]:
     if isinstance(value, str) and len(value) <= _LONGEST and _DECIMAL.fullmatch(value):
         number = read_number(value)
-        # An exact number has any text, but 1.10 may mean more than 1.1.
-        is_cut = isinstance(number, ExactNumber) and value.endswith("0")
-        return [number] if repr(number) == value and not is_cut else []
-    return _integer(value)
+        # An exact number keeps any spelling, but the zero of 1.10 may carry information.
+        has_final_zero = isinstance(number, ExactNumber) and value.endswith("0")
+        return [number] if repr(number) == value and not has_final_zero else []
+    return _parse_integer(value)
 
 
-def _boolean(value: Any) -> list[JsonValue]:
+def _parse_boolean(value: Any) -> list[JsonValue]:
     return [_BOOLEANS[value]] if isinstance(value, str) and value in _BOOLEANS else []
 
 
-def _number_text(value: Any) -> list[JsonValue]:
-    # 1.0 has several spellings, and the decoder does not keep the one that was sent.
+def _write_number(value: Any) -> list[JsonValue]:
+    # 1.0 has several spellings, and decoding loses the original one.
     if not is_number(value) or (isinstance(value, float) and value.is_integer()):
         return []
     if isinstance(value, ExactNumber) and _DECIMAL.fullmatch(value.text):
@@ -102,35 +103,35 @@ def _number_text(value: Any) -> list[JsonValue]:
     return [canonical_json(value).decode()]
 
 
-def _boolean_text(value: Any) -> list[JsonValue]:
+def _write_boolean(value: Any) -> list[JsonValue]:
     return [canonical_json(value).decode()] if isinstance(value, bool) else []
 
 
 _CONTAINERS = ("object", "array")
-"""The types that a JSON text is decoded to."""
+"""The types to which JSON texts are decoded."""
 
 _SCALARS = (
-    _Conversion(ChangeRule.STRING_TO_INTEGER, "integer", _integer),
-    _Conversion(ChangeRule.STRING_TO_NUMBER, "number", _number),
-    _Conversion(ChangeRule.STRING_TO_BOOLEAN, "boolean", _boolean),
-    _Conversion(ChangeRule.NUMBER_TO_STRING, "string", _number_text),
-    _Conversion(ChangeRule.BOOLEAN_TO_STRING, "string", _boolean_text),
+    _Conversion(ChangeRule.STRING_TO_INTEGER, "integer", _parse_integer),
+    _Conversion(ChangeRule.STRING_TO_NUMBER, "number", _parse_number),
+    _Conversion(ChangeRule.STRING_TO_BOOLEAN, "boolean", _parse_boolean),
+    _Conversion(ChangeRule.NUMBER_TO_STRING, "string", _write_number),
+    _Conversion(ChangeRule.BOOLEAN_TO_STRING, "string", _write_boolean),
 )
-"""What is safe among scalars. Of a value and the types demanded, at most one value comes."""
+"""Safe conversions of scalars. At most one applies to a value and a set of required types."""
 
 
 _PAYLOAD_DEPTH = Limits().payload_depth
 
 _MOST_ROUNDS = 16
-"""The most rounds of coercion. Texts nested in texts double their backslashes with each
-level, so that even a large payload has hardly more levels."""
+"""Most rounds of coercion. Each level of texts nested in texts doubles the backslashes, so
+that even a large payload hardly has more levels."""
 
-# In steps: a fault with the message of its repair, reading a branch of a choice.
+# Steps for a fault with the message of its repair, and for reading a branch of a choice.
 _FAULT = 300
 _BRANCH = 400
 
 _DEEPEST = 4
-"""How many choices, nested in each other, are tried branch by branch."""
+"""Most nested choices whose branches are tried."""
 
 
 def coerce(
@@ -142,9 +143,10 @@ def coerce(
     hide_values: bool,
     max_depth: int = _PAYLOAD_DEPTH,
 ) -> tuple[JsonValue, tuple[Change, ...]]:
-    """Return *value* with values of a wrong type coerced to the right one, and the changes.
+    """Coerce values of a wrong type in *value*; return the result and the changes.
 
-    A valid value stays as it is. With decoded texts it nests no deeper than *max_depth*.
+    A valid value is returned unchanged. With decoded texts, the result nests at most
+    *max_depth* deep.
 
     Raises:
         Exhausted: *budget* has too few steps.
@@ -166,7 +168,7 @@ class _Repair:
     old: Any
     new: Any
     rule: ChangeRule
-    #: The demanded type, and the path of the keyword that demands it.
+    #: The required type, and the path of the keyword that requires it.
     target: str
     schema_path: Path
 
@@ -194,12 +196,12 @@ class _Coercer:
         self._budget = budget
         self._scalars = scalars
         self._max_depth = max_depth
-        #: Paths that are not repaired again: two subschemas may demand different types.
-        self._settled: set[Path] = set()
-        #: The repairs of the last round, and the paths of those that turned out wrong.
-        self._last: _Repairs = {}
-        self._wrong: set[Path] = set()
-        #: The decoded texts of this round.
+        #: Paths that are not repaired again: two subschemas may require different types.
+        self._repaired_paths: set[Path] = set()
+        #: The repairs of the last round, and the paths of the unsuccessful ones.
+        self._last_repairs: _Repairs = {}
+        self._wrong_paths: set[Path] = set()
+        #: The texts decoded in this round.
         self._decoded: dict[Path, list[JsonValue]] = {}
 
     def coerce(self, original: JsonValue) -> tuple[JsonValue, list[_Repair]]:
@@ -208,74 +210,80 @@ class _Coercer:
         repairs: _Repairs = {}
         for rounds_left in reversed(range(_MOST_ROUNDS)):
             new_repairs = self._find_repairs(value)
-            for path in self._wrong:
+            for path in self._wrong_paths:
                 del repairs[path]
             value = apply_edits(
-                value, {path: self._last[path].old for path in self._wrong}, self._budget
+                value,
+                {path: self._last_repairs[path].old for path in self._wrong_paths},
+                self._budget,
             )
             new_repairs = {
                 path: repair
                 for path, repair in new_repairs.items()
-                if not self._is_within_wrong(path)
+                if not self._is_within_wrong_path(path)
             }
-            # Repairs of the last round could not be checked.
+            # Do not apply repairs in the last round: no further round would check them.
             if not new_repairs or not rounds_left:
                 break
-            self._last = new_repairs
-            self._settled |= new_repairs.keys()
+            self._last_repairs = new_repairs
+            self._repaired_paths |= new_repairs.keys()
             repairs |= new_repairs
             value = apply_edits(
                 value, {path: repair.new for path, repair in new_repairs.items()}, self._budget
             )
         return (value if repairs else original), list(repairs.values())
 
-    def _is_within_wrong(self, path: Path) -> bool:
-        return any(path[:length] in self._wrong for length in range(len(path) + 1))
+    def _is_within_wrong_path(self, path: Path) -> bool:
+        return any(path[:length] in self._wrong_paths for length in range(len(path) + 1))
 
     def _find_repairs(self, value: JsonValue) -> _Repairs:
-        """Return the repairs for *value*; collect the wrong repairs of the last round."""
+        """Return the repairs for *value*; collect unsuccessful repairs of the last round."""
         repairs: _Repairs = {}
-        self._wrong = set()
+        self._wrong_paths = set()
         self._decoded = {}
         for fault in self._validator.descend(value, self._schema):
             self._repair(fault, repairs, 0, certain=True)
         return repairs
 
     def _repair(self, fault: Fault, repairs: _Repairs, depth: int, *, certain: bool) -> bool:
-        """Add the repair of *fault* to *repairs*; return whether it repairs all of it.
+        """Add the repair of *fault* to *repairs*; return whether it is complete.
 
-        *certain* says whether the branches of choices that led to *fault* are certain.
+        *certain* says whether the choices on the path to *fault* have certain branches.
         """
         spend(self._budget, _FAULT)
         path = tuple(fault.absolute_path)
-        last = self._last.get(path) if certain else None
-        # A decoded container is only wrong if its type is; its content may be invalid.
-        if last is not None and (last.rule is not _DECODED or fault.keyword == "type"):
-            self._wrong.add(path)
+        last_repair = self._last_repairs.get(path) if certain else None
+        # A decoded container is wrong only if its type is; its contents may be invalid.
+        if last_repair is not None and (
+            last_repair.rule is not _DECODED or fault.keyword == "type"
+        ):
+            self._wrong_paths.add(path)
         if fault.explore_branch is not None:
             return self._repair_choice(fault, repairs, depth, certain=certain)
-        if fault.keyword == "type" and path not in self._settled and path not in repairs:
+        if fault.keyword == "type" and path not in self._repaired_paths and path not in repairs:
             for repair in islice(self._convert(fault, path), 1):
                 repairs[path] = repair
                 return repair.rule is not _DECODED
         return False
 
     def _convert(self, fault: Fault, path: Path) -> Iterator[_Repair]:
-        """Yield the repairs of a value that has none of the types that *fault* demands."""
+        """Yield the repairs of a value without any of the types that *fault* requires."""
         types = fault.keyword_value
-        demanded = [types] if isinstance(types, str) else types
-        old, at = fault.instance, tuple(fault.absolute_schema_path)
+        required = [types] if isinstance(types, str) else types
+        old, schema_path = fault.instance, tuple(fault.absolute_schema_path)
         for name in _CONTAINERS:
-            if name in demanded and isinstance(old, str):
+            if name in required and isinstance(old, str):
                 for new in self._decode(path, old):
                     if has_type(new, name, fault.scope.dialect.draft):
-                        yield _Repair(path, old, new, _DECODED, name, at)
+                        yield _Repair(path, old, new, _DECODED, name, schema_path)
         for conversion in _SCALARS if self._scalars else ():
-            if conversion.target in demanded:
+            if conversion.target in required:
                 spend(self._budget, _conversion_steps(old))
                 for new in conversion.convert(old):
                     if self._accepts(fault, new, fault.schema):
-                        yield _Repair(path, old, new, conversion.rule, conversion.target, at)
+                        yield _Repair(
+                            path, old, new, conversion.rule, conversion.target, schema_path
+                        )
 
     def _repair_choice(self, fault: Fault, repairs: _Repairs, depth: int, *, certain: bool) -> bool:
         """Add the repairs for one branch of a choice; return whether it then accepts."""
@@ -298,12 +306,12 @@ class _Coercer:
                     )
                     (complete if accepted else incomplete).append(branch_repairs)
         if not complete and not isinstance(chosen, int):
-            # The content of a text is repaired in the next round, once it is decoded.
+            # The next round repairs the contents of the decoded text.
             partial = next(
                 (candidate for candidate in incomplete if _decodes_itself(fault, candidate)), {}
             )
         unambiguous = bool(complete) and all(
-            _are_same(candidate, complete[0]) for candidate in complete
+            _are_equal(candidate, complete[0]) for candidate in complete
         )
         _merge(repairs, complete[0] if unambiguous else partial)
         return unambiguous
@@ -311,7 +319,7 @@ class _Coercer:
     def _repair_branch(
         self, fault: Fault, index: int, depth: int, *, certain: bool
     ) -> tuple[_Repairs, bool]:
-        """Return the repairs for one branch of a choice, and whether it then accepts."""
+        """Return the repairs for one branch, and whether it accepts the result."""
         assert fault.explore_branch is not None
         repairs: _Repairs = {}
         complete = True
@@ -332,7 +340,7 @@ class _Coercer:
         return accepts(self._validator.within(fault.scope), value, schema)
 
     def _decode(self, path: Path, text: str) -> list[JsonValue]:
-        """Return the container in *text*, the value at *path*; it is decoded once a round."""
+        """Decode the container in *text*, the value at *path*, once in each round."""
         if path not in self._decoded:
             spend(self._budget, decoding_steps(text))
             self._decoded[path] = _decode_container(text, self._max_depth - len(path))
@@ -346,8 +354,8 @@ def _conversion_steps(value: Any) -> int:
     return value.bit_length() if isinstance(value, int) else 1
 
 
-def _merge(repairs: _Repairs, more: _Repairs) -> None:
-    for path, repair in more.items():
+def _merge(repairs: _Repairs, added: _Repairs) -> None:
+    for path, repair in added.items():
         repairs.setdefault(path, repair)
 
 
@@ -356,7 +364,7 @@ def _decodes_itself(fault: Fault, repairs: _Repairs) -> bool:
     return repair is not None and repair.rule is _DECODED
 
 
-def _are_same(left: _Repairs, right: _Repairs) -> bool:
+def _are_equal(left: _Repairs, right: _Repairs) -> bool:
     return left.keys() == right.keys() and all(
         json_equal(left[path].new, right[path].new) for path in left
     )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
-from sidecheck_server.core.engines.applied import Path
+from sidecheck_server.core.engines.application import Path
 from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.types import JsonValue
 
@@ -18,16 +18,16 @@ class Absent(Enum):
 
 
 ABSENT = Absent.ABSENT
-"""Replacement of a property that is to be removed."""
+"""Replacement that removes a property."""
 
 Edits = Mapping[Path, JsonValue | Absent]
 """Replacements by path; no path is a prefix of another."""
 
 
 def apply_edits(value: JsonValue, edits: Edits, budget: Budget) -> JsonValue:
-    """Return *value* with *edits*: a new value that shares all unchanged parts.
+    """Apply *edits* to *value*; return a new value that shares all unchanged parts.
 
-    New properties are appended to their object. Without edits it is *value* itself.
+    New properties are appended to their object. Without edits the result is *value* itself.
 
     Raises:
         Exhausted: *budget* has too few steps for the copies.

@@ -1,14 +1,14 @@
-"""Application of all requested repairs, in order."""
+"""Application of the requested repairs, in a fixed order."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from sidecheck_server.core.engines.applied import (
+from sidecheck_server.core.engines.application import (
     AppliedSchema,
     Container,
     Path,
+    choose_single,
     list_unconditional,
-    only_accepting,
     property_subschemas,
     walk_containers,
 )
@@ -21,7 +21,7 @@ from sidecheck_server.core.payload import encode_json
 from sidecheck_server.core.repair.coercion import coerce
 from sidecheck_server.core.repair.edits import apply_edits
 from sidecheck_server.core.repair.types import Repairs, UnknownArguments
-from sidecheck_server.core.repair.unknown import strip_unknown_properties
+from sidecheck_server.core.repair.unknown_properties import strip_unknown_properties
 from sidecheck_server.core.types import Change, ChangeRule, JsonValue, as_pointer
 
 __all__ = [
@@ -31,21 +31,23 @@ __all__ = [
 ]
 
 _DEFAULT = 200
-"""Steps of one default, whatever its size."""
+"""Steps of one default, without its size."""
 
 _MOST_ROUNDS = 32
-"""How deep defaults may nest in defaults."""
+"""Deepest nesting of defaults in defaults."""
 
 
 def apply_defaults(
     engine: CompleteEngine, value: JsonValue, budget: Budget
 ) -> tuple[JsonValue, tuple[Change, ...]]:
-    """Return *value* with the defaults of absent properties, and those added or skipped.
+    """Add the defaults of absent properties to *value*; return the changes too.
+
+    The changes include skipped defaults.
 
     Raises:
         Exhausted: *budget* has too few steps.
     """
-    filler = _Filler(engine, budget)
+    filler = _DefaultFiller(engine, budget)
     value = filler.fill(value)
     return value, tuple(filler.changes.values())
 
@@ -57,11 +59,11 @@ class _Default:
     path: Path
     value: JsonValue
     schema_path: Path
-    #: The identity of the subschema that has it.
+    #: The identity of its subschema.
     owner: int
 
-    def change(self, rule: ChangeRule, outcome: str) -> Change:
-        """Return the report that the default had this *outcome*."""
+    def describe_change(self, rule: ChangeRule, outcome: str) -> Change:
+        """Return the change for the default, with *outcome* in its message."""
         name = quote(str(self.path[-1]))
         return Change(
             as_pointer(self.path),
@@ -71,7 +73,7 @@ class _Default:
         )
 
 
-class _Filler:
+class _DefaultFiller:
     """Application of defaults to one payload, in rounds."""
 
     def __init__(self, engine: CompleteEngine, budget: Budget) -> None:
@@ -93,7 +95,7 @@ class _Filler:
 
     def _find_applicable(self, value: JsonValue) -> Iterator[_Default]:
         """Yield the defaults that can be applied to *value*; report the others as skipped."""
-        for container in walk_containers(self._engine, value, self._budget, only_accepting):
+        for container in walk_containers(self._engine, value, self._budget, choose_single):
             if isinstance(container.value, dict):
                 for name, defaults in _defaults_in(container).items():
                     if defaults[0].path in self.changes:
@@ -106,7 +108,7 @@ class _Filler:
                         yield defaults[0]
 
     def _charge(self, default: _Default) -> None:
-        # A default may apply to every item of an array. It is shared, but written each time.
+        # A default may apply to every item of an array: one object, but encoded for each.
         spend(self._budget, _DEFAULT + _size(default.value))
 
     def _skip_reason(self, container: Container, name: str, defaults: list[_Default]) -> str:
@@ -129,13 +131,13 @@ class _Filler:
         return ""
 
     def _apply(self, value: JsonValue, defaults: list[_Default], *, guarded: bool) -> JsonValue:
-        """Return *value* with *defaults*; if *guarded*, without those that make it invalid."""
+        """Apply *defaults* to *value*; if *guarded*, skip those that make it invalid."""
         edits = {default.path: default.value for default in defaults}
         filled = apply_edits(value, edits, self._budget)
         if not guarded or self._is_valid(filled):
             for default in defaults:
                 self._owners[default.path] = default.owner
-                self.changes[default.path] = default.change(
+                self.changes[default.path] = default.describe_change(
                     ChangeRule.DEFAULT_APPLIED, "was applied"
                 )
             return filled
@@ -147,7 +149,7 @@ class _Filler:
         return self._apply(value, defaults[half:], guarded=True)
 
     def _skip(self, default: _Default, reason: str) -> None:
-        self.changes[default.path] = default.change(
+        self.changes[default.path] = default.describe_change(
             ChangeRule.DEFAULT_SKIPPED, f"was skipped: {reason}"
         )
 
@@ -168,7 +170,7 @@ def _defaults_in(container: Container) -> Mapping[str, list[_Default]]:
 
 
 def _defaults_of(schema: AppliedSchema, name: str, path: Path) -> Iterator[_Default]:
-    """Yield the defaults that *schema* has for its property *name*."""
+    """Yield the defaults that *schema* declares for the property *name*."""
     subschema = schema.schema["properties"][name]
     if not isinstance(subschema, dict) or not _MAY_LEAD_TO_DEFAULTS & subschema.keys():
         return
@@ -198,7 +200,7 @@ _MAY_LEAD_TO_DEFAULTS = {"default", "$ref", "$dynamicRef", "$recursiveRef", "all
 
 
 _CHUNK = 20
-"""Steps of writing one name, sign or value."""
+"""Steps of encoding one name, bracket, separator or scalar."""
 
 
 def apply_repairs(
@@ -211,7 +213,7 @@ def apply_repairs(
     hide_values: bool,
     max_depth: int,
 ) -> tuple[JsonValue, tuple[Change, ...]]:
-    """Return *value* after the *repairs*, and the changes.
+    """Apply *repairs* to *value*; return the result and the changes.
 
     The order is: coercion, unless *value* is *valid*; removal of unknown properties;
     defaults.
@@ -244,8 +246,8 @@ def encode_repaired(value: JsonValue, limits: Limits, budget: Budget) -> bytes:
 
     Raises:
         Exhausted: *budget* has too few steps.
-        RequestError: LIMIT_EXCEEDED if it is larger than a payload may be: defaults can
-            be large, and apply at many places.
+        RequestError: LIMIT_EXCEEDED if it exceeds the limit of payloads: defaults can be
+            large, and apply at many places.
     """
     chunks: list[bytes] = []
     size = 0
@@ -261,7 +263,7 @@ def encode_repaired(value: JsonValue, limits: Limits, budget: Budget) -> bytes:
 
 
 def _pieces(value: JsonValue) -> Iterator[bytes]:
-    """Yield the JSON text of *value* in pieces: signs, names and scalars."""
+    """Yield the JSON text of *value* in pieces: brackets, names and scalars."""
     if isinstance(value, dict) and value:
         separator = b"{"
         for name, part in value.items():

@@ -7,7 +7,7 @@ __all__ = ["Coercion", "Repairs", "UnknownArguments", "UnknownProperty"]
 
 
 class UnknownArguments(StrEnum):
-    """Treatment of properties that the schema does not know."""
+    """Treatment of properties that the schema does not declare."""
 
     #: The schema alone decides.
     SCHEMA = "schema"
@@ -20,25 +20,24 @@ class UnknownArguments(StrEnum):
 
 
 class Coercion(StrEnum):
-    """Which values of a wrong type are converted to the right one."""
+    """Values of a wrong type that are converted to the required type."""
 
     NONE = "none"
-    #: Strings that hold the JSON text of an object or an array.
+    #: Strings with the JSON text of an object or an array.
     JSON_STRINGS = "json_strings"
-    #: These, and scalars whose value survives the conversion exactly.
+    #: JSON strings, and scalars whose value the conversion preserves exactly.
     SAFE_SCALARS = "safe_scalars"
 
 
 @dataclass(frozen=True, slots=True)
 class UnknownProperty:
-    """A property that the schema neither knows nor forbids."""
+    """A property that the schema neither declares nor forbids."""
 
     #: JSON Pointer to the property.
     pointer: str
-    #: JSON Pointer to the ``properties`` that lack it, along the path of evaluation; the
-    #: first if there are several.
+    #: JSON Pointer to the first ``properties`` without it, along the path of evaluation.
     keyword_location: str
-    #: What is wrong with it, for people.
+    #: Description of the problem, for people.
     message: str
     #: The nearest known name, or "".
     suggestion: str = ""

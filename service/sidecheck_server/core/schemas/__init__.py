@@ -1,1 +1,1 @@
-"""The data model of schemas: dialects, keywords, resources, references, canonical form."""
+"""Data model of schemas: dialects, keywords, resources and canonical form."""

@@ -1,20 +1,20 @@
 """The canonical form of schemas, to which schemas of every dialect are lowered.
 
-It is JSON Schema draft-07 with these differences, so that one small code generator
-serves all dialects and no text of a schema ever becomes an identifier:
+It is JSON Schema draft-07 with the following differences. They let one small code generator
+support all dialects, and keep texts of a schema out of identifiers:
 
 * ``$ref`` is ``#/definitions/dN`` with a number N, and has no siblings.
-* ``pattern`` and the keys of ``patternProperties`` are numbers into `Lowered.patterns`;
-  ``format`` is a number into `Lowered.formats`.
-* ``const`` is an ``enum`` of one; a constant that is an array or an object is
-  `Constant`, a number into `Lowered.constants`.
-* ``type`` has one more name, ``int``: an integer that is not written as 1.0.
-* ``contains`` is always accompanied by ``minContains``, and may be by ``maxContains``.
-* ``byType`` is a list of ``[types, schema]``: a value must have one of the types, and
-  match the schema beside that type. No two of the types share a value.
+* ``pattern`` and the keys of ``patternProperties`` are indexes into
+  `LoweredSchema.patterns`; ``format`` is an index into `LoweredSchema.formats`.
+* ``const`` is an ``enum`` with one value; a constant that is an array or an object is a
+  `Constant`, an index into `LoweredSchema.constants`.
+* ``type`` has an additional name, ``int``: an integer without fraction or exponent.
+* ``contains`` always has a sibling ``minContains``, and may have a sibling ``maxContains``.
+* ``byType`` is a list of ``[types, schema]``: a value must have one of the types, and match
+  the schema of this type. No two types share a value.
 * ``byProperty`` has the ``name`` of a property and ``cases``, a list of ``[values,
-  schema]``: an object must have the property with one of the values (strings, booleans
-  or null), and match the schema beside that value. No value occurs twice.
+  schema]``: an object must have the property with one of the values (strings, booleans or
+  null), and match the schema of this value. No value occurs twice.
 * Annotations, identifiers and keywords without effect are absent.
 """
 
@@ -23,7 +23,7 @@ from typing import Any, TypeAlias
 
 from sidecheck_server.core.types import JsonValue
 
-__all__ = ["CannotLowerError", "Canonical", "Constant", "Lowered"]
+__all__ = ["CannotLowerError", "Canonical", "Constant", "LoweredSchema"]
 
 Canonical: TypeAlias = bool | dict[str, Any]
 
@@ -38,13 +38,13 @@ class CannotLowerError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A constant that is an array or an object: an index into `Lowered.constants`."""
+    """An array or object constant: an index into `LoweredSchema.constants`."""
 
     number: int
 
 
 @dataclass(slots=True)
-class Lowered:
+class LoweredSchema:
     """A schema in canonical form, as numbered definitions with the root ``d0``."""
 
     definitions: dict[str, Canonical] = field(default_factory=dict)

@@ -1,8 +1,8 @@
-"""Dialects: the keywords that the ``$schema`` of a schema puts in force; schema sources.
+"""Dialects, which determine the keywords in force, and sources of schemas.
 
-Five dialects are supported by name. Others are supported if their meta-schema is sent
-along: it names one of the five as its own dialect, and may disable a part of the
-keywords with ``$vocabulary``.
+Five dialects are built in. Other dialects are supported if their meta-schema is sent as a
+document: it declares one of the five as its dialect, and may disable keywords with
+``$vocabulary``.
 """
 
 import re
@@ -38,12 +38,12 @@ class Dialect:
     keywords: frozenset[str]
     #: Whether ``format`` is always asserted.
     asserts_format: bool = False
-    #: The meta-schema, if it is not one of the five.
+    #: The meta-schema, if the dialect is not built in.
     own_meta_schema: JsonValue = None
 
     @property
     def id_keyword(self) -> str:
-        """The keyword that gives a schema its URI."""
+        """The keyword that declares the URI of a schema."""
         return "id" if self.draft is Draft.DRAFT_04 else "$id"
 
     @property
@@ -95,12 +95,12 @@ def _no_document(_uri: str) -> JsonValue:
 def dialect_named(uri: str, find_document: FindDocument = _no_document) -> Dialect:
     """Return the dialect that *uri* names.
 
-    *find_document* returns the document sent along under a URI, or None.
+    *find_document* returns the document with a URI, or None.
 
     Raises:
-        RequestError: UNSUPPORTED_DIALECT if it is none of the five and no meta-schema
-            of that URI was sent along, or if that meta-schema requires an unknown
-            vocabulary (2020-12 core, section 8.1.2).
+        RequestError: UNSUPPORTED_DIALECT if the dialect is not built in and no document is
+            its meta-schema, or if the meta-schema requires an unknown vocabulary (2020-12
+            core, section 8.1.2).
     """
     return _dialect_named(_without_empty_fragment(uri), find_document, frozenset())
 
@@ -137,13 +137,13 @@ def _dialect_named(uri: str, find_document: FindDocument, seen: frozenset[str]) 
     if not isinstance(vocabularies, dict) or parent.draft.value < Draft.DRAFT_2019_09.value:
         return dialect
     prefix = f"https://json-schema.org/draft/{'-'.join(parent.draft.name.split('_')[1:])}/vocab/"
-    known = frozenset({row.vocabulary for row in KEYWORDS[parent.draft].values()})
-    known |= {"meta-data"}
+    supported_vocabularies = frozenset({row.vocabulary for row in KEYWORDS[parent.draft].values()})
+    supported_vocabularies |= {"meta-data"}
     if parent.draft is Draft.DRAFT_2020_12:
-        known |= {"format-assertion"}
+        supported_vocabularies |= {"format-assertion"}
     active = {name.removeprefix(prefix) for name in vocabularies if name.startswith(prefix)}
     for name, required in vocabularies.items():
-        if required is True and name.removeprefix(prefix) not in known:
+        if required is True and name.removeprefix(prefix) not in supported_vocabularies:
             raise RequestError(
                 ErrorReason.UNSUPPORTED_DIALECT,
                 f"the dialect {uri} requires the vocabulary {name}, which is not supported",
@@ -152,22 +152,22 @@ def _dialect_named(uri: str, find_document: FindDocument, seen: frozenset[str]) 
     return replace(
         dialect,
         keywords=keywords_of(parent.draft, frozenset(active)),
-        # Its presence demands assertion, whether or not it is required
-        # (2020-12 validation, section 7.2.2).
+        # The vocabulary demands assertion even if it is optional (2020-12 validation,
+        # section 7.2.2).
         asserts_format="format-assertion" in active,
     )
 
 
-# What the URIs of a draft have in common, however they are written.
+# The part by which misspelt URIs of a dialect still identify its draft.
 _DRAFT_IN_URI = re.compile(r"(?<![0-9])(2020-12|2019-09)(?![0-9])|draft[-/_]?0?([467])(?![0-9])")
 
 
 def _find_nearest(uri: str) -> str:
-    """Return the supported dialect of the draft that *uri* names in another way, or ""."""
-    named = _DRAFT_IN_URI.search(uri.lower())
-    if named is None:
+    """Return the supported dialect of the draft in the misspelt *uri*, or ""."""
+    draft = _DRAFT_IN_URI.search(uri.lower())
+    if draft is None:
         return ""
-    name = named[1] or f"draft-0{named[2]}"
+    name = draft[1] or f"draft-0{draft[2]}"
     return next(dialect.uri for dialect in DIALECTS.values() if dialect.name == name)
 
 
@@ -185,7 +185,7 @@ def _unsupported(uri: str) -> RequestError:
 
 @dataclass(frozen=True, slots=True)
 class SchemaSource:
-    """A schema text with everything else that its compilation depends on."""
+    """A schema text with all other inputs of its compilation."""
 
     #: The schema's JSON text in UTF-8.
     json: bytes

@@ -1,6 +1,6 @@
 """Table of the keywords of JSON Schema: their drafts, vocabularies and subschemas.
 
-The table alone defines where a schema has subschemas, so that a ``$ref`` inside
+The table is the only definition of the positions of subschemas, so that a ``$ref`` inside
 ``const`` or a property named ``default`` is never mistaken for a keyword. All code that
 walks schemas uses it.
 """
@@ -57,8 +57,8 @@ _TABLE = (
     Keyword("then", "applicator", _D7, position=Position.SCHEMA),
     Keyword("else", "applicator", _D7, position=Position.SCHEMA),
     Keyword("dependentSchemas", "applicator", _D19, position=Position.SCHEMA_MAP),
-    # Split in two in 2019-09, which recommends to support it further
-    # (2019-09 validation, appendix A).
+    # Split in two in 2019-09, which recommends continued support (2019-09 validation,
+    # appendix A).
     Keyword("dependencies", "applicator", position=Position.SCHEMA_OR_NAMES_MAP),
     Keyword("prefixItems", "applicator", _D20, position=Position.SCHEMAS),
     Keyword("items", "applicator", until=_D19, position=Position.SCHEMA_OR_SCHEMAS),
@@ -110,7 +110,7 @@ def _by_draft() -> Iterator[tuple[Draft, Mapping[str, Keyword]]]:
 
 
 KEYWORDS: Mapping[Draft, Mapping[str, Keyword]] = MappingProxyType(dict(_by_draft()))
-"""The keywords of each draft by name. All others are annotations."""
+"""Keywords of each draft by name; all other keywords are annotations."""
 
 APPLICATORS: Mapping[Draft, Mapping[str, Position]] = MappingProxyType(
     {
@@ -120,7 +120,7 @@ APPLICATORS: Mapping[Draft, Mapping[str, Position]] = MappingProxyType(
         for draft, rows in KEYWORDS.items()
     }
 )
-"""The keywords of each draft that have subschemas, and where in their values."""
+"""Keywords of each draft that have subschemas, and the positions of these in their values."""
 
 
 def keywords_of(draft: Draft, vocabularies: frozenset[str]) -> frozenset[str]:
@@ -139,11 +139,11 @@ def subschemas(
 ) -> list[tuple[tuple[str | int, ...], JsonValue]]:
     """Return the direct subschemas of *schema*, each with the path to it.
 
-    Values at the position of a subschema are included even if they are not schemas: only
-    validation against the meta-schema tells.
+    Every value at the position of a subschema is included; only validation against the
+    meta-schema decides whether it is a schema.
     """
     applicators = APPLICATORS[draft]
-    found: list[tuple[tuple[str | int, ...], JsonValue]] = []
+    children: list[tuple[tuple[str | int, ...], JsonValue]] = []
     for name, value in schema.items():
         position = applicators.get(name)
         if position is None:
@@ -151,13 +151,13 @@ def subschemas(
         if position is Position.SCHEMA or (
             position is Position.SCHEMA_OR_SCHEMAS and not isinstance(value, list)
         ):
-            found.append(((name,), value))
+            children.append(((name,), value))
         elif isinstance(value, list):
-            found += [((name, index), item) for index, item in enumerate(value)]
+            children += [((name, index), item) for index, item in enumerate(value)]
         elif isinstance(value, dict):
-            found += [
+            children += [
                 ((name, key), item)
                 for key, item in value.items()
                 if position is Position.SCHEMA_MAP or not isinstance(item, list)
             ]
-    return found
+    return children

@@ -1,10 +1,10 @@
 """Resolution of the references of a schema, once and without a payload.
 
-`survey_schema` walks every reachable subschema: those at the positions that the dialect
-defines, and the targets of references. Every reference must resolve within the schema,
-its documents and the published meta-schemas, even in a branch that no payload reaches.
-Nothing is ever fetched. A survey is complete, and may be relied on, if it lists no
-reference as unresolved, no resource as unreadable and no conflict.
+`survey_schema` walks every reachable subschema: the subschemas at the positions that the
+dialect defines, and the targets of references. Every reference must resolve within the
+schema, its documents and the published meta-schemas, even in a branch that no payload
+reaches. Nothing is ever fetched. A survey is complete, and may be used, if it lists no
+unresolved reference, no unreadable resource and no conflict.
 """
 
 from collections import deque
@@ -34,7 +34,7 @@ REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _REFERENCES = frozenset(REFERENCES)
 
 _PLACE_LENGTH = 300
-"""The longest place shown in a message, in characters."""
+"""Longest place in a message, in characters."""
 
 
 @dataclass(slots=True, eq=False)
@@ -42,13 +42,13 @@ class Subschema:
     """An object schema with its resource and its path."""
 
     schema: dict[str, JsonValue]
-    #: The resource that contains it, against which its references are resolved.
+    #: The resource that contains it and resolves its references.
     resource: Resource
-    #: The subschema from which it was reached; None for the root.
+    #: The subschema that contains it or refers to it; None for the root.
     parent: "Subschema | None" = None
-    #: The path from there by position, or to the keyword that refers to it.
+    #: The path from the parent to it, or to the keyword that refers to it.
     path: tuple[str | int, ...] = ()
-    #: The reference from there; None if it was reached by its position.
+    #: The reference from the parent; None if the parent contains it.
     reference: str | None = None
 
     @property
@@ -64,8 +64,8 @@ class Subschema:
 
     @property
     def place(self) -> str:
-        """The path from the root, for people; of a long one the end."""
-        # Not cached: many subschemas may be below one very long name.
+        """The path from the root, for people; a long path is shortened to its end."""
+        # Not cached, since many subschemas may be below one very long name.
         steps: list[str] = []
         current: Subschema | None = self
         length = 0
@@ -90,17 +90,17 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class UnresolvedReference:
-    """A reference that has no target, or none that is a schema."""
+    """A reference without a target, or whose target is not a schema."""
 
     subschema: Subschema
     keyword: str
-    #: What is wrong with it, for people.
+    #: Description of the fault, for people.
     fault: str
 
 
 @dataclass(frozen=True, slots=True)
 class UnreadableResource:
-    """A resource whose dialect is not known."""
+    """A resource in an unknown dialect."""
 
     #: The subschema that is the resource, or that refers to it.
     subschema: Subschema
@@ -116,7 +116,7 @@ class Survey:
     The keys are valid as long as the surveyed schema is alive.
     """
 
-    #: In document order; what only references reach, in the order of the references.
+    #: In document order; after that, targets outside the schema, in the order of references.
     reached: dict[int, Subschema] = field(default_factory=dict)
     references: dict[tuple[int, str], Reference] = field(default_factory=dict)
     unresolved: list[UnresolvedReference] = field(default_factory=list)
@@ -128,15 +128,15 @@ Check = Callable[[Subschema], None]
 
 
 def survey_schema(resources: Resources, check: Check, limits: Limits) -> Survey:
-    """Return the survey of the root of *resources*, which is an object.
+    """Return the survey of the root of *resources*, which must be an object.
 
-    *check* is called, before it is walked, with every subschema that has a dialect of its
-    own or that only a reference reaches: no other check against a meta-schema covers it.
-    The schema need not be valid; what stands where a subschema should and is none is
-    passed over.
+    *check* is called with every subschema that declares another dialect or that only a
+    reference reaches, before its subschemas are walked: the check of the root against its
+    meta-schema does not cover these. The schema need not be valid: values that are not
+    schemas are skipped.
 
     Raises:
-        RequestError: LIMIT_EXCEEDED for too many subschemas; and the errors of *check*.
+        RequestError: LIMIT_EXCEEDED for too many subschemas; errors of *check*.
     """
     return _Surveyor(resources, check, limits).survey()
 
@@ -152,7 +152,7 @@ class _Surveyor:
     def survey(self) -> Survey:
         root = self.resources.root
         assert isinstance(root.contents, dict)
-        # Reads all resources now, so that their conflicts are known before evaluation.
+        # This reads all resources, so that their conflicts are known before evaluation.
         self.resources.rooted_at(root.contents)
         referring = deque(self.walk(Subschema(root.contents, root)))
         while referring:
@@ -162,7 +162,7 @@ class _Surveyor:
         return self.result
 
     def walk(self, start: Subschema) -> list[Subschema]:
-        """Add the subschemas at and below *start* by position; return those that refer."""
+        """Add *start* and the subschemas that it contains; return those with references."""
         referring: list[Subschema] = []
         reached, stack = self.result.reached, [start]
         while stack:
@@ -178,12 +178,12 @@ class _Surveyor:
         return referring
 
     def children(self, parent: Subschema) -> list[Subschema]:
-        """Return the subschemas of *parent* that are objects and can be read."""
+        """Return the subschemas of *parent* that are objects in a known dialect."""
         schema, resource = parent.schema, parent.resource
         dialect = resource.dialect
         if "$ref" in schema and dialect.reference_hides_siblings:
             return []
-        found: list[Subschema] = []
+        children: list[Subschema] = []
         for path, value in subschemas(schema, dialect.draft):
             if isinstance(value, dict):
                 inner = None
@@ -191,16 +191,16 @@ class _Surveyor:
                     inner = self.resources.rooted_at(value)
                 child = Subschema(value, inner or resource, parent, path)
                 if inner is None or self.enter(child, inner, dialect):
-                    found.append(child)
-        return found
+                    children.append(child)
+        return children
 
     def enter(self, child: Subschema, resource: Resource, dialect: Dialect) -> bool:
-        """Return whether *child*, a *resource* in one of *dialect*, can be read."""
+        """Return whether *child*, a *resource* embedded in one of *dialect*, can be read."""
         if resource.error is not None:
             self.add_unreadable(child, "$schema", resource)
             return False
         if resource.dialect.uri != dialect.uri:
-            # The meta-schema of its parent does not apply to it (2020-12 core, 9.3.3).
+            # The meta-schema of the parent does not apply to it (2020-12 core, 9.3.3).
             self.check(child)
         return True
 
@@ -211,7 +211,7 @@ class _Surveyor:
             self.result.unreadable.append(unreadable)
 
     def follow(self, subschema: Subschema) -> Iterator[Subschema]:
-        """Resolve the references of *subschema*; yield the targets not reached yet."""
+        """Resolve the references of *subschema*; yield the unreached targets."""
         for keyword in REFERENCES:
             if keyword not in subschema.schema or keyword not in subschema.dialect.keywords:
                 continue
@@ -227,7 +227,7 @@ class _Surveyor:
     def resolve(self, subschema: Subschema, keyword: str) -> Reference | None:
         uri = subschema.schema[keyword]
         if not isinstance(uri, str):
-            # Only the meta-schema of draft 4 lets this pass.
+            # Only the meta-schema of draft 4 accepts this.
             self.add_unresolved(subschema, keyword, "it is not a string")
             return None
         try:
@@ -249,11 +249,12 @@ class _Surveyor:
         self.result.unresolved.append(UnresolvedReference(subschema, keyword, fault))
 
     def dynamic(self, name: str, initial: Reference) -> Reference:
-        """Resolve ``$dynamicRef`` (2020-12 core, section 8.2.3.2) as far as it is static.
+        """Resolve ``$dynamicRef`` (2020-12 core, section 8.2.3.2), statically if possible.
 
-        Evaluation starts at the root, so the root is the outermost resource of any
-        dynamic scope: if it has the anchor, it is always the target.
+        Evaluation starts at the root, so the root is the outermost resource of every dynamic
+        scope: if the root declares the anchor, its anchor is always the target.
         """
+        # Decision 0002: the fast engine can evaluate references that resolve statically.
         root = self.resources.root
         if name not in initial.resource.dynamic_anchors:
             return initial

@@ -1,14 +1,13 @@
-"""Resources: the schema, its documents and the schemas embedded in them, by URI.
+"""Index of resources by URI: the schema, its documents, and embedded schemas.
 
-A resource is a schema with a URI of its own (2020-12 core, section 4.3.5), and may
-declare a dialect of its own, wherever it is embedded (section 9.3.3). Resources,
-anchors and dialects are indexed once, at the positions where the dialect of each
-resource has subschemas, and only when the first reference is resolved.
-
-The resolvers of ``referencing`` are not used: they miss some embedded resources (those
-under ``dependencies`` beside an array of names), know only the published dialects, and
-omit from the dynamic scope a resource that is entered without a reference.
+A resource is a schema with a URI (2020-12 core, section 4.3.5). It may declare a dialect,
+wherever it is embedded (section 9.3.3). Resources, anchors and dialects are indexed once,
+when the first reference is resolved, at the positions where the dialect of each resource
+has subschemas.
 """
+# Decision 0012: the resolvers of `referencing` are not used. They miss some embedded
+# resources (under `dependencies` next to an array of names), support only the published
+# dialects, and omit from the dynamic scope a resource that is entered without a reference.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -35,14 +34,14 @@ __all__ = [
 ]
 
 _NAMING = frozenset({"$id", "id", "$anchor", "$dynamicAnchor"})
-"""The keywords by which a schema, in some dialect, has a URI or an anchor."""
+"""Keywords that declare a URI or an anchor in some dialect."""
 
 
 def may_name_parts(text: bytes, dialect: Dialect) -> bool:
-    """Return whether the schema *text*, in *dialect*, may have a URI or an anchor in it.
+    """Return whether the schema *text*, in *dialect*, may declare a URI or an anchor.
 
-    ``id``, which many properties are called, is a keyword of draft 4 only; a part may only be
-    of that draft, or of an unknown one, if it declares a dialect.
+    ``id``, a frequent name of properties, is a keyword only in draft 4. An embedded schema
+    is in another draft than *dialect* only if it has ``$schema``.
     """
     if b"\\u" in text or b"$id" in text or b"$anchor" in text or b"$dynamicAnchor" in text:
         return True
@@ -53,24 +52,24 @@ def may_name_parts(text: bytes, dialect: Dialect) -> bool:
 def embedded_identifier(
     schema: dict[str, JsonValue], dialect: Dialect, parent: Dialect
 ) -> str | None:
-    """Return the URI that *schema*, a subschema of a resource in the dialect *parent*, declares.
+    """Return the URI that *schema*, embedded in a resource, declares.
 
-    *dialect* is the one that it declares, or *parent*. An identifier counts if it is one
-    in either: the text of an embedded draft-04 schema may have kept its ``id``, or have
-    got the ``$id`` by which the schema around it recognizes a resource.
+    *dialect* is the dialect that *schema* declares, or *parent*. The identifier keywords of
+    both count: an embedded draft-04 schema may have its own ``id``, or the ``$id`` by which
+    the enclosing schema recognizes a resource.
     """
     identifier = _identifier_of(schema, dialect)
     return identifier if identifier or dialect is parent else _identifier_of(schema, parent)
 
 
 def _identifier_of(schema: JsonValue, dialect: Dialect) -> str | None:
-    """Return the URI that *schema* declares, relative to that of its parent."""
+    """Return the URI that *schema* declares, relative to the URI of its parent."""
     if not isinstance(schema, dict) or ("$ref" in schema and dialect.reference_hides_siblings):
         return None
     identifier = schema.get(dialect.id_keyword)
     if not isinstance(identifier, str):
         return None
-    # Before 2019-09 a mere fragment was an anchor (draft-07 core, section 8.2.3).
+    # Before 2019-09, an identifier that is only a fragment is an anchor (draft-07 core, 8.2.3).
     return identifier.rstrip("#") if not identifier.startswith("#") else None
 
 
@@ -99,7 +98,7 @@ _STANDARD = (STANDARD_DIALECTS[Draft.DRAFT_04], STANDARD_DIALECTS[Draft.DRAFT_20
 """Dialects with the two keywords for identifiers."""
 
 DialectOf = Callable[[JsonValue, Dialect], Dialect]
-"""Returns the dialect that a resource declares, given that of its parent."""
+"""Takes a resource and the dialect of its parent; returns the dialect of the resource."""
 
 
 class UnresolvableError(LookupError):
@@ -108,16 +107,16 @@ class UnresolvableError(LookupError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Resource:
-    """A schema with a URI of its own, against which its references are resolved."""
+    """A schema with a URI, which is the base of its references."""
 
     uri: str
     contents: JsonValue
     dialect: Dialect
     #: The targets of plain-name fragments.
     anchors: dict[str, JsonValue] = field(default_factory=dict)
-    #: Those of them that may be targets of ``$dynamicRef`` in other resources.
+    #: The anchors that may be targets of ``$dynamicRef`` in other resources.
     dynamic_anchors: dict[str, JsonValue] = field(default_factory=dict)
-    #: Why its dialect is not known, so that its contents stand as ``true``; None if it is.
+    #: The error of an unknown dialect, in which case the contents count as ``true``; or None.
     error: RequestError | None = None
 
     @property
@@ -132,9 +131,9 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Two different schemas with one URI or one anchor."""
+    """Two different schemas with the same URI or anchor."""
 
-    #: The one that was read later, and the keyword that names it.
+    #: The schema that was read later, and the keyword with the URI or anchor.
     schema: dict[str, JsonValue]
     keyword: str
     #: ``URI`` or ``anchor``.
@@ -145,10 +144,10 @@ class Conflict:
 class Resources:
     """Index of the resources of one schema and its documents.
 
-    Documents have the URI that they were sent with and the one that they declare; the
-    published meta-schemas are always included. Resources are indexed by the identity of
-    their contents too, so schema and documents must not change. The root is not searched for
-    anchors and embedded resources if it is known that it *has_parts* of that kind nowhere.
+    A document has the URI with which it was sent and the URI that it declares. The published
+    meta-schemas are always included. Resources are indexed by the identity of their contents
+    too, so schema and documents must not change. Without *has_parts*, the root is known to
+    have neither anchors nor embedded resources, and is not searched for them.
     """
 
     def __init__(
@@ -168,14 +167,14 @@ class Resources:
         self._has_parts = has_parts
         self._dialects = {dialect.uri}
         self._has_unknown_dialect = False
-        #: The conflicts between the schemas read so far. With one, the target of a
-        #: reference would depend on which was read first.
+        #: The conflicts between the schemas read so far. With a conflict, the target of a
+        #: reference would depend on the order of reading.
         self.conflicts: list[Conflict] = []
         self.root = Resource(_identifier_of(root, dialect) or "", root, dialect)
 
     @property
     def has_several_dialects(self) -> bool:
-        """Whether the resources read so far are of more than one dialect."""
+        """Whether the resources read so far are in more than one dialect."""
         self._read_root()
         return len(self._dialects) > 1 or self._has_unknown_dialect
 
@@ -213,7 +212,7 @@ class Resources:
         if uri not in self._by_uri and uri in self._documents:
             self._read(uri, self._documents[uri])
         if uri not in self._by_uri:
-            # It may be embedded in a document that was not read yet.
+            # It may be embedded in an unread document.
             for document, contents in self._documents.items():
                 if document not in self._by_uri:
                     self._read(document, contents)
@@ -247,7 +246,7 @@ class Resources:
         try:
             dialect = self._dialect_of(contents, self.root.dialect)
         except RequestError as error:
-            # It only matters if the document is referred to.
+            # The error is raised only if a reference leads to the document.
             self._by_uri[uri] = Resource(uri, True, self.root.dialect, error=error)  # noqa: FBT003
             return
         identifier = _identifier_of(contents, dialect)
@@ -258,11 +257,13 @@ class Resources:
 
     def _add(self, resource: Resource) -> None:
         contents = resource.contents
-        known = self._by_uri.setdefault(resource.uri, resource).contents
+        earlier = self._by_uri.setdefault(resource.uri, resource).contents
         if resource.uri and isinstance(contents, dict):
-            known = self._documents.get(resource.uri, known)
+            earlier = self._documents.get(resource.uri, earlier)
             # The published meta-schemas are built in.
-            if _differ(PUBLISHED.get(resource.uri, known), contents) or _differ(known, contents):
+            if _differ(PUBLISHED.get(resource.uri, earlier), contents) or _differ(
+                earlier, contents
+            ):
                 keyword = "id" if "$id" not in contents else "$id"
                 self.conflicts.append(Conflict(contents, keyword, "URI", resource.uri))
         self._by_contents[id(contents)] = resource
@@ -287,9 +288,9 @@ class Resources:
 
     def _add_anchors(self, schema: dict[str, JsonValue], resource: Resource) -> None:
         for name, keyword, dynamic in _anchors_of(schema, resource.dialect):
-            known = resource.anchors.setdefault(name, schema)
-            if _differ(known, schema):
-                # An error is permitted (2020-12 core, section 8.2.2).
+            earlier = resource.anchors.setdefault(name, schema)
+            if _differ(earlier, schema):
+                # The specification permits an error (2020-12 core, section 8.2.2).
                 self.conflicts.append(Conflict(schema, keyword, "anchor", name))
             if dynamic:
                 resource.dynamic_anchors.setdefault(name, schema)
@@ -313,9 +314,9 @@ class Resources:
     def _unreadable(
         self, schema: dict[str, JsonValue], parent: Resource, error: RequestError
     ) -> Resource:
-        """Return the resource with the root *schema*, whose dialect is unknown for *error*.
+        """Return the resource with the root *schema*, whose dialect is unknown (*error*).
 
-        It is *parent* if *schema* would be no resource in any dialect.
+        Return *parent* if *schema* is not a resource in any dialect.
         """
         identifiers = {dialect.id_keyword: _identifier_of(schema, dialect) for dialect in _STANDARD}
         identifier = identifiers["$id"] or identifiers["id"]
@@ -330,15 +331,15 @@ class Resources:
 
 
 def _join(base: str, reference: str) -> str | None:
-    """Return *reference* resolved against *base*, or None if it is not a URI reference."""
+    """Return *reference* resolved against *base*; None for an invalid reference."""
     try:
         return urljoin(base, reference)
     except ValueError:
         return None
 
 
-def _differ(known: JsonValue, other: JsonValue) -> bool:
-    return known is not other and not json_equal(known, other)
+def _differ(earlier: JsonValue, later: JsonValue) -> bool:
+    return earlier is not later and not json_equal(earlier, later)
 
 
 def _is_index_in(step: str, items: list[JsonValue]) -> bool:

@@ -1,6 +1,6 @@
-"""Walk over the subschemas of a schema, each with its path.
+"""Traversal of the subschemas of a schema, with their paths.
 
-Unlike `references.survey_schema` it follows no references, and takes any JSON value, not
+Unlike `references.survey_schema`, it follows no references and takes any JSON value, not
 only an admitted schema.
 """
 
@@ -36,11 +36,11 @@ class SchemaLocation:
 
 
 def walk_schema(schema: Any, budget: Budget) -> Iterator[SchemaLocation]:
-    """Yield the subschemas of *schema* that are objects, in document order, itself first.
+    """Yield *schema* and its subschemas that are objects, in document order.
 
-    The dialect of its resource says which keywords of a subschema have subschemas. An
-    unknown dialect counts as 2020-12, and in an embedded resource as that around it.
-    Values elsewhere, as in ``const``, are data.
+    The dialect of a resource determines which keywords have subschemas. An unknown dialect
+    counts as 2020-12; in an embedded resource, as the dialect of the parent. Values at other
+    positions, as in ``const``, are data.
 
     Raises:
         Exhausted: *budget* is spent.
@@ -70,7 +70,7 @@ def walk_schema(schema: Any, budget: Budget) -> Iterator[SchemaLocation]:
 def contains_keyword(schema: Any, keyword: str, budget: Budget) -> bool:
     """Return whether any object in *schema*, subschema or data, has *keyword*.
 
-    It takes a tenth of the time of `walk_schema`.
+    It is ten times faster than `walk_schema`.
 
     Raises:
         Exhausted: *budget* is spent.
@@ -91,14 +91,14 @@ def contains_keyword(schema: Any, keyword: str, budget: Budget) -> bool:
 
 
 def declared_draft(schema: dict[str, Any], default: Draft = DEFAULT_DIALECT.draft) -> Draft:
-    """Return the draft that *schema* declares; *default* if it is none or an unknown dialect."""
+    """Return the draft that *schema* declares, or *default*."""
     declared = schema.get("$schema")
     dialect = DIALECTS.get(declared.removesuffix("#")) if isinstance(declared, str) else None
     return default if dialect is None else dialect.draft
 
 
 def is_resource(schema: Any, draft: Draft) -> bool:
-    """Return whether *schema*, a subschema in a resource of *draft*, has a URI of its own."""
+    """Return whether *schema*, a subschema in a resource of *draft*, declares a URI."""
     if not isinstance(schema, dict) or ("$id" not in schema and "id" not in schema):
         return False
     own = STANDARD_DIALECTS[declared_draft(schema, draft)]

@@ -1,4 +1,4 @@
 """Tracing with OpenTelemetry: spans of calls and of the work that they cause.
 
-Nothing of it is imported, and nothing is wrapped, unless its variables switch it on.
+While tracing is off, nothing of OpenTelemetry is imported, and no part is wrapped.
 """

@@ -1,6 +1,6 @@
-"""Spans of calls, around the handlers of methods, whatever carries their calls.
+"""Spans of calls: wrappers of the handlers of methods, for every transport.
 
-The attributes are those of the conventions on RPC, which are a release candidate:
+The attributes follow the semantic conventions for RPC, which are a release candidate:
 https://github.com/open-telemetry/semantic-conventions/tree/v1.44.0/docs/rpc.
 """
 
@@ -53,14 +53,14 @@ _FIELDS: Final[Mapping[str, str]] = MappingProxyType(
         )
     }
 )
-"""The fields of the log that spans have too."""
+"""Attributes of spans for fields of the log."""
 
 _CANCELLED: Final = grpc.StatusCode.CANCELLED.name
 _DEADLINE_EXCEEDED: Final = grpc.StatusCode.DEADLINE_EXCEEDED.name
 
 
 class TracedCall:
-    """A call with its span, which ends with the block that the call is."""
+    """A call with its span; as a context manager, it ends the span."""
 
     __slots__ = ("_begun", "_call", "_spans", "context")
 
@@ -68,7 +68,7 @@ class TracedCall:
         self._call = call
         self._spans = spans
         self._begun = time.perf_counter()
-        #: The context of what the call causes.
+        #: The context for the work in the call.
         self.context = spans.context(parent)
 
     def __enter__(self) -> None:
@@ -88,12 +88,12 @@ class TracedCall:
 
     @property
     def peer(self) -> str:
-        """Who calls."""
+        """The address of the caller."""
         return self._call.peer
 
     @property
     def metadata(self) -> Mapping[str, str]:
-        """The metadata that are text."""
+        """The metadata with text values."""
         return self._call.metadata
 
     def time_remaining(self) -> float | None:
@@ -103,7 +103,7 @@ class TracedCall:
     def observe(
         self, fields: Mapping[str, Any], codes: Mapping[str, int], reasons: Mapping[str, int]
     ) -> None:
-        """Take what is logged of the responses."""
+        """Set attributes from the logged fields of the responses."""
         attributes = {_FIELDS[name]: value for name, value in fields.items() if name in _FIELDS}
         if reasons:
             attributes["sidecheck.reasons"] = sorted(reasons)
@@ -111,12 +111,12 @@ class TracedCall:
         self._call.observe(fields, codes, reasons)
 
     def observe_error(self, reason: ErrorReason | None) -> None:
-        """Take why the call failed."""
+        """Set the attribute for the reason of the failure."""
         self._spans.span.set_attribute("sidecheck.reason", _reason(reason))
         self._call.observe_error(reason)
 
     def _status(self, error: BaseException | None) -> str:
-        """Return the name of the status that *error*, or its absence, gives the call."""
+        """Return the name of the status of the call, which failed with *error* or not."""
         match error:
             case None:
                 return "OK"
@@ -128,7 +128,7 @@ class TracedCall:
                 return "UNKNOWN"
 
     def _status_of_cancelled(self) -> str:
-        """Return the status of the call, which the peer or its deadline ended."""
+        """Return the status of a call that the peer or the deadline has ended."""
         seconds = time.perf_counter() - self._begun
         is_late = has_passed_deadline(self._call.time_remaining(), seconds)
         return _DEADLINE_EXCEEDED if is_late else _CANCELLED
@@ -156,20 +156,20 @@ _Carried = tuple[bytes, "msgspec.json.Decoder[Any]"]
 
 
 class Origin(NamedTuple):
-    """What a span descends from."""
+    """Origin of a span: its parent and its links."""
 
-    #: Has the parent, if there is one.
+    #: The context with the parent span, if any.
     context: Context
     links: tuple[trace.Link, ...] = ()
 
 
 def context_of_call(call: Call) -> Context:
-    """Return the context in the metadata of *call*, or else that of the current task."""
+    """Return the context in the metadata of *call*, or else of the current task."""
     return propagate.extract(call.metadata, get_current())
 
 
 def context_of_message(request: object) -> Context | None:
-    """Return the context in `_meta` of the MCP message that *request* carries, if there is one."""
+    """Return the context in `_meta` of the MCP message in *request*, or None."""
     read = _MESSAGES.get(type(request))
     return None if read is None else _context_in(*read(request))
 
@@ -190,14 +190,14 @@ def _context_in(text: bytes, decoder: "msgspec.json.Decoder[Any]") -> Context | 
 def origin_of(ambient: Context, request: object) -> Origin:
     """Return the origin of a span for *request*, in the context *ambient* of its call.
 
-    The context of the message is the parent, and the span is linked to that of the call: the
-    one that caused the message is not always the one that carries it.
+    The parent is the span in the context of the message (SEP-414), and the span of the call is
+    linked: the sender of a message is not always its cause.
     """
     return _origin(ambient, context_of_message(request))
 
 
 def origin_of_text(ambient: Context, message: bytes) -> Origin:
-    """Return the origin of a span for the MCP *message*, as `origin_of` does; b"" for none."""
+    """Return the origin of a span for the MCP *message*; b"" for no message."""
     return _origin(ambient, _context_in(message, _MESSAGE))
 
 
@@ -213,13 +213,13 @@ def _span_context(context: Context) -> trace.SpanContext:
 
 
 class _Params(msgspec.Struct, rename={"carrier": "_meta"}):
-    """The params of a request, of which `_meta` alone is read."""
+    """The params of a request, reduced to `_meta`."""
 
     carrier: dict[str, Any] | None = None
 
     @property
     def meta(self) -> Mapping[str, str] | None:
-        """What the propagators read."""
+        """The text values of `_meta`, the input of propagators."""
         if self.carrier is None:
             return None
         return {name: text for name, text in self.carrier.items() if isinstance(text, str)}
@@ -238,7 +238,7 @@ class _Message(msgspec.Struct):
 _PARAMS: Final = msgspec.json.Decoder(_Params)
 _MESSAGE: Final = msgspec.json.Decoder(_Message)
 
-# A message that is not set is empty.
+# Unset messages are empty.
 _MESSAGES: Final[Mapping[type, Callable[[Any], _Carried]]] = MappingProxyType(
     {
         CheckMessageRequest: lambda request: (request.message.json, _MESSAGE),
@@ -247,7 +247,7 @@ _MESSAGES: Final[Mapping[type, Callable[[Any], _Carried]]] = MappingProxyType(
         ValidateStreamRequest: lambda request: (request.item.item.subject.call_params, _PARAMS),
     }
 )
-"""Where requests have the message of a peer, or the params of one."""
+"""Functions that return the MCP message in a request, or its params, with the decoder."""
 
 
 _KINDS: Mapping[Carrier, SpanKind] = MappingProxyType(
@@ -259,13 +259,13 @@ _KINDS: Mapping[Carrier, SpanKind] = MappingProxyType(
 
 
 class CallTracer:
-    """Makes the spans of calls."""
+    """Factory of spans for calls."""
 
     def __init__(self, tracer: Tracer) -> None:
         self._tracer = tracer
 
     def trace(self, methods: Iterable[Method], carrier: Carrier) -> Iterator[Method]:
-        """Yield *methods* with handlers that make a span of each call."""
+        """Yield *methods* with handlers that create a span for each call."""
         for method in methods:
             handlers = _Handlers(method, carrier, self._tracer)
             unary = method.kind is Kind.UNARY
@@ -273,9 +273,9 @@ class CallTracer:
 
     @contextmanager
     def observe(self, path: str, message: bytes) -> Iterator["_LocalCall"]:
-        """Make a span of a check in this process, which *message* causes.
+        """Create a span for a check in this process, caused by *message*.
 
-        The method of the API with the full name *path* would do the same.
+        *path* is the full name of the API method that makes the same check.
         """
         context, links = origin_of_text(get_current(), message)
         span = self._tracer.start_span(
@@ -298,15 +298,15 @@ class CallTracer:
 
 
 class _LocalCall:
-    """What comes of a check in this process, as attributes of its *span*."""
+    """A check in this process, whose outcome becomes attributes of its *span*."""
 
     def __init__(self, span: Span) -> None:
         self._span = span
-        #: Name of the status that a call would have.
+        #: Name of the status of an equivalent call.
         self.status = "CANCELLED"
 
     def completed(self, *verdicts: Verdict) -> None:
-        """Take the *verdicts*."""
+        """Record the *verdicts*."""
         self.status = "OK"
         violations = [violation for verdict in verdicts for violation in verdict.violations]
         invalid = sum(not verdict.valid for verdict in verdicts)
@@ -320,13 +320,13 @@ class _LocalCall:
         self._span.set_attributes(attributes)
 
     def failed(self, reason: ErrorReason | None) -> None:
-        """Take why there is no verdict."""
+        """Record the reason why there is no verdict."""
         self.status = "INTERNAL" if reason is None else STATUS_CODES[reason].name
         self._span.set_attribute("sidecheck.reason", "INTERNAL" if reason is None else reason.value)
 
 
 class _Handlers:
-    """The handler of a method, with spans around it."""
+    """Wrapper of the handler of a method, which creates spans."""
 
     def __init__(self, method: Method, carrier: Carrier, tracer: Tracer) -> None:
         self._handler = method.handler
@@ -358,7 +358,7 @@ class _Handlers:
             detach(token)
 
     async def stream(self, request: Any, call: Call) -> AsyncIterator[Any]:
-        """Yield the responses to *request*, or to each of a stream of them."""
+        """Yield the responses to *request*, a request or a stream of requests."""
         context = context_of_call(call)
         traced = TracedCall(call, CallSpans(self._start(context)), context)
         messages = _Messages(traced, self._tracer, f"{self._name} message")
@@ -367,7 +367,7 @@ class _Handlers:
         with traced, messages:
             async with aclosing(self._handler(request, traced)) as responses:
                 while True:
-                    # A generator may be resumed in another context than the one it began in.
+                    # A generator may be resumed in a different context.
                     token = attach(traced.context)
                     try:
                         response = await anext(responses)
@@ -385,7 +385,7 @@ class _Handlers:
 
 
 class _Messages:
-    """The messages of a stream that have trace contexts of their own, and so a span each.
+    """Spans for the messages of a stream that carry trace contexts.
 
     The response to a message precedes the next message.
     """
@@ -410,10 +410,10 @@ class _Messages:
             if context is not None:
                 span = self._tracer.start_span(self._name, context, links=self._link)
                 self._spans = CallSpans(span)
-                # Who resumes the stream next restores the context.
+                # The next resumption of the stream restores the context.
                 attach(self._spans.context(context))
             yield request
-            # The next may take long to come.
+            # Release the memory while waiting for the next request.
             del request
 
     def end(self, response: Any) -> None:

@@ -1,4 +1,4 @@
-"""Start and end of tracing."""
+"""Startup and shutdown of tracing."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -12,10 +12,10 @@ __all__ = ["running_tracing"]
 
 @asynccontextmanager
 async def running_tracing() -> AsyncIterator[Instrumentation]:
-    """Trace while the block runs, if the variables of OpenTelemetry say so.
+    """Trace within the context, if the variables of OpenTelemetry switch tracing on.
 
     Raises:
-        UnusableSettingsError: one cannot be used, or the packages that they need are missing.
+        UnusableSettingsError: a variable is invalid, or a required package is missing.
     """
     names = exporter_names()
     if not names:
@@ -27,7 +27,7 @@ async def running_tracing() -> AsyncIterator[Instrumentation]:
 
 
 async def _start(names: Sequence[str], stack: AsyncExitStack) -> Instrumentation:
-    """Start the SDK, which nothing imports while tracing is off, and stop it with *stack*."""
+    """Import and start the SDK; *stack* stops it."""
     try:
         from sidecheck_server.observability.tracing.sdk import running_tracer, wrap  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""What is traced of a service: wrappers of its parts, or the parts as they are."""
+"""Instrumentation of a service: wrappers of its parts, off by default."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -12,12 +12,12 @@ from sidecheck_server.workers.tasks import RunTask
 
 __all__ = ["Carrier", "Instrumentation", "TraceMethods"]
 
-#: Returns methods with handlers that make spans.
+#: Takes methods, and returns them with handlers that create spans.
 TraceMethods: TypeAlias = Callable[[Iterable[Method]], Iterable[Method]]
 
 
 class Carrier(Enum):
-    """What carries a call; its value is the attribute ``rpc.system.name`` of the span."""
+    """Transport of a call; the value is the attribute ``rpc.system.name`` of the span."""
 
     GRPC = "grpc"
     HTTP = "sidecheck_http"
@@ -33,11 +33,13 @@ def _untraced(_carrier: Carrier) -> TraceMethods:
 
 @dataclass(frozen=True, slots=True)
 class Instrumentation:
-    """The parts of a service that make spans; by default none does."""
+    """Traced parts of a service; the defaults create no spans."""
+
+    # Decision 0067: core and services know nothing of tracing; while it is off, it costs nothing.
 
     classes: ServiceClasses = field(default_factory=ServiceClasses)
     tasks: Callable[[RunTask], RunTask] = _unchanged
-    #: Returns what wraps the methods that a carrier brings calls to.
+    #: Returns the function that wraps the methods of a transport.
     methods: Callable[[Carrier], TraceMethods] = _untraced
-    #: Observes the checks that gateways ask for in the process.
+    #: Observes the checks that gateways request in the same process.
     checks: ObserveCalls = unobserved

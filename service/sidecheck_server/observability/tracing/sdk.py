@@ -1,4 +1,4 @@
-"""The SDK of OpenTelemetry: what makes spans, and takes them to the exporters."""
+"""Tracer and exporters of the SDK of OpenTelemetry."""
 
 import asyncio
 import logging
@@ -40,7 +40,7 @@ __all__ = [
 
 
 def wrap(tracer: Tracer) -> Instrumentation:
-    """Return parts that make spans by *tracer*."""
+    """Return the instrumentation that creates spans with *tracer*."""
     spans, calls = ChildSpans(tracer), CallTracer(tracer)
     classes = ServiceClasses(
         schemas=partial(TracedSchemas, spans),
@@ -57,21 +57,21 @@ def wrap(tracer: Tracer) -> Instrumentation:
 _SERVICE: Final = "sidecheck"
 
 _FLUSH_SECONDS: Final = 1.0
-"""How long the end of the server waits for the last spans to be exported."""
+"""Longest time that the end of the server waits for the export of the last spans."""
 
 _CLOSE_SECONDS: Final = 0.1
-"""How long exporters may take then to give up."""
+"""Longest time after that for an exporter to close."""
 
 _log = structlog.get_logger("sidecheck.tracing")
 
 
 @asynccontextmanager
 async def running_tracer(names: Sequence[str]) -> AsyncIterator[Tracer]:
-    """Yield a tracer whose spans the exporters *names* export; what is left goes at the end.
+    """Yield a tracer for the exporters *names*; export the remaining spans at the end.
 
     Raises:
         ModuleNotFoundError: a package of an exporter is not installed.
-        UnusableSettingsError: a variable of the SDK, or of an exporter, cannot be used.
+        UnusableSettingsError: a variable of the SDK, or of an exporter, is invalid.
     """
     with _only_handler(ExportFailures()):
         provider, exporters = _create_provider(names)
@@ -92,7 +92,7 @@ def _create_provider(names: Sequence[str]) -> tuple[TracerProvider, list[SpanExp
                 provider.add_span_processor(BatchSpanProcessor(exporter))
     except (ModuleNotFoundError, UnusableSettingsError):
         raise
-    except Exception as error:  # noqa: BLE001  (exporters raise what they like)
+    except Exception as error:  # noqa: BLE001  (exporters may raise any exception)
         raise UnusableSettingsError(f"tracing cannot start: {error}") from None
     if warnings.messages:
         provider.shutdown()
@@ -101,7 +101,7 @@ def _create_provider(names: Sequence[str]) -> tuple[TracerProvider, list[SpanExp
 
 
 def _resource() -> Resource:
-    """Return what the spans are of: what the variables say, by default this service."""
+    """Return the resource of the spans: from the variables, by default this service."""
     resource = Resource.create()
     attributes = {SERVICE_VERSION: __version__}
     # https://opentelemetry.io/docs/specs/semconv/resource/#service
@@ -120,7 +120,7 @@ def _load_exporter(name: str) -> Callable[[], SpanExporter]:
 
 
 class _Warnings(logging.Handler):
-    """Keeps the warnings of the SDK, which goes on with a default where it cannot use a value."""
+    """Collects the warnings of the SDK, which replaces invalid values by defaults."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -133,7 +133,7 @@ class _Warnings(logging.Handler):
 
 @contextmanager
 def _only_handler(handler: logging.Handler) -> Iterator[None]:
-    """Let nothing but *handler* have the records of the library in the block."""
+    """Pass the log records of the library only to *handler* within the context."""
     logger = logging.getLogger(LIBRARY)
     handlers, propagates = logger.handlers, logger.propagate
     logger.handlers, logger.propagate = [handler], False
@@ -144,19 +144,19 @@ def _only_handler(handler: logging.Handler) -> Iterator[None]:
 
 
 async def _stop(provider: TracerProvider, exporters: Sequence[SpanExporter]) -> None:
-    """Export what is left, without waiting for a collector that does not answer."""
+    """Export the remaining spans, without waiting for an unresponsive collector."""
     if await _finish(provider.shutdown, _FLUSH_SECONDS):
         return
     _log.warning("tracing.unfinished")
     for exporter in exporters:
-        # Ends what it is waiting for.
+        # Ends the pending export.
         await _finish(exporter.shutdown, _CLOSE_SECONDS)
 
 
 async def _finish(function: Callable[[], None], seconds: float) -> bool:
-    """Call *function*, and return whether it returned within *seconds*.
+    """Call *function* in a thread, and return whether it returned within *seconds*.
 
-    The thread is one that nobody waits for: those of an executor are joined at the exit.
+    It is a daemon thread, because the exit of the interpreter joins threads of executors.
     """
     loop = asyncio.get_running_loop()
     done = loop.create_future()

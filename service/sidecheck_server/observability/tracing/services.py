@@ -1,4 +1,4 @@
-"""Services that make spans of what they do for a call: look up, compile, evaluate, offload."""
+"""Services with spans for look-up, compilation, evaluation and offloading."""
 
 import time
 from collections.abc import Callable
@@ -33,13 +33,13 @@ _LOOKUP: Final = create_key("sidecheck-lookup")
 
 
 class _Lookup:
-    """The compiled schemas that a lookup asked the cache for."""
+    """Cache hits and misses for compiled schemas in one look-up."""
 
     hits = misses = 0
 
 
 class TracedResolver(TargetResolver):
-    """Resolver with a span ``lookup`` of each target."""
+    """Resolver with a span ``lookup`` for each target."""
 
     def __init__(self, spans: ChildSpans, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -71,7 +71,7 @@ class TracedResolver(TargetResolver):
 
 
 class TracedSchemas(CompiledSchemas):
-    """Cache of compiled schemas with a span ``compile`` of each that it does not have."""
+    """Cache of compiled schemas with a span ``compile`` for each miss."""
 
     def __init__(self, spans: ChildSpans, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -103,10 +103,10 @@ class TracedSchemas(CompiledSchemas):
 
 
 class TracedValidator(Validator):
-    """Validator with a span ``evaluate`` of each evaluation in the event loop.
+    """Validator with a span ``evaluate`` for each evaluation in the event loop.
 
-    Payloads of prepared targets have none: evaluating them is most of what their calls do, and
-    takes less time than the span would.
+    Evaluations for prepared targets have no span: they are most of the work of their calls,
+    and take less time than a span.
     """
 
     def __init__(self, spans: ChildSpans, *arguments: Any) -> None:
@@ -127,7 +127,7 @@ class TracedValidator(Validator):
 
 
 def trace_tasks(spans: ChildSpans, run: RunTask) -> RunTask:
-    """Return *run* with a span ``offload`` of each task, from its request to its result."""
+    """Return *run* with a span ``offload`` for each task, from request to result."""
 
     async def run_traced(task: Task[_Result], begun: Callable[[], None] = ignore_begin) -> _Result:
         attributes = {"sidecheck.task": task.name, **task.input_attributes()}
@@ -135,8 +135,8 @@ def trace_tasks(spans: ChildSpans, run: RunTask) -> RunTask:
             requested = time.perf_counter()
 
             def begin() -> None:
-                waited = round(time.perf_counter() - requested, 6)
-                span.set_attribute("sidecheck.wait_seconds", waited)
+                wait_seconds = round(time.perf_counter() - requested, 6)
+                span.set_attribute("sidecheck.wait_seconds", wait_seconds)
                 begun()
 
             result = await run(task, begin)

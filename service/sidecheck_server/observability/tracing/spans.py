@@ -1,7 +1,7 @@
-"""Spans of the work that a call causes, children of the span of the call.
+"""Spans for the work in a call, as children of the span of the call.
 
-Spans have what the log has, and no more: kinds and counts, never names, values or schemas of a
-request. Exceptions are not recorded, because their texts may have them.
+Like the log, spans contain kinds and counts, but never names, values or schemas of a request.
+Exceptions are not recorded, because their texts may contain these.
 """
 
 import logging
@@ -47,7 +47,7 @@ _log = structlog.get_logger("sidecheck.tracing")
 
 
 def add_span(_logger: Any, _method: str, event: EventDict) -> EventDict:
-    """Add the ids of the current span to *event*, in the form that OTLP and collectors have."""
+    """Add the ids of the current span to *event*, in the format of OTLP."""
     context = trace.get_current_span().get_span_context()
     if context.is_valid:
         event["trace_id"] = trace.format_trace_id(context.trace_id)
@@ -56,17 +56,17 @@ def add_span(_logger: Any, _method: str, event: EventDict) -> EventDict:
 
 
 class ExportFailures(logging.Handler):
-    """Logs what the library says of spans that it cannot export, at most once a minute."""
+    """Logs the library's messages about failed exports, at most once a minute."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
-        self._said = threading.Lock()
+        self._lock = threading.Lock()
         self._last = -_EVERY_SECONDS
         self._failures = 0
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Count *record*, and log it if none was in the last minute."""
-        with self._said:
+        """Count *record*, and log it unless one was logged in the last minute."""
+        with self._lock:
             self._failures += 1
             now = time.monotonic()
             if now - self._last < _EVERY_SECONDS:
@@ -76,20 +76,20 @@ class ExportFailures(logging.Handler):
 
 
 def describe(record: logging.LogRecord) -> str:
-    """Return the first line of *record* with statuses and numbers alone.
+    """Return the first line of *record*, with only statuses and numbers as arguments.
 
-    Other arguments are text of the collector, or of the network on the way to it.
+    Other arguments are texts from the collector or the network.
     """
     arguments = record.args if isinstance(record.args, tuple) else ()
-    shown = tuple(map(_shown, arguments))
+    texts = tuple(map(_format_argument, arguments))
     template = str(record.msg).partition("\n")[0]
     try:
-        return _FIELD.sub("%s", template) % shown if shown else template
+        return _FIELD.sub("%s", template) % texts if texts else template
     except (TypeError, ValueError):
         return template
 
 
-def _shown(argument: object) -> str:
+def _format_argument(argument: object) -> str:
     if isinstance(argument, grpc.StatusCode):
         return str(argument.name)
     return str(argument) if isinstance(argument, int | float) else "…"
@@ -98,10 +98,10 @@ def _shown(argument: object) -> str:
 Attributes: TypeAlias = Mapping[str, AttributeValue]
 
 _MOST_CHILDREN: Final = 128
-"""How many spans a call has below its own.
+"""Most spans below the span of a call.
 
-A batch or a registration may look up, compile and offload ten thousand times, and the queue of
-the exporter would drop spans of other calls for it.
+A batch or a registration may look up, compile and offload ten thousand times. That would fill
+the queue of the exporter, which would then drop spans of other calls.
 """
 
 _CALL: Final = create_key("sidecheck-call")
@@ -114,13 +114,13 @@ _SERVER_ERRORS: Final = frozenset(
         *(grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DATA_LOSS),
     )
 )
-"""Statuses that are errors of a server, by the conventions on gRPC."""
+"""Statuses that are errors of a server, by the semantic conventions for gRPC."""
 
 _NAMES: Final[Mapping[int, str]] = {code.value[0]: code.name for code in grpc.StatusCode}
 
 
 class CallSpans:
-    """The spans below that of one call, as many as it may have."""
+    """The span of one call, and a limited number of spans below it."""
 
     __slots__ = ("_count", "span")
 
@@ -129,12 +129,15 @@ class CallSpans:
         self._count = 0
 
     def context(self, context: Context) -> Context:
-        """Return *context* with the span of the call; if it is recorded, work has spans too."""
+        """Return *context* with the span of the call.
+
+        Only if that span is recorded, the work in the context gets spans.
+        """
         recorded = self if self.span.is_recording() else None
         return set_value(_CALL, recorded, set_span_in_context(self.span, context))
 
     def admit(self) -> bool:
-        """Return whether the call may have one more."""
+        """Count one more span below that of the call; return whether the limit allows it."""
         self._count += 1
         return self._count <= _MOST_CHILDREN
 
@@ -146,14 +149,14 @@ class CallSpans:
 
 
 class ChildSpans:
-    """Makes the spans of work."""
+    """Factory of spans for the work in calls."""
 
     def __init__(self, tracer: Tracer) -> None:
         self._tracer = tracer
 
     @contextmanager
     def span(self, name: str, attributes: Attributes) -> Iterator[Span]:
-        """Make the block a span, if it works for a call whose span is recorded."""
+        """Create a span for the context, if it is part of a call with a recorded span."""
         context = get_current()
         call = current_spans(context)
         if call is None or not call.admit():
@@ -176,13 +179,13 @@ class ChildSpans:
 
 
 def current_spans(context: Context) -> CallSpans | None:
-    """Return the spans of the call that *context* belongs to, None if they are not recorded."""
+    """Return the spans of the call of *context*, or None if they are not recorded."""
     call = context.get(_CALL)
     return call if isinstance(call, CallSpans) else None
 
 
 def record_error(span: Span, status: str, error_type: str = "") -> None:
-    """Mark *span* as an error if *status* is one of the server."""
+    """Mark *span* as an error if *status* is an error of the server."""
     if status in _SERVER_ERRORS:
         span.set_attribute("error.type", error_type or status)
         span.set_status(StatusCode.ERROR)

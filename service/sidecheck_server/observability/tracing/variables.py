@@ -1,9 +1,9 @@
-"""Environment variables of OpenTelemetry: whether they switch tracing on, and whether they hold.
+"""Environment variables of OpenTelemetry: the switch for tracing, and checks.
 
 Their names and values are those of
 https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/. The SDK reads
-them by itself, and goes on with a default where it cannot; a server that exports something else
-than its operator asked for is found out late, so what cannot be used ends the start.
+them itself, and replaces invalid values by defaults. An operator would notice that late, so an
+invalid value is an error of the startup.
 """
 
 import math
@@ -18,7 +18,7 @@ from sidecheck_server.config.settings import UnusableSettingsError
 __all__ = ["EXPORTERS", "check_variables", "exporter_names", "otlp_protocol"]
 
 EXPORTERS: Final = "opentelemetry_traces_exporter"
-"""Group of the entry points of exporters, which packages of exporters have."""
+"""Group of the entry points that packages of exporters declare."""
 
 _TRACES_EXPORTER: Final = "OTEL_TRACES_EXPORTER"
 _ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
@@ -39,33 +39,33 @@ _SAMPLERS: Final = (
 
 
 def exporter_names(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
-    """Return the exporters that *environment* names; none if tracing is off.
+    """Return the exporters that *environment* names; () if tracing is off.
 
-    It is on if ``OTEL_TRACES_EXPORTER`` names one, or if that is not set and an OTLP endpoint
-    is; ``OTEL_SDK_DISABLED`` switches it off.
+    Tracing is on if ``OTEL_TRACES_EXPORTER`` names an exporter, or if it is unset and an OTLP
+    endpoint is set. ``OTEL_SDK_DISABLED`` switches it off.
     """
     if environment.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return ()
-    named = environment.get(_TRACES_EXPORTER, "").strip()
-    if not named:
+    exporters = environment.get(_TRACES_EXPORTER, "").strip()
+    if not exporters:
         return ("otlp",) if any(map(environment.get, _ENDPOINTS)) else ()
-    names = dict.fromkeys(name.strip() for name in named.split(","))
+    names = dict.fromkeys(name.strip() for name in exporters.split(","))
     return () if set(names) == {"none"} else tuple(names)
 
 
 def otlp_protocol(environment: Mapping[str, str] = os.environ) -> str:
-    """Return the protocol of OTLP, that of the SDK for Python if none is set."""
+    """Return the protocol of OTLP; the default is that of the SDK for Python."""
     return _first(_PROTOCOLS, environment) or "grpc"
 
 
 def check_variables(environment: Mapping[str, str] = os.environ) -> None:
-    """Check the variables of tracing, which is on.
+    """Check the variables of tracing.
 
     Raises:
-        UnusableSettingsError: one has a value that cannot be used.
+        UnusableSettingsError: a variable has an invalid value.
     """
     for name in exporter_names(environment):
-        # Whether the package of an OTLP exporter is there is known when it is loaded.
+        # A missing package of an OTLP exporter is reported when it is loaded.
         if name != "otlp" and name not in _names(EXPORTERS):
             raise _unusable(_TRACES_EXPORTER, name, _one_of(("otlp", "console", "none")))
     for variable in _PROTOCOLS:
@@ -82,9 +82,9 @@ def check_variables(environment: Mapping[str, str] = os.environ) -> None:
                 raise _unusable(variable, value, expected)
     _check_sampler(environment)
     for name in environment.get("OTEL_PROPAGATORS", "").split(","):
-        known = (*_names("opentelemetry_propagator"), "none")
-        if name.strip() and name.strip() not in known:
-            raise _unusable("OTEL_PROPAGATORS", name.strip(), _one_of(known))
+        propagators = (*_names("opentelemetry_propagator"), "none")
+        if name.strip() and name.strip() not in propagators:
+            raise _unusable("OTEL_PROPAGATORS", name.strip(), _one_of(propagators))
 
 
 def _check_sampler(environment: Mapping[str, str]) -> None:
@@ -104,7 +104,7 @@ def _check_choice(value: str, variable: str, choices: Collection[str]) -> None:
 
 
 def _is_endpoint(value: str, protocol: str) -> bool:
-    """Return whether *value* is an endpoint; with gRPC, its own forms of targets are as well."""
+    """Return whether *value* is an endpoint: a URL, or for gRPC any target."""
     if protocol == "grpc" and "://" not in value:
         return True
     try:
@@ -141,7 +141,7 @@ def _names(group: str) -> list[str]:
 
 
 def _first(variables: Iterable[str], environment: Mapping[str, str]) -> str:
-    """Return the first of *variables* that is set, or ""."""
+    """Return the value of the first of *variables* that is set, or ""."""
     return next((value for name in variables if (value := environment.get(name, "").strip())), "")
 
 

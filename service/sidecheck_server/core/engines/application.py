@@ -1,12 +1,12 @@
-"""Subschemas that apply to the values of a payload, whether or not they accept them.
+"""Subschemas that apply to the values of a payload.
 
-This is the notion of evaluation that ``unevaluatedProperties`` has (2020-12 core,
-section 11.3): a subschema applies together with those that it leads to through
-references and ``allOf``, with the branches of a choice that accept the value, with the
-branch that ``if`` selects, and with the dependent schemas of present properties.
+Application is defined as for ``unevaluatedProperties`` (2020-12 core, section 11.3). If a
+subschema applies, these apply as well: the targets of its references, the members of its
+``allOf``, the branches of a choice that accept the value, the branch that ``if`` selects, and
+the dependent schemas of present properties.
 
-Branches of a choice that demand another type never apply. If that leaves one branch, it
-applies without being evaluated, since no other can have been meant.
+Branches of a choice that require another type never apply. If only one branch remains, it
+applies without being evaluated, because the payload cannot mean any other.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,9 +24,9 @@ __all__ = [
     "AppliedSchema",
     "Container",
     "Path",
+    "choose_single",
     "list_unconditional",
     "matches_name_pattern",
-    "only_accepting",
     "property_subschemas",
     "walk_containers",
 ]
@@ -34,32 +34,32 @@ __all__ = [
 Path = tuple[str | int, ...]
 
 _PENDING = 200
-"""Steps of any subschema that is to be applied, beside those of applying it."""
+"""Steps of queueing a subschema, in addition to the steps of applying it."""
 
 _BranchChoice = Callable[[Sequence[int], Sequence[int]], Sequence[int]]
-"""Returns the branches of a choice that apply, given those that accept the value and those
-that allow its type."""
+"""Takes the accepting branches and the branches that allow the type of the value; returns the
+branches that apply."""
 
 
-def _accepting_or_all(accepting: Sequence[int], type_matching: Sequence[int]) -> Sequence[int]:
-    """Choose the branches that accept the value, or all that allow its type if none does."""
+def _choose_all(accepting: Sequence[int], type_matching: Sequence[int]) -> Sequence[int]:
+    """Choose the accepting branches, or else all that allow the type."""
     return accepting or type_matching
 
 
-def only_accepting(accepting: Sequence[int], _type_matching: Sequence[int]) -> Sequence[int]:
-    """Choose the branch that alone accepts the value, or none."""
+def choose_single(accepting: Sequence[int], _type_matching: Sequence[int]) -> Sequence[int]:
+    """Choose the accepting branch if there is exactly one; otherwise no branch."""
     return accepting if len(accepting) == 1 else ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _PendingSchema:
-    """A subschema to be applied, and the validator to apply it."""
+    """A subschema to apply, with its validator."""
 
     validator: Validator
     schema: Any
-    #: The path of evaluation to it.
+    #: The path of evaluation.
     path: Path
-    #: Whether it stands under ``if``, and so demands nothing.
+    #: Whether it is under ``if``, and thus asserts nothing.
     is_condition: bool = False
 
 
@@ -67,7 +67,7 @@ class _PendingSchema:
 class AppliedSchema:
     """An object schema that applies to a value."""
 
-    #: In the scope of the schema.
+    #: The validator in the scope of the schema.
     validator: Validator
     schema: Mapping[str, Any]
     #: The keywords of the schema that are in force in its dialect.
@@ -80,7 +80,7 @@ class AppliedSchema:
         return self.schema[keyword] if keyword in self.in_force else default
 
     def has_annotation(self, name: str) -> bool:
-        """Return whether it has the annotation *name*, not hidden by a reference."""
+        """Return whether it has the annotation *name* and no ``$ref`` hides that."""
         hides = self.validator.scope.dialect.reference_hides_siblings and "$ref" in self.schema
         return name in self.schema and not hides
 
@@ -97,25 +97,25 @@ class AppliedSchema:
 def _list_applied(
     instance: JsonValue,
     initial: Iterable[_PendingSchema],
-    choose: _BranchChoice = _accepting_or_all,
+    choose: _BranchChoice = _choose_all,
 ) -> list[AppliedSchema]:
-    """Return the schemas that apply to *instance* if those of *initial* do, each once.
+    """Return the schemas that apply to *instance* together with *initial*, each once.
 
     Raises:
-        Exhausted: the budget of their validators has too few steps.
+        Exhausted: the budget of the validators has too few steps.
     """
 
     def expand(schema: AppliedSchema) -> Iterator[_PendingSchema]:
-        yield from _unconditional(schema)
-        yield from _chosen(schema, instance, choose)
-        yield from _conditional(schema, instance)
+        yield from _iterate_unconditional(schema)
+        yield from _iterate_chosen_branches(schema, instance, choose)
+        yield from _iterate_conditional(schema, instance)
 
     return _closure(initial, expand)
 
 
 def list_unconditional(initial: Iterable[_PendingSchema]) -> list[AppliedSchema]:
-    """Return the schemas that apply to every value to which those of *initial* do."""
-    return _closure(initial, _unconditional)
+    """Return the schemas that always apply together with *initial*."""
+    return _closure(initial, _iterate_unconditional)
 
 
 def _closure(
@@ -169,12 +169,12 @@ def _apply(pending: _PendingSchema) -> AppliedSchema | None:
 
 
 def _in_scope(pending: _PendingSchema, scope: Scope, schema: Any) -> _PendingSchema:
-    """Return *schema* in place of that of *pending*, to be applied in *scope*."""
+    """Return *pending* with *schema* as its schema, in *scope*."""
     validator = pending.validator.within(scope)
     return _PendingSchema(validator, schema, pending.path, pending.is_condition)
 
 
-def _unconditional(schema: AppliedSchema) -> Iterator[_PendingSchema]:
+def _iterate_unconditional(schema: AppliedSchema) -> Iterator[_PendingSchema]:
     scope = schema.validator.scope
     for keyword, follow in (
         ("$ref", scope.follow),
@@ -188,7 +188,7 @@ def _unconditional(schema: AppliedSchema) -> Iterator[_PendingSchema]:
         yield schema.subschema("allOf", index)
 
 
-def _chosen(
+def _iterate_chosen_branches(
     schema: AppliedSchema, instance: JsonValue, choose: _BranchChoice
 ) -> Iterator[_PendingSchema]:
     for keyword in ("anyOf", "oneOf"):
@@ -222,7 +222,7 @@ def _allows_type(branch: _PendingSchema, instance: JsonValue) -> bool:
     return True
 
 
-def _conditional(schema: AppliedSchema, instance: JsonValue) -> Iterator[_PendingSchema]:
+def _iterate_conditional(schema: AppliedSchema, instance: JsonValue) -> Iterator[_PendingSchema]:
     if "if" in schema.in_force:
         chosen = "else"
         if accepts(schema.validator, instance, schema.schema["if"]):
@@ -240,7 +240,7 @@ def _conditional(schema: AppliedSchema, instance: JsonValue) -> Iterator[_Pendin
                     yield schema.subschema(keyword, name)
 
 
-# In steps: a container, each of its values, looking up one of them in a schema.
+# Steps for a container, for each of its values, and for looking up a value in a schema.
 _CONTAINER = 250
 _VALUE = 3
 _LOOK_UP = 40
@@ -256,18 +256,18 @@ class Container:
 
 
 _Level = Iterator[tuple[Path, JsonValue, list[_PendingSchema]]]
-"""The values at one depth, with the subschemas to be applied to each."""
+"""The children of one container, with the subschemas to apply to each."""
 
 
 def walk_containers(
     engine: CompleteEngine,
     value: JsonValue,
     budget: Budget,
-    choose: _BranchChoice = _accepting_or_all,
+    choose: _BranchChoice = _choose_all,
 ) -> Iterator[Container]:
-    """Yield the objects and arrays of *value* to which subschemas apply, outer ones first.
+    """Yield the containers of *value* to which subschemas apply, outer ones first.
 
-    Containers to which none applies are left out, with all that is in them.
+    A container without applying subschemas is skipped with all of its contents.
 
     Raises:
         Exhausted: *budget* has too few steps.
@@ -291,16 +291,16 @@ def walk_containers(
 
 
 def property_subschemas(schema: AppliedSchema, name: str) -> Iterator[_PendingSchema]:
-    """Yield what *schema* applies to a property *name*, except ``unevaluatedProperties``."""
+    """Yield the subschemas for a property, except ``unevaluatedProperties``."""
     spend(schema.validator.scope.budget, _LOOK_UP)
-    known = False
+    is_declared = False
     if name in schema.get("properties", ()):
-        known = True
+        is_declared = True
         yield schema.subschema("properties", name)
     for pattern in _matching_patterns(schema, name):
-        known = True
+        is_declared = True
         yield schema.subschema("patternProperties", pattern)
-    if not known and "additionalProperties" in schema.in_force:
+    if not is_declared and "additionalProperties" in schema.in_force:
         yield schema.subschema("additionalProperties")
 
 
@@ -318,7 +318,7 @@ def _matching_patterns(schema: AppliedSchema, name: str) -> Iterator[str]:
 
 
 def _children(path: Path, value: JsonValue, applied: Sequence[AppliedSchema]) -> _Level:
-    """Yield the objects and arrays directly in *value*, with the subschemas to be applied."""
+    """Yield the objects and arrays directly in *value*, with the subschemas to apply."""
     if isinstance(value, dict):
         unevaluated = _unevaluated(value, applied, "unevaluatedProperties", unevaluated_names)
         for name, child in value.items():
@@ -345,7 +345,7 @@ def _unevaluated(
     keyword: str,
     find_unevaluated: Callable[..., Sequence[Any]],
 ) -> list[tuple[frozenset[Any], _PendingSchema]]:
-    """Return the subschemas of *keyword*, with the names or indexes that they apply to."""
+    """Return the subschemas of *keyword*, with their names or indexes."""
     subschemas = []
     for schema in applied:
         if isinstance(schema.get(keyword, None), dict):

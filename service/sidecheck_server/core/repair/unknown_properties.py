@@ -1,16 +1,16 @@
-"""Properties that a schema does not know.
+"""Unknown properties: properties that a schema does not declare.
 
-Most tool schemas leave their objects open, as JSON Schema does by default, though tools
-read only the declared properties. So a misspelt name is valid, and lost.
+Most tool schemas leave objects open, as is the default in JSON Schema, but tools read only
+the declared properties. So a misspelt name is valid, and its value is silently ignored.
 
-A property is unknown to its object if the subschemas that apply to the object, in the
-sense of ``unevaluatedProperties`` (2020-12 core, section 11.3), together
+A property is unknown if the subschemas that apply to its object, in the sense of
+``unevaluatedProperties`` (2020-12 core, section 11.3), satisfy all of these conditions:
 
-- close the object or declare ``properties``, and not only under ``if``;
-- do not open it: none has ``additionalProperties`` or ``unevaluatedProperties`` with a
-  value other than ``false``;
-- and do not name the property: not in ``properties``, by a pattern, nor among the names
-  that they require or that depend on others.
+- one of them closes the object or declares ``properties``, not only under ``if``;
+- none of them opens it with a value of ``additionalProperties`` or
+  ``unevaluatedProperties`` other than ``false``;
+- none of them names the property in ``properties``, by a pattern, or among required or
+  dependent names.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from sidecheck_server.core.engines.applied import (
+from sidecheck_server.core.engines.application import (
     AppliedSchema,
     Container,
     Path,
@@ -44,7 +44,7 @@ from sidecheck_server.core.types import (
 
 __all__ = ["find_unknown_properties", "report_unknown_properties", "strip_unknown_properties"]
 
-# In steps: looking up a name in a schema, reporting one, comparing it with another.
+# Steps for looking up a name in a schema, for reporting one, and for comparing two.
 _LOOK_UP = 15
 _REPORT = 300
 _COMPARISON = 150
@@ -55,7 +55,7 @@ _CLOSING = ("additionalProperties", "unevaluatedProperties")
 def find_unknown_properties(
     engine: CompleteEngine, value: JsonValue, budget: Budget, *, hide_values: bool = False
 ) -> Iterator[UnknownProperty]:
-    """Yield the properties in *value* that the schema neither knows nor forbids.
+    """Yield the properties in *value* that the schema neither declares nor forbids.
 
     Raises:
         Exhausted: *budget* has too few steps.
@@ -76,10 +76,10 @@ def find_unknown_properties(
 def strip_unknown_properties(
     engine: CompleteEngine, value: JsonValue, budget: Budget, *, hide_values: bool = False
 ) -> tuple[JsonValue, tuple[Change, ...]]:
-    """Return *value* without the properties that the schema does not know, and the changes.
+    """Remove unknown properties from *value*; return the result and the changes.
 
-    Unknown properties that the schema forbids are removed too. A removal may change
-    which branch of a choice applies, so the search is repeated until it finds nothing.
+    This includes unknown properties that the schema forbids. A removal may change which
+    branch of a choice applies, so the search is repeated until it finds none.
 
     Raises:
         Exhausted: *budget* has too few steps.
@@ -87,7 +87,7 @@ def strip_unknown_properties(
     values = Values(hidden=hide_values)
     changes: list[Change] = []
     while True:
-        # A removed property takes the unknown ones inside it along.
+        # Removing a property also removes the unknown properties inside it.
         removed: dict[Path, _Unknown] = {}
         for unknown in _find_unknown(engine, value, budget):
             path = unknown.path
@@ -96,10 +96,10 @@ def strip_unknown_properties(
         if not removed:
             return value, tuple(changes)
         value = apply_edits(value, dict.fromkeys(removed, ABSENT), budget)
-        changes += [_removal(unknown, values, budget) for unknown in removed.values()]
+        changes += [_describe_removal(unknown, values, budget) for unknown in removed.values()]
 
 
-def _removal(unknown: "_Unknown", values: Values, budget: Budget) -> Change:
+def _describe_removal(unknown: "_Unknown", values: Values, budget: Budget) -> Change:
     nearest = unknown.find_nearest(budget)
     message = f"removed the {values.property_named(unknown.name)}, which the schema does not know"
     return Change(
@@ -112,7 +112,7 @@ def _removal(unknown: "_Unknown", values: Values, budget: Budget) -> Change:
 
 @dataclass(frozen=True, slots=True)
 class _Unknown:
-    """A property that no subschema names."""
+    """A property that no applied subschema names."""
 
     container: Container
     name: str
@@ -127,7 +127,7 @@ class _Unknown:
         return (*self.container.path, self.name)
 
     def find_nearest(self, budget: Budget) -> str:
-        """Return the declared and absent name that may have been meant, or ""."""
+        """Return the declared, absent name that it may be a misspelling of, or ""."""
         declared = [schema.get("properties", ()) for schema in self.container.applied]
         count = sum(map(len, declared))
         spend(budget, count + _COMPARISON * min(count, MOST_CANDIDATES))
@@ -161,7 +161,7 @@ def _find_unknown_in(container: Container, budget: Budget) -> Iterator[_Unknown]
     schema, keyword = (declaring or closing)[0]
     spend(budget, _LOOK_UP * len(container.value) * len(applied))
     for name in container.value:
-        if not any(_names(schema, name) for schema in applied):
+        if not any(_names_property(schema, name) for schema in applied):
             spend(budget, _REPORT)
             forbidden = bool(closing) or _is_rejected_name(name, container)
             yield _Unknown(container, name, (*schema.path, keyword), forbidden)
@@ -175,7 +175,7 @@ def _is_rejected_name(name: str, container: Container) -> bool:
     )
 
 
-def _names(schema: AppliedSchema, name: str) -> bool:
+def _names_property(schema: AppliedSchema, name: str) -> bool:
     """Return whether a keyword of *schema* names the property *name*."""
     named = (
         names_in(schema.schema[keyword])
@@ -201,7 +201,7 @@ _NAMING: tuple[tuple[str, Callable[[Any], Collection[str]]], ...] = (
     ("dependentSchemas", _own_names),
     ("dependencies", _own_and_dependent_names),
 )
-"""The keywords that name properties, with a function for the names in their values."""
+"""Keywords that name properties, each with a function that lists the names in its value."""
 
 
 _CODE = "UNKNOWN_PROPERTY"
@@ -210,13 +210,13 @@ _CODE = "UNKNOWN_PROPERTY"
 def report_unknown_properties(
     properties: Iterable[UnknownProperty], severity: Severity, violations: Iterable[Violation]
 ) -> Iterator[Violation]:
-    """Yield the violations of *properties*, without those that *violations* already name.
+    """Yield violations for *properties*, unless *violations* already mention them.
 
-    The violation of ``required`` names the property that may be a misspelling.
+    A violation of ``required`` mentions the property that may be a misspelling.
     """
     missing = [violation for violation in violations if violation.keyword == "required"]
     for unknown in properties:
-        if not _is_named(unknown, missing):
+        if not _is_mentioned(unknown, missing):
             yield Violation(
                 instance_location=unknown.pointer,
                 keyword_location=unknown.keyword_location,
@@ -228,8 +228,8 @@ def report_unknown_properties(
             )
 
 
-def _is_named(unknown: UnknownProperty, missing: Iterable[Violation]) -> bool:
-    """Return whether a violation of *missing* is of the name that *unknown* stands for."""
+def _is_mentioned(unknown: UnknownProperty, missing: Iterable[Violation]) -> bool:
+    """Return whether *missing* has a violation for the name that *unknown* misspells."""
     if not unknown.suggestion:
         return False
     location = unknown.pointer.rpartition("/")[0]

@@ -1,4 +1,4 @@
-"""Faults that another fault of the same value implies, so that one violation is enough."""
+"""Faults that another fault of the same value implies, and that are not reported."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -11,14 +11,14 @@ from sidecheck_server.core.json_values import json_equal
 __all__ = ["declared_names", "find_required_name", "is_implied"]
 
 _MOST_COMPARED = 1000
-"""How many declared names are read."""
+"""Most declared names that are read."""
 
 
 def is_implied(fault: Fault) -> bool:
-    """Return whether another fault says what *fault* says, and more.
+    """Return whether another, more specific fault implies *fault*.
 
-    That is a fault of ``const`` or ``enum`` beside ``type``, and that of an unknown property
-    whose name is near to the one that is missing.
+    A fault of ``const`` or ``enum`` implies one of ``type``. An unknown property with a
+    similar name implies a missing one.
     """
     if fault.keyword == "required":
         return _is_renamed(fault)
@@ -35,19 +35,19 @@ def _differs_from_constants(fault: Fault) -> bool:
 
 
 def _is_renamed(fault: Fault) -> bool:
-    """Return whether the schema rejects a property that the missing one was renamed to."""
+    """Return whether an unknown property is probably the missing one, misspelt."""
     closing = next((keyword for keyword in _CLOSING if _closes(fault, keyword)), "")
     if not closing:
         return False
-    renamed = find_nearest(fault.detail, _unknown_names(fault, closing))
-    return bool(renamed) and fault.detail == _find_missing_name(fault, closing, renamed)
+    misspelling = find_nearest(fault.detail, _unknown_names(fault, closing))
+    return bool(misspelling) and fault.detail == _find_missing_name(fault, closing, misspelling)
 
 
 def find_required_name(fault: Fault) -> str:
-    """Return the missing, required name that the unknown property of *fault* stands for, or "".
+    """Return the required name that the unknown property of *fault* misspells, or "".
 
-    The fault is of ``additionalProperties`` or ``unevaluatedProperties``; the one that
-    `is_implied` finds for ``required`` beside it is then implied.
+    *fault* is of ``additionalProperties`` or ``unevaluatedProperties``. If the result is not
+    "", `is_implied` holds for the fault of ``required`` of the same schema.
     """
     unknown, closing = fault.detail, fault.keyword
     required = fault.schema.get("required", ())
@@ -84,14 +84,14 @@ def _find_missing_name(fault: Fault, closing: str, unknown: str) -> str:
 
 
 def declared_names(fault: Fault, keyword: str) -> Iterable[str]:
-    """Yield the names that the schema of *fault* declares, as far as *keyword* heeds them."""
+    """Yield the names declared by the schema of *fault*, as *keyword* reads them."""
     if keyword == "additionalProperties":
-        # It depends on the `properties` beside it alone (2020-12 core, section 10.3.2.3).
+        # It depends only on adjacent `properties` (2020-12 core, section 10.3.2.3).
         yield from fault.schema.get("properties", ())
         return
     for part in schema_parts(fault.schema, fault.scope):
         yield from part.get("properties", dict)
-        # Branches of a choice may declare more.
+        # Branches of a choice may declare further names.
         branches = (*part.get("anyOf", list), *part.get("oneOf", list))
         for branch in branches[:MOST_BRANCHES]:
             for inner in schema_parts(branch, part.scope):
