@@ -1,4 +1,4 @@
-"""Rules on requests and responses: ids, cancellation, the handshake, requests to be rejected."""
+"""Rules on requests and responses: ids, cancellation, handshake, rejection."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -100,7 +100,10 @@ class Exchange:
         self._rejected[sender].put(key, request, _REQUEST_BYTES + request.weight)
 
     def reject_last(self) -> Key | None:
-        """Reject the last request of the client, and return its key; None if it has a response."""
+        """Reject the client's last request and return its key.
+
+        Returns None if the request has a response already.
+        """
         key, self._last = self._last, None
         request = None if key is None else self._open[Sender.CLIENT].pop(key)
         if key is None or request is None:
@@ -389,7 +392,7 @@ class Rejections:
 
 
 def _select_elicitation(declared: Any) -> dict[str, Any] | None:
-    """Return the elicitation modes in the capabilities *declared*, with empty settings."""
+    """Return the elicitation modes in the capabilities *declared*, without settings."""
     if not isinstance(declared, dict):
         return None
     elicitation = declared.get("elicitation")

@@ -1,4 +1,4 @@
-"""Scan of an undecoded message for the fields that determine the context of its check."""
+"""Scan of an undecoded message for the fields that its context depends on."""
 
 from dataclasses import dataclass
 from typing import Any

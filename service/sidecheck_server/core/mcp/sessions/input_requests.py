@@ -1,4 +1,4 @@
-"""Rules on requests for input: responses to them, retries, and elicitations by URL."""
+"""Rules on requests for input: their responses, retries, and URL elicitations."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -101,7 +101,10 @@ def _encode_params(method: str, params: Any) -> bytes:
 
 
 def encode_request(method: str, params: Any) -> bytes:
-    """Return the JSON of the parts of a request that rules for its response read, or b""."""
+    """Return the JSON of a request, reduced to what rules for its response read.
+
+    Returns b"" if the rules read nothing.
+    """
     text = _encode_params(method, params)
     return encode_compact({"method": method, "params": msgspec.Raw(text)}) if text else b""
 
@@ -209,7 +212,7 @@ class Retries:
                 self._close(current, *request)
 
     def _close(self, current: SessionMessage, attempt: _Attempt, number: int) -> None:
-        """Remove the result whose retry succeeded; store the current one if it needs input."""
+        """Remove the retried result; store the current one if it requests input."""
         outstanding = self._results.get(attempt.subject) or []
         outstanding[:] = [result for result in outstanding if result.number != number]
         if current.result.get("resultType") == "input_required":

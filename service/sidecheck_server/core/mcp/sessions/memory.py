@@ -204,7 +204,7 @@ class SessionRule(Protocol):
 
 
 _ENTRY_BYTES = 250
-"""Overhead of a store's entry, in bytes: its key, small values, the slot of the dictionary."""
+"""Overhead of a store's entry, in bytes: its key, small values, its slot in the dictionary."""
 
 
 # Decision 0029: all sessions of a server share a bounded memory.

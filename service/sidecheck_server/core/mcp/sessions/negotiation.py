@@ -57,7 +57,10 @@ _RESULT = ("result",)
 
 @dataclass(slots=True)
 class _Declaration:
-    """Version in the `_meta` of a request. Not frozen, since that takes longer to create."""
+    """Version in the `_meta` of a request.
+
+    Not frozen, since a frozen dataclass takes longer to create.
+    """
 
     #: Key of the version, or None if the request declares none.
     version: Key | None
@@ -207,7 +210,7 @@ class Negotiation:
         self._handshake_began = False
 
     def request_context(self, scan: HeaderScan, sender: Sender | None) -> Context:
-        """Return the context of a request or notification of *sender* with the fields *scan*.
+        """Return the context of a request or notification with the fields *scan*.
 
         Since 2026-07-28 each request declares the capabilities of the client.
         """
@@ -331,7 +334,7 @@ class Negotiation:
 
 
 def _capabilities_of(properties: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the capabilities among *properties*, or None if they are too large to store."""
+    """Return the capabilities in *properties*, or None if they are too large."""
     declared = properties.get("capabilities")
     if not isinstance(declared, dict):
         return None

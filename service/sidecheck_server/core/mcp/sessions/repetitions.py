@@ -61,7 +61,7 @@ class Repetitions:
         self._counts: BoundedStore[Repetition] = BoundedStore(_MAX_BYTES, memory)
 
     def __iter__(self) -> Iterator[Repetition]:
-        """Yield the violations of more than one message, in the order of the first reports."""
+        """Yield the violations of several messages, in the order of the first reports."""
         return (repetition for repetition in self._counts if repetition.count > 1)
 
     def copy_to(self, memory: SessionMemory) -> "Repetitions":
@@ -72,7 +72,7 @@ class Repetitions:
         return copy
 
     def remove_repeated(self, findings: Findings, current: SessionMessage, number: int) -> None:
-        """Count violations of the current message, and drop the repeated ones from *findings*.
+        """Count the current message's violations, and remove the repeated ones.
 
         *number* is the number of the message.
         """

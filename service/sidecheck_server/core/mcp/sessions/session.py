@@ -264,7 +264,7 @@ class Session:
         self._repetitions.remove_repeated(outcome.findings, current, number)
 
     def _build_request(self, message: Message, context: Context) -> Request:
-        """Return the properties of the request *message* that its response is checked with."""
+        """Return the properties of the request *message* for the check of its response."""
         params = message.value.get("params") if isinstance(message.value, dict) else None
         params = params if isinstance(params, dict) else {}
         token = read_metadata(params).get("progressToken")
@@ -296,13 +296,13 @@ def _fields(message: Message) -> dict[str, Any]:
 
 
 def _lacks_id(message: Message, version: str) -> bool:
-    """Return whether *message* is a request without an id; it may have a response anyway."""
+    """Return whether *message* is a request without an id, which may get a response."""
     method = find_method(message.method, version) if message.kind is Kind.NOTIFICATION else None
     return method is not None and method.is_request
 
 
 def _sender_of(message: Message, context: Context) -> Sender | None:
-    """Return the sender of *message*; None if it is unknown and either side may send it."""
+    """Return the sender of *message*, or None if both sides may have sent it."""
     if context.sender is not None:
         return context.sender
     senders = [side for side in Sender if find_method(message.method, context.version, side)]

@@ -1,4 +1,4 @@
-"""Rules on subscriptions: to notifications, and until 2025-11-25 to single resources."""
+"""Rules on subscriptions to notifications and, until 2025-11-25, to resources."""
 
 import re
 from dataclasses import dataclass

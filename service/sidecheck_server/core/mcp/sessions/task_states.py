@@ -180,7 +180,7 @@ class TaskStates:
 
 
 def _report_terminal_left(fault: Fault, report: Reporter, *, has_failed: bool = False) -> None:
-    """Report that a task left its terminal status, by the rule of the message's version."""
+    """Report that a task left its terminal status."""
     report(tasks.TERMINAL_LEFT, fault)
     # In the extension, a server may mark any task as failed once its ttlMs is over.
     if not has_failed:
@@ -188,7 +188,7 @@ def _report_terminal_left(fault: Fault, report: Reporter, *, has_failed: bool = 
 
 
 def _is_before(first: str, second: str) -> bool:
-    """Return whether timestamp *first* is before *second* or cannot be compared with it."""
+    """Return whether timestamp *first* is before *second*, or not comparable with it."""
     if len(first) != len(second) or first[19:20] != second[19:20] or first[-1:] != second[-1:]:
         return True
     return first < second

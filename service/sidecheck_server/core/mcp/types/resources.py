@@ -149,7 +149,7 @@ _ROOTS: tuple[Type, ...] = (
         "ListRootsRequestParams",
         (
             optional("_meta", Ref("RequestMetaObject"), until=_HANDSHAKE),
-            # No longer a request of its own, but a part of a result.
+            # In these versions the request is part of a result, not a message.
             optional("_meta", Ref("MetaObject"), _DISCOVERY),
         ),
     ),
