@@ -1,8 +1,8 @@
 """Rules on tasks of 2025-11-25, and on the tasks extension of 2026-07-28.
 
 The extension is `io.modelcontextprotocol/tasks` (SEP-2663). Other code finds the faults of the
-rules without a check: `core.mcp.sessions.tasks` for those that hold between messages, and
-`core.mcp.messages.checking`.
+rules without a check: `core.mcp.sessions.tasks` and `core.mcp.sessions.task_states` for relations
+between messages, and `core.mcp.messages.checking`.
 """
 
 from collections.abc import Iterator
@@ -127,10 +127,10 @@ CANCEL_ACCEPTED = _TASK_RULES.declare(
 )
 def _not_cancelled(value: Any, context: Context) -> Iterator[Fault]:
     status = value.get("status") if isinstance(value, dict) else None
-    # The schema rejects other texts.
+    # The schema rejects unknown statuses.
     if status in ("working", "input_required", "completed", "failed"):
-        found = Values(hidden=context.hide_values).describe(status)
-        yield Fault(("status",), f'expected "cancelled", found {found}', "cancelled")
+        description = Values(hidden=context.hide_values).describe(status)
+        yield Fault(("status",), f'expected "cancelled", found {description}', "cancelled")
 
 
 @_TASK_RULES.rule(
@@ -201,8 +201,8 @@ PROGRESS_AFTER_END = _TASK_RULES.declare(
 _SINCE = "2026-07-28"
 _OVERVIEW = "https://modelcontextprotocol.io/extensions/tasks/overview"
 _UPDATE = Clause(_SEP, "task-update-requests")
-_OF_STATUS = {"input_required": "inputRequests", "completed": "result", "failed": "error"}
-"""By status, the property that a task has in it."""
+_STATUS_PROPERTIES = {"input_required": "inputRequests", "completed": "result", "failed": "error"}
+"""Property of a task, by status."""
 
 _EXTENSION_RULES = RuleSet(Group.TASKS_EXTENSION, since=_SINCE)
 
@@ -221,11 +221,11 @@ def _client_undeclared(value: Any, context: Context) -> Iterator[Fault]:
         return
     creates = isinstance(value, dict) and value.get("resultType") == "task"
     if creates and lacks_extension(context, TASKS_EXTENSION):
-        return  # The result type is unknown then, which is reported alone.
+        return  # RESULT_TYPE_UNKNOWN reports it.
     yield Fault((), f"the client did not declare {TASKS_EXTENSION} in the request")
 
 
-#: In a session it holds for subscriptions too.
+#: In sessions, the rule applies to subscriptions too.
 CLIENT_UNDECLARED = _client_undeclared
 MISPLACED = _EXTENSION_RULES.declare(
     "TASK_RESULT_MISPLACED",
@@ -245,8 +245,8 @@ MISPLACED = _EXTENSION_RULES.declare(
 def _result_type(value: Any, context: Context) -> Iterator[Fault]:
     type_ = value.get("resultType") if isinstance(value, dict) else None
     if isinstance(type_, str) and type_ != "complete":
-        found = Values(hidden=context.hide_values).describe(type_)
-        yield Fault(("resultType",), f'expected "complete", found {found}', "complete")
+        description = Values(hidden=context.hide_values).describe(type_)
+        yield Fault(("resultType",), f'expected "complete", found {description}', "complete")
 
 
 @_EXTENSION_RULES.rule(
@@ -258,12 +258,12 @@ def _result_type(value: Any, context: Context) -> Iterator[Fault]:
     on="GetTaskResult",
 )
 def _status_field(value: Any, _context: Context) -> Iterator[Fault]:
-    return _missing_of_status(value)
+    return _find_missing_property(value)
 
 
-def _missing_of_status(value: Any) -> Iterator[Fault]:
+def _find_missing_property(value: Any) -> Iterator[Fault]:
     status = value.get("status") if isinstance(value, dict) else None
-    name = _OF_STATUS.get(status) if isinstance(status, str) else None
+    name = _STATUS_PROPERTIES.get(status) if isinstance(status, str) else None
     if name is not None and name not in value:
         message = f'missing required property "{name}" of a task with the status "{status}"'
         yield Fault((), message, name)
@@ -278,7 +278,7 @@ def _missing_of_status(value: Any) -> Iterator[Fault]:
     on="TaskStatusNotificationParams",
 )
 def _incomplete_notification(value: Any, _context: Context) -> Iterator[Fault]:
-    return _missing_of_status(value)
+    return _find_missing_property(value)
 
 
 @_EXTENSION_RULES.rule(
@@ -291,15 +291,15 @@ def _incomplete_notification(value: Any, _context: Context) -> Iterator[Fault]:
 def _not_empty(value: Any, context: Context) -> Iterator[Fault]:
     names = sorted(value.keys() - {"resultType", "_meta"}) if isinstance(value, dict) else []
     if names:
-        shown = "" if context.hide_values else f": {join_phrase(_quoted(names), 'and')}"
-        yield Fault((), f"expected an empty result, found further properties{shown}")
+        listing = "" if context.hide_values else f": {join_phrase(_quote_names(names), 'and')}"
+        yield Fault((), f"expected an empty result, found further properties{listing}")
 
 
-_MOST_NAMES = 5
+_MAX_NAMES = 5
 
 
-def _quoted(names: list[str]) -> tuple[str, ...]:
-    return tuple(repr(name[:32]) for name in names[:_MOST_NAMES])
+def _quote_names(names: list[str]) -> tuple[str, ...]:
+    return tuple(repr(name[:32]) for name in names[:_MAX_NAMES])
 
 
 @_EXTENSION_RULES.rule(
@@ -319,7 +319,7 @@ INPUT_KEY_REUSED = _EXTENSION_RULES.declare(
     "TASK_INPUT_KEY_REUSED",
     Severity.ERROR,
     _UPDATE,
-    "A key of `inputRequests` MUST NOT stand for two requests in the life of a task.",
+    "A key of `inputRequests` MUST NOT identify two requests in the life of a task.",
 )
 INPUT_UNKNOWN = _EXTENSION_RULES.declare(
     "TASK_INPUT_UNKNOWN",

@@ -104,7 +104,7 @@ class Repetitions:
                 repetition.count += 1
             return False
 
-        findings.keep(is_first_report)
+        findings.filter(is_first_report)
 
 
 def _key(code: str, tool: str) -> Key:

@@ -260,7 +260,7 @@ class Session:
             if rule.methods is None or message.method in rule.methods:
                 rule.observe(current, report)
         self._negotiation.observe(current, context)
-        outcome.findings.keep(partial(self._negotiation.is_certain, context))
+        outcome.findings.filter(partial(self._negotiation.is_certain, context))
         self._repetitions.remove_repeated(outcome.findings, current, number)
 
     def _build_request(self, message: Message, context: Context) -> Request:

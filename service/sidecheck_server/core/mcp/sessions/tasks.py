@@ -1,4 +1,4 @@
-"""Rules on tasks, of the protocol (2025-11-25) and the extension (since 2026-07-28).
+"""Rules on tasks of the protocol (2025-11-25) and the extension (2026-07-28).
 
 In 2025-11-25, capabilities and listed tools declare whether a request may be a task.
 """
