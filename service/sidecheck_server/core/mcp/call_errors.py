@@ -65,7 +65,9 @@ def violations_data(
 
     ``truncated`` is set if *errors* has more, or if *truncated* is True.
     """
-    data: dict[str, Any] = {"violations": [_violation_data(error) for error in errors[:limit]]}
+    data: dict[str, Any] = {
+        "violations": [_build_violation_data(error) for error in errors[:limit]]
+    }
     if truncated or len(errors) > limit:
         data["truncated"] = True
     return data
@@ -82,7 +84,7 @@ def error_message(code: int, error: Violation) -> str:
     return shorten(f"{_TITLES[code]}{location}: {error.message}")
 
 
-def _violation_data(error: Violation) -> dict[str, str]:
+def _build_violation_data(error: Violation) -> dict[str, str]:
     return {
         "code": error.code,
         "pointer": shorten(error.instance_location),
@@ -128,8 +130,8 @@ def invalid_arguments_response(
     message = _INPUT + (text if explain else brief_error_text(tool=tool))
     error = b""
     if version < _TOOL_ERRORS_ONLY_SINCE:
-        error = _protocol_error(verdict, f"/{ARGUMENTS}", explain=explain)
-    return ErrorResponse(text, _error_result(message, version), error)
+        error = _build_protocol_error(verdict, f"/{ARGUMENTS}", explain=explain)
+    return ErrorResponse(text, _build_error_result(message, version), error)
 
 
 def malformed_call_response(
@@ -148,7 +150,7 @@ def malformed_call_response(
     text = ""
     if arguments is not None and explain:
         text = tool_error_text(arguments, tool=tool)
-    error = _protocol_error(verdict, "", explain=explain, versions=versions)
+    error = _build_protocol_error(verdict, "", explain=explain, versions=versions)
     return ErrorResponse(text, json_rpc_error=error)
 
 
@@ -157,11 +159,11 @@ def non_object_arguments_response(
 ) -> ErrorResponse:
     """Return the response to a call whose arguments are not an object."""
     text = tool_error_text(verdict, tool=tool) if explain else ""
-    error = _protocol_error(verdict, f"/{ARGUMENTS}", explain=explain)
+    error = _build_protocol_error(verdict, f"/{ARGUMENTS}", explain=explain)
     return ErrorResponse(text, json_rpc_error=error)
 
 
-def _protocol_error(
+def _build_protocol_error(
     verdict: Verdict, prefix: str, *, explain: bool, versions: tuple[str, str] | None = None
 ) -> bytes:
     """Return the JSON-RPC error for the *verdict* on the params at *prefix*."""
@@ -201,7 +203,7 @@ def invalid_result_response(
         text = result_error_text(verdict, tool=tool)
     else:
         text = brief_error_text(tool=tool, of_result=True)
-    return ErrorResponse(call_tool_result=_error_result(_OUTPUT + text, version))
+    return ErrorResponse(call_tool_result=_build_error_result(_OUTPUT + text, version))
 
 
 def unknown_tool_error(name: str) -> str:
@@ -225,7 +227,7 @@ def _has_details(verdict: Verdict) -> bool:
     return not all(violation.code == DETAILS_UNAVAILABLE for violation in verdict.violations)
 
 
-def _error_result(text: str, version: str) -> bytes:
+def _build_error_result(text: str, version: str) -> bytes:
     result = {"content": [{"type": "text", "text": text}], "isError": True}
     if version >= _RESULT_TYPE_SINCE:
         result = {"resultType": "complete", **result}

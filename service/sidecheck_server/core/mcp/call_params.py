@@ -88,13 +88,15 @@ def check_call_params(
         return None
     name = value.get("name")
     if subject.tool and isinstance(name, str) and name != subject.tool:
-        findings.add(_name_mismatch(name, subject.tool, hide_values=findings.context.hide_values))
+        findings.add(
+            _build_name_mismatch(name, subject.tool, hide_values=findings.context.hide_values)
+        )
     if ARGUMENTS not in value:
         return b"{}"
     return property_text(subject.params, ARGUMENTS) if isinstance(value[ARGUMENTS], dict) else None
 
 
-def _name_mismatch(name: str, tool: str, *, hide_values: bool) -> Violation:
+def _build_name_mismatch(name: str, tool: str, *, hide_values: bool) -> Violation:
     shown_name = Values(hidden=hide_values).format(name)
     message = f"expected {quote(tool)}, the tool to validate against, found {shown_name}"
     return Violation("/name", "", "", _NAME_MISMATCH, message)

@@ -180,11 +180,11 @@ def _check_canonical_output(tool: Any, findings: Findings) -> None:
         and not wrapped_property_of(schema)
         and needs_wrapping(schema, context.version, context.budget)
     ):
-        fault = Fault((), _wrapped_message(context.version))
+        fault = Fault((), _describe_wrapping(context.version))
         findings.report(OUTPUT_SCHEMA_WRAPPED, ("outputSchema",), fault)
 
 
-def _wrapped_message(version: str) -> str:
+def _describe_wrapping(version: str) -> str:
     return (
         f"the root is not an object, which {version} requires; it is listed and validated "
         f'wrapped in the property "{WRAPPED_PROPERTY}" (see AdaptTool)'

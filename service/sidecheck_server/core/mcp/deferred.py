@@ -67,7 +67,7 @@ def resolve_deferred(
             path = (*pending.path, *check.schema_path)
             # The schema of the protocol type may report the same fault as the meta-schema.
             reported = findings.error_locations() - {as_pointer(path)}
-            violations = _schema_violations(compiled, path, findings.context)
+            violations = _build_schema_violations(compiled, path, findings.context)
             findings.add_all(
                 (
                     violation
@@ -80,7 +80,7 @@ def resolve_deferred(
     if not check.silent and not check.value:
         location = as_pointer((*pending.path, *check.schema_path))
         findings.add_all(
-            _warning_violation(warning, location, findings)
+            _build_warning_violation(warning, location, findings)
             for warning in compiled.artifact.warnings
         )
     if verdict is not None:
@@ -111,7 +111,9 @@ def _report_invalid(code: str, verdict: Verdict, path: Path, findings: Findings)
         findings.report(CATALOGUE[code], path, Fault((), text))
 
 
-def _warning_violation(warning: SchemaWarning, location: str, findings: Findings) -> Violation:
+def _build_warning_violation(
+    warning: SchemaWarning, location: str, findings: Findings
+) -> Violation:
     """Return the violation for *warning* on the schema at *location*."""
     context = findings.context
     rule = WARNINGS_BY_CODE[warning.code]
@@ -120,7 +122,9 @@ def _warning_violation(warning: SchemaWarning, location: str, findings: Findings
     return replace(violation, instance_location=location + warning.pointer)
 
 
-def _schema_violations(error: RequestError, path: Path, context: Context) -> Iterator[Violation]:
+def _build_schema_violations(
+    error: RequestError, path: Path, context: Context
+) -> Iterator[Violation]:
     """Yield the violations for the *error* of compiling the schema at *path*."""
     for violation in error_as_violations(error, as_pointer(path)):
         # Its code names a rule, or a keyword whose value the meta-schema rejects.

@@ -131,7 +131,7 @@ def _request(  # noqa: PLR0913 - the columns of a table.
     )
 
 
-def _by_either(
+def _shared_request(
     name: str, params: str, result: str, needs: str = "", *, bare: bool = False, since: str
 ) -> tuple[Method, ...]:
     """Return the methods of a request of both sides, in versions with server requests."""
@@ -236,19 +236,19 @@ _REQUESTS = (
         until=_HANDSHAKE,
     ),
     *_request(_SERVER, *_ROOTS, "roots", bare=True, until=_HANDSHAKE),
-    *_by_either("ping", "RequestParams", "EmptyResult", bare=True, since=_FIRST),
-    *_by_either("tasks/get", "GetTaskRequestParams", "GetTaskResult", "tasks", since=_TASKS),
-    *_by_either(
+    *_shared_request("ping", "RequestParams", "EmptyResult", bare=True, since=_FIRST),
+    *_shared_request("tasks/get", "GetTaskRequestParams", "GetTaskResult", "tasks", since=_TASKS),
+    *_shared_request(
         "tasks/result",
         "GetTaskPayloadRequestParams",
         "GetTaskPayloadResult",
         "tasks",
         since=_TASKS,
     ),
-    *_by_either(
+    *_shared_request(
         "tasks/cancel", "CancelTaskRequestParams", "CancelTaskResult", "tasks.cancel", since=_TASKS
     ),
-    *_by_either("tasks/list", _LIST, "ListTasksResult", "tasks.list", bare=True, since=_TASKS),
+    *_shared_request("tasks/list", _LIST, "ListTasksResult", "tasks.list", bare=True, since=_TASKS),
 )
 
 _CANCELLED = ("notifications/cancelled", "CancelledNotificationParams")

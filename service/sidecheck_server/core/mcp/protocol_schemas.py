@@ -118,7 +118,7 @@ def check_value(
         prefix = as_pointer(path)
         # The page of the schema describes the data of an error at the anchor of the error.
         spec_url = type_clause(type_.replace("ErrorData", "Error")).url(context.version)
-        for violation in _schema_violations(compiled, value, context):
+        for violation in _find_schema_violations(compiled, value, context):
             located = replace(
                 violation,
                 instance_location=prefix + violation.instance_location,
@@ -150,7 +150,7 @@ def _report_unknown_type(type_: str, findings: Findings, path: Path) -> None:
     findings.report(NOT_IN_VERSION, path, Fault((), message))
 
 
-def _schema_violations(
+def _find_schema_violations(
     compiled: CompiledSchema, value: Any, context: Context
 ) -> Iterator[Violation]:
     """Yield the violations of *value* against the schema of its type."""

@@ -142,7 +142,7 @@ def _adapt_object(
     version: str = "",
 ) -> Any:
     """Return the adapted *value* of the type *type_*; add the differences to *form*."""
-    fields = _fields(type_, version)
+    fields = _list_fields(type_, version)
     result: dict[str, Any] = {}
     for key, item in value.items():
         name = fields.names.get(key, key) if renames else key
@@ -190,7 +190,7 @@ class _Fields:
 
 
 @lru_cache(maxsize=64)  # exceeds the number of types times versions
-def _fields(type_: str, optional_in: str) -> _Fields:
+def _list_fields(type_: str, optional_in: str) -> _Fields:
     object_type = TYPES[type_]
     assert isinstance(object_type, ObjectType)
     optional: set[str] = set()
@@ -259,21 +259,21 @@ def read_tool(text: bytes, documents: tuple[Document, ...], limits: Limits) -> T
     try:
         tool = decode_tool(text, limits)
     except MalformedError as error:
-        raise _invalid(error.violations) from None
+        raise _build_error(error.violations) from None
     form = protocol_form(tool, lenient=True).value
     if form is not tool:
         text, tool = encode_json(form), form
-    faults = tuple(_faults(tool))
+    faults = tuple(_find_faults(tool))
     if faults or not isinstance(tool, dict):
-        raise _invalid(faults)
-    identity = _identity(tool, documents)
+        raise _build_error(faults)
+    identity = _build_identity(tool, documents)
     return ToolDefinition(
         name=identity.name,
         json=text,
         digest=identity.digest,
-        input=_source(tool["inputSchema"], documents),
+        input=_build_source(tool["inputSchema"], documents),
         input_digest=identity.input_digest,
-        output=_source(tool["outputSchema"], documents) if "outputSchema" in tool else None,
+        output=_build_source(tool["outputSchema"], documents) if "outputSchema" in tool else None,
         output_digest=identity.output_digest,
     )
 
@@ -286,14 +286,14 @@ def identify_tool(text: bytes, documents: tuple[Document, ...]) -> ToolIdentity 
     """
     try:
         tool = decode(text, max_depth=getrecursionlimit())
-        if not isinstance(tool, dict) or any(_faults(tool)):
+        if not isinstance(tool, dict) or any(_find_faults(tool)):
             return None
-        return _identity(tool, documents)
+        return _build_identity(tool, documents)
     except (MalformedError, RequestError, RecursionError):
         return None
 
 
-def _identity(tool: dict[str, JsonValue], documents: tuple[Document, ...]) -> ToolIdentity:
+def _build_identity(tool: dict[str, JsonValue], documents: tuple[Document, ...]) -> ToolIdentity:
     digest, schemas = digests_of_properties(tool, _SCHEMAS, documents)
     return ToolIdentity(
         str(tool["name"]), digest, schemas["inputSchema"], schemas.get("outputSchema")
@@ -338,7 +338,7 @@ def find_tool(text: bytes, name: str, limits: Limits) -> bytes:
     try:
         value = decode(text, max_depth=depth, depth_bound="schema_depth")
     except MalformedError as error:
-        raise _invalid(error.violations) from None
+        raise _build_error(error.violations) from None
     tools = _list_tools(value)
     tool = next((tool for tool in tools if tool_name(tool) == name), None)
     if tool is None:
@@ -373,23 +373,23 @@ def read_tool_name(text: bytes, limits: Limits) -> str:
         return ""
 
 
-def _source(schema: JsonValue, documents: tuple[Document, ...]) -> SchemaSource:
+def _build_source(schema: JsonValue, documents: tuple[Document, ...]) -> SchemaSource:
     return SchemaSource(encode_json(schema), documents)
 
 
-def _faults(tool: JsonValue) -> list[Violation]:
+def _find_faults(tool: JsonValue) -> list[Violation]:
     """Return the faults that make *tool* unreadable, as the check reports them."""
     if not isinstance(tool, dict):
-        return [_type_fault("", "an object", tool)]
+        return [_build_type_fault("", "an object", tool)]
     faults = [
-        _fault("", "required", f'"{name}" is required and missing; expected {kind}')
+        _build_fault("", "required", f'"{name}" is required and missing; expected {kind}')
         for name, kind in _REQUIRED.items()
         if name not in tool
     ]
     if not isinstance(tool.get("name", ""), str):
-        faults.append(_type_fault("/name", "a string", tool["name"]))
+        faults.append(_build_type_fault("/name", "a string", tool["name"]))
     faults += [
-        _type_fault(f"/{name}", "an object", tool[name])
+        _build_type_fault(f"/{name}", "an object", tool[name])
         for name in _SCHEMAS
         if not isinstance(tool.get(name, {}), dict)
     ]
@@ -400,16 +400,16 @@ _REQUIRED = {"inputSchema": 'an object whose "type" is "object"', "name": "a str
 """Required properties, with descriptions of their expected values."""
 
 
-def _type_fault(location: str, expected: str, value: JsonValue) -> Violation:
+def _build_type_fault(location: str, expected: str, value: JsonValue) -> Violation:
     description = Values(hidden=False).describe(value)
-    return _fault(location, "type", f"expected {expected}, found {description}")
+    return _build_fault(location, "type", f"expected {expected}, found {description}")
 
 
-def _fault(location: str, keyword: str, message: str) -> Violation:
+def _build_fault(location: str, keyword: str, message: str) -> Violation:
     return Violation(location, "", keyword, keyword.upper(), message, spec_url=_SPEC_URL)
 
 
-def _invalid(faults: tuple[Violation, ...]) -> RequestError:
+def _build_error(faults: tuple[Violation, ...]) -> RequestError:
     first = faults[0]
     location = f" (at {first.instance_location})" if first.instance_location else ""
     return RequestError(

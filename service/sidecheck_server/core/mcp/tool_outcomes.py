@@ -80,13 +80,13 @@ def read_tools_list(text: bytes, limits: Limits) -> ToolsList:
         faults = error.violations
         # A text with other faults cannot be split.
         if any(fault.code != "DUPLICATE_KEY" for fault in faults):
-            raise _invalid_tools_error(faults) from None
+            raise _build_error(faults) from None
     tools_list = _split(text, limits)
     # A duplicate key in a definition is a fault of that definition alone.
     pointers = frozenset(tool.pointer for tool in tools_list.tools)
     outer_faults = tuple(fault for fault in faults if not _is_within(fault, pointers))
     if outer_faults:
-        raise _invalid_tools_error(outer_faults)
+        raise _build_error(outer_faults)
     return tools_list
 
 
@@ -106,15 +106,15 @@ def _split(text: bytes, limits: Limits) -> ToolsList:
             response = encode_json({**properties, "result": msgspec.Raw(rest)})
             return ToolsList(tools, ProtocolMessage(response, request_method="tools/list"))
         if "jsonrpc" in properties:
-            raise _invalid_tools_error((_fault("", "TOOLS_MISSING", "the message has no result"),))
+            raise _build_error((_build_fault("", "TOOLS_MISSING", "the message has no result"),))
     return ToolsList((ListedTool("", text.strip()),))
 
 
 def _split_result(value: Any, pointer: str, limits: Limits) -> tuple[tuple[ListedTool, ...], bytes]:
     """Return the tools of *value*, a result at *pointer*, and its text without them."""
     if not isinstance(value, dict) or "tools" not in value:
-        raise _invalid_tools_error(
-            (_fault(pointer, "TOOLS_MISSING", 'the result has no property "tools"'),)
+        raise _build_error(
+            (_build_fault(pointer, "TOOLS_MISSING", 'the result has no property "tools"'),)
         )
     tools = _split_tools(bytes(value["tools"]), f"{pointer}/tools", limits)
     return tools, encode_json({**value, "tools": []})
@@ -133,8 +133,12 @@ def _split_value(text: bytes) -> list[msgspec.Raw] | dict[str, msgspec.Raw] | No
 def _split_tools(text: bytes, pointer: str, limits: Limits) -> tuple[ListedTool, ...]:
     value = _split_value(text)
     if not isinstance(value, list):
-        raise _invalid_tools_error(
-            (_fault(pointer, "TOOLS_NOT_A_LIST", '"tools" must be an array of tool definitions'),)
+        raise _build_error(
+            (
+                _build_fault(
+                    pointer, "TOOLS_NOT_A_LIST", '"tools" must be an array of tool definitions'
+                ),
+            )
         )
     if len(value) > limits.batch_items:
         raise limit_exceeded_error("batch_items", limits.batch_items, "the tools", len(value))
@@ -151,11 +155,11 @@ def _is_within(fault: Violation, pointers: frozenset[str]) -> bool:
     return True
 
 
-def _fault(location: str, code: str, message: str) -> Violation:
+def _build_fault(location: str, code: str, message: str) -> Violation:
     return Violation(location, "", "", code, message, spec_url=_SPEC_URL)
 
 
-def _invalid_tools_error(faults: tuple[Violation, ...]) -> RequestError:
+def _build_error(faults: tuple[Violation, ...]) -> RequestError:
     first = faults[0]
     return RequestError(
         ErrorReason.INVALID_TOOL,

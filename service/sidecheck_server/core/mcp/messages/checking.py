@@ -23,7 +23,7 @@ from sidecheck_server.core.mcp.methods import PLAIN_PROPERTIES, Method, find_met
 from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup, check_value
 from sidecheck_server.core.mcp.rules import input_required, negotiation, responses, tasks
 from sidecheck_server.core.mcp.rules import messages as message_rules
-from sidecheck_server.core.mcp.rules.capabilities import declared_in
+from sidecheck_server.core.mcp.rules.capabilities import read_client_capabilities
 from sidecheck_server.core.mcp.rules.rule import Fault, Path
 from sidecheck_server.core.mcp.tool_definitions import protocol_form
 from sidecheck_server.core.payload import encode_json
@@ -184,7 +184,7 @@ def _apply_declared_capabilities(params: Any, findings: Findings) -> None:
     context = findings.context
     if context.version < FIRST_STATELESS:
         return
-    declared = declared_in(params)
+    declared = read_client_capabilities(params)
     if declared is not None and declared != context.client_capabilities:
         findings.context = replace(context, client_capabilities=declared)
 
@@ -228,7 +228,7 @@ def _check_result(
     version = findings.context.version
     type_ = "Result" if method is None or method.result is None else method.result
     if version >= FIRST_STATELESS:
-        type_ = _declared_result_type(message, method, type_, findings)
+        type_ = _select_result_type(message, method, type_, findings)
     elif (
         method is not None
         and method.needs_as_task is not None
@@ -239,7 +239,7 @@ def _check_result(
     if type_ == "EmptyResult":
         _report_data(message, result, findings)
     elif type_ == "ListToolsResult":
-        result = _with_protocol_forms(result, findings, message.path + _RESULT)
+        result = _apply_protocol_forms(result, findings, message.path + _RESULT)
     check_value(result, type_, findings, schemas, message.path + _RESULT)
 
 
@@ -255,7 +255,7 @@ def _report_data(message: Message, result: dict[str, Any], findings: Findings) -
         findings.report(rule, message.path + _RESULT, Fault((), text))
 
 
-def _with_protocol_forms(result: dict[str, Any], findings: Findings, path: Path) -> dict[str, Any]:
+def _apply_protocol_forms(result: dict[str, Any], findings: Findings, path: Path) -> dict[str, Any]:
     """Return a ``tools/list`` result with its tools in the form of the protocol.
 
     As in the check of a tools list alone, a tool has one violation for all nulls and one for
@@ -272,7 +272,7 @@ def _with_protocol_forms(result: dict[str, Any], findings: Findings, path: Path)
     return {**result, "tools": [form.value for form in forms]}
 
 
-def _declared_result_type(
+def _select_result_type(
     message: Message, method: Method | None, type_: str, findings: Findings
 ) -> str:
     """Return the type of a result by its ``resultType``; *type_* for "complete"."""
@@ -287,7 +287,7 @@ def _declared_result_type(
     if method is not None and method.extension:
         return type_
     if declared == "task":
-        return _created_task_type(message, method, findings)
+        return _select_task_result_type(message, method, findings)
     if isinstance(declared, str) and declared != "complete":
         return "Result"
     if method is not None and method.may_request_input:
@@ -299,7 +299,7 @@ def _declared_result_type(
     return type_
 
 
-def _created_task_type(message: Message, method: Method | None, findings: Findings) -> str:
+def _select_task_result_type(message: Message, method: Method | None, findings: Findings) -> str:
     """Return the type of a result with the ``resultType`` "task" of the extension."""
     if method is None or method.name == _CREATES_TASKS:
         return "CreateTaskResult"

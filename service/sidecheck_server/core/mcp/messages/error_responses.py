@@ -64,17 +64,17 @@ def build_error_response(
     if not messages:
         is_not_json = any(error.code == "PAYLOAD_NOT_JSON" for error in errors)
         code = PARSE_ERROR if is_not_json else INVALID_REQUEST
-        return _encode(_response(code, None, errors[0], errors, version))
+        return _encode(_build_response(code, None, errors[0], errors, version))
     if messages[0].path == ():
-        response = _response_to(messages[0], errors, version, hide_values=hide_values)
+        response = _respond_to(messages[0], errors, version, hide_values=hide_values)
         return b"" if response is None else _encode(response)
     # A batch may have tens of thousands of messages, few of them with errors.
-    by_index = _errors_by_index(errors)
+    by_index = _group_by_index(errors)
     responses = [
         response
         for index in sorted(by_index)
         if (
-            response := _response_to(
+            response := _respond_to(
                 messages[index], by_index[index], version, hide_values=hide_values
             )
         )
@@ -83,7 +83,7 @@ def build_error_response(
     return _encode(responses) if responses else b""
 
 
-def _errors_by_index(errors: Iterable[Violation]) -> dict[int, list[Violation]]:
+def _group_by_index(errors: Iterable[Violation]) -> dict[int, list[Violation]]:
     """Return *errors* of a batch by index of the message, with locations in it."""
     by_index: dict[int, list[Violation]] = defaultdict(list)
     for error in errors:
@@ -92,22 +92,22 @@ def _errors_by_index(errors: Iterable[Violation]) -> dict[int, list[Violation]]:
     return by_index
 
 
-def _response_to(
+def _respond_to(
     message: Message, errors: list[Violation], version: str, *, hide_values: bool
 ) -> dict[str, Any] | None:
     """Return the response to *message*, or None if it must not get one."""
     if not errors or not _requires_response(message):
         return None
     if envelope_errors := [error for error in errors if error.code in _ENVELOPE_CODES]:
-        return _response(INVALID_REQUEST, message, envelope_errors[0], errors, version)
+        return _build_response(INVALID_REQUEST, message, envelope_errors[0], errors, version)
     requested = _find_other_version(message, version) if version >= FIRST_STATELESS else None
     if requested is not None and (requested in VERSIONS or not hide_values):
-        response = _response(UNSUPPORTED_VERSION, message, errors[0], errors, version)
+        response = _build_response(UNSUPPORTED_VERSION, message, errors[0], errors, version)
         response["error"]["data"] |= {"supported": [version], "requested": requested}
         return response
     if method_errors := [error for error in errors if error.code in _METHOD_CODES]:
-        return _response(METHOD_NOT_FOUND, message, method_errors[0], errors, version)
-    return _response(INVALID_PARAMS, message, errors[0], errors, version)
+        return _build_response(METHOD_NOT_FOUND, message, method_errors[0], errors, version)
+    return _build_response(INVALID_PARAMS, message, errors[0], errors, version)
 
 
 def _requires_response(message: Message) -> bool:
@@ -132,7 +132,7 @@ def _find_other_version(message: Message, version: str) -> str | None:
     return requested[:_MAX_VERSION_CHARACTERS]
 
 
-def _response(
+def _build_response(
     code: int,
     message: Message | None,
     main_error: Violation,
@@ -141,7 +141,7 @@ def _response(
 ) -> dict[str, Any]:
     """Return the response with *code*, the message of *main_error*, and all *errors*."""
     response: dict[str, Any] = {"jsonrpc": "2.0"}
-    id_ = None if message is None else _id_of(message)
+    id_ = None if message is None else _find_id(message)
     if id_ is not None or version < _OPTIONAL_ID_SINCE:
         response["id"] = id_
     response["error"] = {
@@ -152,7 +152,7 @@ def _response(
     return response
 
 
-def _id_of(message: Message) -> str | int | None:
+def _find_id(message: Message) -> str | int | None:
     if message.id is not None:
         return message.id
     value = message.value

@@ -67,14 +67,14 @@ def _check_needs(
             context.version
         ):
             rule = capabilities.UNDECLARED_BY_CLIENT
-        findings.report(rule, method_path, Fault((), _undeclared(method.name, needs)))
+        findings.report(rule, method_path, Fault((), _describe_undeclared(method.name, needs)))
     needs = method.needs_as_task
     if needs is None or type(params) is not dict or "task" not in params:
         return
     if _lacks(needs, method, context):
         to_server = needs.side is Sender.SERVER
         rule = capabilities.TASK_TO_SERVER if to_server else capabilities.TASK_TO_CLIENT
-        message = _undeclared(f"{method.name} as a task", needs)
+        message = _describe_undeclared(f"{method.name} as a task", needs)
         findings.report(rule, params_path, Fault(("task",), message))
 
 
@@ -103,7 +103,7 @@ def report_missing_list(method: Method, message: Message, findings: Findings) ->
         findings.report(rule, message.path, Fault(("error", "code"), text))
 
 
-def _undeclared(request: str, needs: Need) -> str:
+def _describe_undeclared(request: str, needs: Need) -> str:
     return f"{request} needs the capability {needs.path}, which the {needs.side} did not declare"
 
 

@@ -62,7 +62,7 @@ def check_tool_result(
         return None
     version = findings.context.version
     if not (subject.has_output_schema and requires_output(value, version)):
-        check_value(value, _type_of(value, version), findings, schemas)
+        check_value(value, _select_type(value, version), findings, schemas)
         return None
     if requires_object_output(version) and value.get(STRUCTURED_CONTENT, 0) is None:
         # Null counts as missing. Removing it avoids a second violation, of its type.
@@ -79,7 +79,7 @@ def check_tool_result(
     return property_text(subject.json, STRUCTURED_CONTENT)
 
 
-def _type_of(value: Any, version: str) -> str:
+def _select_type(value: Any, version: str) -> str:
     """Return the type of *value*, the result of a call."""
     declared = value.get("resultType") if isinstance(value, dict) else None
     if version < _RESULT_TYPE_SINCE or not isinstance(declared, str):

@@ -125,14 +125,14 @@ def normalize_output(
     """
     match output:
         case Value(json):
-            return _value_result(_decode(json, limits), schema, version, json)
+            return _build_value_result(_decode(json, limits), schema, version, json)
         case Content(json):
             content = _decode(json, limits)
-            return _result(content if isinstance(content, list) else [content], version)
+            return _build_result(content if isinstance(content, list) else [content], version)
         case WholeResult(json):
             return _complete_result(_decode(json, limits), schema, version, limits, json)
         case Failure(text):
-            return {**_result([_text_block(text)], version), "isError": True}
+            return {**_build_result([_build_text_block(text)], version), "isError": True}
 
 
 def _decode(text: bytes, limits: Limits) -> Any:
@@ -143,17 +143,17 @@ def _decode(text: bytes, limits: Limits) -> Any:
     return decode(text, max_depth=limits.payload_depth)
 
 
-def _value_result(
+def _build_value_result(
     value: Any, schema: AdaptedSchema | None, version: str, text: bytes
 ) -> dict[str, Any]:
     if schema is not None:
         structured = {schema.wrapped_property: value} if schema.wrapped_property else value
     elif isinstance(value, str) or value is None or not _may_be_structured(value, version):
-        return _result(_unstructured_content(value, text), version)
+        return _build_result(_build_unstructured_content(value, text), version)
     else:
         structured = value
     return {
-        **_result([_text_block(_json(structured, text))], version),
+        **_build_result([_build_text_block(_encode_text(structured, text))], version),
         STRUCTURED_CONTENT: structured,
     }
 
@@ -165,11 +165,11 @@ def _may_be_structured(value: Any, version: str) -> bool:
     )
 
 
-def _unstructured_content(value: Any, text: bytes) -> list[Any]:
+def _build_unstructured_content(value: Any, text: bytes) -> list[Any]:
     """Return the content blocks for *value* in a result without structured content."""
     if value is None:
         return []
-    return [_text_block(value if isinstance(value, str) else _json(value, text))]
+    return [_build_text_block(value if isinstance(value, str) else _encode_text(value, text))]
 
 
 def _complete_result(
@@ -184,7 +184,7 @@ def _complete_result(
     if not has_structured_content(version) or (requires_object_output(version) and not may_be_null):
         dropped_nulls = (*dropped_nulls, STRUCTURED_CONTENT)
     result = {k: v for k, v in value.items() if k not in dropped_nulls or v is not None}
-    result = _with_type(result, version)
+    result = _set_type(result, version)
     if STRUCTURED_CONTENT not in result or result.get("resultType", _COMPLETE) != _COMPLETE:
         return result
     canonical = result[STRUCTURED_CONTENT]
@@ -198,7 +198,7 @@ def _complete_result(
             isinstance(canonical, dict) or _has_json_text((canonical, structured), content, limits)
         )
     ):
-        result["content"] = [*content, _text_block(_json(structured, text))]
+        result["content"] = [*content, _build_text_block(_encode_text(structured, text))]
     if not has_structured_content(version):
         del result[STRUCTURED_CONTENT]
     return result
@@ -219,7 +219,7 @@ def _adapt_content(result: dict[str, Any], schema: AdaptedSchema) -> None:
         result[STRUCTURED_CONTENT] = {schema.wrapped_property: structured}
 
 
-def _with_type(result: dict[str, Any], version: str) -> dict[str, Any]:
+def _set_type(result: dict[str, Any], version: str) -> dict[str, Any]:
     """Return *result* with ``resultType`` if *version* has it, otherwise without."""
     if version >= _RESULT_TYPE_SINCE:
         return result if "resultType" in result else {"resultType": _COMPLETE, **result}
@@ -231,11 +231,11 @@ def _with_type(result: dict[str, Any], version: str) -> dict[str, Any]:
 def _has_json_text(values: Iterable[Any], content: list[Any], limits: Limits) -> bool:
     """Return whether a text block of *content* is the JSON text of one of *values*."""
     values = tuple(values)
-    texts = islice(_texts(content), _MAX_TEXTS_READ)
+    texts = islice(_list_texts(content), _MAX_TEXTS_READ)
     return any(_is_json_of(text, values, limits) for text in texts)
 
 
-def _texts(content: list[Any]) -> Iterator[str]:
+def _list_texts(content: list[Any]) -> Iterator[str]:
     for block in content:
         if isinstance(block, dict) and block.get("type") == "text":
             text = block.get("text")
@@ -251,15 +251,15 @@ def _is_json_of(text: str, values: tuple[Any, ...], limits: Limits) -> bool:
     return any(json_equal(decoded, value) for value in values)
 
 
-def _result(content: list[Any], version: str) -> dict[str, Any]:
-    return _with_type({"content": content}, version)
+def _build_result(content: list[Any], version: str) -> dict[str, Any]:
+    return _set_type({"content": content}, version)
 
 
-def _text_block(text: str) -> dict[str, Any]:
+def _build_text_block(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
 
-def _json(value: Any, text: bytes) -> str:
+def _encode_text(value: Any, text: bytes) -> str:
     """Return the JSON text of *value*, which was decoded from *text* or a part of it."""
     return encode_like(text, value).decode()
 
@@ -294,13 +294,13 @@ def _get_text(block: Mapping[str, Any]) -> str:
 
 def _describe_media(block: Mapping[str, Any]) -> str:
     noun = "An image" if block["type"] == "image" else "Audio"
-    return _in_brackets(noun, block["mimeType"], _decoded_size(block["data"]))
+    return _format_in_brackets(noun, block["mimeType"], _count_decoded_bytes(block["data"]))
 
 
 def _describe_link(block: Mapping[str, Any]) -> str:
     name = block.get("title") or block["name"]
     noun = f"The resource {block['uri']}, {name}"
-    return _in_brackets(noun, block.get("mimeType"), block.get("size"))
+    return _format_in_brackets(noun, block.get("mimeType"), block.get("size"))
 
 
 def _describe_resource(block: Mapping[str, Any]) -> str:
@@ -308,7 +308,9 @@ def _describe_resource(block: Mapping[str, Any]) -> str:
     if "text" in contents:
         return str(contents["text"])
     noun = f"The resource {contents['uri']}"
-    return _in_brackets(noun, contents.get("mimeType"), _decoded_size(contents["blob"]))
+    return _format_in_brackets(
+        noun, contents.get("mimeType"), _count_decoded_bytes(contents["blob"])
+    )
 
 
 def _describe_unknown(block: Mapping[str, Any]) -> str:
@@ -326,12 +328,12 @@ _DESCRIPTIONS: Mapping[str, Callable[[Mapping[str, Any]], str]] = MappingProxyTy
 )
 
 
-def _in_brackets(noun: str, media_type: str | None, size: float | None) -> str:
+def _format_in_brackets(noun: str, media_type: str | None, size: float | None) -> str:
     bytes_ = "" if size is None else f"{size:,} bytes" if size != 1 else "1 byte"
     details = ", ".join(detail for detail in (media_type or "", bytes_) if detail)
     return f"[{noun}{f' ({details})' if details else ''}, which is not text]"
 
 
-def _decoded_size(data: str) -> int:
+def _count_decoded_bytes(data: str) -> int:
     """Return the number of bytes that the base64 text *data* encodes."""
     return max(len(data) * 3 // 4 - data[-2:].count("="), 0)

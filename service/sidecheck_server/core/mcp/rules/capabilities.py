@@ -23,11 +23,11 @@ __all__ = [
     "UNDECLARED",
     "UNDECLARED_BY_CLIENT",
     "UNDECLARED_EARLY",
-    "declared_by_client",
-    "declared_in",
     "declares_extension",
+    "find_client_capabilities",
     "is_declared",
     "lacks_extension",
+    "read_client_capabilities",
 ]
 
 _TASKS = "2025-11-25"
@@ -46,15 +46,15 @@ def is_declared(capabilities: Mapping[str, Any], path: str) -> bool:
     return value is True or isinstance(value, dict)
 
 
-def declared_in(params: Any) -> dict[str, Any] | None:
+def read_client_capabilities(params: Any) -> dict[str, Any] | None:
     """Return the client capabilities in the `_meta` of *params*, or None."""
     declared = read_metadata(params).get(CLIENT_CAPABILITIES_KEY)
     return declared if isinstance(declared, dict) else None
 
 
-def declared_by_client(context: Context) -> dict[str, Any] | None:
+def find_client_capabilities(context: Context) -> dict[str, Any] | None:
     """Return the client capabilities in the request of a result, else in the context."""
-    declared = declared_in(context.request)
+    declared = read_client_capabilities(context.request)
     return context.client_capabilities if declared is None else declared
 
 
@@ -163,7 +163,7 @@ def _check_declared(
 
     def check(result: Any, context: Context) -> Iterator[Fault]:
         is_client = side is Sender.CLIENT
-        declared = declared_by_client(context) if is_client else context.server_capabilities
+        declared = find_client_capabilities(context) if is_client else context.server_capabilities
         if declared is None or is_declared(declared, capability):
             return
         if isinstance(result, dict) and shows_feature(result):

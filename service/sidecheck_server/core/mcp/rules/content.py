@@ -22,16 +22,16 @@ _AUDIO = Clause("server/prompts", "audio-content")
 _EMBEDDED = Clause("server/prompts", "embedded-resources")
 
 
-def _text_property(content: Any, name: str) -> str | None:
+def _get_text(content: Any, name: str) -> str | None:
     value = content.get(name) if isinstance(content, dict) else None
     return value if isinstance(value, str) else None
 
 
-def _base64_check(name: str) -> Check:
+def _build_base64_check(name: str) -> Check:
     """Return the check that the property *name* is base64."""
 
     def check(content: Any, context: Context) -> Iterable[Fault]:
-        data = _text_property(content, name)
+        data = _get_text(content, name)
         fault = "" if data is None else base64_fault(data, context.budget)
         if not fault:
             return ()
@@ -40,11 +40,11 @@ def _base64_check(name: str) -> Check:
     return check
 
 
-def _media_type_check(example: str) -> Check:
+def _build_media_type_check(example: str) -> Check:
     """Return the check that ``mimeType`` is a media type, such as *example*."""
 
     def check(content: Any, context: Context) -> Iterator[Fault]:
-        media_type = _text_property(content, "mimeType")
+        media_type = _get_text(content, "mimeType")
         if media_type is not None and not is_media_type(media_type):
             description = Values(hidden=context.hide_values).describe(media_type)
             yield Fault(
@@ -63,7 +63,7 @@ _CONTENT_RULES.declare(
     _IMAGE,
     "The data of an image MUST be base64.",
     on="ImageContent",
-    check=_base64_check("data"),
+    check=_build_base64_check("data"),
 )
 
 _CONTENT_RULES.declare(
@@ -72,7 +72,7 @@ _CONTENT_RULES.declare(
     _IMAGE,
     "The mimeType of an image MUST be a media type.",
     on="ImageContent",
-    check=_media_type_check("image/png"),
+    check=_build_media_type_check("image/png"),
 )
 
 _CONTENT_RULES.declare(
@@ -82,7 +82,7 @@ _CONTENT_RULES.declare(
     "The data of audio MUST be base64.",
     on="AudioContent",
     since="2025-03-26",
-    check=_base64_check("data"),
+    check=_build_base64_check("data"),
 )
 
 _CONTENT_RULES.declare(
@@ -92,7 +92,7 @@ _CONTENT_RULES.declare(
     "The mimeType of audio MUST be a media type.",
     on="AudioContent",
     since="2025-03-26",
-    check=_media_type_check("audio/wav"),
+    check=_build_media_type_check("audio/wav"),
 )
 
 _CONTENT_RULES.declare(
@@ -101,7 +101,7 @@ _CONTENT_RULES.declare(
     Clause("server/resources", "security-considerations"),
     "The blob of a resource MUST be base64.",
     on="BlobResourceContents",
-    check=_base64_check("blob"),
+    check=_build_base64_check("blob"),
 )
 
 
@@ -119,11 +119,11 @@ def _resource_text_and_blob(resource: Any, _context: Context) -> Iterable[Fault]
     return ()
 
 
-def _format_check(name: str, has_format: Callable[[str], bool], expected: str) -> Check:
+def _build_format_check(name: str, has_format: Callable[[str], bool], expected: str) -> Check:
     """Return the check that the property *name*, if it is a string, has a format."""
 
     def check(value: Any, context: Context) -> Iterable[Fault]:
-        text = _text_property(value, name)
+        text = _get_text(value, name)
         if text is None:
             return ()
         spend(context.budget, min(len(text), 1 << 16) // 8 + 40)
@@ -135,7 +135,7 @@ def _format_check(name: str, has_format: Callable[[str], bool], expected: str) -
     return check
 
 
-_uri_check = _format_check("uri", is_uri, "must be a URI (RFC 3986) such as file:///a.txt")
+_uri_check = _build_format_check("uri", is_uri, "must be a URI (RFC 3986) such as file:///a.txt")
 _TEMPLATE = "should be a URI template (RFC 6570) such as file:///{path}"
 
 _CONTENT_RULES.declare(
@@ -186,7 +186,7 @@ _CONTENT_RULES.declare(
     "The uriTemplate of a resource template SHOULD be a URI template of RFC 6570, as"
     " its format in the published schema says.",
     on="ResourceTemplate",
-    check=_format_check("uriTemplate", is_uri_template, _TEMPLATE),
+    check=_build_format_check("uriTemplate", is_uri_template, _TEMPLATE),
 )
 
 _CONTENT_RULES.declare(
@@ -196,7 +196,7 @@ _CONTENT_RULES.declare(
     "The uri of a reference to a resource SHOULD be a URI or a URI template of RFC"
     " 6570, as its format in the published schema says.",
     on="ResourceTemplateReference",
-    check=_format_check("uri", is_uri_template, _TEMPLATE),
+    check=_build_format_check("uri", is_uri_template, _TEMPLATE),
 )
 
 _CONTENT_RULES.declare(
@@ -207,7 +207,7 @@ _CONTENT_RULES.declare(
     " published schema says.",
     on="Implementation",
     since="2025-11-25",
-    check=_format_check(
+    check=_build_format_check(
         "websiteUrl", is_uri, "should be a URI (RFC 3986) such as https://example.com"
     ),
 )
@@ -230,7 +230,7 @@ def _prompt_resource_media_type(message: Any, context: Context) -> Iterator[Faul
             ("content", "resource"),
             "a resource in a prompt must have a mimeType",
         )
-    media_type = _text_property(resource, "mimeType")
+    media_type = _get_text(resource, "mimeType")
     if media_type is not None and not is_media_type(media_type):
         description = Values(hidden=context.hide_values).describe(media_type)
         message = f"mimeType must be a media type such as text/plain; found {description}"
@@ -246,7 +246,7 @@ def _prompt_resource_media_type(message: Any, context: Context) -> Iterator[Faul
     since="2025-06-18",
 )
 def _last_modified(annotations: Any, context: Context) -> Iterator[Fault]:
-    timestamp = _text_property(annotations, "lastModified")
+    timestamp = _get_text(annotations, "lastModified")
     if timestamp is not None and not is_iso_8601(timestamp):
         description = Values(hidden=context.hide_values).describe(timestamp)
         yield Fault(
@@ -281,7 +281,7 @@ _ICON_RULES = RuleSet(Group.ICONS, on="Icon", since=_SINCE)
     "The src of an icon MUST be an https: or data: URI; clients reject unsafe schemes.",
 )
 def _icon_scheme(icon: Any, context: Context) -> Iterator[Fault]:
-    src = _text_property(icon, "src")
+    src = _get_text(icon, "src")
     if src is None:
         return
     scheme = _read_scheme(src)
@@ -307,7 +307,7 @@ def _icon_scheme(icon: Any, context: Context) -> Iterator[Fault]:
     "it, and another has clients reject it.",
 )
 def _icon_http(icon: Any, _context: Context) -> Iterator[Fault]:
-    src = _text_property(icon, "src")
+    src = _get_text(icon, "src")
     if src is not None and _read_scheme(src) == "http":
         yield Fault(
             ("src",),
@@ -322,7 +322,7 @@ def _icon_http(icon: Any, _context: Context) -> Iterator[Fault]:
     "The src of an icon SHOULD be a well-formed URI with a host.",
 )
 def _icon_uri(icon: Any, context: Context) -> Iterator[Fault]:
-    src = _text_property(icon, "src")
+    src = _get_text(icon, "src")
     if src is None or _read_scheme(src) not in {"https", "http"}:
         return
     spend(context.budget, len(src) // 8 + 40)
@@ -341,7 +341,7 @@ def _icon_uri(icon: Any, context: Context) -> Iterator[Fault]:
     "A data: URI in the src of an icon SHOULD hold an image in base64.",
 )
 def _icon_data(icon: Any, context: Context) -> Iterator[Fault]:
-    src = _text_property(icon, "src")
+    src = _get_text(icon, "src")
     if src is None or _read_scheme(src) != "data":
         return
     expected = "the data: URI of an icon should hold an image in base64; "
@@ -386,7 +386,7 @@ def _icon_sizes(icon: Any, context: Context) -> Iterator[Fault]:
     "The mimeType of an icon SHOULD be that of an image; clients accept no others.",
 )
 def _icon_mime_type(icon: Any, context: Context) -> Iterator[Fault]:
-    media_type = _text_property(icon, "mimeType")
+    media_type = _get_text(icon, "mimeType")
     if media_type is None:
         return
     if not media_type.lower().startswith("image/") or not is_media_type(media_type):

@@ -10,11 +10,11 @@ from sidecheck_server.core.explain.values import Values, join_phrase, quote
 from sidecheck_server.core.formats.identifiers import is_uri
 from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.capabilities import declared_by_client
+from sidecheck_server.core.mcp.rules.capabilities import find_client_capabilities
 from sidecheck_server.core.mcp.rules.elicitation_grammar import (
     REQUESTED_SCHEMA,
+    find_nearest_keyword,
     has_modes,
-    nearest_keyword,
 )
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, Path, RuleSet
 from sidecheck_server.core.mcp.rules.secrets import asks_for_secret, names_secret, shows_link
@@ -61,7 +61,7 @@ _REQUEST_RULES = RuleSet(Group.ELICITATION_REQUESTS, on=_FORM, since=_SINCE)
     since=_MODES,
 )
 def _mode_declared(value: Any, context: Context) -> Iterable[Fault]:
-    declared = declared_by_client(context)
+    declared = find_client_capabilities(context)
     elicitation = None if declared is None else declared.get("elicitation")
     # CAPABILITY_UNDECLARED reports a client that did not declare elicitation at all.
     if not isinstance(value, dict) or not isinstance(elicitation, dict):
@@ -102,7 +102,7 @@ def _root_keyword(value: Any, context: Context) -> Iterable[Fault]:
                 f"the schema of a form should not have the {label} at its root; expected only "
                 f"{expected}"
             )
-            suggestion = nearest_keyword(name, known, context)
+            suggestion = find_nearest_keyword(name, known, context)
             faults.append(Fault(("requestedSchema", name), message, suggestion))
     return faults
 
@@ -150,11 +150,13 @@ def _required_undefined(value: Any, context: Context) -> Iterable[Fault]:
     for index, name in enumerate(required):
         if isinstance(name, str) and name not in fields and name not in seen:
             seen.add(name)
-            faults.append(_undefined_fault(name, index, fields, context))
+            faults.append(_build_undefined_fault(name, index, fields, context))
     return faults
 
 
-def _undefined_fault(name: str, index: int, fields: dict[str, Any], context: Context) -> Fault:
+def _build_undefined_fault(
+    name: str, index: int, fields: dict[str, Any], context: Context
+) -> Fault:
     # `find_nearest` compares the name with at most two hundred fields.
     spend(context.budget, 100 + 100 * min(len(fields), 200))
     label = Values(hidden=context.hide_values).property_named(name, "field")

@@ -17,12 +17,12 @@ from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.elicitation_grammar import (
     REQUESTED_SCHEMA,
     FormField,
+    find_nearest_keyword,
     is_integer,
     is_plain_field,
-    nearest_keyword,
     options_of,
     read_field,
-    valid_field,
+    read_valid_field,
 )
 from sidecheck_server.core.mcp.rules.rule import Fault, Group, Path, RuleSet
 from sidecheck_server.core.types import Severity
@@ -82,7 +82,7 @@ def _build_keyword_fault(
     owner = f"the items of {field.kind.description}" if len(path) > 1 else field.kind.description
     expected = join_phrase([quote(keyword) for keyword in known], "and")
     message = f"{owner} should not have the {label}; expected {expected}"
-    return Fault(path, message, nearest_keyword(name, known, context))
+    return Fault(path, message, find_nearest_keyword(name, known, context))
 
 
 @_FIELD_RULES.rule(
@@ -133,7 +133,7 @@ def _is_option(value: Any) -> bool:
     "The limits of lengths and counts MUST NOT be negative: JSON Schema demands it.",
 )
 def _negative_limit(value: Any, context: Context) -> Iterator[Fault]:
-    field = valid_field(value, context)
+    field = read_valid_field(value, context)
     if field is None:
         return
     plain = Values(hidden=context.hide_values).format
@@ -150,7 +150,7 @@ def _negative_limit(value: Any, context: Context) -> Iterator[Fault]:
     "valid.",
 )
 def _field_bounds(value: Any, context: Context) -> Iterator[Fault]:
-    field = valid_field(value, context)
+    field = read_valid_field(value, context)
     if field is None:
         return
     plain = Values(hidden=context.hide_values).format
@@ -174,7 +174,7 @@ def _field_bounds(value: Any, context: Context) -> Iterator[Fault]:
     since=_MODES,
 )
 def _default(value: Any, context: Context) -> Iterator[Fault]:
-    field = valid_field(value, context)
+    field = read_valid_field(value, context)
     if field is None or "default" not in value:
         return
     description = Values(hidden=context.hide_values).describe(value["default"])
@@ -252,7 +252,7 @@ _OPTION_RULES = RuleSet(
     since=_MODES,
 )
 def _option_keyword(value: Any, context: Context) -> Iterator[Fault]:
-    field = valid_field(value, context)
+    field = read_valid_field(value, context)
     select = None if field is None else options_of(field, context)
     if field is None or select is None or select[1][-1] == "enum":
         return
@@ -295,7 +295,7 @@ def _enum_empty(value: Any, context: Context) -> Iterator[Fault]:
 
 def _find_empty_options(value: Any, context: Context) -> Path | None:
     """Return the path of the options of a select without options, or None."""
-    field = valid_field(value, context)
+    field = read_valid_field(value, context)
     select = None if field is None else options_of(field, context)
     return select[1] if select is not None and not select[0] else None
 
@@ -307,7 +307,7 @@ def _find_empty_options(value: Any, context: Context) -> Path | None:
     "The options of a select SHOULD be unique, as JSON Schema recommends for an enum.",
 )
 def _options_repeated(value: Any, context: Context) -> Iterator[Fault]:
-    field = valid_field(value, context)
+    field = read_valid_field(value, context)
     select = None if field is None else options_of(field, context)
     if select is None:
         return
@@ -333,7 +333,7 @@ def _options_repeated(value: Any, context: Context) -> Iterator[Fault]:
     '"enumNames" SHOULD have one name for each value of "enum".',
 )
 def _enum_names(value: Any, context: Context) -> Iterator[Fault]:
-    field = valid_field(value, context)
+    field = read_valid_field(value, context)
     if field is None or "enumNames" not in field.kind.keywords or "enumNames" not in value:
         return
     names, options = len(value["enumNames"]), len(value["enum"])

@@ -21,14 +21,14 @@ from sidecheck_server.core.mcp.rules.rule import Clause, Path
 __all__ = [
     "REQUESTED_SCHEMA",
     "FormField",
+    "find_nearest_keyword",
     "has_modes",
     "is_integer",
     "is_number",
     "is_plain_field",
-    "nearest_keyword",
     "options_of",
     "read_field",
-    "valid_field",
+    "read_valid_field",
 ]
 
 REQUESTED_SCHEMA = Clause(
@@ -106,7 +106,7 @@ def read_field(value: Any, context: Context) -> FormField | None:
     return field
 
 
-def valid_field(value: Any, context: Context) -> FormField | None:
+def read_valid_field(value: Any, context: Context) -> FormField | None:
     """Return the field *value* if it is valid as a field of its kind, or None."""
     field = read_field(value, context)
     return field if field is not None and field.matches_kind else None
@@ -148,7 +148,7 @@ def has_modes(version: str) -> bool:
     return version >= _WITH_DEFAULTS
 
 
-def nearest_keyword(name: str, known: Iterable[str], context: Context) -> str:
+def find_nearest_keyword(name: str, known: Iterable[str], context: Context) -> str:
     """Return the keyword of *known* that *name* may misspell, or ""."""
     if context.hide_values or name in _NOT_MISSPELLED:
         return ""

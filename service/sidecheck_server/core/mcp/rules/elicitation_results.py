@@ -10,7 +10,7 @@ from typing import Any
 
 from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.capabilities import declared_by_client, is_declared
+from sidecheck_server.core.mcp.rules.capabilities import find_client_capabilities, is_declared
 from sidecheck_server.core.mcp.rules.elicitation_grammar import has_modes, is_number
 from sidecheck_server.core.mcp.rules.rule import (
     Clause,
@@ -172,7 +172,7 @@ def _empty(data: Any, _context: Context) -> Iterable[Fault]:
     " declare elicitation. (ELICITATION_MODE_NOT_DECLARED applies to clients that did.)",
 )
 def _undeclared(data: Any, context: Context) -> Iterable[Fault]:
-    declared = declared_by_client(context)
+    declared = find_client_capabilities(context)
     if declared is None or is_declared(declared, "elicitation"):
         return ()
     if isinstance(data, dict) and data.get("elicitations"):

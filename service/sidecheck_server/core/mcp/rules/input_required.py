@@ -9,7 +9,7 @@ from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.methods import INPUT_REQUESTS, TASKS_EXTENSION
 from sidecheck_server.core.mcp.rules.capabilities import (
-    declared_by_client,
+    find_client_capabilities,
     is_declared,
     lacks_extension,
 )
@@ -99,7 +99,7 @@ def _empty_input_required(value: Any, _context: Context) -> Iterator[Fault]:
 )
 def _undeclared_input(value: Any, context: Context) -> Iterator[Fault]:
     requests = value.get("inputRequests") if isinstance(value, dict) else None
-    capabilities = declared_by_client(context)
+    capabilities = find_client_capabilities(context)
     if not isinstance(requests, dict) or capabilities is None:
         return
     spend(context.budget, 20 * len(requests))

@@ -329,7 +329,7 @@ def _is_baggage(text: str, budget: Budget) -> bool:
     return all(map(_MEMBER.fullmatch, text.split(",")))
 
 
-def _trace_faults(
+def _check_trace_key(
     name: str,
     is_valid: Callable[[str, Budget], bool],
     expected: str,
@@ -360,5 +360,5 @@ for _name, _standard, _is_valid, _contents in (
         Severity.ERROR,
         META,
         f"`{_name}` MUST have the format of {_standard}.",
-        check=partial(_trace_faults, _name, _is_valid, f"{_contents} as in {_standard}"),
+        check=partial(_check_trace_key, _name, _is_valid, f"{_contents} as in {_standard}"),
     )

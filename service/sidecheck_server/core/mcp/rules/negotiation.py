@@ -13,7 +13,7 @@ from typing import Any
 from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.mcp.context import FIRST_STATELESS, LAST_HANDSHAKE, VERSIONS, Context
-from sidecheck_server.core.mcp.rules.capabilities import declared_by_client
+from sidecheck_server.core.mcp.rules.capabilities import find_client_capabilities
 from sidecheck_server.core.mcp.rules.metadata import META
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, RuleSet
 from sidecheck_server.core.types import Severity
@@ -170,7 +170,7 @@ def _empty_capabilities(data: Any, _context: Context) -> Iterator[Fault]:
 )
 def _declared_capabilities(data: Any, context: Context) -> Iterator[Fault]:
     required = data.get("requiredCapabilities") if isinstance(data, dict) else None
-    declared = declared_by_client(context)
+    declared = find_client_capabilities(context)
     if not isinstance(required, dict) or not required or declared is None:
         return
     if _covers(declared, required, context.budget) and not _may_lack_forms(declared, required):

@@ -8,7 +8,7 @@ from sidecheck_server.core.explain.nearest import find_nearest
 from sidecheck_server.core.explain.values import Values, join_phrase, quote
 from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.capabilities import declared_by_client
+from sidecheck_server.core.mcp.rules.capabilities import find_client_capabilities
 from sidecheck_server.core.mcp.rules.rule import (
     Clause,
     DeferredCheck,
@@ -35,7 +35,7 @@ _WITH_CONTEXT = ("thisServer", "allServers")
 
 def _get_declared_sampling(context: Context) -> Any:
     """Return the sampling capability that the client declared, or None."""
-    declared = declared_by_client(context)
+    declared = find_client_capabilities(context)
     sampling = None if declared is None else declared.get("sampling")
     return sampling if isinstance(sampling, dict) else None
 
@@ -56,7 +56,7 @@ _REQUEST_RULES = RuleSet(Group.SAMPLING_REQUESTS, on=_REQUEST)
     since=_TOOLS,
 )
 def _tools_not_declared(value: Any, context: Context) -> Iterable[Fault]:
-    if declared_by_client(context) is None or not isinstance(value, dict):
+    if find_client_capabilities(context) is None or not isinstance(value, dict):
         return ()
     name = next((name for name in ("tools", "toolChoice") if value.get(name) is not None), "")
     if name and (_get_declared_sampling(context) or {}).get("tools") is None:
@@ -323,7 +323,7 @@ def _tool_unknown(value: Any, context: Context) -> Iterator[Finding]:
                 yield from tools.check(use, turn.at(use.path))
 
 
-def _request(context: Context) -> dict[str, Any] | None:
+def _get_request(context: Context) -> dict[str, Any] | None:
     """Return the params of the sampling request of a result, if known."""
     request = context.request
     if isinstance(request, dict) and isinstance(request.get("messages"), list):
@@ -340,7 +340,7 @@ def _request(context: Context) -> dict[str, Any] | None:
     "input schemas.",
 )
 def _result_tool_unknown(value: Any, context: Context) -> Iterator[Finding]:
-    request = _request(context)
+    request = _get_request(context)
     if request is None:
         return
     tools = _Tools(request, context)
@@ -357,7 +357,7 @@ def _result_tool_unknown(value: Any, context: Context) -> Iterator[Finding]:
     "at least one.",
 )
 def _result_tool_choice(value: Any, context: Context) -> Iterator[Fault]:
-    request = _request(context)
+    request = _get_request(context)
     choice = None if request is None else request.get("toolChoice")
     mode = choice.get("mode") if isinstance(choice, dict) else None
     if mode not in ("none", "required") or not isinstance(value, dict):

@@ -13,8 +13,8 @@ from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Clause, DeferredCheck, Fault, Group, Path, RuleSet
 from sidecheck_server.core.mcp.rules.sampling_turns import (
     Turn,
-    adjacent_turn,
     messages_of,
+    read_adjacent_turn,
     read_turn,
     turns_of,
 )
@@ -111,7 +111,7 @@ def _tool_use_unanswered(value: Any, context: Context) -> Iterator[Fault]:
     for position, turn in enumerate(turns):
         if not turn.uses or turn.role == "user":
             continue
-        following = adjacent_turn(value, turns, position, context, 1)
+        following = read_adjacent_turn(value, turns, position, context, 1)
         is_last = turn.index == len(messages_of(value)) - 2
         answered_ids = {result.id for result in following.results} if following else set()
         for use in turn.uses:
@@ -138,7 +138,7 @@ def _tool_result_orphan(value: Any, context: Context) -> Iterator[Fault]:
     turns = turns_of(value, context)
     for position, turn in enumerate(turns):
         if turn.results:
-            previous = adjacent_turn(value, turns, position, context, -1)
+            previous = read_adjacent_turn(value, turns, position, context, -1)
             yield from _find_orphans(turn, previous, context, is_last=turn.index == last)
 
 

@@ -10,7 +10,15 @@ from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Path
 
-__all__ = ["ToolResult", "ToolUse", "Turn", "adjacent_turn", "messages_of", "read_turn", "turns_of"]
+__all__ = [
+    "ToolResult",
+    "ToolUse",
+    "Turn",
+    "messages_of",
+    "read_adjacent_turn",
+    "read_turn",
+    "turns_of",
+]
 
 # Steps per element.
 _SCAN = 15
@@ -100,7 +108,7 @@ def turns_of(value: Any, context: Context) -> list[Turn]:
     return turns
 
 
-def adjacent_turn(
+def read_adjacent_turn(
     value: Any, turns: list[Turn], position: int, context: Context, step: int
 ) -> Turn | None:
     """Return the message after (*step* 1) or before (*step* -1) a turn, or None.

@@ -12,8 +12,8 @@ from sidecheck_server.core.explain.values import Values, join_phrase
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.methods import TASKS_EXTENSION
 from sidecheck_server.core.mcp.rules.capabilities import (
-    declared_by_client,
     declares_extension,
+    find_client_capabilities,
     lacks_extension,
 )
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, RuleSet
@@ -216,7 +216,7 @@ _EXTENSION_RULES = RuleSet(Group.TASKS_EXTENSION, since=_SINCE)
     on=("CreateTaskResult", "GetTaskResult", "TaskAcknowledgement"),
 )
 def _client_undeclared(value: Any, context: Context) -> Iterator[Fault]:
-    declared = declared_by_client(context)
+    declared = find_client_capabilities(context)
     if declared is None or declares_extension(declared, TASKS_EXTENSION):
         return
     creates = isinstance(value, dict) and value.get("resultType") == "task"

@@ -167,7 +167,7 @@ def _text_of_structured_content(value: Any, context: Context) -> Iterator[Fault]
 
 def _has_json(blocks: list[Any], content: Any, budget: Budget) -> bool:
     """Return whether one of *blocks* has the JSON of *content*."""
-    min_length = _min_length(content, budget)
+    min_length = _compute_min_length(content, budget)
     return any(_is_json_block(block, content, min_length, budget) for block in blocks)
 
 
@@ -222,15 +222,17 @@ _BEGINNINGS: Mapping[type, Callable[[str], object]] = MappingProxyType(
 """Matches the start of the JSON of a value, by Python type of the value."""
 
 
-def _min_length(value: Any, budget: Budget) -> int:
+def _compute_min_length(value: Any, budget: Budget) -> int:
     """Return the smallest number of characters of the JSON of *value*."""
     spend(budget, _VALUE)
     if isinstance(value, str):
         return len(value) + 2
     if isinstance(value, list):
-        return 2 + sum(_min_length(item, budget) + 1 for item in value) - bool(value)
+        return 2 + sum(_compute_min_length(item, budget) + 1 for item in value) - bool(value)
     if isinstance(value, dict):
-        properties = sum(len(name) + 4 + _min_length(item, budget) for name, item in value.items())
+        properties = sum(
+            len(name) + 4 + _compute_min_length(item, budget) for name, item in value.items()
+        )
         return 2 + properties - bool(value)
     return 1
 

@@ -78,14 +78,14 @@ class Visitors:
             if self._rules.get(type_name):
                 self._have_rules[name] = True
                 return True
-            for part in _type_names(self._part_kinds(type_name)):
+            for part in _list_type_names(self._list_part_kinds(type_name)):
                 if part not in seen:
                     seen.add(part)
                     pending.append(part)
         self._have_rules[name] = False
         return False
 
-    def _part_kinds(self, name: str) -> list[Kind]:
+    def _list_part_kinds(self, name: str) -> list[Kind]:
         """Return the kinds of the parts of the type *name*."""
         type_ = self._types.get(name)
         match type_:
@@ -273,16 +273,16 @@ def _build_values_visitor(visit_value: Visit | None) -> Visit | None:
     return visit
 
 
-def _type_names(kinds: Iterable[Kind]) -> Iterable[str]:
+def _list_type_names(kinds: Iterable[Kind]) -> Iterable[str]:
     for kind in kinds:
         match kind:
             case Ref(name):
                 yield name
             case ListOf(item):
-                yield from _type_names((item,))
+                yield from _list_type_names((item,))
             case MapOf(value):
-                yield from _type_names((value,))
+                yield from _list_type_names((value,))
             case OneOf(inner):
-                yield from _type_names(inner)
+                yield from _list_type_names(inner)
             case Plain():
                 pass

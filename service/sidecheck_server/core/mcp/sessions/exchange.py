@@ -69,7 +69,7 @@ _PROBE = "server/discover"
 
 
 class Exchange:
-    """Requests of both sides: those without a response yet, and all ids."""
+    """Open requests of both sides, and the ids of all requests."""
 
     methods: frozenset[str] | None = None
 
@@ -84,19 +84,19 @@ class Exchange:
         self._used: dict[Sender, BoundedStore[bool]] = {
             sender: BoundedStore(_MAX_IDS, memory) for sender in Sender
         }
-        #: Number of requests whose id or kind cannot be read, and that have no response.
+        #: Number of open requests with an unreadable id or kind.
         self._unreadable: dict[Sender, int] = dict.fromkeys(Sender, 0)
-        #: Key of the initialize request, or None if there is none.
-        self._initialize: Key | None = None
-        #: Key of the client's last request, or None if there is none.
-        self._last: Key | None = None
+        #: Key of the initialize request, or None before it.
+        self._initialize_key: Key | None = None
+        #: Key of the client's last request, or None before it.
+        self._last_key: Key | None = None
 
     def find_open(self, sender: Sender, key: Key) -> Request | None:
-        """Return the request of *sender* under *key* that has no response yet."""
+        """Return the request of *sender* under *key* without a response, or None."""
         return self._open[sender].get(key) or self._rejected[sender].get(key)
 
     def reject(self, sender: Sender, key: Key, request: Request) -> None:
-        """Store a request that the transport rejected: its id stays free."""
+        """Store a request that the transport rejected; its sender may reuse the id."""
         self._rejected[sender].put(key, request, _REQUEST_BYTES + request.weight)
 
     def reject_last(self) -> Key | None:
@@ -104,7 +104,7 @@ class Exchange:
 
         Returns None if the request has a response already.
         """
-        key, self._last = self._last, None
+        key, self._last_key = self._last_key, None
         request = None if key is None else self._open[Sender.CLIENT].pop(key)
         if key is None or request is None:
             return None
@@ -123,12 +123,12 @@ class Exchange:
         self._open[sender].put(key, request, _REQUEST_BYTES + request.weight)
         self._used[sender].put(key, value=True)
         if sender is Sender.CLIENT:
-            self._last = key
+            self._last_key = key
         if request.method == "initialize" and sender is Sender.CLIENT:
-            self._initialize = key
+            self._initialize_key = key
 
     def close(self, sender: Sender, key: Key) -> Request | None:
-        """Remove and return the request of *sender* whose response was sent."""
+        """Remove and return the request of *sender* under *key*, or return None."""
         request = self._open[sender].pop(key)
         if request is not None and request.duplicates:
             duplicate = replace(request, duplicates=request.duplicates - 1)
@@ -188,7 +188,7 @@ class Exchange:
                 report(CANCELLED_BY_SERVER, Fault(path, message))
             else:
                 self._open[Sender.CLIENT].pop(key)
-        elif current.sender is Sender.CLIENT and key == self._initialize:
+        elif current.sender is Sender.CLIENT and key == self._initialize_key:
             report(CANCELLED_INITIALIZE, Fault(path, "initialize must not be cancelled"))
         elif key not in self._used[current.sender] and not self._used[current.sender].has_evicted:
             message = f"no request of the {current.sender} has this id"
@@ -219,13 +219,13 @@ class Lifecycle:
         #: Whether the server responded to initialize with a result.
         self._has_handshake = False
         #: Key of the server/discover request, a probe for a server without a handshake.
-        self._probe: Key | None = None
+        self._probe_key: Key | None = None
 
     def observe(self, current: SessionMessage, report: Reporter) -> None:
         """Check that the current message may be sent at this stage."""
         method = current.message.method
         if method == _PROBE and current.message.kind is Kind.REQUEST:
-            self._probe = current.key
+            self._probe_key = current.key
         if not INITIALIZE_NOT_FIRST.holds_in(current.version) or self._ends_probe(current):
             return
         match current.message.kind:
@@ -251,9 +251,9 @@ class Lifecycle:
     def _ends_probe(self, current: SessionMessage) -> bool:
         """Return whether the client cancels its probe, which a server may ignore."""
         return (
-            self._probe is not None
+            self._probe_key is not None
             and current.message.method == "notifications/cancelled"
-            and key_of(current.params.get("requestId")) == self._probe
+            and key_of(current.params.get("requestId")) == self._probe_key
         )
 
     def _check_client(self, current: SessionMessage, method: str, report: Reporter) -> None:
@@ -305,7 +305,7 @@ def _check_version(current: SessionMessage, report: Reporter) -> None:
 
 
 def _check_ping(current: SessionMessage, report: Reporter) -> None:
-    """Check that the error response to a ping does not deny the method."""
+    """Check that the error response to a ping is not "method not found"."""
     error = current.message.value.get("error")
     if isinstance(error, dict) and error.get("code") == METHOD_NOT_FOUND:
         report(PING_UNKNOWN, Fault(("error", "code"), "expected an empty result of ping"))
@@ -313,9 +313,9 @@ def _check_ping(current: SessionMessage, report: Reporter) -> None:
 
 _MAX_REQUESTS = 10_000
 _STEPS = 100_000
-"""Steps of the checks of one request for faults; the checks stop there."""
+"""Largest number of steps to check one request for faults."""
 
-#: By method: rules on its params, each with the rule that demands an error if it is broken.
+#: By method: rules on the params, each with the rule that requires an error if it is broken.
 _REJECTION_RULES: Mapping[str, tuple[tuple[Rule, Rule], ...]] = MappingProxyType(
     {
         "elicitation/create": (
@@ -330,36 +330,39 @@ _REJECTION_RULES: Mapping[str, tuple[tuple[Rule, Rule], ...]] = MappingProxyType
 
 
 class Rejections:
-    """Open requests that must be rejected, with the rules that demand it."""
+    """Open requests that must be rejected, with the rules that require this."""
 
     methods: frozenset[str] | None = None
 
     def __init__(self, memory: SessionMemory) -> None:
-        self._demands: BoundedStore[tuple[Rule, str]] = BoundedStore(_MAX_REQUESTS, memory)
-        #: Elicitation modes in the client's capabilities; None if these are unknown.
-        self._client: dict[str, Any] | None = None
+        #: Rule and fault of each request.
+        self._reasons: BoundedStore[tuple[Rule, str]] = BoundedStore(_MAX_REQUESTS, memory)
+        #: Capabilities of the client, reduced to elicitation modes; None if unknown.
+        self._client_capabilities: dict[str, Any] | None = None
 
     def observe(self, current: SessionMessage, report: Reporter) -> None:
         """Store the requests that must be rejected, and report results of them."""
         match current.message.kind:
             case Kind.REQUEST:
                 if current.message.method == "initialize":
-                    self._client = _select_elicitation(current.params.get("capabilities"))
+                    self._client_capabilities = _select_elicitation(
+                        current.params.get("capabilities")
+                    )
                 key = (current.sender, current.key)
-                demand = self._find_demand(current)
-                if demand is None:
-                    self._demands.pop(key)
+                reason = self._find_reason(current)
+                if reason is None:
+                    self._reasons.pop(key)
                 else:
-                    self._demands.put(key, demand)
+                    self._reasons.put(key, reason)
             case Kind.RESULT | Kind.ERROR:
-                demand = self._demands.pop((current.sender.peer, current.key))
-                if demand is not None and current.message.kind is Kind.RESULT:
-                    rule, fault = demand
+                reason = self._reasons.pop((current.sender.peer, current.key))
+                if reason is not None and current.message.kind is Kind.RESULT:
+                    rule, fault = reason
                     message = f"expected an error, found a result: the request has {fault}"
                     report(rule, Fault(("result",), message))
 
-    def _find_demand(self, current: SessionMessage) -> tuple[Rule, str] | None:
-        """Return the rule that demands an error to the request, and the fault, or None."""
+    def _find_reason(self, current: SessionMessage) -> tuple[Rule, str] | None:
+        """Return the rule that requires an error response, and the fault, or None."""
         params, method = current.params, current.message.method
         if current.version >= FIRST_STATELESS:
             level = read_metadata(params).get(LOG_LEVEL_KEY)
@@ -379,7 +382,10 @@ class Rejections:
         if rules is None:
             return None
         context = Context(
-            current.version, client_capabilities=self._client, hide_values=True, budget=[_STEPS]
+            current.version,
+            client_capabilities=self._client_capabilities,
+            hide_values=True,
+            budget=[_STEPS],
         )
         for rule, rejection in rules:
             if rule.holds_in(current.version) and rule.check is not None:

@@ -57,12 +57,12 @@ def scan_headers(text: bytes) -> HeaderScan:
     message = _decode_object(text)
     if message is not None:
         return _scan_message(message)
-    items = tuple(_scan_message(_decode_object(item) or {}) for item in _first_items(text))
+    items = tuple(_scan_message(_decode_object(item) or {}) for item in _split_first_items(text))
     versions = (item.version for item in items if item.method == "initialize")
     return HeaderScan(version=next(versions, ""), items=items)
 
 
-def _first_items(text: bytes) -> list[msgspec.Raw]:
+def _split_first_items(text: bytes) -> list[msgspec.Raw]:
     """Return the first values of the array *text*; [] if it is not an array."""
     if not text[:_MAX_SPACES].lstrip().startswith(b"["):
         return []

@@ -228,7 +228,7 @@ class Retries:
             attempt,
             None if not isinstance(state, str) else key_of(state),
             inputs,
-            _INPUT_BYTES * (1 + len(inputs)) + sum(map(_weight_of, inputs.items())),
+            _INPUT_BYTES * (1 + len(inputs)) + sum(map(_weigh_input, inputs.items())),
         )
         earlier = self._results.pop(attempt.subject) or []
         # Several concurrent requests may need the same input.
@@ -251,11 +251,11 @@ class Retries:
             results = outstanding
             # The schema reports a state that is not a string.
             if "requestState" not in current.params or isinstance(request_state, str):
-                report(RETRY_STATE_CHANGED, _state_fault(current.params))
+                report(RETRY_STATE_CHANGED, _build_state_fault(current.params))
         elif attempt.arguments is not None and all(
             result.attempt.arguments not in {None, attempt.arguments} for result in results
         ):
-            report(RETRY_ARGUMENTS_CHANGED, _arguments_fault(current.params))
+            report(RETRY_ARGUMENTS_CHANGED, _build_arguments_fault(current.params))
         responses = current.params.get("inputResponses", {})
         results = _select_retried(results, attempt, responses)
         if all(result.attempt.key == attempt.key for result in results):
@@ -298,7 +298,7 @@ def _read_inputs(requests: dict[str, Any]) -> dict[str, Input]:
     return {name: read_input(request) for name, request in first if isinstance(request, dict)}
 
 
-def _weight_of(entry: tuple[str, Input]) -> int:
+def _weigh_input(entry: tuple[str, Input]) -> int:
     name, input_ = entry
     return 4 * len(name) + len(input_.params)
 
@@ -310,12 +310,12 @@ def _digest_arguments(arguments: Any) -> bytes:
     return digest_of(arguments)
 
 
-def _arguments_fault(params: dict[str, Any]) -> Fault:
+def _build_arguments_fault(params: dict[str, Any]) -> Fault:
     message = "expected the arguments of the request whose result requested input"
     return Fault(("params", "arguments") if "arguments" in params else ("params",), message)
 
 
-def _state_fault(params: dict[str, Any]) -> Fault:
+def _build_state_fault(params: dict[str, Any]) -> Fault:
     if "requestState" in params:
         message = "expected the requestState of a result that requested input"
         return Fault(("params", "requestState"), message)
@@ -345,7 +345,7 @@ class Elicitations:
             case Kind.REQUEST if method == "elicitation/create":
                 self._start(current.params)
             case Kind.ERROR:
-                for elicitation in _required_elicitations(current.message.value):
+                for elicitation in _list_required_elicitations(current.message.value):
                     self._start(elicitation)
             case Kind.NOTIFICATION if method == "notifications/elicitation/complete":
                 id_ = current.params.get("elicitationId")
@@ -368,7 +368,7 @@ class Elicitations:
             self._started.put(_NO_ID, value=True)
 
 
-def _required_elicitations(response: Any) -> Iterator[Any]:
+def _list_required_elicitations(response: Any) -> Iterator[Any]:
     """Yield the elicitations of a URLElicitationRequiredError."""
     error = response.get("error") if isinstance(response, dict) else None
     data = error.get("data") if isinstance(error, dict) else None

@@ -187,7 +187,7 @@ class ListedPrompts:
         for prompt in prompts[:_MAX_PROMPTS] if isinstance(prompts, list) else ():
             name = prompt.get("name") if isinstance(prompt, dict) else None
             if isinstance(name, str):
-                required = _required_arguments(prompt.get("arguments"))
+                required = _list_required_arguments(prompt.get("arguments"))
                 weight = sum(_NAME_BYTES + 4 * len(argument) for argument in required)
                 self._required.put(key_of(name), required, 1 + weight)
 
@@ -204,7 +204,7 @@ class ListedPrompts:
             report(PROMPT_ARGUMENT_MISSING, Fault(path, message))
 
 
-def _required_arguments(arguments: Any) -> tuple[str, ...]:
+def _list_required_arguments(arguments: Any) -> tuple[str, ...]:
     """Return the names of the required arguments that a prompt declares."""
     names = (
         argument.get("name")
@@ -335,19 +335,19 @@ class Pages:
             cursor = current.params.get("cursor")
             if not isinstance(cursor, str):
                 return
-            key = _cursor_key(method, cursor)
+            key = _make_cursor_key(method, cursor)
             if key not in self._issued and not self._issued.has_evicted:
                 message = f"unknown cursor: no result of {method} in this session has it"
                 # Each version has one of the two rules; the reporter ignores the other.
                 for rule in (CURSOR_UNKNOWN, CURSOR_UNSEEN):
                     report(rule, Fault(("params", "cursor"), message))
-            self._requested.put(_request_key(current), key)
+            self._requested.put(_make_request_key(current), key)
         elif current.message.kind is Kind.RESULT:
             self._check_page(current, method, report)
 
     def _check_page(self, current: SessionMessage, method: str, report: Reporter) -> None:
         scope = current.result.get("cacheScope")
-        key = self._requested.pop(_request_key(current))
+        key = self._requested.pop(_make_request_key(current))
         previous = None if key is None else self._issued.get(key)
         if isinstance(previous, str) and isinstance(scope, str) and scope != previous:
             message = f"expected the cacheScope of the previous page, {previous[:16]!r}"
@@ -356,12 +356,12 @@ class Pages:
         if isinstance(cursor, str):
             # The scope may be any JSON value, hashable or not.
             cache_scope = scope if isinstance(scope, str) and scope in _CACHE_SCOPES else None
-            self._issued.put(_cursor_key(method, cursor), cache_scope)
+            self._issued.put(_make_cursor_key(method, cursor), cache_scope)
 
 
-def _cursor_key(method: str, cursor: str) -> Key:
+def _make_cursor_key(method: str, cursor: str) -> Key:
     return (method, key_of(cursor))
 
 
-def _request_key(current: SessionMessage) -> Key:
+def _make_request_key(current: SessionMessage) -> Key:
     return ("request", current.key)

@@ -183,12 +183,12 @@ class SessionMessage:
         #: Key of its id.
         self.key = key_of(message.id)
         #: The params, or {} if it has none.
-        self.params = _object_in(message.value, "params")
+        self.params = _get_object(message.value, "params")
         #: The result, or {} if it has none.
-        self.result = _object_in(message.value, "result")
+        self.result = _get_object(message.value, "result")
 
 
-def _object_in(value: Any, name: str) -> dict[str, Any]:
+def _get_object(value: Any, name: str) -> dict[str, Any]:
     item = value.get(name) if isinstance(value, dict) else None
     return item if isinstance(item, dict) else {}
 

@@ -215,7 +215,7 @@ class Negotiation:
         Since 2026-07-28 each request declares the capabilities of the client.
         """
         context = self._context
-        version = self._version_of(scan)
+        version = self._find_version(scan)
         if scan.is_handshake:
             # Versions without a handshake have no such request.
             legacy = version if "" < version < FIRST_STATELESS else self._legacy_version
@@ -267,10 +267,10 @@ class Negotiation:
             return
         if kind is Kind.REQUEST and method == "initialize" and current.version < FIRST_STATELESS:
             self._handshake_began = True
-            declared = _capabilities_of(current.params)
+            declared = _read_capabilities(current.params)
             context = replace(context, client_capabilities=declared, version=current.version)
         elif kind is Kind.RESULT and method in {"initialize", _PROBE}:
-            declared = _capabilities_of(current.result)
+            declared = _read_capabilities(current.result)
             context = replace(context, server_capabilities=declared, version=current.version)
         elif current.version < FIRST_STATELESS:
             self._version_is_implied |= _UNIQUE_VERSIONS.get(method) == current.version
@@ -317,7 +317,7 @@ class Negotiation:
         version = self._context.version
         return version if version < FIRST_STATELESS or self._pinned else LAST_HANDSHAKE
 
-    def _version_of(self, scan: HeaderScan) -> str:
+    def _find_version(self, scan: HeaderScan) -> str:
         """Return the version that a request or notification declares or implies, or ""."""
         version = self._select_version(scan.version)
         if version:
@@ -333,7 +333,7 @@ class Negotiation:
         return version if version in VERSIONS and not self._pinned else ""
 
 
-def _capabilities_of(properties: dict[str, Any]) -> dict[str, Any] | None:
+def _read_capabilities(properties: dict[str, Any]) -> dict[str, Any] | None:
     """Return the capabilities in *properties*, or None if they are too large."""
     declared = properties.get("capabilities")
     if not isinstance(declared, dict):

@@ -154,7 +154,7 @@ class Progress:
         meta = read_metadata(current.params)
         if "progressToken" not in meta:
             return
-        operations, token = self._operations[current.sender], _token_key(meta["progressToken"])
+        operations, token = self._operations[current.sender], _make_token_key(meta["progressToken"])
         operation = operations.get(token) if token != _INVALID else None
         if operation is not None and not operation.cancelled and not operation.is_task:
             message = "a request with this progress token has no response yet"
@@ -187,7 +187,7 @@ class Progress:
         if "progressToken" not in current.params or is_wrong_sender:
             return
         operations = self._operations[current.sender.peer]
-        operation = operations.get(_token_key(current.params["progressToken"]))
+        operation = operations.get(_make_token_key(current.params["progressToken"]))
         if operation is None:
             if not operations.has_evicted and _INVALID not in operations:
                 message = "no open request has this progress token"
@@ -205,7 +205,7 @@ class Progress:
             operation.last = value
 
 
-def _token_key(token: object) -> Key:
+def _make_token_key(token: object) -> Key:
     if isinstance(token, str) or (isinstance(token, int) and not isinstance(token, bool)):
         return key_of(token)
     return key_of(token) if isinstance(token, float) and token.is_integer() else _INVALID

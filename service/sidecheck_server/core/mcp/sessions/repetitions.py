@@ -68,7 +68,7 @@ class Repetitions:
         """Return the same counts in *memory*."""
         copy = Repetitions(memory)
         for repetition in self._counts:
-            copy._counts.put(_key(repetition.code, repetition.tool), repetition)
+            copy._counts.put(_make_key(repetition.code, repetition.tool), repetition)
         return copy
 
     def remove_repeated(self, findings: Findings, current: SessionMessage, number: int) -> None:
@@ -91,7 +91,7 @@ class Repetitions:
                 return True
             if not _is_within(message_location, violation.instance_location):
                 return True
-            key = _key(violation.code, tool)
+            key = _make_key(violation.code, tool)
             repetition = None if key in first_keys else self._counts.get(key)
             if repetition is None:
                 if key not in first_keys:
@@ -107,7 +107,7 @@ class Repetitions:
         findings.filter(is_first_report)
 
 
-def _key(code: str, tool: str) -> Key:
+def _make_key(code: str, tool: str) -> Key:
     return key_of(f"{code} {tool}")
 
 

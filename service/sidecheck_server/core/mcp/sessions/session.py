@@ -137,7 +137,7 @@ class Session:
         if not scan.is_response:
             context = self._negotiation.request_context(scan, sender)
             if scan.items:
-                methods = tuple(self._method_of_response(item, sender) for item in scan.items)
+                methods = tuple(self._find_response_method(item, sender) for item in scan.items)
                 message = replace(message, item_methods=methods)
             return CheckRequest(message, context, limits)
         for requester in Sender if sender is None else (sender.peer,):
@@ -150,7 +150,7 @@ class Session:
         response = replace(message, request_method=request.method, request=request.text)
         return CheckRequest(response, context, limits)
 
-    def _method_of_response(self, scan: HeaderScan, sender: Sender | None) -> str:
+    def _find_response_method(self, scan: HeaderScan, sender: Sender | None) -> str:
         """Return the method of the request that a message of a batch responds to, or ""."""
         if scan.is_response and scan.id is not None:
             for requester in Sender if sender is None else (sender.peer,):
@@ -193,13 +193,13 @@ class Session:
         if not outcome.messages and not is_rejected:
             self.record_gap()
         for message in outcome.messages:
-            sender = _sender_of(message, request.context)
+            sender = _find_sender(message, request.context)
             if sender is None or message.kind is Kind.BROKEN:
                 # The receiver may read a batch although this version has none.
                 is_readable = message.kind is Kind.REQUEST or isinstance(message.value, list)
                 if is_readable and not is_rejected:
                     self.record_gap()
-                elif sender is not None and not is_rejected and "method" in _fields(message):
+                elif sender is not None and not is_rejected and "method" in _get_fields(message):
                     self._exchange.count_unreadable(sender)
                 continue
             if is_rejected:
@@ -279,10 +279,10 @@ class Session:
             token=None if token is None else key_of(token),
             as_task="task" in params,
             tool=tool,
-            weight=len(text) + 4 * len(tool) + self._weight_of(context.client_capabilities),
+            weight=len(text) + 4 * len(tool) + self._weigh(context.client_capabilities),
         )
 
-    def _weight_of(self, capabilities: dict[str, Any] | None) -> int:
+    def _weigh(self, capabilities: dict[str, Any] | None) -> int:
         """Return the memory that *capabilities* take, in bytes."""
         last_capabilities, weight = self._last_weight
         if capabilities is not last_capabilities:
@@ -291,7 +291,7 @@ class Session:
         return weight
 
 
-def _fields(message: Message) -> dict[str, Any]:
+def _get_fields(message: Message) -> dict[str, Any]:
     return message.value if isinstance(message.value, dict) else {}
 
 
@@ -301,7 +301,7 @@ def _lacks_id(message: Message, version: str) -> bool:
     return method is not None and method.is_request
 
 
-def _sender_of(message: Message, context: Context) -> Sender | None:
+def _find_sender(message: Message, context: Context) -> Sender | None:
     """Return the sender of *message*, or None if both sides may have sent it."""
     if context.sender is not None:
         return context.sender

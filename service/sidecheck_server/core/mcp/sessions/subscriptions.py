@@ -110,7 +110,7 @@ class Subscriptions:
                 if current.sender is Sender.SERVER:
                     self._streams.pop(key_of(current.params.get("requestId")))
             case Kind.NOTIFICATION if current.sender is Sender.SERVER:
-                id_ = _subscription_id(current.params)
+                id_ = _get_subscription_id(current.params)
                 # Extensions define further notifications on subscriptions. LOG_ON_SUBSCRIPTION
                 # reports log messages.
                 is_message = method == _ACKNOWLEDGED or method in _FILTERS or id_ is not None
@@ -156,7 +156,7 @@ class Subscriptions:
 
 def _check_end(current: SessionMessage, stream: _Stream, report: Reporter) -> None:
     """Check the result that ends a subscription."""
-    id_ = _subscription_id(current.result)
+    id_ = _get_subscription_id(current.result)
     if id_ is None:
         return
     path = ("result", "_meta", SUBSCRIPTION_ID_KEY)
@@ -167,7 +167,7 @@ def _check_end(current: SessionMessage, stream: _Stream, report: Reporter) -> No
         report(SUBSCRIPTION_NOT_ACKNOWLEDGED, Fault(path, f"{_ACKNOWLEDGED} was not sent before"))
 
 
-def _subscription_id(fields: dict[str, Any]) -> Any:
+def _get_subscription_id(fields: dict[str, Any]) -> Any:
     """Return the id of a subscription in the `_meta` of *fields*, or None."""
     return read_metadata(fields).get(SUBSCRIPTION_ID_KEY)
 
@@ -185,18 +185,18 @@ def _report_unknown_subscription(params: dict[str, Any], id_: Any, report: Repor
 def _check_acknowledged(acknowledged: Any, stream: _Stream, report: Reporter) -> None:
     """Check that the server acknowledged only notifications that *stream* includes."""
     path = ("params", "notifications")
-    for name in sorted(_filters(acknowledged) - stream.filters):
+    for name in sorted(_read_filters(acknowledged) - stream.filters):
         message = f"the subscription does not include {name}"
         report(SUBSCRIPTION_ACKNOWLEDGED_UNASKED, Fault((*path, name), message))
     if _RESOURCES not in stream.filters or stream.uris is None:
         return
-    uris = _resources(acknowledged)
+    uris = _read_uris(acknowledged)
     if not _are_few(uris):
         return
     unknown = (
         (index, uri)
         for index, uri in enumerate(uris)
-        if isinstance(uri, str) and _uri_key(uri) not in stream.uris
+        if isinstance(uri, str) and _make_uri_key(uri) not in stream.uris
     )
     for index, uri in islice(unknown, _MAX_UNKNOWN):
         if not stream.includes(uri):
@@ -208,9 +208,11 @@ def _read_stream(requested: Any) -> _Stream:
     if not isinstance(requested, dict):
         # The schema reports it; the server may have subscribed the client to anything.
         return _Stream(frozenset(_FILTERS.values()), None)
-    uris = _resources(requested)
+    uris = _read_uris(requested)
     is_known = isinstance(requested.get(_RESOURCES, []), list) and _are_few(uris)
-    return _Stream(_filters(requested), frozenset(map(_uri_key, uris)) if is_known else None)
+    return _Stream(
+        _read_filters(requested), frozenset(map(_make_uri_key, uris)) if is_known else None
+    )
 
 
 def _are_few(uris: list[Any]) -> bool:
@@ -220,13 +222,13 @@ def _are_few(uris: list[Any]) -> bool:
     )
 
 
-def _filters(requested: Any) -> frozenset[str]:
+def _read_filters(requested: Any) -> frozenset[str]:
     """Return the notifications that a filter includes."""
     requested = requested if isinstance(requested, dict) else {}
     return frozenset(name for name in _FILTERS.values() if requested.get(name))
 
 
-def _resources(requested: Any) -> list[Any]:
+def _read_uris(requested: Any) -> list[Any]:
     """Return the URIs in a filter."""
     uris = requested.get(_RESOURCES) if isinstance(requested, dict) else None
     return uris if isinstance(uris, list) else []
@@ -258,10 +260,10 @@ class ResourceSubscriptions:
             case ("resources/subscribe", Kind.REQUEST):
                 # Updates may precede the response, and follow an error response.
                 self._count += 1
-                self._resources.put(_uri_key(uri), self._count)
+                self._resources.put(_make_uri_key(uri), self._count)
                 self._may_include_any = self._may_include_any or not isinstance(uri, str)
             case ("resources/unsubscribe", Kind.REQUEST):
-                key = _uri_key(uri)
+                key = _make_uri_key(uri)
                 self._ending.put(current.key, (key, self._resources.get(key)))
             case ("resources/unsubscribe", Kind.RESULT | Kind.ERROR):
                 self._end(current)
@@ -291,17 +293,17 @@ def _is_subscribed(uri: Any, subscribed: frozenset[Key] | BoundedStore[int]) -> 
     "This might be a sub-resource of the one that the client actually subscribed to"
     (ResourceUpdatedNotification); its URI starts with the subscribed one.
     """
-    if _uri_key(uri) in subscribed:
+    if _make_uri_key(uri) in subscribed:
         return True
     if not isinstance(uri, str):
         return False
     if len(uri) > _MAX_PREFIXED:
         return True
     ends = (match.start() for match in islice(_URI_DELIMITERS.finditer(uri), _MAX_PREFIXES))
-    return any(_uri_key(uri[:end]) in subscribed for end in ends)
+    return any(_make_uri_key(uri[:end]) in subscribed for end in ends)
 
 
-def _uri_key(uri: Any) -> Key:
+def _make_uri_key(uri: Any) -> Key:
     """Return the key for *uri*; texts that may be equivalent have the same key.
 
     A peer that normalizes URIs may change the case of the host, escapes and a final slash

@@ -17,9 +17,9 @@ from sidecheck_server.core.mcp.metadata_keys import (
 from sidecheck_server.core.mcp.methods import METHODS, PLAIN_PROPERTIES, TASKS_EXTENSION
 from sidecheck_server.core.mcp.rules import tasks
 from sidecheck_server.core.mcp.rules.capabilities import (
-    declared_in,
     declares_extension,
     is_declared,
+    read_client_capabilities,
 )
 from sidecheck_server.core.mcp.rules.rule import Fault, Path
 from sidecheck_server.core.mcp.sessions.input_requests import check_response
@@ -178,7 +178,7 @@ def _check_related(result: dict[str, Any], related: Key, report: Reporter) -> No
     if RELATED_TASK_KEY not in meta:
         message = f"missing {RELATED_TASK_KEY} in _meta, which the request has"
         report(tasks.RELATED_MISSING, Fault(_RESULT, message, RELATED_TASK_KEY))
-    elif _task_key(meta[RELATED_TASK_KEY]) not in {None, related}:
+    elif _read_task_key(meta[RELATED_TASK_KEY]) not in {None, related}:
         path = ("result", "_meta", RELATED_TASK_KEY, "taskId")
         report(tasks.RELATED_MISSING, Fault(path, "expected the taskId in the request"))
 
@@ -197,7 +197,7 @@ def _find_created_task(result: dict[str, Any], request: _TaskRequest, version: s
     return None
 
 
-def _task_key(value: Any) -> Key | None:
+def _read_task_key(value: Any) -> Key | None:
     """Return the key of the taskId in *value*, or None."""
     id_ = value.get("taskId") if isinstance(value, dict) else None
     return key_of(id_) if isinstance(id_, str) else None
@@ -276,13 +276,13 @@ class Tasks:
             self._tokens[current.sender].pop(token)
         if method == "subscriptions/listen":
             self._observe_listen(current)
-        related = _task_key(meta.get(RELATED_TASK_KEY))
+        related = _read_task_key(meta.get(RELATED_TASK_KEY))
         if method not in _TASK_RESULT_METHODS and related is None:
             return
         request = _TaskRequest(
             number=self._number,
             method=method[:_MAX_METHOD],
-            task=_task_key(params) if method in _TASK_ID_METHODS else None,
+            task=_read_task_key(params) if method in _TASK_ID_METHODS else None,
             related=None if method in _TASK_ID_METHODS else related,
             token=token,
             as_task="task" in params and current.version < FIRST_STATELESS,
@@ -327,7 +327,7 @@ class Tasks:
         elif request.method in PLAIN_PROPERTIES:
             _check_plain_result(request, result, report)
         elif request.method in _TASK_ID_METHODS:
-            key = request.task or _task_key(result)
+            key = request.task or _read_task_key(result)
             if key is not None:
                 self._observe_answer(current, request, key, report)
         elif request.method == "tasks/list" and isinstance(result.get("tasks"), list):
@@ -352,7 +352,7 @@ class Tasks:
             report(tasks.UNASKED, Fault(path, message))
         elif request.is_declared and request.support == "forbidden":
             report(tasks.FORBIDDEN_ANSWERED, Fault(path, _NO_SUPPORT))
-        key = _task_key(state)
+        key = _read_task_key(state)
         if key is None:
             return
         if not self._states.create(receiver, key, request.method):
@@ -377,7 +377,7 @@ class Tasks:
             return
         if current.version >= FIRST_STATELESS and request.method != "tasks/get":
             return  # An acknowledgement, without a state.
-        if _task_key(result) not in {None, key}:
+        if _read_task_key(result) not in {None, key}:
             fault = Fault(("result", "taskId"), "expected the taskId of the request")
             report(tasks.OTHER, fault)
             self._states.mark_inputs_missed(receiver, key)
@@ -395,7 +395,7 @@ class Tasks:
         self, receiver: Sender, result: dict[str, Any], key: Key, report: Reporter
     ) -> None:
         """Check a result of tasks/result, the outcome of a task that has ended."""
-        related = _task_key(read_metadata(result).get(RELATED_TASK_KEY))
+        related = _read_task_key(read_metadata(result).get(RELATED_TASK_KEY))
         if related is not None and related != key:
             path = ("result", "_meta", RELATED_TASK_KEY, "taskId")
             report(tasks.RESULT_OTHER, Fault(path, "expected the taskId of the request"))
@@ -438,7 +438,7 @@ class Tasks:
 
     def _observe_listen(self, current: SessionMessage) -> None:
         """Store the subscription if it does not declare the extension of tasks."""
-        declared = declared_in(current.params)
+        declared = read_client_capabilities(current.params)
         self._undeclared.pop(current.key)
         if declared is not None and not declares_extension(declared, TASKS_EXTENSION):
             self._undeclared.put(current.key, value=True)

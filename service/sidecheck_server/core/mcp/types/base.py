@@ -19,7 +19,7 @@ from sidecheck_server.core.mcp.types.model import (
     required,
 )
 
-__all__ = ["TYPES", "described", "meta"]
+__all__ = ["TYPES", "description", "meta"]
 
 _HANDSHAKE, _DISCOVERY = LAST_HANDSHAKE, FIRST_STATELESS
 
@@ -29,7 +29,7 @@ def meta(since: str = "2025-06-18") -> Property:
     return optional("_meta", Ref("MetaObject"), since)
 
 
-def described() -> Property:
+def description() -> Property:
     """Return the property ``description``."""
     return optional("description", STRING)
 

@@ -5,7 +5,7 @@ the closed grammar of the specification.
 """
 
 from sidecheck_server.core.mcp.context import FIRST_STATELESS, LAST_HANDSHAKE
-from sidecheck_server.core.mcp.types.base import described, meta
+from sidecheck_server.core.mcp.types.base import description, meta
 from sidecheck_server.core.mcp.types.model import (
     ANY,
     BOOLEAN,
@@ -37,7 +37,7 @@ _FIRST = "2025-06-18"
 _MODES = "2025-11-25"
 _HANDSHAKE, _DISCOVERY = LAST_HANDSHAKE, FIRST_STATELESS
 
-_TITLED: tuple[Property, ...] = (optional("title", STRING), described())
+_TITLED: tuple[Property, ...] = (optional("title", STRING), description())
 _TEXT: tuple[Property, ...] = (required("type", constant("string")), *_TITLED)
 _LIST: tuple[Property, ...] = (
     required("type", constant("array")),

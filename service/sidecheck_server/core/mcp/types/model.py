@@ -214,11 +214,11 @@ class Discriminators:
 
 def discriminators_of(alternatives: Sequence[Iterable[Property]]) -> list[Discriminators]:
     """Return the discriminators of alternative types, each given by its properties."""
-    enumerations = [_enumerations(properties) for properties in alternatives]
+    enumerations = [_list_enumerations(properties) for properties in alternatives]
     # A property with several values discriminates only if all alternatives enumerate it.
     shared = set(enumerations[0]).intersection(*enumerations[1:])
     return [
-        _discriminators(
+        _build_discriminators(
             properties,
             {
                 name: values
@@ -248,7 +248,7 @@ def tag_of(alternatives: Sequence[tuple[Discriminators, T]]) -> tuple[str, dict[
     return "", {}
 
 
-def _discriminators(
+def _build_discriminators(
     properties: Iterable[Property], enumerations: dict[str, tuple[Any, ...]]
 ) -> Discriminators:
     required = tuple(property_.name for property_ in properties if property_.required)
@@ -261,7 +261,7 @@ def _discriminators(
     )
 
 
-def _enumerations(properties: Iterable[Property]) -> dict[str, tuple[Any, ...]]:
+def _list_enumerations(properties: Iterable[Property]) -> dict[str, tuple[Any, ...]]:
     """Return the allowed values of each of *properties* with ``const`` or ``enum``."""
     enumerations: dict[str, tuple[Any, ...]] = {}
     for property_ in properties:

@@ -31,12 +31,12 @@ def render_schema(types: Mapping[str, Type], name: str, version: str) -> dict[st
         KeyError: *version* does not have the type, or a type that it refers to.
     """
     definitions: dict[str, Any] = {}
-    pending = list(_references(types, name, version))
+    pending = list(_list_references(types, name, version))
     while pending:
         reference = pending.pop()
         if reference not in definitions:
             definitions[reference] = _render_type(types, reference, version)
-            pending += _references(types, reference, version)
+            pending += _list_references(types, reference, version)
     root = _render_type(types, name, version)
     return {**root, "$defs": dict(sorted(definitions.items()))} if definitions else root
 
@@ -118,12 +118,12 @@ def _render_kind(kind: Kind) -> dict[str, Any]:
             return {"anyOf": [_render_kind(branch) for branch in kinds]}
 
 
-def _references(types: Mapping[str, Type], name: str, version: str) -> Iterator[str]:
+def _list_references(types: Mapping[str, Type], name: str, version: str) -> Iterator[str]:
     """Yield the names of the types that the type *name* refers to directly."""
     match _get_type(types, name, version):
         case ObjectType() as object_type:
             for property_ in properties_of(types, object_type, version).values():
-                yield from _kind_references(property_.kind)
+                yield from _list_kind_references(property_.kind)
         case Choice(alternatives=alternatives):
             yield from (
                 alternative.name
@@ -131,22 +131,22 @@ def _references(types: Mapping[str, Type], name: str, version: str) -> Iterator[
                 if alternative.since <= version <= alternative.until
             )
         case Alias(kind=kind):
-            yield from _kind_references(kind)
+            yield from _list_kind_references(kind)
 
 
-def _kind_references(kind: Kind) -> Iterator[str]:
+def _list_kind_references(kind: Kind) -> Iterator[str]:
     match kind:
         case Plain():
             pass
         case Ref(name):
             yield name
         case ListOf(item):
-            yield from _kind_references(item)
+            yield from _list_kind_references(item)
         case MapOf(value):
-            yield from _kind_references(value)
+            yield from _list_kind_references(value)
         case OneOf(kinds):
             for branch in kinds:
-                yield from _kind_references(branch)
+                yield from _list_kind_references(branch)
 
 
 _ALL: tuple[Type, ...] = (

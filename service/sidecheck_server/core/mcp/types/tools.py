@@ -4,7 +4,7 @@ The protocol has tasks in 2025-11-25, and an extension has them since 2026-07-28
 """
 
 from sidecheck_server.core.mcp.context import FIRST_STATELESS, LAST_HANDSHAKE
-from sidecheck_server.core.mcp.types.base import described, meta
+from sidecheck_server.core.mcp.types.base import description, meta
 from sidecheck_server.core.mcp.types.model import (
     ANY,
     BOOLEAN,
@@ -64,7 +64,7 @@ _DEFINITIONS: tuple[Type, ...] = (
     ObjectType(
         "Tool",
         (
-            described(),
+            description(),
             required("inputSchema", Ref("ToolInputSchema")),
             optional("outputSchema", Ref("ToolOutputSchema"), "2025-06-18"),
             optional("annotations", Ref("ToolAnnotations"), "2025-03-26"),

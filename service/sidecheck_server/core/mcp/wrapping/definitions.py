@@ -87,12 +87,12 @@ def adapted_output_schema(schema: dict[str, Any], version: str, limits: Limits) 
 @lru_cache(maxsize=16)  # more than there are versions
 def _find_missing_properties(version: str) -> frozenset[str]:
     """Return the properties of a tool that other versions have and *version* lacks."""
-    by_version = {candidate: _tool_properties(candidate) for candidate in VERSIONS}
+    by_version = {candidate: _list_tool_properties(candidate) for candidate in VERSIONS}
     names = frozenset().union(*(properties.keys() for properties in by_version.values()))
     return names - by_version[version].keys()
 
 
-def _tool_properties(version: str) -> Mapping[str, Any]:
+def _list_tool_properties(version: str) -> Mapping[str, Any]:
     tool = TYPES["Tool"]
     assert isinstance(tool, ObjectType)
     return properties_of(TYPES, tool, version)

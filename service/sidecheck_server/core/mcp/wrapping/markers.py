@@ -52,8 +52,8 @@ def wrapped_property_of(schema: Mapping[str, Any]) -> str:
     """
     fault = marker_fault(schema)
     if fault is not None:
-        raise _mismatch(fault)
-    return _marked_property(schema)[1]
+        raise _build_error(fault)
+    return _read_marker(schema)[1]
 
 
 def marker_fault(schema: Mapping[str, Any]) -> Fault | None:
@@ -61,7 +61,7 @@ def marker_fault(schema: Mapping[str, Any]) -> Fault | None:
 
     A marked schema is an object with the named property and no other.
     """
-    keyword, name = _marked_property(schema)
+    keyword, name = _read_marker(schema)
     if not keyword:
         return None
     for fault in _describe_faults(schema, name):
@@ -70,7 +70,7 @@ def marker_fault(schema: Mapping[str, Any]) -> Fault | None:
     return None
 
 
-def _marked_property(schema: Mapping[str, Any]) -> tuple[str, str]:
+def _read_marker(schema: Mapping[str, Any]) -> tuple[str, str]:
     """Return the keyword that marks *schema* as wrapped, and the property in it."""
     marker = schema.get(WRAP_KEYWORD)
     if marker not in (None, False):
@@ -96,7 +96,7 @@ def _describe_faults(schema: Mapping[str, Any], name: str) -> Iterator[str]:
             yield f"a wrapped schema has no {keyword[:80]}; it belongs to the wrapped property"
 
 
-def _mismatch(fault: Fault) -> RequestError:
+def _build_error(fault: Fault) -> RequestError:
     violation = WRAP_MARKER_MISMATCH.violation(fault, DEFAULT_VERSION, ("outputSchema",))
     metadata = {"code": violation.code, "pointer": violation.instance_location}
     return RequestError(ErrorReason.INVALID_TOOL, fault.message, metadata, (violation,))

@@ -93,17 +93,17 @@ def adapt_schema(schema: dict[str, Any], version: str, budget: Budget) -> Adapte
         return AdaptedSchema(schema)
     if name:
         if requires_object_output(version):
-            return AdaptedSchema(_with_object_type(schema), wrapped_property=name, was_wrapped=True)
+            return AdaptedSchema(_add_object_type(schema), wrapped_property=name, was_wrapped=True)
         unwrapped = unwrap_schema(schema, budget)
         if unwrapped is None:
             return AdaptedSchema(schema, wrapped_property=name, was_wrapped=True)
         return AdaptedSchema(unwrapped, unwrapped_property=name)
     if needs_wrapping(schema, version, budget):
         return AdaptedSchema(wrap_schema(schema, budget), wrapped_property=WRAPPED_PROPERTY)
-    return AdaptedSchema(_with_object_type(schema) if requires_object_output(version) else schema)
+    return AdaptedSchema(_add_object_type(schema) if requires_object_output(version) else schema)
 
 
-def _with_object_type(schema: dict[str, Any]) -> dict[str, Any]:
+def _add_object_type(schema: dict[str, Any]) -> dict[str, Any]:
     """Return *schema*, which accepts only objects, with ``type: object`` at its root."""
     if schema.get("type") == "object":
         return schema
@@ -168,7 +168,7 @@ def wrap_schema(schema: dict[str, Any], budget: Budget) -> dict[str, Any]:
         dialect["$schema"] = schema["$schema"]
     definitions: dict[str, Any] = {}
     if not is_resource(schema, draft):
-        schemas = _resource_schemas(schema, draft, budget)
+        schemas = _collect_schemas(schema, draft, budget)
         if _has_recursive_root(schema, schemas, draft):
             # $recursiveRef targets only the root of a resource.
             value = {"$id": _WRAPPED_URI + digest_of(schema).removeprefix("sha256:"), **value}
@@ -189,7 +189,7 @@ def wrap_schema(schema: dict[str, Any], budget: Budget) -> dict[str, Any]:
 
 
 def _move_into_wrapper(reference: str) -> str:
-    if _pointer_of(reference) is None:
+    if _decode_pointer(reference) is None:
         return reference
     return f"#/properties/{WRAPPED_PROPERTY}{reference[1:]}"
 
@@ -207,9 +207,9 @@ def _has_recursive_root(schema: dict[str, Any], schemas: _ResourceSchemas, draft
 
 def _refers_only_to_definitions(schemas: _ResourceSchemas, draft: Draft) -> bool:
     pointers = (
-        _pointer_of(reference)
+        _decode_pointer(reference)
         for schema in schemas.values()
-        for _, reference in _references_in(schema, draft)
+        for _, reference in _list_references(schema, draft)
     )
     return all(pointer is None or _leads_to_definition(pointer) for pointer in pointers)
 
@@ -248,8 +248,8 @@ def _unwrap(schema: dict[str, Any], name: str, budget: Budget) -> dict[str, Any]
         uri = value.get("$id")
         if isinstance(uri, str) and uri.startswith(_WRAPPED_URI):
             return {keyword: item for keyword, item in value.items() if keyword != "$id"}
-        return _with_dialect_of(schema, value)
-    schemas = _resource_schemas(schema, draft, budget)
+        return _add_dialect(schema, value)
+    schemas = _collect_schemas(schema, draft, budget)
 
     def rewrite(reference: str) -> str:
         return _move_out_of_wrapper(reference, name)
@@ -259,11 +259,11 @@ def _unwrap(schema: dict[str, Any], name: str, budget: Budget) -> dict[str, Any]
         if isinstance(schema.get(keyword), dict):
             outer = _rewrite_references(schema[keyword], schemas, draft, rewrite, budget)
             unwrapped[keyword] = _merge_definitions(unwrapped.get(keyword, {}), outer)
-    return _with_dialect_of(schema, unwrapped)
+    return _add_dialect(schema, unwrapped)
 
 
 def _move_out_of_wrapper(reference: str, name: str) -> str:
-    pointer = _pointer_of(reference)
+    pointer = _decode_pointer(reference)
     if pointer is None or _leads_to_definition(pointer):
         return reference
     start = as_pointer(("properties", name))
@@ -285,14 +285,14 @@ def _merge_definitions(inner: Any, outer: dict[str, Any]) -> dict[str, Any]:
     return {**inner, **outer}
 
 
-def _with_dialect_of(wrapper: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+def _add_dialect(wrapper: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
     """Return *schema* with the ``$schema`` of its *wrapper*."""
     if "$schema" in schema or "$schema" not in wrapper:
         return schema
     return {"$schema": wrapper["$schema"], **schema}
 
 
-def _resource_schemas(root: dict[str, Any], draft: Draft, budget: Budget) -> _ResourceSchemas:
+def _collect_schemas(root: dict[str, Any], draft: Draft, budget: Budget) -> _ResourceSchemas:
     """Return *root* and the subschemas of the same resource, by identity.
 
     Subschemas are the values of the draft's applicators and the targets of references.
@@ -311,12 +311,12 @@ def _resource_schemas(root: dict[str, Any], draft: Draft, budget: Budget) -> _Re
         spend(budget, _SUBSCHEMA + _PROPERTY * len(schema))
         schemas[id(schema)] = schema
         pending.extend(inner for _, inner in subschemas(schema, draft))
-        for _, reference in _references_in(schema, draft):
+        for _, reference in _list_references(schema, draft):
             pending.append(_resolve_pointer(reference, root, draft, budget))
     return schemas
 
 
-def _references_in(schema: dict[str, Any], draft: Draft) -> Iterator[tuple[str, str]]:
+def _list_references(schema: dict[str, Any], draft: Draft) -> Iterator[tuple[str, str]]:
     """Yield each reference keyword at the root of *schema*, with its value."""
     for keyword in _POINTER_KEYWORDS:
         reference = schema.get(keyword)
@@ -324,7 +324,7 @@ def _references_in(schema: dict[str, Any], draft: Draft) -> Iterator[tuple[str, 
             yield keyword, reference
 
 
-def _pointer_of(reference: str) -> str | None:
+def _decode_pointer(reference: str) -> str | None:
     """Return the JSON Pointer of *reference*, percent-decoded.
 
     None if *reference* is an anchor or the URI of another resource.
@@ -343,7 +343,7 @@ def _resolve_pointer(reference: str, root: dict[str, Any], draft: Draft, budget:
     Raises:
         Exhausted: *budget* is spent.
     """
-    pointer = _pointer_of(reference)
+    pointer = _decode_pointer(reference)
     if pointer is None:
         return None
     spend(budget, _SUBSCHEMA + len(pointer))
@@ -384,6 +384,6 @@ def _rewrite_references(
         for name, item in value.items()
     }
     if id(value) in schemas:
-        for keyword, reference in _references_in(value, draft):
+        for keyword, reference in _list_references(value, draft):
             copy[keyword] = rewrite(reference)
     return copy
