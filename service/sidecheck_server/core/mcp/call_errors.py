@@ -117,7 +117,7 @@ class ErrorResponse:
     json_rpc_error: bytes = b""
 
 
-# Decision 0028: invalid arguments are an error of the model, malformed params one of the client.
+# Decision 0028: the model can correct arguments; malformed params are the client's fault.
 def invalid_arguments_response(
     verdict: Verdict, version: str, *, tool: str | None = None, explain: bool = True
 ) -> ErrorResponse:

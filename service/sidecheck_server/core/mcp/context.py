@@ -91,7 +91,7 @@ class Context:
     sender: Sender | None = None
     #: Capabilities that the client declared. None if unknown; no rule requires any then.
     client_capabilities: dict[str, Any] | None = None
-    #: The same for the server.
+    #: Capabilities that the server declared, or None if unknown.
     server_capabilities: dict[str, Any] | None = None
     #: The `params` of the request that a result belongs to, or None if unknown.
     request: Any = None

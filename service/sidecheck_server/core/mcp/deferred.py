@@ -27,7 +27,7 @@ __all__ = ["deferred_source", "deferred_value", "error_outcome", "resolve_deferr
 
 
 def error_outcome(request: CheckRequest, error: RequestError) -> CheckReport:
-    """Return an outcome with *error* of a check as its violations."""
+    """Return the outcome of a check that failed, with *error* as violations."""
     findings = Findings(request.context, request.limits)
     findings.add_all(error_as_violations(error, ""))
     return CheckReport(findings)

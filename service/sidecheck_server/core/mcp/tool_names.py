@@ -190,7 +190,7 @@ class _NameChecker:
 def _find_collisions(
     indexes: dict[str, list[int]], outcomes: dict[str, CheckedName]
 ) -> Iterator[Collision]:
-    """Yield the collisions of sanitized names. Each has a name that sanitizing changed."""
+    """Yield the collisions. Each has at least one name that sanitizing changed."""
     changed_by_result: dict[str, list[str]] = {}
     for name, outcome in outcomes.items():
         if outcome.sanitized != name:

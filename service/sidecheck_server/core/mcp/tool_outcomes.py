@@ -43,7 +43,7 @@ class ListedTool:
 
     #: JSON Pointer to it in the text.
     pointer: str
-    #: Its own text, byte for byte.
+    #: Its JSON text, byte for byte.
     json: bytes
 
 

@@ -219,7 +219,7 @@ _RESULT, _ERROR, _DATA = ("result",), ("error",), ("data",)
 def _check_result(
     message: Message, request_method: str, findings: Findings, schemas: SchemaLookup
 ) -> None:
-    """Check the result of a request of *request_method*, or of an unknown one ("")."""
+    """Check the result of a request of *request_method*, "" if unknown."""
     method = _find_request_method(message, request_method, findings)
     result = message.value["result"]
     _apply_declared_capabilities(findings.context.request, findings)
@@ -312,7 +312,7 @@ def _select_task_result_type(message: Message, method: Method | None, findings: 
 def _check_error(
     message: Message, request_method: str, findings: Findings, schemas: SchemaLookup
 ) -> None:
-    """Check the error response to a request of *request_method*, or of unknown ("")."""
+    """Check the error response to a request of *request_method*, "" if unknown."""
     method = _find_request_method(message, request_method, findings)
     if method is not None:
         report_missing_list(method, message, findings)

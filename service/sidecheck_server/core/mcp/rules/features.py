@@ -1,8 +1,8 @@
 """Rules on features: completion, roots, lists, subscriptions, logging and others.
 
 Until 2025-11-25 the client sets one log level for the session; without a level, the server
-decides what it sends. Since 2026-07-28 each request has its own log level. Log messages do not
-name their request, so a message is a violation only if no open request has a level.
+decides what it sends. Since 2026-07-28 each request declares its log level. Log messages do not
+name their request, so a message is certainly unrequested only if no open request has a level.
 """
 
 from collections.abc import Iterator, Mapping

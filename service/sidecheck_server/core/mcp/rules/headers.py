@@ -37,7 +37,7 @@ class _Header:
     schema: dict[str, Any]
     #: Path of the subschema from the tool.
     path: Path
-    #: Whether the subschema is a parameter, which only ``properties`` lead to.
+    #: Whether the subschema is a parameter: every keyword on its path is ``properties``.
     is_parameter: bool
 
     @property

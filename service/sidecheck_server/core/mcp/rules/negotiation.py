@@ -81,7 +81,7 @@ PROTOCOL_VERSION_UNKNOWN = _NEGOTIATION_RULES.declare(
 )
 PROTOCOL_VERSION_WITHOUT_HANDSHAKE = _NEGOTIATION_RULES.declare(
     "PROTOCOL_VERSION_WITHOUT_HANDSHAKE",
-    # "As specified by the negotiated legacy protocol version", which is one until 2025-11-25.
+    # "As specified by the negotiated legacy protocol version": a version up to 2025-11-25.
     Severity.WARNING,
     Clause(
         *_COMPATIBILITY,

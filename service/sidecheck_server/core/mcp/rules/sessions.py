@@ -220,7 +220,7 @@ RETRY_ID_REUSED = _SESSION_RULES.declare(
 )
 RETRY_ARGUMENTS_CHANGED = _SESSION_RULES.declare(
     "RETRY_ARGUMENTS_CHANGED",
-    # The client "retries the original request"; no sentence of its own forbids a change.
+    # The client "retries the original request"; no sentence forbids a change explicitly.
     Severity.WARNING,
     _RETRIES,
     "A retry SHOULD have the arguments of the request whose result requested input.",

@@ -89,8 +89,8 @@ class Reporter:
         self._budget: Budget = [_RULE_STEPS]
 
     def __call__(self, rule: Rule, fault: Fault) -> None:
-        """Report *fault* if the version has *rule* and the session has all that it needs."""
-        # Decision 0029: a missing message may explain the fault.
+        """Report *fault* if *rule* applies and no missed message may explain the fault."""
+        # Decision 0029: report no fault that a missed message may explain.
         if rule.holds_in(self._version) and not (self._gaps and rule.needs_whole_session):
             self._findings.report(rule, self._path, fault)
 

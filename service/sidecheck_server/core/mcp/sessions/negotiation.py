@@ -126,17 +126,17 @@ class Declarations:
         if code == UNSUPPORTED_VERSION:
             self._check_versions(error.get("data"), declared, report)
         elif code == METHOD_NOT_FOUND and current.message.method == _DISCOVER:
-            # Servers of earlier versions lack the method, and servers of both kinds apply an
-            # earlier version to a request that declares none.
+            # Servers of earlier versions lack the method. Servers that also support later
+            # versions apply an earlier one to a request that declares no version.
             self._lacks_discover = declared is not None and declared.version is not None
 
     def _check_versions(self, data: Any, declared: _Declaration | None, report: Reporter) -> None:
-        """Check the versions that the error for an unsupported one lists."""
+        """Check the supported versions in the error for an unsupported version."""
         if not isinstance(data, dict):
             return
         self._store_supported(data.get("supported"))
         if declared is None or key_of(data.get("requested")) == declared.version:
-            # Data that name this version are checked on their own.
+            # The check of the rule reports data that name this version.
             return
         if self._supports(declared.version):
             message = "the list has the version of the request"
@@ -288,10 +288,10 @@ class Negotiation:
         self._version_is_known = self._version_is_implied = True
 
     def is_certain(self, context: Context, violation: Violation) -> bool:
-        """Return whether *violation* is one, whatever the unseen messages contained.
+        """Return whether no unseen message and no extension may explain *violation*.
 
-        Messages before the first recorded one, or declared extensions, may explain it.
-        *context* is the context of the violation.
+        Unseen messages precede the first recorded one. *context* is the context of the message
+        with the violation.
         """
         if violation.code == _VERSION_MISMATCH and not self._pinned:
             # The server's versions are unknown until it responds.

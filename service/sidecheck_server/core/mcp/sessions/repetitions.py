@@ -24,7 +24,7 @@ The summary of a session is smaller.
 _COUNT_BYTES = 192
 """Weight of a count without the tool's name, whose characters may take four bytes each."""
 
-# Decision 0055: what is true of every message is reported once and counted.
+# Decision 0055: report violations that recur in every message once, then count them.
 SESSION_CODES = frozenset(
     {
         "EMBEDDED_RESOURCES_UNDECLARED",

@@ -52,7 +52,7 @@ _REJECTED = 400
 _EXPIRED = 404
 """HTTP status of a session that the server has ended.
 
-The client then begins another with initialize (basic/transports, "Session Management").
+The client then begins a new session with initialize (basic/transports, "Session Management").
 """
 
 

@@ -29,7 +29,7 @@ __all__ = ["TASK_TYPES", "TOOL_TYPES"]
 
 _HANDSHAKE, _DISCOVERY = LAST_HANDSHAKE, FIRST_STATELESS
 
-# Keywords in the published types of versions that do not allow any JSON Schema.
+# Keywords of tool schemas in the published types.
 _SCHEMA_PROPERTIES: tuple[Property, ...] = (
     optional("$schema", STRING, "2025-11-25"),
     optional("properties", MapOf(OBJECT), until=_HANDSHAKE),

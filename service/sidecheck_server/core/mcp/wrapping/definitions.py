@@ -84,7 +84,7 @@ def adapted_output_schema(schema: dict[str, Any], version: str, limits: Limits) 
         raise limit_exceeded_error("steps", limits.steps, message) from None
 
 
-@lru_cache(maxsize=16)  # more than there are versions
+@lru_cache(maxsize=16)  # exceeds the number of versions
 def _find_missing_properties(version: str) -> frozenset[str]:
     """Return the properties of a tool that other versions have and *version* lacks."""
     by_version = {candidate: _list_tool_properties(candidate) for candidate in VERSIONS}
