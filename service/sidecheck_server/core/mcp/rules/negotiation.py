@@ -137,7 +137,8 @@ def _supported_version(data: Any, context: Context) -> Iterator[Fault]:
         spend(context.budget, len(supported))
         if requested in supported:
             description = Values(hidden=context.hide_values).describe(requested)
-            yield Fault(("requested",), f"supported lists the version, found {description}")
+            message = f'"supported" lists the requested version; found {description}'
+            yield Fault(("requested",), message)
 
 
 UNSUPPORTED_VERSION_SUPPORTED = _supported_version

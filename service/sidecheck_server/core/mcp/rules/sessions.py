@@ -186,8 +186,8 @@ RETRY_UNASKED = _SESSION_RULES.declare(
     "RETRY_UNASKED",
     Severity.WARNING,
     _RETRIES,
-    "A request SHOULD NOT have inputResponses or a requestState unless a result for it had them:"
-    " a server SHOULD ignore what it did not ask for.",
+    "A request SHOULD NOT have inputResponses or a requestState unless an earlier result requested"
+    " input for it: a server SHOULD ignore input that it did not request.",
     since=_STATELESS,
 )
 RETRY_STATE_CHANGED = _SESSION_RULES.declare(

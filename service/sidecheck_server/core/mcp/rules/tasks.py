@@ -94,8 +94,8 @@ UNASKED = _TASK_RULES.declare(
     "TASK_UNASKED",
     Severity.ERROR,
     Clause(_PAGE, "task-support-and-handling"),
-    "A CreateTaskResult MUST answer a request as a task, of a type for which its receiver "
-    "declared the capability.",
+    "A CreateTaskResult MUST be the response to a request as a task, and its sender MUST have "
+    "declared the capability for the method.",
 )
 ID_REUSED = _TASK_RULES.declare(
     "TASK_ID_REUSED",
@@ -182,7 +182,7 @@ RESULT_OTHER_TYPE = _TASK_RULES.declare(
     "TASK_RESULT_TYPE_MISMATCH",
     Severity.ERROR,
     _RETRIEVAL,
-    "tasks/result MUST return what the request of the task would have returned.",
+    "tasks/result MUST return the result that the request would have had without a task.",
 )
 RELATED_MISSING = _TASK_RULES.declare(
     "TASK_RELATED_MISMATCH",
@@ -231,7 +231,8 @@ MISPLACED = _EXTENSION_RULES.declare(
     "TASK_RESULT_MISPLACED",
     Severity.ERROR,
     Clause(_SEP, "capability-negotiation"),
-    "A result MUST NOT create a task unless it is one of tools/call: clients treat it as invalid.",
+    "Only a result of tools/call creates a task; a result of another method MUST NOT: clients "
+    "treat it as invalid.",
 )
 
 
@@ -273,8 +274,8 @@ def _find_missing_property(value: Any) -> Iterator[Fault]:
     "TASK_NOTIFICATION_INCOMPLETE",
     Severity.WARNING,
     Clause(_SEP, "task-status-notifications"),
-    "notifications/tasks carries what tasks/get would return: the `result`, `error` or "
-    "`inputRequests` of the status too.",
+    "notifications/tasks has the properties of a result of tasks/get, including the `result`, "
+    "`error` or `inputRequests` of the status.",
     on="TaskStatusNotificationParams",
 )
 def _incomplete_notification(value: Any, _context: Context) -> Iterator[Fault]:

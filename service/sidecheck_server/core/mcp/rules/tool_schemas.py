@@ -135,7 +135,7 @@ _WARNING_RULES.declare(
     "VALUES_IMPOSSIBLE",
     Severity.WARNING,
     _TOOL,
-    "At least one of the values that a schema lists SHOULD have the type that it demands.",
+    "At least one of the values that a schema lists SHOULD have the type that it requires.",
 )
 
 WARNINGS_BY_CODE: Mapping[str, Rule] = MappingProxyType(

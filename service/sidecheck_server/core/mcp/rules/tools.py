@@ -279,8 +279,8 @@ OUTPUT_SCHEMA_WRAPPED = _FORM_RULES.declare(
     "OUTPUT_SCHEMA_WRAPPED",
     Severity.WARNING,
     _OUTPUT_SCHEMA,
-    "A server lists output schemas with the type object at the root; an output schema of "
-    "another type is wrapped in one.",
+    "A server lists output schemas with the type object at the root; Sidecheck wraps an output "
+    "schema of another type in an object.",
     since="2025-06-18",
     until="2025-11-25",
 )

@@ -257,7 +257,7 @@ class PageNames:
             key = key_of(name)
             # The client may request the same page again.
             if self._pages.get(key) not in {None, page}:
-                message = "names of tools should be unique; an earlier page of the list has it too"
+                message = "names of tools should be unique; another page of the list has this name"
                 report(NO_DUPLICATES, Fault(("result", "tools", index, "name"), message))
             else:
                 self._pages.put(key, page)
