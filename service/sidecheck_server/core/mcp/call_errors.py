@@ -178,8 +178,8 @@ def _build_protocol_error(
         code = PARSE_ERROR
     elif versions is not None and "META_PROTOCOL_VERSION" in codes:
         code = UNSUPPORTED_VERSION
-        supported, requested = versions
-        data = {"supported": [supported], "requested": shorten(requested)}
+        supported_version, requested_version = versions
+        data = {"supported": [supported_version], "requested": shorten(requested_version)}
     error: dict[str, Any] = {"code": code, "message": _TITLES[code]}
     if explain and _has_details(verdict):
         error["message"] = error_message(code, errors[0])

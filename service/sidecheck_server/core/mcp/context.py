@@ -44,11 +44,11 @@ def check_version_known(version: str) -> None:
         RequestError: UNKNOWN_PROTOCOL_VERSION.
     """
     if version and version not in VERSIONS:
-        known = ", ".join(VERSIONS)
+        supported_versions = ", ".join(VERSIONS)
         raise RequestError(
             ErrorReason.UNKNOWN_PROTOCOL_VERSION,
-            f"unknown MCP protocol version {version[:40]!r}; expected one of {known}",
-            {"protocol_version": version[:40], "known": known},
+            f"unknown MCP protocol version {version[:40]!r}; expected one of {supported_versions}",
+            {"protocol_version": version[:40], "known": supported_versions},
         )
 
 

@@ -41,15 +41,15 @@ class NameGrammar:
     @property
     def allowed(self) -> str:
         """Description of the allowed names."""
-        first = f", the first {self.first_description}" if self.first else ""
-        return f"1 to {self.longest} {self.description}{first}"
+        first_rule = f", the first {self.first_description}" if self.first else ""
+        return f"1 to {self.longest} {self.description}{first_rule}"
 
     def invalid_character(self, name: str) -> str:
         """Return the first character of *name* that is not allowed at its position, or ""."""
-        invalid = _compile_complement(self.characters).search(name)
-        if invalid is None and self.first:
-            invalid = _compile_complement(self.first).match(name)
-        return invalid[0] if invalid is not None else ""
+        match = _compile_complement(self.characters).search(name)
+        if match is None and self.first:
+            match = _compile_complement(self.first).match(name)
+        return match[0] if match is not None else ""
 
     def admits(self, name: str) -> bool:
         """Return whether *name* is allowed."""
@@ -229,11 +229,11 @@ def _describe(character: str) -> str:
     code = f"U+{ord(character):04X}"
     if character.isascii() and character.isprintable():
         return f'"{character}"' if character not in ' "' else f"a {name.lower()}"
-    shown = f'"{character}" ' if character.isprintable() else ""
+    quoted = f'"{character}" ' if character.isprintable() else ""
     lookalike = ascii_lookalike(character)
     resemblance = f', which looks like "{lookalike}"' if lookalike.strip() else ""
     return (
-        f"{shown}({code}{' ' + name if name else ''}{resemblance})"
-        if shown
+        f"{quoted}({code}{' ' + name if name else ''}{resemblance})"
+        if quoted
         else code + (f" ({name})" if name else "")
     )

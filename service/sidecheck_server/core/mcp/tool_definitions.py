@@ -106,9 +106,9 @@ def list_form(result: Any) -> ProtocolForm:
     """
     form = ProtocolForm(result)
     if isinstance(result, dict):
-        adapted = _adapt_object(result, "ListToolsResult", (), form, renames=True)
+        adapted_result = _adapt_object(result, "ListToolsResult", (), form, renames=True)
         if form.nulls or form.renamed:
-            form.value = adapted
+            form.value = adapted_result
     return form
 
 
@@ -126,9 +126,9 @@ def protocol_form(tool: Any, *, lenient: bool, version: str = "") -> ProtocolFor
     if isinstance(tool, dict):
         is_dump = "input_schema" in tool and "inputSchema" not in tool
         renames = lenient or is_dump
-        adapted = _adapt_object(tool, "Tool", (), form, renames=renames, version=version)
+        adapted_tool = _adapt_object(tool, "Tool", (), form, renames=renames, version=version)
         if form.nulls or form.renamed:
-            form.value = adapted
+            form.value = adapted_tool
     return form
 
 
@@ -210,9 +210,11 @@ def _list_fields(type_: str, optional_in: str) -> _Fields:
 
 
 def _join(items: list[str]) -> str:
-    listed = items[:_MAX_SHOWN]
-    rest_count = len(items) - len(listed)
-    return join_phrase([*listed, f"{rest_count:,} more"] if rest_count else listed, "and")
+    listed_items = items[:_MAX_SHOWN]
+    rest_count = len(items) - len(listed_items)
+    return join_phrase(
+        [*listed_items, f"{rest_count:,} more"] if rest_count else listed_items, "and"
+    )
 
 
 _SCHEMAS = ("inputSchema", "outputSchema")
@@ -410,12 +412,12 @@ def _build_fault(location: str, keyword: str, message: str) -> Violation:
 
 
 def _build_error(faults: tuple[Violation, ...]) -> RequestError:
-    first = faults[0]
-    location = f" (at {first.instance_location})" if first.instance_location else ""
+    first_fault = faults[0]
+    location = f" (at {first_fault.instance_location})" if first_fault.instance_location else ""
     return RequestError(
         ErrorReason.INVALID_TOOL,
-        f"invalid tool definition: {first.message}{location}",
-        {"code": first.code, "pointer": first.instance_location},
+        f"invalid tool definition: {first_fault.message}{location}",
+        {"code": first_fault.code, "pointer": first_fault.instance_location},
         faults,
     )
 

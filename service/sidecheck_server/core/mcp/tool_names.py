@@ -84,9 +84,9 @@ def check_names(names: Sequence[str], context: Context, limits: ReportLimits) ->
     Raises:
         Exhausted: the budget of *context* is spent.
     """
-    *_, checked = check_names_in_steps(names, context, limits)
-    assert checked is not None
-    return checked
+    *_, checked_names = check_names_in_steps(names, context, limits)
+    assert checked_names is not None
+    return checked_names
 
 
 def check_names_in_steps(
@@ -196,8 +196,8 @@ def _find_collisions(
         if outcome.sanitized != name:
             changed_by_result.setdefault(outcome.sanitized, []).append(name)
     collisions = []
-    for sanitized, changed in changed_by_result.items():
-        names = [sanitized, *changed] if sanitized in indexes else changed
+    for sanitized, changed_names in changed_by_result.items():
+        names = [sanitized, *changed_names] if sanitized in indexes else changed_names
         if len(names) > 1:
             members = sorted(index for name in names for index in indexes[name])
             collisions.append(Collision(sanitized, tuple(members)))
@@ -236,8 +236,10 @@ def sdk_warnings(name: str) -> tuple[bool, tuple[str, ...]]:
             )
     is_valid = _SDK_VALID.fullmatch(name) is not None
     if not is_valid:
-        invalid = ", ".join(map(repr, dict.fromkeys(_SDK_INVALID_CHARACTER.findall(name))))
-        warnings.append(f"Tool name contains invalid characters: {invalid}")
+        invalid_characters = ", ".join(
+            map(repr, dict.fromkeys(_SDK_INVALID_CHARACTER.findall(name)))
+        )
+        warnings.append(f"Tool name contains invalid characters: {invalid_characters}")
         warnings.append(
             "Allowed characters are: A-Z, a-z, 0-9, underscore (_), dash (-), and dot (.)"
         )

@@ -97,13 +97,13 @@ def _split(text: bytes, limits: Limits) -> ToolsList:
     properties = value if isinstance(value, dict) else {}
     if "inputSchema" not in properties:
         if "tools" in properties:
-            tools, rest = _split_result(properties, "", limits)
-            return ToolsList(tools, ToolList(rest))
+            tools, container_text = _split_result(properties, "", limits)
+            return ToolsList(tools, ToolList(container_text))
         if "result" in properties:
-            tools, rest = _split_result(
+            tools, container_text = _split_result(
                 _split_value(bytes(properties["result"])), "/result", limits
             )
-            response = encode_json({**properties, "result": msgspec.Raw(rest)})
+            response = encode_json({**properties, "result": msgspec.Raw(container_text)})
             return ToolsList(tools, ProtocolMessage(response, request_method="tools/list"))
         if "jsonrpc" in properties:
             raise _build_error((_build_fault("", "TOOLS_MISSING", "the message has no result"),))
@@ -160,11 +160,11 @@ def _build_fault(location: str, code: str, message: str) -> Violation:
 
 
 def _build_error(faults: tuple[Violation, ...]) -> RequestError:
-    first = faults[0]
+    first_fault = faults[0]
     return RequestError(
         ErrorReason.INVALID_TOOL,
-        f"invalid list of tools: {first.message}",
-        {"code": first.code, "pointer": first.instance_location},
+        f"invalid list of tools: {first_fault.message}",
+        {"code": first_fault.code, "pointer": first_fault.instance_location},
         faults,
     )
 

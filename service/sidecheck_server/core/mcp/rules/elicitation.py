@@ -91,18 +91,18 @@ def _root_keyword(value: Any, context: Context) -> Iterable[Fault]:
     if schema is None:
         return ()
     # The published schema has $schema since 2025-11-25.
-    known = _ROOT_KEYWORDS if has_modes(context.version) else _ROOT_KEYWORDS[:3]
-    expected = join_phrase([f'"{name}"' for name in known], "and")
+    allowed_names = _ROOT_KEYWORDS if has_modes(context.version) else _ROOT_KEYWORDS[:3]
+    expected = join_phrase([f'"{name}"' for name in allowed_names], "and")
     spend(context.budget, 10 * len(schema))
     faults = []
     for name in schema:
-        if name not in known and name not in _ANNOTATIONS:
+        if name not in allowed_names and name not in _ANNOTATIONS:
             label = Values(hidden=context.hide_values).property_named(name, "keyword")
             message = (
                 f"the schema of a form should not have the {label} at its root; expected only "
                 f"{expected}"
             )
-            suggestion = find_nearest_keyword(name, known, context)
+            suggestion = find_nearest_keyword(name, allowed_names, context)
             faults.append(Fault(("requestedSchema", name), message, suggestion))
     return faults
 
@@ -145,11 +145,11 @@ def _required_undefined(value: Any, context: Context) -> Iterable[Fault]:
     if not isinstance(fields, dict):
         return ()
     spend(context.budget, 20 * len(fields) + 10 * len(required))
-    seen: set[str] = set()
+    reported_names: set[str] = set()
     faults = []
     for index, name in enumerate(required):
-        if isinstance(name, str) and name not in fields and name not in seen:
-            seen.add(name)
+        if isinstance(name, str) and name not in fields and name not in reported_names:
+            reported_names.add(name)
             faults.append(_build_undefined_fault(name, index, fields, context))
     return faults
 
@@ -179,16 +179,16 @@ def _required_repeated(value: Any, context: Context) -> Iterable[Fault]:
     if not isinstance(required, list):
         return ()
     spend(context.budget, 10 * len(required))
-    seen: set[str] = set()
+    unique_names: set[str] = set()
     faults = []
     for index, name in enumerate(required):
         if not isinstance(name, str):
             continue
-        if name in seen:
+        if name in unique_names:
             label = Values(hidden=context.hide_values).property_named(name, "field")
             message = f"the {label} is required more than once"
             faults.append(Fault(("requestedSchema", "required", index), message))
-        seen.add(name)
+        unique_names.add(name)
     return faults
 
 

@@ -68,21 +68,21 @@ def _field_keyword(value: Any, context: Context) -> Iterator[Fault]:
 
 def _check_item_keywords(field: FormField, context: Context) -> Iterator[Fault]:
     items = field.schema["items"]
-    known = ("type", "enum") if "enum" in items else ("anyOf",)
+    allowed_keywords = ("type", "enum") if "enum" in items else ("anyOf",)
     for name in items:
-        if name not in known:
-            yield _build_keyword_fault(name, field, ("items", name), known, context)
+        if name not in allowed_keywords:
+            yield _build_keyword_fault(name, field, ("items", name), allowed_keywords, context)
 
 
 def _build_keyword_fault(
-    name: str, field: FormField, path: Path, known: tuple[str, ...], context: Context
+    name: str, field: FormField, path: Path, allowed_keywords: tuple[str, ...], context: Context
 ) -> Fault:
     spend(context.budget, _KEYWORD)
     label = Values(hidden=context.hide_values).property_named(name, "keyword")
     owner = f"the items of {field.kind.description}" if len(path) > 1 else field.kind.description
-    expected = join_phrase([quote(keyword) for keyword in known], "and")
+    expected = join_phrase([quote(keyword) for keyword in allowed_keywords], "and")
     message = f"{owner} should not have the {label}; expected {expected}"
-    return Fault(path, message, find_nearest_keyword(name, known, context))
+    return Fault(path, message, find_nearest_keyword(name, allowed_keywords, context))
 
 
 @_FIELD_RULES.rule(
@@ -312,16 +312,16 @@ def _options_repeated(value: Any, context: Context) -> Iterator[Fault]:
     if select is None:
         return
     options, path = select
-    first: dict[str, int] = {}
+    first_indexes: dict[str, int] = {}
     values = Values(hidden=context.hide_values)
     for index, option in enumerate(options):
-        earlier = first.setdefault(option, index)
-        if earlier != index:
+        first_index = first_indexes.setdefault(option, index)
+        if first_index != index:
             spend(context.budget, 120)
             suffix = () if path[-1] == "enum" else ("const",)
             message = (
                 f"the options of a select should be unique, found {values.describe(option)} "
-                f"at the indexes {earlier} and {index}"
+                f"at the indexes {first_index} and {index}"
             )
             yield Fault((*path, index, *suffix), message)
 

@@ -148,12 +148,12 @@ def has_modes(version: str) -> bool:
     return version >= _WITH_DEFAULTS
 
 
-def find_nearest_keyword(name: str, known: Iterable[str], context: Context) -> str:
+def find_nearest_keyword(name: str, keywords: Iterable[str], context: Context) -> str:
     """Return the keyword of *known* that *name* may misspell, or ""."""
     if context.hide_values or name in _NOT_MISSPELLED:
         return ""
     spend(context.budget, _COMPARISON)
-    return find_nearest(name, known)
+    return find_nearest(name, keywords)
 
 
 def is_integer(value: Any) -> bool:

@@ -138,13 +138,13 @@ def _header_token(tool: Any, context: Context) -> Iterator[Fault]:
     "Values of x-mcp-header MUST be unique in an input schema, regardless of case.",
 )
 def _header_duplicate(tool: Any, context: Context) -> Iterator[Fault]:
-    first: dict[str, Path] = {}
+    first_locations: dict[str, Path] = {}
     for header in _find_headers(tool, context):
         if not isinstance(header.name, str) or not header.name:
             continue
-        earlier = first.setdefault(header.name.lower(), header.location)
-        if earlier != header.location:
-            place = "elsewhere" if context.hide_values else f"at {as_pointer(earlier)[:200]}"
+        first_location = first_locations.setdefault(header.name.lower(), header.location)
+        if first_location != header.location:
+            place = "elsewhere" if context.hide_values else f"at {as_pointer(first_location)[:200]}"
             yield Fault(
                 header.location,
                 f"x-mcp-header must be unique; another one {place} has the same value",

@@ -99,14 +99,22 @@ def _name_length(name: str, _context: Context) -> NameFault | None:
 )
 @_check_of_tool
 def _name_characters(name: str, context: Context) -> NameFault | None:
-    invalid = list(dict.fromkeys(_INVALID_CHARACTER.findall(name[:_MAX_CHARACTERS_READ])))
-    if not invalid:
+    invalid_characters = list(
+        dict.fromkeys(_INVALID_CHARACTER.findall(name[:_MAX_CHARACTERS_READ]))
+    )
+    if not invalid_characters:
         return None
-    spend(context.budget, _DESCRIPTION * _MAX_CHARACTERS_SHOWN + _REPLACEMENT * len(invalid))
+    spend(
+        context.budget,
+        _DESCRIPTION * _MAX_CHARACTERS_SHOWN + _REPLACEMENT * len(invalid_characters),
+    )
     if context.hide_values:
-        description, suggestion = count_noun(len(invalid), "other character"), ""
+        description, suggestion = count_noun(len(invalid_characters), "other character"), ""
     else:
-        description, suggestion = _join_descriptions(invalid), _replace_characters(name, invalid)
+        description, suggestion = (
+            _join_descriptions(invalid_characters),
+            _replace_characters(name, invalid_characters),
+        )
     return f"the name should consist of {_SPECIFIED.description}; found {description}", suggestion
 
 
@@ -155,12 +163,14 @@ def _find_grammar_fault(
     *allowed* is the description of the grammar.
     """
     if 0 < len(name) <= grammar.longest:
-        invalid = grammar.invalid_character(name)
-        if not invalid:
+        invalid_character = grammar.invalid_character(name)
+        if not invalid_character:
             return None
         spend(context.budget, _DESCRIPTION)
         description = (
-            "another character" if context.hide_values else describe_characters(invalid)[0]
+            "another character"
+            if context.hide_values
+            else describe_characters(invalid_character)[0]
         )
     else:
         description = f"{len(name)} characters" if name else "an empty name"
@@ -196,16 +206,18 @@ def _unique_names(result: Any, context: Context) -> Iterator[Fault]:
     if not isinstance(tools, list):
         return
     spend(context.budget, _NAME * len(tools))
-    first: dict[str, int] = {}
+    first_indexes: dict[str, int] = {}
     for index, tool in enumerate(tools):
         name = _get_name(tool)
         if name is None:
             continue
         spend(context.budget, len(name) // 16)
-        earlier = first.setdefault(name, index)
-        if earlier != index:
+        first_index = first_indexes.setdefault(name, index)
+        if first_index != index:
             label = "this name" if context.hide_values else f"the name {quote(name)}"
-            message = f"names of tools should be unique; the tool at /tools/{earlier} has {label}"
+            message = (
+                f"names of tools should be unique; the tool at /tools/{first_index} has {label}"
+            )
             yield Fault(("tools", index, "name"), message)
 
 

@@ -54,8 +54,10 @@ def _proposal(params: Any, context: Context) -> Iterator[Fault]:
     version = params.get(_NAME) if isinstance(params, dict) else None
     if isinstance(version, str) and not _may_be_version(version):
         description = Values(hidden=context.hide_values).describe(version)
-        known = ", ".join(VERSIONS)
-        message = f"expected a version of the protocol, one of {known}; found {description}"
+        supported_versions = ", ".join(VERSIONS)
+        message = (
+            f"expected a version of the protocol, one of {supported_versions}; found {description}"
+        )
         yield Fault((_NAME,), message)
 
 

@@ -165,19 +165,19 @@ def _tool_name_repeated(value: Any, context: Context) -> Iterator[Fault]:
     if not isinstance(tools, list):
         return
     spend(context.budget, 20 * len(tools))
-    first: dict[str, int] = {}
+    first_indexes: dict[str, int] = {}
     for index, tool in enumerate(tools):
         name = tool.get("name") if isinstance(tool, dict) else None
         if not isinstance(name, str):
             continue
-        earlier = first.setdefault(name, index)
-        if earlier != index:
+        first_index = first_indexes.setdefault(name, index)
+        if first_index != index:
             spend(context.budget, 120)
             description = Values(hidden=context.hide_values).describe(name)
             yield Fault(
                 ("tools", index, "name"),
                 f"names of tools should be unique, found {description} at the indexes "
-                f"{earlier} and {index}",
+                f"{first_index} and {index}",
             )
 
 
@@ -368,7 +368,9 @@ def _result_tool_choice(value: Any, context: Context) -> Iterator[Fault]:
     # A response that ended early may lack tool uses, and earlier tool uses count.
     if mode == "required" and not turn.uses and value.get("stopReason", "endTurn") == "endTurn":
         has_content = turn.other_count or turn.results
-        if has_content and not any(earlier.uses for earlier in turns_of(request, context)):
+        if has_content and not any(
+            earlier_turn.uses for earlier_turn in turns_of(request, context)
+        ):
             yield Fault(("content",), 'the model must use a tool: "toolChoice" says "required"')
 
 

@@ -84,7 +84,7 @@ def _tool_result_role(value: Any, context: Context) -> Iterable[Fault]:
     on=_REQUEST,
 )
 def _tool_result_mixed(value: Any, context: Context) -> Iterator[Fault]:
-    last = len(messages_of(value)) - 1
+    last_index = len(messages_of(value)) - 1
     for turn in turns_of(value, context):
         other_count = turn.other_count + len(turn.uses)
         # SAMPLING_TOOL_RESULT_ROLE reports tool results of the assistant.
@@ -92,7 +92,7 @@ def _tool_result_mixed(value: Any, context: Context) -> Iterator[Fault]:
             description = f"found {count_noun(other_count, 'block')} of other types"
             text = (
                 _MIXED
-                if turn.index == last
+                if turn.index == last_index
                 else "a message with tool_result must have nothing else"
             )
             yield Fault(turn.at(("content",)), f"{text}; {description}")
@@ -134,12 +134,12 @@ def _tool_use_unanswered(value: Any, context: Context) -> Iterator[Fault]:
     on=_REQUEST,
 )
 def _tool_result_orphan(value: Any, context: Context) -> Iterator[Fault]:
-    last = len(messages_of(value)) - 1
+    last_index = len(messages_of(value)) - 1
     turns = turns_of(value, context)
     for position, turn in enumerate(turns):
         if turn.results:
-            previous = read_adjacent_turn(value, turns, position, context, -1)
-            yield from _find_orphans(turn, previous, context, is_last=turn.index == last)
+            previous_turn = read_adjacent_turn(value, turns, position, context, -1)
+            yield from _find_orphans(turn, previous_turn, context, is_last=turn.index == last_index)
 
 
 def _find_orphans(
@@ -175,16 +175,16 @@ def _tool_use_id_repeated(value: Any, context: Context) -> Iterable[Fault]:
 
 
 def _find_repeated_use_ids(turn: Turn, context: Context) -> Iterator[Fault]:
-    seen: set[str] = set()
+    seen_ids: set[str] = set()
     for use in turn.uses:
-        if use.id is not None and use.id in seen:
+        if use.id is not None and use.id in seen_ids:
             spend(context.budget, _FAULT)
             description = Values(hidden=context.hide_values).describe(use.id)
             yield Fault(
                 (*use.path, "id"), f"ids of tool_use should be unique, found {description} again"
             )
         elif use.id is not None:
-            seen.add(use.id)
+            seen_ids.add(use.id)
 
 
 @_HISTORY_RULES.rule(
@@ -196,16 +196,16 @@ def _find_repeated_use_ids(turn: Turn, context: Context) -> Iterator[Fault]:
     on=_REQUEST,
 )
 def _tool_use_id_reused(value: Any, context: Context) -> Iterator[Fault]:
-    first: dict[str, int] = {}
+    first_indexes: dict[str, int] = {}
     for turn in turns_of(value, context):
         for use in turn.uses:
-            if use.id is not None and first.setdefault(use.id, turn.index) != turn.index:
+            if use.id is not None and first_indexes.setdefault(use.id, turn.index) != turn.index:
                 spend(context.budget, _FAULT)
                 description = Values(hidden=context.hide_values).describe(use.id)
                 yield Fault(
                     turn.at((*use.path, "id")),
                     f"the id of a tool_use should be unique, found {description} also in message "
-                    f"{first[use.id]}",
+                    f"{first_indexes[use.id]}",
                 )
 
 
@@ -222,14 +222,14 @@ def _tool_result_repeated(value: Any, context: Context) -> Iterable[Fault]:
 
 
 def _find_repeated_results(turn: Turn, context: Context) -> Iterator[Fault]:
-    seen: set[str] = set()
+    seen_ids: set[str] = set()
     for result in turn.results:
-        if result.id is not None and result.id in seen:
+        if result.id is not None and result.id in seen_ids:
             spend(context.budget, _FAULT)
             block = _name_block("tool_use", result.id, context)
             yield Fault((*result.path, "toolUseId"), f"the {block} already has a tool_result")
         elif result.id is not None:
-            seen.add(result.id)
+            seen_ids.add(result.id)
 
 
 _CODE = "SAMPLING_TOOL_RESULT_OUTPUT"

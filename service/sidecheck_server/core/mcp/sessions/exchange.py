@@ -115,11 +115,13 @@ class Exchange:
     def open(self, sender: Sender, key: Key, request: Request) -> None:
         """Store a request that was sent."""
         self._rejected[sender].pop(key)
-        earlier = self._open[sender].get(key)
-        if earlier is not None:
+        open_request = self._open[sender].get(key)
+        if open_request is not None:
             # A response with this id may belong to either request.
-            method = request.method if request.method == earlier.method else ""
-            request = replace(request, method=method, text=b"", duplicates=earlier.duplicates + 1)
+            method = request.method if request.method == open_request.method else ""
+            request = replace(
+                request, method=method, text=b"", duplicates=open_request.duplicates + 1
+            )
         self._open[sender].put(key, request, _REQUEST_BYTES + request.weight)
         self._used[sender].put(key, value=True)
         if sender is Sender.CLIENT:
@@ -294,8 +296,8 @@ def _check_version(current: SessionMessage, report: Reporter) -> None:
     if not isinstance(version, str):
         return
     if version not in VERSIONS:
-        known = ", ".join(VERSIONS)
-        message = f"unknown version of the protocol; expected one of {known}"
+        supported_versions = ", ".join(VERSIONS)
+        message = f"unknown version of the protocol; expected one of {supported_versions}"
         fault = Fault(("result", "protocolVersion"), message, current.version)
         report(PROTOCOL_VERSION_UNKNOWN, fault)
     elif version > LAST_HANDSHAKE:
@@ -371,8 +373,8 @@ class Rejections:
         if isinstance(level, str) and level not in LEVELS:
             return LOG_LEVEL_ACCEPTED, "an unknown log level"
         if method == "completion/complete":
-            missing = next((name for name in ("ref", "argument") if name not in params), "")
-            return (COMPLETION_ACCEPTED, f'no "{missing}"') if missing else None
+            missing_name = next((name for name in ("ref", "argument") if name not in params), "")
+            return (COMPLETION_ACCEPTED, f'no "{missing_name}"') if missing_name else None
         return self._apply_rejection_rules(current, method)
 
     def _apply_rejection_rules(

@@ -230,9 +230,9 @@ class Retries:
             inputs,
             _INPUT_BYTES * (1 + len(inputs)) + sum(map(_weigh_input, inputs.items())),
         )
-        earlier = self._results.pop(attempt.subject) or []
+        earlier_results = self._results.pop(attempt.subject) or []
         # Several concurrent requests may need the same input.
-        outstanding = [*earlier[1 - _MAX_RESULTS :], result]
+        outstanding = [*earlier_results[1 - _MAX_RESULTS :], result]
         self._results.put(attempt.subject, outstanding, sum(item.weight for item in outstanding))
 
     def _check_retry(self, current: SessionMessage, attempt: _Attempt, report: Reporter) -> int:
@@ -282,10 +282,10 @@ def _select_retried(
 def _check_responses(responses: Any, inputs: dict[str, Input], report: Reporter) -> None:
     if not isinstance(responses, dict):
         return
-    missing = [name for name in inputs if name not in responses]
-    if missing:
+    missing_names = [name for name in inputs if name not in responses]
+    if missing_names:
         path = _RESPONSES if responses else ("params",)
-        names = ", ".join(repr(name[:64]) for name in missing[:5])
+        names = ", ".join(repr(name[:64]) for name in missing_names[:5])
         report(RETRY_INPUT_MISSING, Fault(path, f"missing responses for {names}"))
     for name, input_ in inputs.items():
         response = responses.get(name)
@@ -294,8 +294,10 @@ def _check_responses(responses: Any, inputs: dict[str, Input], report: Reporter)
 
 
 def _read_inputs(requests: dict[str, Any]) -> dict[str, Input]:
-    first = list(requests.items())[:_MAX_INPUTS]
-    return {name: read_input(request) for name, request in first if isinstance(request, dict)}
+    first_requests = list(requests.items())[:_MAX_INPUTS]
+    return {
+        name: read_input(request) for name, request in first_requests if isinstance(request, dict)
+    }
 
 
 def _weigh_input(entry: tuple[str, Input]) -> int:

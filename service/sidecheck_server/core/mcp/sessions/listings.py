@@ -131,16 +131,22 @@ class ListedTools:
             report.defer(DeferredCheck(tool.output, (), value, _CONTENT, silent=True))
 
 
-def _read_tool(input_: Any, output: Any, version: str) -> _Tool:
-    has_output = output is not None
+def _read_tool(input_schema: Any, output_schema: Any, version: str) -> _Tool:
+    has_output = output_schema is not None
     # The check of the list reports schemas that the version forbids; they validate nothing.
-    input_ = input_ if _describes_object(input_) else None
-    output = output if version >= _ANY_OUTPUT_SINCE or _describes_object(output) else None
-    texts = [encode_compact(schema) for schema in (input_, output) if isinstance(schema, dict)]
+    input_schema = input_schema if _describes_object(input_schema) else None
+    output_schema = (
+        output_schema if version >= _ANY_OUTPUT_SINCE or _describes_object(output_schema) else None
+    )
+    texts = [
+        encode_compact(schema)
+        for schema in (input_schema, output_schema)
+        if isinstance(schema, dict)
+    ]
     raws = iter([msgspec.Raw(text) for text in texts])
     return _Tool(
-        next(raws) if isinstance(input_, dict) else None,
-        next(raws) if isinstance(output, dict) else None,
+        next(raws) if isinstance(input_schema, dict) else None,
+        next(raws) if isinstance(output_schema, dict) else None,
         has_output=has_output,
         weight=_TOOL_BYTES + sum(map(len, texts)),
     )
@@ -196,9 +202,9 @@ class ListedPrompts:
         arguments = params.get("arguments", {})
         if not required or not isinstance(arguments, dict):
             return
-        missing = [name for name in required if name not in arguments]
-        if missing:
-            names = ", ".join(repr(name[:64]) for name in missing[:5])
+        missing_names = [name for name in required if name not in arguments]
+        if missing_names:
+            names = ", ".join(repr(name[:64]) for name in missing_names[:5])
             path = ("params", "arguments") if "arguments" in params else ("params",)
             message = f"missing arguments that prompts/list declares as required: {names}"
             report(PROMPT_ARGUMENT_MISSING, Fault(path, message))
@@ -240,9 +246,9 @@ class PageNames:
                 page = key_of(cursor) if isinstance(cursor, str) else _FIRST_PAGE
                 self._requested.put(current.key, page)
             case ("tools/list", Kind.RESULT):
-                page = self._requested.pop(current.key)
-                if page is not None:
-                    self._check_page(current, page, report)
+                requested_page = self._requested.pop(current.key)
+                if requested_page is not None:
+                    self._check_page(current, requested_page, report)
             case ("notifications/tools/list_changed", Kind.NOTIFICATION):
                 self._pages.clear()
 
@@ -297,12 +303,16 @@ class ToolsOrder:
                 self._last = None
 
     def _compare(self, tools: Any, report: Reporter) -> None:
-        previous, self._last = self._last, None
+        previous_digests, self._last = self._last, None
         if not isinstance(tools, list) or len(tools) > _MAX_ORDERED_TOOLS:
             return
         digests = [_digest(encode_sorted(tool)) for tool in tools]
         self._last = (_digest(b"".join(sorted(digests))), _digest(b"".join(digests)))
-        if previous is not None and previous[0] == self._last[0] and previous != self._last:
+        if (
+            previous_digests is not None
+            and previous_digests[0] == self._last[0]
+            and previous_digests != self._last
+        ):
             message = "expected the order of the previous list, which has the same tools"
             report(TOOLS_ORDER_CHANGED, Fault(("result", "tools"), message))
 

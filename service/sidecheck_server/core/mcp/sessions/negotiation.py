@@ -159,8 +159,8 @@ class Declarations:
 def _read_declaration(params: dict[str, Any]) -> _Declaration:
     meta = read_metadata(params)
     version = meta.get(PROTOCOL_VERSION_KEY)
-    missing = next((name for name in _REQUIRED if name not in meta), "")
-    return _Declaration(key_of(version) if isinstance(version, str) else None, missing)
+    missing_field = next((name for name in _REQUIRED if name not in meta), "")
+    return _Declaration(key_of(version) if isinstance(version, str) else None, missing_field)
 
 
 _EXTENSIBLE_CODES = frozenset({UNKNOWN.code, "RESULT_TYPE_UNKNOWN"})

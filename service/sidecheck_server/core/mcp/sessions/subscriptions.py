@@ -193,25 +193,25 @@ def _check_acknowledged(acknowledged: Any, stream: _Stream, report: Reporter) ->
     uris = _read_uris(acknowledged)
     if not _are_few(uris):
         return
-    unknown = (
+    unknown_uris = (
         (index, uri)
         for index, uri in enumerate(uris)
         if isinstance(uri, str) and _make_uri_key(uri) not in stream.uris
     )
-    for index, uri in islice(unknown, _MAX_UNKNOWN):
+    for index, uri in islice(unknown_uris, _MAX_UNKNOWN):
         if not stream.includes(uri):
             message = "the subscription does not include this resource"
             report(SUBSCRIPTION_ACKNOWLEDGED_UNASKED, Fault((*path, _RESOURCES, index), message))
 
 
-def _read_stream(requested: Any) -> _Stream:
-    if not isinstance(requested, dict):
+def _read_stream(filter_: Any) -> _Stream:
+    if not isinstance(filter_, dict):
         # The schema reports it; the server may have subscribed the client to anything.
         return _Stream(frozenset(_FILTERS.values()), None)
-    uris = _read_uris(requested)
-    is_known = isinstance(requested.get(_RESOURCES, []), list) and _are_few(uris)
+    uris = _read_uris(filter_)
+    is_known = isinstance(filter_.get(_RESOURCES, []), list) and _are_few(uris)
     return _Stream(
-        _read_filters(requested), frozenset(map(_make_uri_key, uris)) if is_known else None
+        _read_filters(filter_), frozenset(map(_make_uri_key, uris)) if is_known else None
     )
 
 
@@ -222,15 +222,15 @@ def _are_few(uris: list[Any]) -> bool:
     )
 
 
-def _read_filters(requested: Any) -> frozenset[str]:
+def _read_filters(filter_: Any) -> frozenset[str]:
     """Return the notifications that a filter includes."""
-    requested = requested if isinstance(requested, dict) else {}
-    return frozenset(name for name in _FILTERS.values() if requested.get(name))
+    filter_ = filter_ if isinstance(filter_, dict) else {}
+    return frozenset(name for name in _FILTERS.values() if filter_.get(name))
 
 
-def _read_uris(requested: Any) -> list[Any]:
+def _read_uris(filter_: Any) -> list[Any]:
     """Return the URIs in a filter."""
-    uris = requested.get(_RESOURCES) if isinstance(requested, dict) else None
+    uris = filter_.get(_RESOURCES) if isinstance(filter_, dict) else None
     return uris if isinstance(uris, list) else []
 
 
@@ -280,9 +280,9 @@ class ResourceSubscriptions:
 
     def _end(self, current: SessionMessage) -> None:
         """Remove a subscription, unless the client has subscribed again since."""
-        ended = self._ending.pop(current.key)
-        if ended is not None and current.message.kind is Kind.RESULT:
-            key, number = ended
+        ending = self._ending.pop(current.key)
+        if ending is not None and current.message.kind is Kind.RESULT:
+            key, number = ending
             if self._resources.get(key) == number:
                 self._resources.pop(key)
 
