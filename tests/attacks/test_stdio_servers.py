@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sidecheck_server.core.mcp.sessions.repetitions import OF_TOOL
+from sidecheck_server.core.mcp.sessions.repetitions import TOOL_CODES
 from support.hostile_server import TOOL, Plan, write_plans
 from support.shared_material import REPOSITORY
 from support.stdio_proxy import HANDSHAKE, Proxy
@@ -293,7 +293,7 @@ def _findings(folder: Path, start: int = 0) -> list[str]:
         {
             f"{finding['code']} {finding['action']}"
             for finding in map(json.loads, lines)
-            if finding["code"] not in OF_TOOL
+            if finding["code"] not in TOOL_CODES
         }
     )
 

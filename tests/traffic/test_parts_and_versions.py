@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from sidecheck_server.core.mcp.sessions.repetitions import OF_SESSION, OF_TOOL
+from sidecheck_server.core.mcp.sessions.repetitions import SESSION_CODES, TOOL_CODES
 from traffic.recordings import Located, locate_in, read_lines, recordings
 
 _VERSION = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -42,7 +42,7 @@ def test_parts_have_no_other_findings() -> None:
                     for located in part
                     if _key(located) not in known
                     # The first message of the part that has it is a later one.
-                    and located.violation.code not in (OF_SESSION | OF_TOOL) & codes
+                    and located.violation.code not in (SESSION_CODES | TOOL_CODES) & codes
                 ]
 
     assert added == []

@@ -9,7 +9,7 @@ from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context, Sender
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
 from sidecheck_server.core.mcp.sessions.memory import MemoryPool
-from sidecheck_server.core.mcp.sessions.repetitions import OF_SESSION, OF_TOOL
+from sidecheck_server.core.mcp.sessions.repetitions import SESSION_CODES, TOOL_CODES
 from sidecheck_server.core.mcp.sessions.session import Session
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
 from sidecheck_server.core.types import Severity
@@ -201,7 +201,7 @@ LOG = {
 
 def test_only_warnings_are_reported_once() -> None:
     """A verdict is valid or invalid whatever the session has seen."""
-    codes_reported_once = OF_SESSION | OF_TOOL
+    codes_reported_once = SESSION_CODES | TOOL_CODES
     assert {Severity.WARNING} == {CATALOGUE[code].severity for code in codes_reported_once}
 
 
@@ -334,4 +334,4 @@ def test_a_session_after_another_keeps_counts_and_returns_memory() -> None:
 
 def test_what_is_reported_once_makes_no_message_invalid() -> None:
     """A later message without the violation has the verdict that it would have by itself."""
-    assert Severity.ERROR not in {CATALOGUE[code].severity for code in OF_SESSION | OF_TOOL}
+    assert Severity.ERROR not in {CATALOGUE[code].severity for code in SESSION_CODES | TOOL_CODES}

@@ -1,1 +1,1 @@
-"""Model Context Protocol: types, rules, messages, sessions, tool results and wrapping."""
+"""Model Context Protocol: types, rules, messages, sessions, results, wrapping."""

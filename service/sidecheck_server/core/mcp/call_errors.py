@@ -1,10 +1,10 @@
 """Error responses to invalid tool calls and results, and JSON-RPC error objects.
 
-A malformed request and an unknown tool are protocol errors: the response is a JSON-RPC
-error. Invalid arguments are an error that the model can correct; since 2025-11-25 the
-response is a result with ``isError`` (MCP 2025-11-25, server/tools, "Error Handling";
-SEP-1303). In earlier versions the same section lists "Invalid arguments" as a protocol error
-and "Invalid input data" as a tool error, so both responses are built.
+The response to a malformed request or a call of an unknown tool is a JSON-RPC error. The model
+can correct invalid arguments, so since 2025-11-25 the response to these is a result with
+``isError`` (MCP 2025-11-25, server/tools, "Error Handling"; SEP-1303). In earlier versions the
+same section lists "Invalid arguments" as a protocol error and "Invalid input data" as a tool
+error, so the module builds both responses.
 """
 
 from collections.abc import Sequence
@@ -52,10 +52,10 @@ _TITLES = {
     INVALID_PARAMS: "Invalid params",
     UNSUPPORTED_VERSION: "Unsupported protocol version",
 }
-"""First words of the message of an error, by code."""
+"""Prefix of the message of an error, by code."""
 
 _MAX_CHARACTERS = 300
-"""Length limit of each text in an error."""
+"""Longest text in an error, in characters."""
 
 
 def violations_data(
@@ -63,27 +63,28 @@ def violations_data(
 ) -> dict[str, Any]:
     """Return error data that lists at most *limit* of *errors*.
 
-    ``truncated`` is set if *errors* has more, or if *truncated* says that there may be more.
+    ``truncated`` is set if *errors* has more, or if *truncated* is True.
     """
-    data: dict[str, Any] = {"violations": [_violation_data(error) for error in errors[:limit]]}
+    data: dict[str, Any] = {
+        "violations": [_build_violation_data(error) for error in errors[:limit]]
+    }
     if truncated or len(errors) > limit:
         data["truncated"] = True
     return data
 
 
 def shorten(text: str) -> str:
-    """Return *text*, cut to the length limit of texts in an error."""
+    """Return *text*, truncated to the longest text in an error."""
     return text if len(text) <= _MAX_CHARACTERS else f"{text[: _MAX_CHARACTERS - 1]}…"
 
 
 def error_message(code: int, error: Violation) -> str:
-    """Return the message of a JSON-RPC error with *code*: where and what *error* is."""
-    location = error.instance_location
-    where = f" at {location}" if location else ""
-    return shorten(f"{_TITLES[code]}{where}: {error.message}")
+    """Return the message of a JSON-RPC error: code title, location, and *error*."""
+    location = f" at {error.instance_location}" if error.instance_location else ""
+    return shorten(f"{_TITLES[code]}{location}: {error.message}")
 
 
-def _violation_data(error: Violation) -> dict[str, str]:
+def _build_violation_data(error: Violation) -> dict[str, str]:
     return {
         "code": error.code,
         "pointer": shorten(error.instance_location),
@@ -101,12 +102,12 @@ _MAX_VIOLATIONS = 8
 """Largest number of violations in the data of an error."""
 
 _MAX_UNKNOWN_TOOL_BYTES = 300
-"""Longest error for an unknown tool: it travels in the metadata of a gRPC status."""
+"""Longest error for an unknown tool, since the metadata of a gRPC status contain it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorResponse:
-    """Response to send in place of a result; fields that do not apply are empty."""
+    """Response to send instead of a result. Fields that do not apply are empty."""
 
     #: Text for the model that made the call.
     tool_error_text: str = ""
@@ -116,20 +117,21 @@ class ErrorResponse:
     json_rpc_error: bytes = b""
 
 
+# Decision 0028: the model can correct arguments; malformed params are the client's fault.
 def invalid_arguments_response(
     verdict: Verdict, version: str, *, tool: str | None = None, explain: bool = True
 ) -> ErrorResponse:
     """Return the response to a call whose arguments have the invalid *verdict*.
 
-    Without *explain* it does not list violations.
+    Without *explain*, the response does not list violations.
     """
     text = tool_error_text(verdict, tool=tool) if explain else ""
     explain = explain and _has_details(verdict)
     message = _INPUT + (text if explain else brief_error_text(tool=tool))
     error = b""
     if version < _TOOL_ERRORS_ONLY_SINCE:
-        error = _protocol_error(verdict, f"/{ARGUMENTS}", explain=explain)
-    return ErrorResponse(text, _error_result(message, version), error)
+        error = _build_protocol_error(verdict, f"/{ARGUMENTS}", explain=explain)
+    return ErrorResponse(text, _build_error_result(message, version), error)
 
 
 def malformed_call_response(
@@ -142,29 +144,29 @@ def malformed_call_response(
 ) -> ErrorResponse:
     """Return the response to a call whose params have the invalid *verdict*.
 
-    *arguments* is the verdict on the arguments alone, if they were validated. *versions*
-    are the protocol version of the check and the one that the call names.
+    *arguments* is the verdict on the arguments, or None if they were not validated. *versions*
+    are the protocol version of the check and the version that the call requests.
     """
     text = ""
     if arguments is not None and explain:
         text = tool_error_text(arguments, tool=tool)
-    error = _protocol_error(verdict, "", explain=explain, versions=versions)
+    error = _build_protocol_error(verdict, "", explain=explain, versions=versions)
     return ErrorResponse(text, json_rpc_error=error)
 
 
 def non_object_arguments_response(
     verdict: Verdict, *, tool: str | None = None, explain: bool = True
 ) -> ErrorResponse:
-    """Return the response to a call with the invalid *verdict*: its arguments are no object."""
+    """Return the response to a call whose arguments are not an object."""
     text = tool_error_text(verdict, tool=tool) if explain else ""
-    error = _protocol_error(verdict, f"/{ARGUMENTS}", explain=explain)
+    error = _build_protocol_error(verdict, f"/{ARGUMENTS}", explain=explain)
     return ErrorResponse(text, json_rpc_error=error)
 
 
-def _protocol_error(
+def _build_protocol_error(
     verdict: Verdict, prefix: str, *, explain: bool, versions: tuple[str, str] | None = None
 ) -> bytes:
-    """Return the JSON-RPC error for the *verdict* on the part of the params at *prefix*."""
+    """Return the JSON-RPC error for the *verdict* on the params at *prefix*."""
     errors = [
         replace(violation, instance_location=prefix + violation.instance_location)
         for violation in verdict.violations
@@ -176,8 +178,8 @@ def _protocol_error(
         code = PARSE_ERROR
     elif versions is not None and "META_PROTOCOL_VERSION" in codes:
         code = UNSUPPORTED_VERSION
-        supported, requested = versions
-        data = {"supported": [supported], "requested": shorten(requested)}
+        supported_version, requested_version = versions
+        data = {"supported": [supported_version], "requested": shorten(requested_version)}
     error: dict[str, Any] = {"code": code, "message": _TITLES[code]}
     if explain and _has_details(verdict):
         error["message"] = error_message(code, errors[0])
@@ -190,9 +192,9 @@ def _protocol_error(
 def invalid_result_response(
     verdict: Verdict, version: str, *, tool: str | None = None, explain: bool = True
 ) -> ErrorResponse:
-    """Return the response in place of a tool result that has the invalid *verdict*.
+    """Return the response that replaces a tool result with the invalid *verdict*.
 
-    If the only error is missing structured content, its text is a fixed one.
+    If the only error is missing structured content, the text is that of the official SDKs.
     """
     errors = [violation for violation in verdict.violations if violation.severity is Severity.ERROR]
     if [error.code for error in errors] == ["OUTPUT_MISSING"] and not verdict.truncated:
@@ -201,23 +203,23 @@ def invalid_result_response(
         text = result_error_text(verdict, tool=tool)
     else:
         text = brief_error_text(tool=tool, of_result=True)
-    return ErrorResponse(call_tool_result=_error_result(_OUTPUT + text, version))
+    return ErrorResponse(call_tool_result=_build_error_result(_OUTPUT + text, version))
 
 
 def unknown_tool_error(name: str) -> str:
     """Return the JSON-RPC error for a call to an unknown tool, as JSON text.
 
-    It has at most 300 bytes: *name* is cut to fit, and left out if it is "".
+    It has at most 300 bytes; *name* is truncated to fit, and omitted if it is "".
     """
     name = name.encode("utf-8", "backslashreplace").decode()
-    shown = name[:_MAX_UNKNOWN_TOOL_BYTES]
+    short_name = name[:_MAX_UNKNOWN_TOOL_BYTES]
     while True:
-        ellipsis = "" if shown == name else "…"
-        message = f"Unknown tool: {shown}{ellipsis}" if name else "Unknown tool"
+        ellipsis = "" if short_name == name else "…"
+        message = f"Unknown tool: {short_name}{ellipsis}" if name else "Unknown tool"
         text = encode_json({"code": INVALID_PARAMS, "message": message})
         if len(text) <= _MAX_UNKNOWN_TOOL_BYTES:
             return text.decode()
-        shown = shown[: -max(1, len(shown) // 16)]
+        short_name = short_name[: -max(1, len(short_name) // 16)]
 
 
 def _has_details(verdict: Verdict) -> bool:
@@ -225,7 +227,7 @@ def _has_details(verdict: Verdict) -> bool:
     return not all(violation.code == DETAILS_UNAVAILABLE for violation in verdict.violations)
 
 
-def _error_result(text: str, version: str) -> bytes:
+def _build_error_result(text: str, version: str) -> bytes:
     result = {"content": [{"type": "text", "text": text}], "isError": True}
     if version >= _RESULT_TYPE_SINCE:
         result = {"resultType": "complete", **result}

@@ -27,7 +27,7 @@ ARGUMENTS = "arguments"
 """Property that is validated against the tool's input schema."""
 
 _NAME_MISMATCH = "TOOL_NAME_MISMATCH"
-"""Code of the violation of params that call another tool than the expected one."""
+"""Code of the violation of params that call a tool other than the expected one."""
 
 
 class _Call(msgspec.Struct):
@@ -52,7 +52,7 @@ _OBJECT_START = re.compile(rb"[ \t\n\r]*\{")
 def called_tool_name(params: bytes) -> str | None:
     """Return the name of the tool that the JSON text *params* calls, or None.
 
-    The caller bounds the length.
+    The caller must bound the length of *params*.
     """
     try:
         return _CALL.decode(params).name
@@ -63,7 +63,7 @@ def called_tool_name(params: bytes) -> str | None:
 def requested_version(params: bytes) -> str | None:
     """Return the protocol version in the ``_meta`` of the JSON text *params*, or None.
 
-    The caller bounds the length.
+    The caller must bound the length of *params*.
     """
     try:
         return _REQUEST.decode(params).meta.version
@@ -74,10 +74,10 @@ def requested_version(params: bytes) -> str | None:
 def check_call_params(
     subject: CallParams, value: Any, findings: Findings, schemas: SchemaLookup
 ) -> bytes | None:
-    """Add to *findings* the violations of *value*, the params of *subject*, except arguments.
+    """Check *value*, the decoded params of *subject*, except its arguments.
 
-    Returns the JSON text of the arguments, ``{}`` if there are none, or None if they are
-    not an object.
+    Violations are added to *findings*. Returns the JSON text of the arguments, ``{}`` if they
+    are missing, or None if they are not an object.
 
     Raises:
         Exhausted: the budget of the context is spent.
@@ -88,15 +88,17 @@ def check_call_params(
         return None
     name = value.get("name")
     if subject.tool and isinstance(name, str) and name != subject.tool:
-        findings.add(_name_mismatch(name, subject.tool, hide_values=findings.context.hide_values))
+        findings.add(
+            _build_name_mismatch(name, subject.tool, hide_values=findings.context.hide_values)
+        )
     if ARGUMENTS not in value:
         return b"{}"
     return property_text(subject.params, ARGUMENTS) if isinstance(value[ARGUMENTS], dict) else None
 
 
-def _name_mismatch(name: str, tool: str, *, hide_values: bool) -> Violation:
-    found = Values(hidden=hide_values).format(name)
-    message = f"expected {quote(tool)}, the tool to validate against, found {found}"
+def _build_name_mismatch(name: str, tool: str, *, hide_values: bool) -> Violation:
+    shown_name = Values(hidden=hide_values).format(name)
+    message = f"expected {quote(tool)}, the tool to validate against, found {shown_name}"
     return Violation("/name", "", "", _NAME_MISMATCH, message)
 
 
@@ -114,11 +116,11 @@ def has_property_text(text: bytes, name: str) -> bool:
 
 
 def property_text(text: bytes, name: str) -> bytes:
-    """Return the JSON text of the property *name*, which the JSON object *text* has."""
+    """Return the JSON text of the existing property *name* of the JSON object *text*."""
     return bytes(_PROPERTIES.decode(text)[name])
 
 
 def with_property(text: bytes, name: str, value: bytes) -> bytes:
-    """Return the JSON object *text* with the JSON text *value* as its property *name*."""
+    """Return the JSON object *text* with its property *name* set to the JSON *value*."""
     properties = _PROPERTIES.decode(text)
     return encode_json({**properties, name: msgspec.Raw(value)})

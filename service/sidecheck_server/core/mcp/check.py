@@ -55,20 +55,20 @@ __all__ = ["CheckReport", "check", "try_check_inline"]
 
 @dataclass(slots=True)
 class CheckReport:
-    """Findings of a check; ``findings.pending`` holds what is left to compile."""
+    """Findings of a check. ``findings.pending`` lists its deferred checks."""
 
     findings: Findings
-    #: Of a message subject: the message, or those of the batch.
+    #: For a message subject: the message, or the messages of the batch.
     messages: tuple[Message, ...] = ()
-    #: Of a tool subject: the tool's name, or "" if it has none.
+    #: For a tool subject: the tool's name, or "".
     name: str = ""
-    #: JSON text to validate against a schema of the tool: the arguments of a call or the
-    #: structured content of a result. None if there is nothing to validate.
+    #: JSON text to validate against a schema of the tool, or None: the arguments of a call, or
+    #: the structured content of a result.
     payload: bytes | None = None
 
 
 def check(request: CheckRequest, limits: Limits, schemas: SchemaLookup) -> CheckReport:
-    """Check the subject of *request* within *limits*, however long it takes.
+    """Check the subject of *request* with all steps that *limits* allow.
 
     Raises:
         RequestError: LIMIT_EXCEEDED, with the bound in its metadata.
@@ -84,10 +84,10 @@ def check(request: CheckRequest, limits: Limits, schemas: SchemaLookup) -> Check
 def try_check_inline(
     request: CheckRequest, limits: Limits, schemas: SchemaLookup
 ) -> CheckReport | None:
-    """Check the subject of *request* as `check` does, or return None if that takes long.
+    """Check the subject of *request*; return None if it exceeds the inline bounds.
 
     Raises:
-        RequestError: as `check`.
+        RequestError: LIMIT_EXCEEDED, as for `check`.
         NotCompiledError: the schema of a type is not compiled yet.
     """
     subject = request.subject
@@ -111,7 +111,7 @@ def _check(request: CheckRequest, limits: Limits, schemas: SchemaLookup, steps: 
         findings.add_all(error.violations, truncated=error.truncated)
         return CheckReport(findings)
     finally:
-        # The memo holds parts of the value, and the findings may travel to another process.
+        # The memo refers to parts of the value; the findings may be sent to another process.
         memo = findings.context.memo
         if memo:
             memo.clear()
@@ -123,7 +123,7 @@ def _decode(text: bytes, findings: Findings, limits: Limits) -> Any:
     Raises:
         MalformedError: it is not JSON.
         RequestError: LIMIT_EXCEEDED.
-        Exhausted: its integers take too long.
+        Exhausted: decoding its integers exceeds the budget.
     """
     if len(text) > limits.payload_bytes:
         raise limit_exceeded_error("payload_bytes", limits.payload_bytes, "the payload", len(text))
@@ -132,7 +132,7 @@ def _decode(text: bytes, findings: Findings, limits: Limits) -> Any:
 
 
 def _decode_request(text: bytes, field: str, findings: Findings, limits: Limits) -> Any:
-    """Return the decoded *text* of a request whose result is checked.
+    """Decode *text*, a *field* of the request that the checked result belongs to.
 
     Raises:
         RequestError: INVALID_REQUEST if it is not JSON; LIMIT_EXCEEDED.
@@ -140,8 +140,8 @@ def _decode_request(text: bytes, field: str, findings: Findings, limits: Limits)
     try:
         return _decode(text, findings, limits)
     except MalformedError as error:
-        first = error.violations[0].message
-        message = f"the {field} of the request that the result belongs to is not JSON: {first}"
+        fault = error.violations[0].message
+        message = f"the {field} of the request that the result belongs to is not JSON: {fault}"
         raise RequestError(ErrorReason.INVALID_REQUEST, message, {"field": field}) from None
 
 
@@ -164,9 +164,9 @@ def _check_tool(
 
 
 def _check_canonical_output(tool: Any, findings: Findings) -> None:
-    """Add to *findings* what adapting the output schema of *tool* to the version changes.
+    """Report a wrong wrap marker, and an output schema that the version wraps.
 
-    A marker must fit in every version: the definition may be adapted to any.
+    A wrong marker is reported in every version, since *tool* may be adapted to any.
     """
     context = findings.context
     schema = tool.get("outputSchema") if isinstance(tool, dict) else None
@@ -180,11 +180,11 @@ def _check_canonical_output(tool: Any, findings: Findings) -> None:
         and not wrapped_property_of(schema)
         and needs_wrapping(schema, context.version, context.budget)
     ):
-        fault = Fault((), _wrapped_message(context.version))
+        fault = Fault((), _describe_wrapping(context.version))
         findings.report(OUTPUT_SCHEMA_WRAPPED, ("outputSchema",), fault)
 
 
-def _wrapped_message(version: str) -> str:
+def _describe_wrapping(version: str) -> str:
     return (
         f"the root is not an object, which {version} requires; it is listed and validated "
         f'wrapped in the property "{WRAPPED_PROPERTY}" (see AdaptTool)'
@@ -241,7 +241,7 @@ def _check_call_params(
 def _check_input_request(
     params: Any, method: str, findings: Findings, schemas: SchemaLookup
 ) -> None:
-    """Check the *params* of *method*, a request of the server for input of the client."""
+    """Check the *params* of *method*, a request for input from the client."""
     type_ = INPUT_REQUESTS[method].params
     if has_type(type_, findings.context.version):
         check_params_capabilities(method, params, findings)

@@ -1,4 +1,4 @@
-"""Protocol versions, and the context of a check: version, sender, capabilities, budget."""
+"""Protocol versions, and the context of a check."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -23,14 +23,15 @@ __all__ = [
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
 """Supported versions, oldest first. They are dates and sort as text."""
 
+# Decision 0042: the earlier version causes fewer false errors if the caller names none.
 DEFAULT_VERSION = "2025-11-25"
-"""Version of requests that name none: the one that most servers speak."""
+"""Version of requests that name no version."""
 
 LAST_HANDSHAKE = "2025-11-25"
 """Last version whose sessions begin with a handshake (`initialize`)."""
 
 FIRST_STATELESS = "2026-07-28"
-"""First version without a handshake: each request has its version and capabilities."""
+"""First version without a handshake; each request declares version and capabilities."""
 
 _STRUCTURED_CONTENT_SINCE = "2025-06-18"
 _ANY_OUTPUT_TYPE_SINCE = "2026-07-28"  # SEP-2106
@@ -43,11 +44,11 @@ def check_version_known(version: str) -> None:
         RequestError: UNKNOWN_PROTOCOL_VERSION.
     """
     if version and version not in VERSIONS:
-        known = ", ".join(VERSIONS)
+        supported_versions = ", ".join(VERSIONS)
         raise RequestError(
             ErrorReason.UNKNOWN_PROTOCOL_VERSION,
-            f"unknown MCP protocol version {version[:40]!r}; expected one of {known}",
-            {"protocol_version": version[:40], "known": known},
+            f"unknown MCP protocol version {version[:40]!r}; expected one of {supported_versions}",
+            {"protocol_version": version[:40], "known": supported_versions},
         )
 
 
@@ -57,7 +58,7 @@ def has_structured_content(version: str) -> bool:
 
 
 def requires_object_output(version: str) -> bool:
-    """Return whether *version* has structured content that must be a JSON object."""
+    """Return whether structured content of *version* must be a JSON object."""
     return _STRUCTURED_CONTENT_SINCE <= version < _ANY_OUTPUT_TYPE_SINCE
 
 
@@ -67,7 +68,7 @@ class Sender(StrEnum):
     CLIENT = "client"
     SERVER = "server"
 
-    # That of enumerations is a function in Python, and many tables have this key.
+    # Enumerations have a slower `__hash__`, written in Python; many tables have this key.
     __hash__ = str.__hash__
 
     @property
@@ -76,19 +77,19 @@ class Sender(StrEnum):
         return _SERVER if self is _CLIENT else _CLIENT
 
 
-# Attribute access on an enumeration takes longer than on a module.
+# Access to a member of an enumeration takes longer than to a global variable.
 _CLIENT, _SERVER = Sender.CLIENT, Sender.SERVER
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Everything that rules may read beside the value under check."""
+    """Input of a rule, in addition to the value that it checks."""
 
     #: Protocol version whose rules apply; one of `VERSIONS`.
     version: str = DEFAULT_VERSION
     #: Sender of the value, or None if unknown.
     sender: Sender | None = None
-    #: Capabilities that the client declared, or None if unknown: then no rule demands any.
+    #: Capabilities that the client declared. None if unknown; no rule requires any then.
     client_capabilities: dict[str, Any] | None = None
     #: Capabilities that the server declared, or None if unknown.
     server_capabilities: dict[str, Any] | None = None
@@ -98,15 +99,15 @@ class Context:
     documents: tuple[Document, ...] = ()
     #: Whether messages omit values of the payload.
     hide_values: bool = False
-    #: Whether the tools are to be registered: a schema that cannot be compiled is an error
-    #: then, whatever the specification says of it.
+    #: Whether the check precedes a registration. If so, a schema that cannot be compiled is an
+    #: error, even if the specification allows to list it.
     to_be_registered: bool = False
-    #: Remaining steps of the check (`core.limits`), set when a check starts. A rule whose
-    #: work grows with the value spends from it before working.
+    #: Remaining steps of the check (`core.limits`), set at the start of a check. A rule whose
+    #: work grows with the value spends steps before the work.
     budget: Budget = field(default_factory=lambda: [1_000_000])
-    #: Intermediate results that several rules share, keyed by kind and identity of the part
-    #: of the value. The part itself is stored beside the result, so that its identity stays
-    #: taken. `dataclasses.replace` starts with an empty memo.
+    #: Intermediate results that several rules share, by kind and identity of a part of the
+    #: value. The entry refers to the part too, so that no other object gets the same identity.
+    #: `dataclasses.replace` starts with an empty memo.
     memo: dict[tuple[str, int], tuple[Any, Any]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )

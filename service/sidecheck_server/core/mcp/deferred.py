@@ -1,4 +1,4 @@
-"""Resolves deferred checks: compiles schemas of a payload and validates values against them."""
+"""Resolves deferred checks of schemas in a payload, and of values against them."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -27,14 +27,14 @@ __all__ = ["deferred_source", "deferred_value", "error_outcome", "resolve_deferr
 
 
 def error_outcome(request: CheckRequest, error: RequestError) -> CheckReport:
-    """Return the outcome of a check that failed with *error*, which becomes its violations."""
+    """Return the outcome of a check that failed, with *error* as violations."""
     findings = Findings(request.context, request.limits)
     findings.add_all(error_as_violations(error, ""))
     return CheckReport(findings)
 
 
 def deferred_source(pending: PendingCheck, findings: Findings) -> SchemaSource:
-    """Return the source of the schema that *pending* needs compiled."""
+    """Return the source of the schema to compile for *pending*."""
     check = pending.check
     return SchemaSource(
         encode_json(check.schema),
@@ -44,7 +44,7 @@ def deferred_source(pending: PendingCheck, findings: Findings) -> SchemaSource:
 
 
 def deferred_value(pending: PendingCheck) -> bytes | None:
-    """Return the JSON text of the value to validate, or None if there is none."""
+    """Return the JSON text of the value to validate, or None without a value."""
     value = pending.check.value
     return encode_json(value[0]) if value else None
 
@@ -55,19 +55,19 @@ def resolve_deferred(
     compiled: CompiledSchema | RequestError,
     verdict: Verdict | None = None,
 ) -> None:
-    """Add to *findings* the violations of *pending*.
+    """Add the violations of *pending* to *findings*.
 
-    They come from *compiled*, its schema or the error of the compilation, and from the
-    *verdict* on its value.
+    *compiled* is its compiled schema or the error of the compilation; *verdict* is the verdict
+    on its value, or None without a value.
     """
     check = pending.check
     if isinstance(compiled, RequestError):
         if not check.silent:
             findings.has_unusable_schema = True
             path = (*pending.path, *check.schema_path)
-            # The schema of a protocol type repeats a part of the meta-schema.
+            # The schema of the protocol type may report the same fault as the meta-schema.
             reported = findings.error_locations() - {as_pointer(path)}
-            violations = _schema_violations(compiled, path, findings.context)
+            violations = _build_schema_violations(compiled, path, findings.context)
             findings.add_all(
                 (
                     violation
@@ -80,7 +80,7 @@ def resolve_deferred(
     if not check.silent and not check.value:
         location = as_pointer((*pending.path, *check.schema_path))
         findings.add_all(
-            _warning_violation(warning, location, findings)
+            _build_warning_violation(warning, location, findings)
             for warning in compiled.artifact.warnings
         )
     if verdict is not None:
@@ -103,15 +103,17 @@ def resolve_deferred(
 
 
 def _report_invalid(code: str, verdict: Verdict, path: Path, findings: Findings) -> None:
-    """Report that the value at *path* breaks the rule *code* if its *verdict* has violations."""
+    """Report the rule *code* for the value at *path* if its *verdict* has violations."""
     if verdict.violations:
-        first = verdict.violations[0]
-        where = f" at {first.instance_location}" if first.instance_location else ""
-        text = f"invalid against the schema that applies to it{where}: {first.message}"
+        violation = verdict.violations[0]
+        location = f" at {violation.instance_location}" if violation.instance_location else ""
+        text = f"invalid against the schema that applies to it{location}: {violation.message}"
         findings.report(CATALOGUE[code], path, Fault((), text))
 
 
-def _warning_violation(warning: SchemaWarning, location: str, findings: Findings) -> Violation:
+def _build_warning_violation(
+    warning: SchemaWarning, location: str, findings: Findings
+) -> Violation:
     """Return the violation for *warning* on the schema at *location*."""
     context = findings.context
     rule = WARNINGS_BY_CODE[warning.code]
@@ -120,13 +122,15 @@ def _warning_violation(warning: SchemaWarning, location: str, findings: Findings
     return replace(violation, instance_location=location + warning.pointer)
 
 
-def _schema_violations(error: RequestError, path: Path, context: Context) -> Iterator[Violation]:
-    """Yield the violations of the schema at *path*, whose compilation failed with *error*."""
+def _build_schema_violations(
+    error: RequestError, path: Path, context: Context
+) -> Iterator[Violation]:
+    """Yield the violations for the *error* of compiling the schema at *path*."""
     for violation in error_as_violations(error, as_pointer(path)):
-        # The code is that of a rule, or of a keyword whose value the meta-schema rejects.
+        # Its code names a rule, or a keyword whose value the meta-schema rejects.
         located = replace(
             violation,
-            # A registered schema must be able to validate; a listed one need not.
+            # A registered schema must compile; a listed schema need not.
             severity=Severity.ERROR
             if context.to_be_registered
             else schema_error_severity(violation.code),

@@ -12,7 +12,7 @@ __all__ = ["Findings", "PendingCheck"]
 
 
 class PendingCheck:
-    """A deferred check with the path of the value that its rule checked."""
+    """A deferred check, and the path of the value that its rule checked."""
 
     __slots__ = ("check", "path")
 
@@ -22,10 +22,10 @@ class PendingCheck:
 
     @property
     def key(self) -> tuple[int, bool]:
-        """Identity of the schema to compile, valid while the check exists.
+        """Key of the schema to compile, unique while the check exists.
 
-        Thousands of values may be validated against one large schema; the key lets it be
-        encoded and compiled once.
+        With it, the caller encodes and compiles a schema only once, even if thousands of values
+        are validated against it.
         """
         return (id(self.check.schema), self.check.assert_formats)
 
@@ -33,7 +33,7 @@ class PendingCheck:
 class Findings:
     """Violations of one payload, bounded in number and length.
 
-    Each severity has its own bounds, so that many small faults cannot hide an error.
+    Each severity has its own bounds, so that many warnings cannot displace an error.
     """
 
     __slots__ = (
@@ -53,12 +53,11 @@ class Findings:
         self.context = context
         #: Deferred checks to be resolved (`core.mcp.deferred`).
         self.pending: list[PendingCheck] = []
-        #: Whether a schema of the payload cannot be compiled, so that nothing validates
-        #: against it; its violations may be warnings.
+        #: Whether a schema of the payload cannot be compiled. Its violations may be warnings.
         self.has_unusable_schema = False
         self._limits = limits
         self._min_rank = SEVERITY_RANK[limits.min_severity]
-        #: By rank; empty until the first violation, since most messages have none.
+        #: Lists by rank of severity; () until the first violation, since most messages are valid.
         self._violations: tuple[list[Violation], ...] = ()
         self._lengths: list[int] = []
         #: Ranks whose bounds are reached.
@@ -67,16 +66,16 @@ class Findings:
         self._highest: Severity | None = None
 
     def copy(self) -> "Findings":
-        """Return findings to which others can be added."""
-        other = Findings(self.context, self._limits)
-        other.pending = [*self.pending]
-        other.has_unusable_schema = self.has_unusable_schema
-        other._violations = tuple([*violations] for violations in self._violations)
-        other._lengths = [*self._lengths]
-        other._exhausted = self._exhausted
-        other._truncated = self._truncated
-        other._highest = self._highest
-        return other
+        """Return a copy; adding findings to it does not change the original."""
+        copy = Findings(self.context, self._limits)
+        copy.pending = [*self.pending]
+        copy.has_unusable_schema = self.has_unusable_schema
+        copy._violations = tuple([*violations] for violations in self._violations)
+        copy._lengths = [*self._lengths]
+        copy._exhausted = self._exhausted
+        copy._truncated = self._truncated
+        copy._highest = self._highest
+        return copy
 
     def report(self, rule: Rule, path: Path, finding: Finding) -> None:
         """Add a *finding* of *rule* in the value at *path*."""
@@ -85,15 +84,15 @@ class Findings:
         elif SEVERITY_RANK[rule.severity] > self._min_rank:
             self._note_severity(rule.severity)
         elif SEVERITY_RANK[rule.severity] in self._exhausted:
-            # A payload may have tens of thousands of faults, and building a violation takes
-            # as long as finding it.
+            # Building a violation takes as long as finding its fault, of which a payload may
+            # have tens of thousands.
             self._note_severity(rule.severity)
             self._truncated = True
         else:
             self.add(rule.violation(finding, self.context.version, path))
 
     def add(self, violation: Violation) -> bool:
-        """Add *violation*; return whether there is room for more of its severity."""
+        """Add *violation*; return False if the bounds of its severity are reached."""
         rank = SEVERITY_RANK[violation.severity]
         self._note_severity(violation.severity)
         if rank > self._min_rank:
@@ -113,24 +112,29 @@ class Findings:
         return True
 
     def add_all(self, violations: Iterable[Violation], *, truncated: bool = False) -> None:
-        """Add *violations* until the first for which there is no room."""
+        """Add *violations* until the bounds of a severity are reached."""
         self._truncated |= truncated
         for violation in violations:
             if not self.add(violation):
                 return
 
-    def keep(self, is_kept: Callable[[Violation], bool]) -> None:
-        """Remove the violations for which *is_kept* is False, as if none had been added."""
+    def filter(self, predicate: Callable[[Violation], bool]) -> None:
+        """Remove the violations for which *predicate* is False."""
         if not self._violations:
             return
-        kept = tuple([v for v in violations if is_kept(v)] for violations in self._violations)
-        if list(map(len, kept)) == list(map(len, self._violations)):
+        remaining = tuple(
+            [violation for violation in violations if predicate(violation)]
+            for violations in self._violations
+        )
+        if list(map(len, remaining)) == list(map(len, self._violations)):
             return
-        self._violations = kept
-        self._lengths = [sum(violation.length for violation in violations) for violations in kept]
+        self._violations = remaining
+        self._lengths = [
+            sum(violation.length for violation in violations) for violations in remaining
+        ]
         if not self._truncated:
-            found = (violations[0].severity for violations in kept if violations)
-            self._highest = next(found, None)
+            severities = (violations[0].severity for violations in remaining if violations)
+            self._highest = next(severities, None)
 
     def _note_severity(self, severity: Severity) -> None:
         if self._highest is None or SEVERITY_RANK[severity] < SEVERITY_RANK[self._highest]:
@@ -138,12 +142,12 @@ class Findings:
 
     @property
     def highest_severity(self) -> Severity | None:
-        """Highest severity among all violations, including those left out."""
+        """Highest severity among all violations, including omitted ones."""
         return self._highest
 
     @property
     def has_violations(self) -> bool:
-        """Whether there are violations of any severity that is reported."""
+        """Whether there is a violation of a reported severity."""
         return any(self._violations)
 
     @property
@@ -160,10 +164,10 @@ class Findings:
         )
 
     def verdict(self) -> Verdict:
-        """Return the verdict with the most severe violations, as many as the limits allow."""
+        """Return the verdict, with the most severe violations within the limits."""
         if self._highest is None and not self._truncated:
             return VALID
         violations = [violation for group in self._violations for violation in group]
-        most = self._limits.max_violations
-        truncated = self._truncated or len(violations) > most
-        return Verdict.listing(violations[:most], truncated=truncated)
+        limit = self._limits.max_violations
+        truncated = self._truncated or len(violations) > limit
+        return Verdict.listing(violations[:limit], truncated=truncated)

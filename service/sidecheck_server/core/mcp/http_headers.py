@@ -1,4 +1,4 @@
-"""Headers of HTTP that repeat parts of a message, held against it.
+"""Comparison of HTTP headers with the parts of a message that they mirror.
 
 Clause: 2026-07-28, basic/transports/streamable-http, "Request Metadata".
 """
@@ -23,29 +23,30 @@ _PARAMETER = "x-mcp-header"
 _ENCODED = re.compile(r"=\?base64\?(.*)\?=", re.DOTALL)
 _NUMBER = re.compile(r"-?[0-9]{1,64}(\.[0-9]{1,64})?([eE][+-]?[0-9]{1,4})?")
 _VALUE = re.compile(r"[\t\x20-\x7e]*")
-_NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_NAME_PARAMS = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+"""Param that the header Mcp-Name mirrors, by method."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeaderFault:
     """A header that is missing, or does not match the message."""
 
-    #: The header, as the specification writes it.
+    #: Name of the header, in the spelling of the specification.
     header: str
-    #: JSON Pointer to what it repeats in the message.
+    #: JSON Pointer to the mirrored value in the message.
     location: str
     message: str
-    #: Whether the message lacks what every request has, and is malformed.
+    #: Whether the message is malformed: it lacks a field that every request must have.
     is_malformed: bool = False
 
 
 def find_header_faults(
     headers: Mapping[str, str], message: Any, input_schema: JsonValue = None
 ) -> Iterator[HeaderFault]:
-    """Yield what is wrong with *headers*, by lower-case names, of the request *message*.
+    """Yield the faults of *headers* of the request *message*.
 
-    *input_schema* is that of the tool that a call names, if it is known; it tells which
-    arguments are repeated.
+    *headers* have lower-case names. *input_schema* is the input schema of the called tool, or
+    None if unknown; it declares the arguments that headers mirror.
     """
     params = message.get("params")
     params = params if isinstance(params, dict) else {}
@@ -60,13 +61,14 @@ def find_header_faults(
         yield from _compare(headers, header, version, pointer, encoded=False)
     method = message.get("method")
     yield from _compare(headers, "Mcp-Method", method, "/method", encoded=False)
-    key = _NAMED_BY.get(method) if isinstance(method, str) else None
-    if key is not None:
-        yield from _compare(headers, "Mcp-Name", params.get(key), f"/params/{key}", encoded=True)
+    param = _NAME_PARAMS.get(method) if isinstance(method, str) else None
+    if param is not None:
+        name_value, location = params.get(param), f"/params/{param}"
+        yield from _compare(headers, "Mcp-Name", name_value, location, encoded=True)
     arguments = params.get("arguments")
     if method == "tools/call" and isinstance(arguments, dict):
-        for name, path in _repeated(input_schema, ()):
-            value = _value_at(arguments, path)
+        for name, path in _find_mirrored(input_schema, ()):
+            value = _get_value(arguments, path)
             location = "/params/arguments" + "".join(f"/{_escape(part)}" for part in path)
             if value is None and f"mcp-param-{name.lower()}" not in headers:
                 continue
@@ -76,14 +78,14 @@ def find_header_faults(
 def _compare(
     headers: Mapping[str, str], header: str, value: Any, location: str, *, encoded: bool
 ) -> Iterator[HeaderFault]:
-    found = headers.get(header.lower())
-    if found is None:
+    raw_value = headers.get(header.lower())
+    if raw_value is None:
         yield HeaderFault(header, location, f"the header {header} is missing")
         return
-    if not _VALUE.fullmatch(found):
+    if not _VALUE.fullmatch(raw_value):
         yield HeaderFault(header, location, f"the header {header} has invalid characters")
         return
-    text = _decode(found) if encoded else found
+    text = _decode(raw_value) if encoded else raw_value
     if text is None:
         yield HeaderFault(header, location, f"the header {header} is not valid Base64 of UTF-8")
     elif not _is_equal(text, value):
@@ -108,8 +110,10 @@ def _is_equal(text: str, value: Any) -> bool:
     return isinstance(value, str) and text == value
 
 
-def _repeated(schema: JsonValue, path: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the header names of parameters, with the path of each in the arguments."""
+def _find_mirrored(
+    schema: JsonValue, path: tuple[str, ...]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the header name and the path in the arguments of each mirrored parameter."""
     properties = schema.get("properties") if isinstance(schema, dict) else None
     if not isinstance(properties, dict):
         return
@@ -117,10 +121,10 @@ def _repeated(schema: JsonValue, path: tuple[str, ...]) -> Iterator[tuple[str, t
         name = inner.get(_PARAMETER) if isinstance(inner, dict) else None
         if isinstance(name, str):
             yield name, (*path, key)
-        yield from _repeated(inner, (*path, key))
+        yield from _find_mirrored(inner, (*path, key))
 
 
-def _value_at(value: Any, path: tuple[str, ...]) -> Any:
+def _get_value(value: Any, path: tuple[str, ...]) -> Any:
     for key in path:
         if not isinstance(value, dict):
             return None

@@ -18,16 +18,16 @@ __all__ = [
 MCP_PREFIX = "io.modelcontextprotocol/"
 """Prefix of the keys that the specification and its extensions define."""
 
-# Of requests, since 2026-07-28 (RequestMetaObject).
+# In requests, since 2026-07-28 (RequestMetaObject).
 PROTOCOL_VERSION_KEY = f"{MCP_PREFIX}protocolVersion"
 CLIENT_CAPABILITIES_KEY = f"{MCP_PREFIX}clientCapabilities"
 CLIENT_INFO_KEY = f"{MCP_PREFIX}clientInfo"
 LOG_LEVEL_KEY = f"{MCP_PREFIX}logLevel"
-# Of results, since 2026-07-28 (ResultMetaObject).
+# In results, since 2026-07-28 (ResultMetaObject).
 SERVER_INFO_KEY = f"{MCP_PREFIX}serverInfo"
-# Of the messages of a subscription, since 2026-07-28 (NotificationMetaObject).
+# In messages of a subscription, since 2026-07-28 (NotificationMetaObject).
 SUBSCRIPTION_ID_KEY = f"{MCP_PREFIX}subscriptionId"
-# Of messages about a task of 2025-11-25 (basic/utilities/tasks).
+# In messages about a task of 2025-11-25 (basic/utilities/tasks).
 RELATED_TASK_KEY = f"{MCP_PREFIX}related-task"
 _IMMEDIATE_RESPONSE_KEY = f"{MCP_PREFIX}model-immediate-response"
 
@@ -47,7 +47,7 @@ MCP_KEYS = frozenset(
         _IMMEDIATE_RESPONSE_KEY,
     }
 )
-"""Keys that the specification defines in any version."""
+"""Keys that any version of the specification defines."""
 
 
 def read_metadata(fields: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Table of the protocol's methods: senders, params, results and needed capabilities."""
+"""Table of methods: senders, types of params and results, needed capabilities."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,14 +28,14 @@ class Need:
 
     #: Side that declares it.
     side: Sender
-    #: Names of nested properties of the capabilities, joined by dots, for example
-    #: ``resources.subscribe``. Its value must be an object or true.
+    #: Dotted path in the capabilities, for example ``resources.subscribe``. The capability is
+    #: declared if its value is an object or true.
     path: str
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A request or a notification of one sender, in the versions from *since* to *until*."""
+    """A request or notification of one sender, in versions from *since* to *until*."""
 
     name: str
     sender: Sender
@@ -46,8 +46,8 @@ class Method:
     #: Whether its params are required.
     params_required: bool = False
     needs: Need | None = None
-    #: Capability to send it as a task (with ``params.task``), or None if it cannot be one.
-    #: The result of such a request is a ``CreateTaskResult``.
+    #: Capability to send it as a task (with ``params.task``), or None if it cannot be a task.
+    #: The result of a request as a task is a ``CreateTaskResult``.
     needs_as_task: Need | None = None
     #: Whether its result may be an ``InputRequiredResult`` instead.
     may_request_input: bool = False
@@ -68,7 +68,7 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class InputRequest:
-    """A request in an ``InputRequiredResult``; the client responds to it in its retry."""
+    """A request in an ``InputRequiredResult``. The client's retry has the response."""
 
     name: str
     #: Type of its params.
@@ -83,7 +83,7 @@ class InputRequest:
 
 _FIRST, _LAST = VERSIONS[0], VERSIONS[-1]
 _BEFORE_TASKS, _TASKS, _DISCOVERY = VERSIONS[-3:]
-#: Last version with a handshake, and with requests of the server.
+#: Last version with a handshake and with server requests.
 _HANDSHAKE = _TASKS
 
 _CLIENT, _SERVER = Sender.CLIENT, Sender.SERVER
@@ -102,10 +102,10 @@ def _request(  # noqa: PLR0913 - the columns of a table.
     since: str = _FIRST,
     until: str = _LAST,
 ) -> tuple[Method, ...]:
-    """Return a request as one method for each span of versions in which it is the same.
+    """Return the methods of a request: one per span of versions with equal properties.
 
-    It needs capabilities of its receiver. The params of a *bare* request were optional until
-    2026-07-28, when they took over the contents of the handshake.
+    The receiver must declare the capability *needs*. The params of a *bare* request are
+    optional before 2026-07-28; since then they have the contents of the handshake.
     """
     receiver = sender.peer
     spans = [(since, until)]
@@ -131,10 +131,10 @@ def _request(  # noqa: PLR0913 - the columns of a table.
     )
 
 
-def _by_either(
+def _shared_request(
     name: str, params: str, result: str, needs: str = "", *, bare: bool = False, since: str
 ) -> tuple[Method, ...]:
-    """Return a request of both sides, in the versions in which servers send requests."""
+    """Return the methods of a request of both sides, in versions with server requests."""
     return tuple(
         method
         for sender in Sender
@@ -155,7 +155,7 @@ def _notification(  # noqa: PLR0913 - the columns of a table.
     since: str = _FIRST,
     until: str = _LAST,
 ) -> Method:
-    """Return a notification. It needs capabilities of its sender, or else of *side*."""
+    """Return a notification. *side*, by default its sender, must declare *needs*."""
     return Method(
         name,
         sender,
@@ -217,7 +217,7 @@ _REQUESTS = (
         "logging",
         until=_HANDSHAKE,
     ),
-    # The first version has no capability for it.
+    # The first version has no capability for completion.
     *_request(_CLIENT, *_COMPLETE, until=_FIRST),
     *_request(_CLIENT, *_COMPLETE, "completions", since="2025-03-26"),
     *_request(
@@ -236,19 +236,19 @@ _REQUESTS = (
         until=_HANDSHAKE,
     ),
     *_request(_SERVER, *_ROOTS, "roots", bare=True, until=_HANDSHAKE),
-    *_by_either("ping", "RequestParams", "EmptyResult", bare=True, since=_FIRST),
-    *_by_either("tasks/get", "GetTaskRequestParams", "GetTaskResult", "tasks", since=_TASKS),
-    *_by_either(
+    *_shared_request("ping", "RequestParams", "EmptyResult", bare=True, since=_FIRST),
+    *_shared_request("tasks/get", "GetTaskRequestParams", "GetTaskResult", "tasks", since=_TASKS),
+    *_shared_request(
         "tasks/result",
         "GetTaskPayloadRequestParams",
         "GetTaskPayloadResult",
         "tasks",
         since=_TASKS,
     ),
-    *_by_either(
+    *_shared_request(
         "tasks/cancel", "CancelTaskRequestParams", "CancelTaskResult", "tasks.cancel", since=_TASKS
     ),
-    *_by_either("tasks/list", _LIST, "ListTasksResult", "tasks.list", bare=True, since=_TASKS),
+    *_shared_request("tasks/list", _LIST, "ListTasksResult", "tasks.list", bare=True, since=_TASKS),
 )
 
 _CANCELLED = ("notifications/cancelled", "CancelledNotificationParams")
@@ -271,7 +271,7 @@ _NOTIFICATIONS = (
     _notification(_SERVER, *_CANCELLED),
     _notification(_CLIENT, *_PROGRESS, until=_HANDSHAKE),
     _notification(_SERVER, *_PROGRESS),
-    # Sent by the side that works on the task.
+    # The side that works on the task sends it.
     _notification(_CLIENT, *_STATUS, since=_TASKS, until=_TASKS),
     _notification(_SERVER, *_STATUS, since=_TASKS, until=_TASKS),
     *(
@@ -315,10 +315,10 @@ PLAIN_PROPERTIES: Mapping[str, str] = MappingProxyType(
         "elicitation/create": "action",
     }
 )
-"""By method of requests that may be tasks, a property that a result other than a task has."""
+"""Required property of a plain result, by method of requests that may be tasks."""
 
 METHODS: tuple[Method, ...] = (*_REQUESTS, *_NOTIFICATIONS)
-"""All requests and notifications; those of both sides are listed for each side."""
+"""All requests and notifications. A method of both sides has an entry for each side."""
 
 EXTENSION_METHODS: tuple[Method, ...] = tuple(
     Method(
@@ -337,7 +337,7 @@ EXTENSION_METHODS: tuple[Method, ...] = tuple(
         (_SERVER, "notifications/tasks", "TaskStatusNotificationParams", None),
     )
 )
-"""Requests and notifications of extensions: those of tasks."""
+"""Requests and notifications of the tasks extension."""
 
 INPUT_REQUESTS: Mapping[str, InputRequest] = MappingProxyType(
     {
@@ -351,14 +351,14 @@ INPUT_REQUESTS: Mapping[str, InputRequest] = MappingProxyType(
         )
     }
 )
-"""Requests that a server of 2026-07-28 puts into a result, by method."""
+"""Requests in the results of servers since 2026-07-28, by method."""
 
-_KNOWN = (*METHODS, *EXTENSION_METHODS)
+_ALL_METHODS = (*METHODS, *EXTENSION_METHODS)
 
 _BY_NAME: Mapping[tuple[str, str], tuple[Method, ...]] = MappingProxyType(
     {
-        (name, version): tuple(m for m in _KNOWN if m.name == name and m.holds_in(version))
-        for name in {method.name for method in _KNOWN}
+        (name, version): tuple(m for m in _ALL_METHODS if m.name == name and m.holds_in(version))
+        for name in {method.name for method in _ALL_METHODS}
         for version in VERSIONS
     }
 )
@@ -374,9 +374,8 @@ _BY_SENDER: Mapping[tuple[str, str, Sender | None], Method] = MappingProxyType(
 
 
 def find_method(name: str, version: str, sender: Sender | None = None) -> Method | None:
-    """Return the method *name* of *sender* in *version*, or None if there is none.
+    """Return the method *name* of *sender* in *version*, or None.
 
-    It may be one of an extension. If the sender is unknown, it is the method of the first side
-    that may send it.
+    The method may belong to an extension. If *sender* is None, any sender matches.
     """
     return _BY_SENDER.get((name, version, sender))

@@ -25,30 +25,31 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class NameGrammar:
-    """Grammar of names: characters and length; the empty name is never allowed."""
+    """Grammar of names: characters and length. The empty name is never allowed."""
 
-    #: Largest number of characters.
+    #: Largest length, in characters.
     longest: int
     #: Allowed characters, as a character class of a regular expression.
     characters: str
     #: Description of the allowed characters.
     description: str
-    #: Characters allowed at the start, if fewer.
+    #: Character class of the first character; "" if it is the same as `characters`.
     first: str = ""
+    #: Description of the first character.
     first_description: str = ""
 
     @property
     def allowed(self) -> str:
         """Description of the allowed names."""
-        first = f", the first {self.first_description}" if self.first else ""
-        return f"1 to {self.longest} {self.description}{first}"
+        first_rule = f", the first {self.first_description}" if self.first else ""
+        return f"1 to {self.longest} {self.description}{first_rule}"
 
     def invalid_character(self, name: str) -> str:
         """Return the first character of *name* that is not allowed at its position, or ""."""
-        invalid = _other_than(self.characters).search(name)
-        if invalid is None and self.first:
-            invalid = _other_than(self.first).match(name)
-        return invalid[0] if invalid is not None else ""
+        match = _compile_complement(self.characters).search(name)
+        if match is None and self.first:
+            match = _compile_complement(self.first).match(name)
+        return match[0] if match is not None else ""
 
     def admits(self, name: str) -> bool:
         """Return whether *name* is allowed."""
@@ -57,23 +58,23 @@ class NameGrammar:
     def replace_invalid(self, name: str) -> str:
         """Return *name* with "_" in place of each invalid character, and "_" for "".
 
-        If its first character is not allowed at the start, "_" is put before it. The grammar
-        must allow "_" everywhere.
+        If its first character is not allowed at the start, "_" precedes it. The grammar must
+        allow "_" everywhere.
         """
-        name = _other_than(self.characters).sub("_", name) or "_"
-        first = self.first and _other_than(self.first).match(name)
-        return f"_{name}" if first else name
+        name = _compile_complement(self.characters).sub("_", name) or "_"
+        has_invalid_start = self.first and _compile_complement(self.first).match(name)
+        return f"_{name}" if has_invalid_start else name
 
 
 @cache
-def _other_than(characters: str) -> re.Pattern[str]:
-    """Return the pattern of one character that is not among *characters*."""
+def _compile_complement(characters: str) -> re.Pattern[str]:
+    """Return the pattern of one character outside the character class *characters*."""
     return re.compile(f"[^{characters}]")
 
 
 @dataclass(frozen=True, slots=True)
 class ProviderGrammar:
-    """Grammar of the API of a model provider, by its documentation."""
+    """Grammar of tool names of a model provider's API, by its documentation."""
 
     #: Code of the rule on names.
     code: str
@@ -90,7 +91,7 @@ _LETTERS_TO_COLON = ("A-Za-z0-9_.:-", 'ASCII letters, digits, "_", ".", ":" and 
 LETTERS_TO_DASH_64 = NameGrammar(64, *_LETTERS_TO_DASH)
 _LETTERS_TO_DASH_128 = NameGrammar(128, *_LETTERS_TO_DASH)
 
-# As documented in November 2026.
+# Source: the documentation in November 2026.
 OPENAI_CHAT = ProviderGrammar(
     "TOOL_NAME_OPENAI_CHAT",
     "OpenAI's Chat Completions API",
@@ -109,21 +110,21 @@ ANTHROPIC = ProviderGrammar(
     _LETTERS_TO_DASH_128,
     "https://platform.claude.com/docs/en/api/messages/create",
 )
-# The guide allows less than the reference, and clients follow it.
+# The guide is stricter than the reference, and clients follow the guide.
 _ANTHROPIC_GUIDE = ProviderGrammar(
     "TOOL_NAME_ANTHROPIC_GUIDE",
     "Anthropic's guide to tools",
     LETTERS_TO_DASH_64,
     "https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools",
 )
-# The discovery document of v1beta says the same (revision 20260816, as public code quotes it).
+# The discovery document of v1beta agrees (revision 20260816, as public code quotes it).
 _GEMINI = ProviderGrammar(
     "TOOL_NAME_GEMINI",
     "Gemini's API",
     NameGrammar(128, *_LETTERS_TO_COLON),
     "https://ai.google.dev/api/caching#FunctionDeclaration",
 )
-# google-genai 3.4.0, types.py, FunctionDeclaration.name, says the same (read 2026-11-22).
+# google-genai 3.4.0, types.py, FunctionDeclaration.name, agrees (read 2026-11-22).
 VERTEX = ProviderGrammar(
     "TOOL_NAME_VERTEX",
     "Gemini on Vertex AI",
@@ -132,12 +133,12 @@ VERTEX = ProviderGrammar(
 )
 
 GEMINI_LONGEST_EVERYWHERE = 64
-"""The longest name that every deployment of Gemini accepts, whatever its documents allow.
+"""Longest name that every deployment of Gemini accepts, whatever its documents allow.
 
-Older documents say 64, and the API rejected longer names in January and March 2026
+Older documents state 64, and the API rejected longer names in January and March 2026
 (https://github.com/Yeachan-Heo/oh-my-claudecode/issues/235 quotes its error on 2026-01-31;
-https://github.com/google-gemini/gemini-cli/pull/20987, of 2026-03-03). No report that it
-accepts them since then was found (2026-11-28).
+https://github.com/google-gemini/gemini-cli/pull/20987, of 2026-03-03). On 2026-11-28 no later
+report of an accepted longer name was known.
 """
 
 BEDROCK = ProviderGrammar(
@@ -148,12 +149,12 @@ BEDROCK = ProviderGrammar(
 )
 
 PROVIDERS = (OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, _ANTHROPIC_GUIDE, _GEMINI, VERTEX, BEDROCK)
-"""The grammars with which the rules compare names of tools."""
+"""Grammars that the rules compare tool names with."""
 
 
 #: Characters that most fonts draw like an ASCII character: Cyrillic, Greek, Armenian and Latin
-#: letters, dashes, dots and low lines. From Unicode Technical Standard 39, "Unicode Security
-#: Mechanisms", confusables.txt. Escaped, so that readers can tell them apart.
+#: letters, dashes, dots and low lines. Source: Unicode Technical Standard 39, "Unicode Security
+#: Mechanisms", confusables.txt. Escapes make them distinguishable in this file.
 _LOOKALIKES = {
     "-": "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58",
     ".": "\u2024",
@@ -205,19 +206,20 @@ _ASCII_LOOKALIKES: Mapping[str, str] = MappingProxyType(
 def ascii_lookalike(character: str) -> str:
     """Return the ASCII character that *character* looks like, or "".
 
-    Wide, mathematical and circled forms are found by compatibility decomposition.
+    Compatibility decomposition (NFKC) finds wide, mathematical and circled forms.
     """
     if character.isascii():
         return ""
-    known = _ASCII_LOOKALIKES.get(character)
-    if known is not None:
-        return known
-    plain = unicodedata.normalize("NFKC", character)
-    return plain if len(plain) == 1 and plain.isascii() and plain.isprintable() else ""
+    lookalike = _ASCII_LOOKALIKES.get(character)
+    if lookalike is not None:
+        return lookalike
+    decomposed = unicodedata.normalize("NFKC", character)
+    is_one_ascii = len(decomposed) == 1 and decomposed.isascii() and decomposed.isprintable()
+    return decomposed if is_one_ascii else ""
 
 
 def describe_characters(characters: Iterable[str]) -> list[str]:
-    """Return each of *characters* with its code and name, such as ``"é" (U+00E9 ...)``."""
+    """Return descriptions of *characters* such as ``"é" (U+00E9 ...)``."""
     return [_describe(character) for character in characters]
 
 
@@ -227,11 +229,11 @@ def _describe(character: str) -> str:
     code = f"U+{ord(character):04X}"
     if character.isascii() and character.isprintable():
         return f'"{character}"' if character not in ' "' else f"a {name.lower()}"
-    shown = f'"{character}" ' if character.isprintable() else ""
+    quoted = f'"{character}" ' if character.isprintable() else ""
     lookalike = ascii_lookalike(character)
-    looks = f', which looks like "{lookalike}"' if lookalike.strip() else ""
+    resemblance = f', which looks like "{lookalike}"' if lookalike.strip() else ""
     return (
-        f"{shown}({code}{' ' + name if name else ''}{looks})"
-        if shown
+        f"{quoted}({code}{' ' + name if name else ''}{resemblance})"
+        if quoted
         else code + (f" ({name})" if name else "")
     )

@@ -1,4 +1,4 @@
-"""Compiled schemas and rule visitors of the protocol's types, and checks of values by them."""
+"""Checks values of protocol types by compiled schemas and by visitors of rules."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -33,7 +33,7 @@ __all__ = [
 
 
 class NotCompiledError(Exception):
-    """The schema of a type is not compiled yet; the caller compiles it and tries again."""
+    """The schema of a type is not compiled yet; compile it and repeat the check."""
 
     def __init__(self, version: str, name: str) -> None:
         super().__init__(version, name)
@@ -48,7 +48,7 @@ class NotCompiledError(Exception):
 SchemaLookup = Callable[[str, str], CompiledSchema]
 
 
-@lru_cache(maxsize=1024)  # more than there are types and versions
+@lru_cache(maxsize=1024)  # exceeds the number of types times versions
 def type_schema_source(version: str, name: str) -> SchemaSource:
     """Return the schema source of the type *name* in *version*.
 
@@ -58,7 +58,7 @@ def type_schema_source(version: str, name: str) -> SchemaSource:
     return SchemaSource(encode_json(render_schema(TYPES, name, version)))
 
 
-@lru_cache(maxsize=16)  # more than there are versions
+@lru_cache(maxsize=16)  # exceeds the number of versions
 def visitors_of(version: str) -> Visitors:
     """Return the visitors that apply the rules of *version*."""
     return Visitors(TYPES, RULES, version)
@@ -79,8 +79,8 @@ def compile_protocol_schemas(limits: Limits) -> SchemaLookup:
     return lookup
 
 
-#: Methods by the types of their params and results, for messages about those types.
-_METHODS = {
+#: Method of each type of params or results of input requests, for messages about the types.
+_METHODS_BY_TYPE = {
     type_: request.name
     for request in INPUT_REQUESTS.values()
     for type_ in (request.params, request.result)
@@ -96,18 +96,18 @@ def check_value(
     *,
     schema_type: str = "",
 ) -> None:
-    """Add to *findings* the violations of *value*, at *path*, as a value of the type *type_*.
+    """Check *value* at *path* as a value of the type *type_*.
 
-    If the version has no such type, that is the only violation. *schema_type* names the type
-    whose schema applies instead of that of *type_*.
+    Violations are added to *findings*; the only one is NOT_IN_VERSION if the version lacks the
+    type. *schema_type* names a type whose schema replaces the schema of *type_*.
 
     Raises:
         Exhausted: the budget of the context is spent.
         NotCompiledError: the schema of the type is not compiled yet.
     """
     context = findings.context
-    known, visit = _type_visit(context.version, type_)
-    if not known:
+    is_known, visit = _find_visitor(context.version, type_)
+    if not is_known:
         _report_unknown_type(type_, findings, path)
         return
     compiled = schemas(context.version, schema_type or type_)
@@ -116,9 +116,9 @@ def check_value(
     fast = compiled.fast
     if fast is None or not fast.is_valid(value, context.budget):
         prefix = as_pointer(path)
-        # The page describes the data of an error below the error.
+        # The page of the schema describes the data of an error at the anchor of the error.
         spec_url = type_clause(type_.replace("ErrorData", "Error")).url(context.version)
-        for violation in _schema_violations(compiled, value, context):
+        for violation in _find_schema_violations(compiled, value, context):
             located = replace(
                 violation,
                 instance_location=prefix + violation.instance_location,
@@ -128,9 +128,9 @@ def check_value(
                 return
 
 
-@lru_cache(maxsize=1024)  # more than there are types and versions
-def _type_visit(version: str, type_: str) -> tuple[bool, Visit | None]:
-    """Return whether *version* has the type *type_*, and its visitor, if it has one."""
+@lru_cache(maxsize=1024)  # exceeds the number of types times versions
+def _find_visitor(version: str, type_: str) -> tuple[bool, Visit | None]:
+    """Return whether *version* has the type *type_*, and the visitor, or None."""
     if not has_type(type_, version):
         return False, None
     return True, visitors_of(version).of(type_)
@@ -144,15 +144,15 @@ def has_type(type_: str, version: str) -> bool:
 
 def _report_unknown_type(type_: str, findings: Findings, path: Path) -> None:
     version = findings.context.version
-    versions = [other for other in VERSIONS if has_type(type_, other)]
-    others = f"{join_phrase(versions, 'and')} {'does' if len(versions) == 1 else 'do'}"
-    message = f"{version} has no {_METHODS.get(type_, type_)}; only {others}"
+    versions = [candidate for candidate in VERSIONS if has_type(type_, candidate)]
+    phrase = f"{join_phrase(versions, 'and')} {'does' if len(versions) == 1 else 'do'}"
+    message = f"{version} has no {_METHODS_BY_TYPE.get(type_, type_)}; only {phrase}"
     findings.report(NOT_IN_VERSION, path, Fault((), message))
 
 
-def _schema_violations(
+def _find_schema_violations(
     compiled: CompiledSchema, value: Any, context: Context
 ) -> Iterator[Violation]:
-    """Yield the violations of the published schema of a type in *value*."""
+    """Yield the violations of *value* against the schema of its type."""
     faults = compiled.complete.faults(value, context.budget)
     yield from explain(faults, hide_values=context.hide_values)

@@ -1,4 +1,4 @@
-"""Subjects of protocol checks as JSON texts, and the requests that check them."""
+"""Subjects of protocol checks, as JSON texts, and requests for checks."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -29,8 +29,9 @@ class ToolJson:
     """A tool definition: an entry of a ``tools/list`` result."""
 
     json: bytes
-    #: Whether its author hands it over, rather than a server lists it: its output schema may
-    #: have any root, and nulls and Python's names are read as in `protocol_form`.
+    #: Whether its author submits it; False if a server lists it. The output schema of a
+    #: canonical definition may have any root, and nulls and snake-case names are read as in
+    #: `protocol_form`.
     canonical: bool = False
 
     @property
@@ -44,7 +45,7 @@ class ToolList:
     """Result of a ``tools/list`` request, with or without its tool definitions."""
 
     json: bytes
-    #: Whether it is handed over, as `ToolJson.canonical`, rather than sent by a server.
+    #: Whether its author submits it; False if a server sends it. See `ToolJson.canonical`.
     canonical: bool = False
 
     @property
@@ -96,7 +97,7 @@ class CallParams:
     """``params`` of a ``tools/call`` request."""
 
     params: bytes
-    #: Name of the tool that they must call, or "" for any.
+    #: Name of the tool that they must call, or "" for any tool.
     tool: str = ""
 
     @property
@@ -106,7 +107,7 @@ class CallParams:
 
 
 class ResultProfile(StrEnum):
-    """Form that a tool result must have: MCP's, or text content alone."""
+    """Required form of a tool result: as in the specification, or only text."""
 
     SPECIFICATION = "specification"
     TEXT = "text"
@@ -132,12 +133,12 @@ class ProtocolMessage:
     """A JSON-RPC message, or a batch of them."""
 
     json: bytes
-    #: For a response: method of its request, or "" if unknown; that of `request` has
+    #: For a response: method of its request, or "" if unknown. The method in `request` has
     #: precedence.
     request_method: str = ""
     #: For a response: the whole request, or b"" if unknown.
     request: bytes = b""
-    #: For the first messages of a batch: methods of their requests, or "" if unknown.
+    #: For responses among the first messages of a batch: methods of their requests, or "".
     item_methods: tuple[str, ...] = ()
 
     @property
@@ -164,15 +165,15 @@ class ReportLimits:
 
     #: At least 1.
     max_violations: int = 20
-    #: Total length of all violations; the first is reported whatever its length.
+    #: Total length of all violations of a severity; the first may exceed it.
     max_characters: int = 1 << 20
-    #: Less severe violations are left out.
+    #: Less severe violations are omitted.
     min_severity: Severity = Severity.INFO
 
 
 @dataclass(frozen=True, slots=True)
 class CheckRequest:
-    """A subject, the context to check it in, and the limits of the report."""
+    """A subject, the context of its check, and the limits of the report."""
 
     subject: Subject
     context: Context = field(default_factory=Context)
@@ -180,7 +181,7 @@ class CheckRequest:
 
     @property
     def evaluation_options(self) -> EvaluationOptions:
-        """Options for validating values against schemas of the payload."""
+        """Options of validations against schemas in the payload."""
         return EvaluationOptions(
             max_violations=self.limits.max_violations,
             max_length=self.limits.max_characters,

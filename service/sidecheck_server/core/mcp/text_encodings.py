@@ -26,20 +26,20 @@ _MAX_MEDIA_TYPE_CHARACTERS = 512
 
 
 def base64_fault(text: str, budget: Budget) -> str:
-    """Return why *text* is not base64, or "".
+    """Return the reason why *text* is not base64, or "".
 
     The encoding is that of RFC 4648, section 4, with padding and without line feeds. Unused
-    bits may be set (section 3.5). The fault does not quote *text*.
+    bits may be set (section 3.5). The reason does not quote *text*.
     """
     spend(budget, len(text) // 16 + 20)
     if len(text) % 4 or not text.isascii():
-        return _fault_of(text)
+        return _describe_fault(text)
     # Decoding would take seven times as long.
     rest = text.encode().translate(None, _ALPHABET).decode()
-    return "" if rest in _PADDINGS and text.endswith(rest) else _fault_of(text)
+    return "" if rest in _PADDINGS and text.endswith(rest) else _describe_fault(text)
 
 
-def _fault_of(text: str) -> str:
+def _describe_fault(text: str) -> str:
     invalid = _INVALID_CHARACTER.search(text)
     if invalid is None:
         return f"it has {len(text)} characters, which is not a multiple of 4: padding is missing"
@@ -62,7 +62,10 @@ def _fault_of(text: str) -> str:
 
 
 def is_media_type(text: str) -> bool:
-    """Return whether *text* is a media type such as ``image/png``, with or without parameters."""
+    """Return whether *text* is a media type such as ``image/png``.
+
+    It may have parameters.
+    """
     return len(text) <= _MAX_MEDIA_TYPE_CHARACTERS and _MEDIA_TYPE.fullmatch(text) is not None
 
 
@@ -70,7 +73,7 @@ def is_media_type(text: str) -> bool:
 class DataUri:
     """Parts of a ``data:`` URI (RFC 2397)."""
 
-    #: Media type without parameters, in lower case; "" if it has none.
+    #: Media type without parameters, in lower case, or "".
     media_type: str
     #: Whether it declares its data as base64.
     base64: bool
@@ -98,9 +101,10 @@ _MAX_TIMESTAMP_CHARACTERS = 64
 
 
 def is_iso_8601(text: str) -> bool:
-    """Return whether *text* is an ISO 8601 date or date and time of the years 0001 to 9999.
+    """Return whether *text* is an ISO 8601 date, or date and time.
 
-    Periods, times without a date and texts of more than 64 characters are not.
+    Years are 0001 to 9999. Periods, times without a date and texts of more than 64 characters
+    are not accepted.
     """
     if len(text) > _MAX_TIMESTAMP_CHARACTERS or not text.isascii() or text != text.strip():
         return False

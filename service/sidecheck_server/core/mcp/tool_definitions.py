@@ -1,8 +1,8 @@
-"""Reads tool definitions: entries of a ``tools/list`` result, also as serializers write them.
+"""Reads tool definitions: entries of a ``tools/list`` result, or dumps of SDKs.
 
-A dump of an SDK's object often has ``null`` for every property that is not set, and without
-aliases the snake-case names of the fields. Both are read as what they stand for; neither
-conforms to the protocol, whose optional properties may be missing but not null.
+A dump of an SDK's object often has ``null`` for unset properties and, without aliases, the
+snake-case names of the fields. Neither conforms to the protocol, whose optional properties may
+be missing but not null. The readers drop such nulls and rename such properties.
 """
 
 import re
@@ -53,117 +53,123 @@ _MAX_SHOWN = 8
 """Number of properties that a message lists."""
 
 _PARTS = frozenset({"ToolAnnotations", "ToolExecution", "Icon"})
-"""Parts of definitions that are objects of the protocol; schemas and ``_meta`` are data."""
+"""Types of nested objects that are adapted too; schemas and ``_meta`` are data."""
 
 _WORD = re.compile(r"(?<!^)(?=[A-Z])")
 
 
 @dataclass(slots=True)
 class ProtocolForm:
-    """A definition, or a list, in the form of the protocol, and how the original differed."""
+    """A definition or list in the form of the protocol, with the differences.
 
-    #: The value; the original object if it had that form.
+    The differences are relative to the original value.
+    """
+
+    #: The value in the form of the protocol; the original object if it had that form.
     value: Any
-    #: Paths of properties that were null.
+    #: Paths of dropped properties, which were null.
     nulls: list[Path] = field(default_factory=list)
-    #: Paths of properties with Python's names, and the names of the protocol.
+    #: Paths of properties with snake-case names, and the names of the protocol.
     renamed: list[tuple[Path, str]] = field(default_factory=list)
 
     def faults(self, *, lenient: bool) -> Iterator[tuple[Rule, Fault]]:
-        """Yield one fault for all nulls, and one for all names.
+        """Yield one fault for all nulls, and one for all snake-case names.
 
-        If *lenient*, they are warnings: the definition is read in the form of the protocol.
+        If *lenient*, they are warnings, since the definition is read in the form of the
+        protocol.
         """
         if self.nulls:
-            listed = _list([as_pointer(path) for path in self.nulls])
-            null = "is null" if len(self.nulls) == 1 else "are null"
+            pointers = _join([as_pointer(path) for path in self.nulls])
+            verb = "is null" if len(self.nulls) == 1 else "are null"
             rule = NULL_PROPERTY_DROPPED if lenient else NULL_PROPERTY
             treatment = "read as missing" if lenient else "an optional property may only be missing"
             yield (
                 rule,
                 Fault(
                     self.nulls[0],
-                    f"{listed} {null}, {treatment}; leave out what is not set (pydantic: "
+                    f"{pointers} {verb}, {treatment}; leave out what is not set (pydantic: "
                     "exclude_none=True)",
                 ),
             )
         if self.renamed:
-            listed = _list([f"{as_pointer(path)} for {name}" for path, name in self.renamed])
+            names = _join([f"{as_pointer(path)} for {name}" for path, name in self.renamed])
             rule = SNAKE_CASE_PROPERTY_RENAMED if lenient else SNAKE_CASE_PROPERTY
             treatment = "read by the protocol's names" if lenient else "not the protocol's names"
-            message = f"{listed}: {treatment}; serialize by alias (pydantic: by_alias=True)"
+            message = f"{names}: {treatment}; serialize by alias (pydantic: by_alias=True)"
             yield rule, Fault(self.renamed[0][0], message)
 
 
 def list_form(result: Any) -> ProtocolForm:
     """Return *result*, a dump of a ``tools/list`` result, in the form of the protocol.
 
-    Its definitions are left as they are.
+    Its definitions are unchanged.
     """
     form = ProtocolForm(result)
     if isinstance(result, dict):
-        adapted = _object_form(result, "ListToolsResult", (), form, reads_names=True)
+        adapted_result = _adapt_object(result, "ListToolsResult", (), form, renames=True)
         if form.nulls or form.renamed:
-            form.value = adapted
+            form.value = adapted_result
     return form
 
 
+# Decision 0044: submitted definitions are read leniently, listed ones are checked strictly.
 def protocol_form(tool: Any, *, lenient: bool, version: str = "") -> ProtocolForm:
     """Return the definition *tool* in the form of the protocol.
 
-    Nulls of properties that are optional in *version*, or in any, are dropped from the
-    definition, its annotations, execution and icons. A snake-case name is read as the
-    protocol's, unless the object has that too. Unless *lenient*, names are read so only in a
-    definition without ``inputSchema``: in another, they are properties of an extension.
+    Nulls are dropped from the definition, its annotations, execution and icons if the property
+    is optional in *version*, or in any version if *version* is "". A snake-case name is replaced
+    by the protocol's name, unless the object has both. If not *lenient*, this is done only in a
+    definition with ``input_schema`` and without ``inputSchema``; in other definitions, snake-case
+    names are additional properties.
     """
     form = ProtocolForm(tool)
     if isinstance(tool, dict):
         is_dump = "input_schema" in tool and "inputSchema" not in tool
-        reads_names = lenient or is_dump
-        adapted = _object_form(tool, "Tool", (), form, reads_names=reads_names, version=version)
+        renames = lenient or is_dump
+        adapted_tool = _adapt_object(tool, "Tool", (), form, renames=renames, version=version)
         if form.nulls or form.renamed:
-            form.value = adapted
+            form.value = adapted_tool
     return form
 
 
-def _object_form(
+def _adapt_object(
     value: dict[str, Any],
     type_: str,
     path: Path,
     form: ProtocolForm,
     *,
-    reads_names: bool,
+    renames: bool,
     version: str = "",
 ) -> Any:
-    """Return *value*, an object of the type *type_* at *path*, and note the differences."""
-    fields = _fields(type_, version)
+    """Return the adapted *value* of the type *type_*; add the differences to *form*."""
+    fields = _list_fields(type_, version)
     result: dict[str, Any] = {}
     for key, item in value.items():
-        name = fields.names.get(key, key) if reads_names else key
-        # "meta" may be anybody's property, unless the definition has other Python names.
+        name = fields.names.get(key, key) if renames else key
+        # "meta" may be an additional property, unless the definition is a dump.
         if name != key and (name in value or (key == "meta" and "input_schema" not in value)):
             name = key
-        here = (*path, key)
+        item_path = (*path, key)
         if item is None and name in fields.optional:
-            form.nulls.append(here)
+            form.nulls.append(item_path)
             continue
         if name != key:
-            form.renamed.append((here, name))
+            form.renamed.append((item_path, name))
         part = fields.parts.get(name)
         if part is None:
             result[name] = item
         elif isinstance(item, list):
             result[name] = [
-                _object_form(
-                    entry, part, (*here, index), form, reads_names=reads_names, version=version
+                _adapt_object(
+                    entry, part, (*item_path, index), form, renames=renames, version=version
                 )
                 if isinstance(entry, dict)
                 else entry
                 for index, entry in enumerate(item)
             ]
         elif isinstance(item, dict):
-            result[name] = _object_form(
-                item, part, here, form, reads_names=reads_names, version=version
+            result[name] = _adapt_object(
+                item, part, item_path, form, renames=renames, version=version
             )
         else:
             result[name] = item
@@ -172,19 +178,19 @@ def _object_form(
 
 @dataclass(frozen=True, slots=True)
 class _Fields:
-    """Properties of a type in all versions: a serializer does not know the version."""
+    """Properties of a type in all versions, since serializers ignore the version."""
 
-    #: Those of one version, if the schema of that version decides: it accepts a null of a
-    #: property that it does not have.
+    #: Optional properties of one version, or of all versions. In the first case the schema of
+    #: the version applies, which accepts null in additional properties.
     optional: frozenset[str]
-    #: Types of the parts, by property.
+    #: Types of nested objects, by property.
     parts: Mapping[str, str]
-    #: Names of the protocol by Python's.
+    #: Names of the protocol, by snake-case name.
     names: Mapping[str, str]
 
 
-@lru_cache(maxsize=64)  # more than there are parts and versions
-def _fields(type_: str, optional_in: str) -> _Fields:
+@lru_cache(maxsize=64)  # exceeds the number of types times versions
+def _list_fields(type_: str, optional_in: str) -> _Fields:
     object_type = TYPES[type_]
     assert isinstance(object_type, ObjectType)
     optional: set[str] = set()
@@ -203,27 +209,29 @@ def _fields(type_: str, optional_in: str) -> _Fields:
     return _Fields(frozenset(optional), parts, names)
 
 
-def _list(items: list[str]) -> str:
-    shown = items[:_MAX_SHOWN]
-    more = len(items) - len(shown)
-    return join_phrase([*shown, f"{more:,} more"] if more else shown, "and")
+def _join(items: list[str]) -> str:
+    listed_items = items[:_MAX_SHOWN]
+    rest_count = len(items) - len(listed_items)
+    return join_phrase(
+        [*listed_items, f"{rest_count:,} more"] if rest_count else listed_items, "and"
+    )
 
 
 _SCHEMAS = ("inputSchema", "outputSchema")
 
 _SPEC_URL = type_clause("Tool").url(DEFAULT_VERSION)
 _NESTING_ABOVE_SCHEMA = 8
-"""Levels that a definition may have above its schemas: `_meta` and icons nest."""
+"""Levels that a definition may have in addition to a schema's, for `_meta` and icons."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A tool definition with a name and schemas, which are not checked yet."""
+    """A tool definition, with its name and its unchecked schemas."""
 
-    #: It may be empty.
+    #: Name of the tool; it may be empty.
     name: str
-    #: Original text; models see the order of its properties. If it did not have the form of
-    #: the protocol (`protocol_form`), the text of that form.
+    #: Original text, since models see the order of its properties. If `protocol_form` changed
+    #: the definition, the text of that form.
     json: bytes
     digest: str
     input: SchemaSource
@@ -234,7 +242,7 @@ class ToolDefinition:
 
 @dataclass(frozen=True, slots=True)
 class ToolIdentity:
-    """What a definition is known by."""
+    """Name and digests of a definition."""
 
     name: str
     digest: str
@@ -253,41 +261,41 @@ def read_tool(text: bytes, documents: tuple[Document, ...], limits: Limits) -> T
     try:
         tool = decode_tool(text, limits)
     except MalformedError as error:
-        raise _invalid(error.violations) from None
+        raise _build_error(error.violations) from None
     form = protocol_form(tool, lenient=True).value
     if form is not tool:
         text, tool = encode_json(form), form
-    faults = tuple(_faults(tool))
+    faults = tuple(_find_faults(tool))
     if faults or not isinstance(tool, dict):
-        raise _invalid(faults)
-    identity = _identity(tool, documents)
+        raise _build_error(faults)
+    identity = _build_identity(tool, documents)
     return ToolDefinition(
         name=identity.name,
         json=text,
         digest=identity.digest,
-        input=_source(tool["inputSchema"], documents),
+        input=_build_source(tool["inputSchema"], documents),
         input_digest=identity.input_digest,
-        output=_source(tool["outputSchema"], documents) if "outputSchema" in tool else None,
+        output=_build_source(tool["outputSchema"], documents) if "outputSchema" in tool else None,
         output_digest=identity.output_digest,
     )
 
 
 def identify_tool(text: bytes, documents: tuple[Document, ...]) -> ToolIdentity | None:
-    """Return the identity of the definition *text*, which `read_tool` returned once.
+    """Return the identity of *text*, a definition that `read_tool` returned.
 
-    The limits may have been others then, so none applies but the depth of recursion.
+    `read_tool` may have applied other limits, so only the recursion limit applies here.
     Returns None if `read_tool` cannot have returned *text*.
     """
     try:
         tool = decode(text, max_depth=getrecursionlimit())
-        if not isinstance(tool, dict) or any(_faults(tool)):
+        if not isinstance(tool, dict) or any(_find_faults(tool)):
             return None
-        return _identity(tool, documents)
+        return _build_identity(tool, documents)
     except (MalformedError, RequestError, RecursionError):
         return None
 
 
-def _identity(tool: dict[str, JsonValue], documents: tuple[Document, ...]) -> ToolIdentity:
+def _build_identity(tool: dict[str, JsonValue], documents: tuple[Document, ...]) -> ToolIdentity:
     digest, schemas = digests_of_properties(tool, _SCHEMAS, documents)
     return ToolIdentity(
         str(tool["name"]), digest, schemas["inputSchema"], schemas.get("outputSchema")
@@ -307,7 +315,7 @@ def decode_tool(text: bytes, limits: Limits) -> JsonValue:
 
 
 def check_tool_size(text: bytes, limits: Limits) -> None:
-    """Check that the tool definition *text* is at most twice as long as a schema may be.
+    """Check that the definition *text* is at most twice as long as a schema may be.
 
     Raises:
         RequestError: LIMIT_EXCEEDED.
@@ -325,27 +333,28 @@ def find_tool(text: bytes, name: str, limits: Limits) -> bytes:
     in its JSON-RPC response.
 
     Raises:
-        RequestError: INVALID_TOOL if *text* is none of these; UNKNOWN_TOOL if it has no such
+        RequestError: INVALID_TOOL if *text* has another form; UNKNOWN_TOOL if it has no such
             tool; LIMIT_EXCEEDED if it nests too deep.
     """
     depth = limits.schema_depth + 2 * _NESTING_ABOVE_SCHEMA
     try:
         value = decode(text, max_depth=depth, depth_bound="schema_depth")
     except MalformedError as error:
-        raise _invalid(error.violations) from None
-    tools = _tools_of(value)
+        raise _build_error(error.violations) from None
+    tools = _list_tools(value)
     tool = next((tool for tool in tools if tool_name(tool) == name), None)
     if tool is None:
-        near = find_nearest(name, [tool_name(tool) for tool in tools])
+        nearest = find_nearest(name, [tool_name(tool) for tool in tools])
+        hint = f"; did you mean {nearest!r}?" if nearest else ""
         raise RequestError(
             ErrorReason.UNKNOWN_TOOL,
-            f"no tool {name[:128]!r} in the file" + (f"; did you mean {near!r}?" if near else ""),
+            f"no tool {name[:128]!r} in the file{hint}",
             {"tool": name[:128]},
         )
     return encode_json(tool)
 
 
-def _tools_of(value: JsonValue) -> list[JsonValue]:
+def _list_tools(value: JsonValue) -> list[JsonValue]:
     if isinstance(value, dict) and "inputSchema" not in value:
         result = value.get("result", value)
         value = result.get("tools", value) if isinstance(result, dict) else value
@@ -353,36 +362,36 @@ def _tools_of(value: JsonValue) -> list[JsonValue]:
 
 
 def tool_name(tool: JsonValue) -> str:
-    """Return the name of *tool*, or "" if it has none."""
+    """Return the name of the decoded definition *tool*, or ""."""
     name = tool.get("name") if isinstance(tool, dict) else None
     return name if isinstance(name, str) else ""
 
 
 def read_tool_name(text: bytes, limits: Limits) -> str:
-    """Return the name in the tool definition *text*, or "" if it has none or is malformed."""
+    """Return the name in the definition *text*, or "" if it is missing or malformed."""
     try:
         return tool_name(decode_tool(text, limits))
     except (MalformedError, RequestError):
         return ""
 
 
-def _source(schema: JsonValue, documents: tuple[Document, ...]) -> SchemaSource:
+def _build_source(schema: JsonValue, documents: tuple[Document, ...]) -> SchemaSource:
     return SchemaSource(encode_json(schema), documents)
 
 
-def _faults(tool: JsonValue) -> list[Violation]:
-    """Return what keeps *tool* from being read, as the check of definitions reports it."""
+def _find_faults(tool: JsonValue) -> list[Violation]:
+    """Return the faults that make *tool* unreadable, as the check reports them."""
     if not isinstance(tool, dict):
-        return [_type_fault("", "an object", tool)]
+        return [_build_type_fault("", "an object", tool)]
     faults = [
-        _fault("", "required", f'"{name}" is required and missing; expected {kind}')
+        _build_fault("", "required", f'"{name}" is required and missing; expected {kind}')
         for name, kind in _REQUIRED.items()
         if name not in tool
     ]
     if not isinstance(tool.get("name", ""), str):
-        faults.append(_type_fault("/name", "a string", tool["name"]))
+        faults.append(_build_type_fault("/name", "a string", tool["name"]))
     faults += [
-        _type_fault(f"/{name}", "an object", tool[name])
+        _build_type_fault(f"/{name}", "an object", tool[name])
         for name in _SCHEMAS
         if not isinstance(tool.get(name, {}), dict)
     ]
@@ -390,31 +399,31 @@ def _faults(tool: JsonValue) -> list[Violation]:
 
 
 _REQUIRED = {"inputSchema": 'an object whose "type" is "object"', "name": "a string"}
-"""Required properties, with what they are expected to be."""
+"""Required properties, with descriptions of their expected values."""
 
 
-def _type_fault(location: str, expected: str, value: JsonValue) -> Violation:
-    found = Values(hidden=False).describe(value)
-    return _fault(location, "type", f"expected {expected}, found {found}")
+def _build_type_fault(location: str, expected: str, value: JsonValue) -> Violation:
+    description = Values(hidden=False).describe(value)
+    return _build_fault(location, "type", f"expected {expected}, found {description}")
 
 
-def _fault(location: str, keyword: str, message: str) -> Violation:
+def _build_fault(location: str, keyword: str, message: str) -> Violation:
     return Violation(location, "", keyword, keyword.upper(), message, spec_url=_SPEC_URL)
 
 
-def _invalid(faults: tuple[Violation, ...]) -> RequestError:
-    first = faults[0]
-    at = f" (at {first.instance_location})" if first.instance_location else ""
+def _build_error(faults: tuple[Violation, ...]) -> RequestError:
+    first_fault = faults[0]
+    location = f" (at {first_fault.instance_location})" if first_fault.instance_location else ""
     return RequestError(
         ErrorReason.INVALID_TOOL,
-        f"invalid tool definition: {first.message}{at}",
-        {"code": first.code, "pointer": first.instance_location},
+        f"invalid tool definition: {first_fault.message}{location}",
+        {"code": first_fault.code, "pointer": first_fault.instance_location},
         faults,
     )
 
 
 def error_as_violations(error: RequestError, location: str) -> tuple[Violation, ...]:
-    """Return *error*, about the part of a definition at *location*, as violations."""
+    """Return the *error* of a part of a definition, at *location*, as violations."""
     if not error.violations:
         return (Violation(location, "", "", error.reason.value, error.message),)
     return tuple(
@@ -424,6 +433,6 @@ def error_as_violations(error: RequestError, location: str) -> tuple[Violation, 
 
 
 def duplicate_names(names: Iterable[str]) -> frozenset[str]:
-    """Return those of *names* that occur more than once; "" stands for no name."""
+    """Return the *names* that occur more than once. "" is ignored."""
     counts = Counter(name for name in names if name)
     return frozenset(name for name, count in counts.items() if count > 1)

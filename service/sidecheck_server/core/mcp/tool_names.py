@@ -1,4 +1,4 @@
-"""Checks tool names on their own: rules, duplicates, collisions, and the SDK's warnings."""
+"""Checks tool names: rules, duplicates, collisions, warnings of the Python SDK."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ _SDK_INVALID_CHARACTER = re.compile(r"[^A-Za-z0-9._-]")
 _SANITIZED_LONGEST = 64
 _UNSAFE_CHARACTER = re.compile(r"[^A-Za-z0-9_-]")
 
-#: Names that keep all rules and of which the SDK does not warn; most names do.
+#: Names that satisfy all rules and cause no warning of the SDK, as most names do.
 _PLAIN = re.compile(r"[A-Za-z_](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9_])?")
 
 _NO_FAULT = Fault((), "")
@@ -42,14 +42,18 @@ _RULES_STEPS = 400
 
 @dataclass(slots=True)
 class CheckedName:
-    """Outcome of one name. Not frozen, since a frozen one takes far longer to create."""
+    """Outcome of the check of one name.
 
-    #: Its instance locations are "", since the name is the whole instance.
+    Not frozen, since a frozen dataclass takes far longer to create.
+    """
+
+    #: Verdict with the instance location "", since the name is the whole instance.
     verdict: Verdict
-    #: Whether the Python SDK accepts the name, and its warnings.
+    #: Whether the Python SDK accepts the name.
     sdk_valid: bool
+    #: Warnings of the Python SDK, word for word.
     sdk_warnings: tuple[str, ...]
-    #: See `sanitize_name`.
+    #: Result of `sanitize_name`.
     sanitized: str
 
 
@@ -64,25 +68,25 @@ class Collision:
 
 @dataclass(frozen=True, slots=True)
 class CheckedNames:
-    """Outcome of several names."""
+    """Outcome of the check of several names."""
 
     #: One outcome for each name, in order.
     names: tuple[CheckedName, ...]
-    #: Ordered by the index of the first name of each.
+    #: Collisions, ordered by the smallest index in each.
     collisions: tuple[Collision, ...]
 
 
 def check_names(names: Sequence[str], context: Context, limits: ReportLimits) -> CheckedNames:
-    """Check each of *names* by the rules on names, and all of them for collisions.
+    """Check *names* by the rules on names, and for duplicates and collisions.
 
     A name that occurs more than once has a violation at each occurrence.
 
     Raises:
         Exhausted: the budget of *context* is spent.
     """
-    *_, checked = check_names_in_steps(names, context, limits)
-    assert checked is not None
-    return checked
+    *_, checked_names = check_names_in_steps(names, context, limits)
+    assert checked_names is not None
+    return checked_names
 
 
 def check_names_in_steps(
@@ -90,7 +94,7 @@ def check_names_in_steps(
 ) -> Iterator[CheckedNames | None]:
     """Yield None after each of *names*, and finally the result of `check_names`.
 
-    Ten thousand unusual names take a second; the caller may yield to other work between.
+    Ten thousand unusual names take a second, so the caller may run other work in between.
 
     Raises:
         Exhausted: the budget of *context* is spent.
@@ -114,16 +118,16 @@ def check_names_in_steps(
             outcomes[name] = CheckedName(VALID, sdk_valid=True, sdk_warnings=(), sanitized=name)
         else:
             spend(context.budget, _RULES_STEPS)
-            valid, warnings = sdk_warnings(name)
+            is_valid, warnings = sdk_warnings(name)
             verdict = checker.verdict(name, len(occurrences))
-            outcomes[name] = CheckedName(verdict, valid, warnings, sanitize_name(name))
+            outcomes[name] = CheckedName(verdict, is_valid, warnings, sanitize_name(name))
         yield None
-    collisions = tuple(_collisions(indexes, outcomes))
+    collisions = tuple(_find_collisions(indexes, outcomes))
     yield CheckedNames(tuple(outcomes[name] for name in names), collisions)
 
 
 class _NameChecker:
-    """Applies the rules to names; equal violations and verdicts are shared."""
+    """Applies the rules to names. Equal violations and verdicts share an object."""
 
     __slots__ = ("_checks", "_context", "_limits", "_verdicts", "_violations")
 
@@ -135,31 +139,31 @@ class _NameChecker:
         self._limits = limits
         #: Violations without a suggestion, by code and message.
         self._violations: dict[tuple[str, str], Violation] = {}
-        #: Verdicts by the identities of their violations, which the dict above keeps alive.
+        #: Verdicts by the identities of their violations; `_violations` keeps these alive.
         self._verdicts: dict[tuple[int, ...], Verdict] = {}
 
     def verdict(self, name: str, occurrences: int) -> Verdict:
-        """Return the verdict on *name*, which occurs so often among the names."""
+        """Return the verdict on *name* with that number of occurrences."""
         tool = {"name": name}
         violations = []
-        shareable = occurrences == 1
+        is_shareable = occurrences == 1
         for check, template in self._checks:
             for fault in check(tool, self._context):
                 assert isinstance(fault, Fault)
-                shareable = shareable and not fault.suggestion
-                violations.append(self._violation(template, fault.message, fault.suggestion))
+                is_shareable = is_shareable and not fault.suggestion
+                violations.append(self._get_violation(template, fault.message, fault.suggestion))
         if occurrences > 1:
             message = f"the name occurs {occurrences} times; names of tools should be unique"
             violations.append(NO_DUPLICATES.violation(Fault((), message), self._context.version))
-        if not shareable:
-            return self._bounded(violations)
+        if not is_shareable:
+            return self._build_verdict(violations)
         key = tuple(map(id, violations))
         verdict = self._verdicts.get(key)
         if verdict is None:
-            verdict = self._verdicts[key] = self._bounded(violations)
+            verdict = self._verdicts[key] = self._build_verdict(violations)
         return verdict
 
-    def _violation(self, template: Violation, message: str, suggestion: str) -> Violation:
+    def _get_violation(self, template: Violation, message: str, suggestion: str) -> Violation:
         violation = None if suggestion else self._violations.get((template.code, message))
         if violation is None:
             violation = Violation(
@@ -176,24 +180,24 @@ class _NameChecker:
                 self._violations[template.code, message] = violation
         return violation
 
-    def _bounded(self, violations: list[Violation]) -> Verdict:
+    def _build_verdict(self, violations: list[Violation]) -> Verdict:
         findings = Findings(self._context, self._limits)
         for violation in violations:
             findings.add(violation)
         return findings.verdict()
 
 
-def _collisions(
+def _find_collisions(
     indexes: dict[str, list[int]], outcomes: dict[str, CheckedName]
 ) -> Iterator[Collision]:
-    """Yield the collisions; each involves a name that sanitizing changes."""
+    """Yield the collisions. Each has at least one name that sanitizing changed."""
     changed_by_result: dict[str, list[str]] = {}
     for name, outcome in outcomes.items():
         if outcome.sanitized != name:
             changed_by_result.setdefault(outcome.sanitized, []).append(name)
     collisions = []
-    for sanitized, changed in changed_by_result.items():
-        names = [sanitized, *changed] if sanitized in indexes else changed
+    for sanitized, changed_names in changed_by_result.items():
+        names = [sanitized, *changed_names] if sanitized in indexes else changed_names
         if len(names) > 1:
             members = sorted(index for name in names for index in indexes[name])
             collisions.append(Collision(sanitized, tuple(members)))
@@ -201,9 +205,9 @@ def _collisions(
 
 
 def sanitize_name(name: str) -> str:
-    """Return *name* changed to 1 to 64 of the characters ``A-Za-z0-9_-``.
+    """Return *name* as 1 to 64 characters of ``A-Za-z0-9_-``.
 
-    Other characters become ``_``, an empty name becomes ``_``, and a longer name is cut.
+    Other characters become ``_``, an empty name becomes ``_``, and a longer name is truncated.
     """
     return _UNSAFE_CHARACTER.sub("_", name[:_SANITIZED_LONGEST]) or "_"
 
@@ -211,7 +215,7 @@ def sanitize_name(name: str) -> str:
 def sdk_warnings(name: str) -> tuple[bool, tuple[str, ...]]:
     """Return whether the Python SDK accepts *name*, and its warnings, word for word.
 
-    They are those of release 2.3.0.
+    Source: release 2.3.0.
     """
     if not name:
         return False, ("Tool name cannot be empty",)
@@ -230,11 +234,13 @@ def sdk_warnings(name: str) -> tuple[bool, tuple[str, ...]]:
                 f"Tool name starts or ends with a {noun}, "
                 "which may cause parsing issues in some contexts"
             )
-    valid = _SDK_VALID.fullmatch(name) is not None
-    if not valid:
-        invalid = ", ".join(map(repr, dict.fromkeys(_SDK_INVALID_CHARACTER.findall(name))))
-        warnings.append(f"Tool name contains invalid characters: {invalid}")
+    is_valid = _SDK_VALID.fullmatch(name) is not None
+    if not is_valid:
+        invalid_characters = ", ".join(
+            map(repr, dict.fromkeys(_SDK_INVALID_CHARACTER.findall(name)))
+        )
+        warnings.append(f"Tool name contains invalid characters: {invalid_characters}")
         warnings.append(
             "Allowed characters are: A-Z, a-z, 0-9, underscore (_), dash (-), and dot (.)"
         )
-    return valid, tuple(warnings)
+    return is_valid, tuple(warnings)

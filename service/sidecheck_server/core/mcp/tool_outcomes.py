@@ -1,4 +1,4 @@
-"""Outcomes of checking several tool definitions: one for each, independent of the others."""
+"""Splits a text into tool definitions, and reports an outcome for each of them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -31,9 +31,9 @@ __all__ = [
 _SPEC_URL = Clause("server/tools", "listing-tools").url(DEFAULT_VERSION)
 
 _READABLE_DEPTH = 400
-"""Nesting up to which a text can be split; decoders run out of stack beyond.
+"""Largest nesting of a text that is split; deeper texts overflow the stack of decoders.
 
-It is above the limits, so that a tool that exceeds them is rejected on its own.
+It exceeds the limits, so that a tool that nests too deep is rejected individually.
 """
 
 
@@ -43,18 +43,18 @@ class ListedTool:
 
     #: JSON Pointer to it in the text.
     pointer: str
-    #: Its own text, byte for byte.
+    #: Its JSON text, byte for byte.
     json: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class ToolsList:
-    """Tool definitions of a text, and what is around them."""
+    """Tool definitions of a text, and the result or message that contains them."""
 
-    #: The definitions in their order, unchecked.
+    #: The unchecked definitions, in order.
     tools: tuple[ListedTool, ...]
-    #: The result or message that contains them, with an empty list in their place; None if
-    #: the text consists of definitions alone.
+    #: The result or message, with an empty list of tools. None if the text has only
+    #: definitions.
     container: ToolList | ProtocolMessage | None = None
 
 
@@ -65,9 +65,8 @@ def read_tools_list(text: bytes, limits: Limits) -> ToolsList:
     in its JSON-RPC response.
 
     Raises:
-        RequestError: INVALID_TOOL, with a violation for each fault outside of the
-            definitions, or LIMIT_EXCEEDED if *text* nests too deep to be read or has too
-            many definitions.
+        RequestError: INVALID_TOOL, with a violation for each fault outside the definitions;
+            LIMIT_EXCEEDED if *text* nests too deep to be split or has too many definitions.
     """
     depth = nesting_depth(text)
     if depth > max(_READABLE_DEPTH, limits.schema_depth):
@@ -79,59 +78,67 @@ def read_tools_list(text: bytes, limits: Limits) -> ToolsList:
         decode(text, max_depth=depth)
     except MalformedError as error:
         faults = error.violations
-        # Other faults leave no text to split.
+        # A text with other faults cannot be split.
         if any(fault.code != "DUPLICATE_KEY" for fault in faults):
-            raise _invalid(faults) from None
+            raise _build_error(faults) from None
     tools_list = _split(text, limits)
-    # A duplicate key inside of a definition is a fault of that definition alone.
+    # A duplicate key in a definition is a fault of that definition alone.
     pointers = frozenset(tool.pointer for tool in tools_list.tools)
-    outside = tuple(fault for fault in faults if not _is_within(fault, pointers))
-    if outside:
-        raise _invalid(outside)
+    outer_faults = tuple(fault for fault in faults if not _is_within(fault, pointers))
+    if outer_faults:
+        raise _build_error(outer_faults)
     return tools_list
 
 
 def _split(text: bytes, limits: Limits) -> ToolsList:
-    value = _parts(text)
+    value = _split_value(text)
     if isinstance(value, list):
-        return ToolsList(_items(text, "", limits))
+        return ToolsList(_split_tools(text, "", limits))
     properties = value if isinstance(value, dict) else {}
     if "inputSchema" not in properties:
         if "tools" in properties:
-            tools, rest = _split_result(properties, "", limits)
-            return ToolsList(tools, ToolList(rest))
+            tools, container_text = _split_result(properties, "", limits)
+            return ToolsList(tools, ToolList(container_text))
         if "result" in properties:
-            tools, rest = _split_result(_parts(bytes(properties["result"])), "/result", limits)
-            response = encode_json({**properties, "result": msgspec.Raw(rest)})
+            tools, container_text = _split_result(
+                _split_value(bytes(properties["result"])), "/result", limits
+            )
+            response = encode_json({**properties, "result": msgspec.Raw(container_text)})
             return ToolsList(tools, ProtocolMessage(response, request_method="tools/list"))
         if "jsonrpc" in properties:
-            raise _invalid((_fault("", "TOOLS_MISSING", "the message has no result"),))
+            raise _build_error((_build_fault("", "TOOLS_MISSING", "the message has no result"),))
     return ToolsList((ListedTool("", text.strip()),))
 
 
 def _split_result(value: Any, pointer: str, limits: Limits) -> tuple[tuple[ListedTool, ...], bytes]:
     """Return the tools of *value*, a result at *pointer*, and its text without them."""
     if not isinstance(value, dict) or "tools" not in value:
-        raise _invalid((_fault(pointer, "TOOLS_MISSING", 'the result has no property "tools"'),))
-    tools = _items(bytes(value["tools"]), f"{pointer}/tools", limits)
+        raise _build_error(
+            (_build_fault(pointer, "TOOLS_MISSING", 'the result has no property "tools"'),)
+        )
+    tools = _split_tools(bytes(value["tools"]), f"{pointer}/tools", limits)
     return tools, encode_json({**value, "tools": []})
 
 
-def _parts(text: bytes) -> list[msgspec.Raw] | dict[str, msgspec.Raw] | None:
-    """Return the items or properties of the JSON *text*, None for other values.
+def _split_value(text: bytes) -> list[msgspec.Raw] | dict[str, msgspec.Raw] | None:
+    """Return the items or properties of the JSON *text* as texts, None for scalars.
 
-    They are not read: there are numbers that no double holds.
+    Texts preserve numbers that a double cannot represent.
     """
     if not text.lstrip().startswith((b"[", b"{")):
         return None
     return msgspec.json.decode(text, type=list[msgspec.Raw] | dict[str, msgspec.Raw])
 
 
-def _items(text: bytes, pointer: str, limits: Limits) -> tuple[ListedTool, ...]:
-    value = _parts(text)
+def _split_tools(text: bytes, pointer: str, limits: Limits) -> tuple[ListedTool, ...]:
+    value = _split_value(text)
     if not isinstance(value, list):
-        raise _invalid(
-            (_fault(pointer, "TOOLS_NOT_A_LIST", '"tools" must be an array of tool definitions'),)
+        raise _build_error(
+            (
+                _build_fault(
+                    pointer, "TOOLS_NOT_A_LIST", '"tools" must be an array of tool definitions'
+                ),
+            )
         )
     if len(value) > limits.batch_items:
         raise limit_exceeded_error("batch_items", limits.batch_items, "the tools", len(value))
@@ -148,29 +155,29 @@ def _is_within(fault: Violation, pointers: frozenset[str]) -> bool:
     return True
 
 
-def _fault(location: str, code: str, message: str) -> Violation:
+def _build_fault(location: str, code: str, message: str) -> Violation:
     return Violation(location, "", "", code, message, spec_url=_SPEC_URL)
 
 
-def _invalid(faults: tuple[Violation, ...]) -> RequestError:
-    first = faults[0]
+def _build_error(faults: tuple[Violation, ...]) -> RequestError:
+    first_fault = faults[0]
     return RequestError(
         ErrorReason.INVALID_TOOL,
-        f"invalid list of tools: {first.message}",
-        {"code": first.code, "pointer": first.instance_location},
+        f"invalid list of tools: {first_fault.message}",
+        {"code": first_fault.code, "pointer": first_fault.instance_location},
         faults,
     )
 
 
 class Disposition(StrEnum):
-    """What a client that follows the specification does with a tool."""
+    """Handling of a tool by a client that follows the specification."""
 
     #: Use the tool.
     KEEP = "keep"
     #: Use the tool; it has warnings.
     WARN = "warn"
-    #: Ignore the tool, and use the others: it has errors, or a schema that nothing validates
-    #: against, which clients should reject (2026-07-28, basic#ref-resolution).
+    #: Ignore the tool, and use the other tools. It has errors or a schema that cannot be
+    #: compiled, which clients should reject (2026-07-28, basic#ref-resolution).
     DROP = "drop"
 
 
@@ -179,13 +186,13 @@ _DISPOSITIONS = {Severity.ERROR: Disposition.DROP, Severity.WARNING: Disposition
 
 @dataclass(frozen=True, slots=True)
 class CheckedTool:
-    """Outcome of one tool definition."""
+    """Outcome of the check of one tool definition."""
 
-    #: Name of the tool, or "" if it has none.
+    #: Name of the tool, or "".
     name: str
     #: JSON Pointer to the definition in the text that lists the tools.
     pointer: str
-    #: Instance locations start at the definition.
+    #: Verdict with instance locations relative to the definition.
     verdict: Verdict
     disposition: Disposition
 
@@ -195,27 +202,25 @@ class CheckedTool:
         return self.disposition is not Disposition.DROP
 
 
+# Decision 0027: registration, CheckTools and `sidecheck check` share this check.
 def tool_outcomes(
     outcomes: Sequence[CheckReport], pointers: Iterable[str], duplicate_message: str
 ) -> Iterator[CheckedTool]:
-    """Yield the outcome of each tool of a list, whose definitions stand at *pointers*.
+    """Yield the outcome of each tool of a list, with definitions at *pointers*.
 
-    Tools whose name is not unique get a violation with *duplicate_message*.
+    A tool whose name is not unique gets a violation with *duplicate_message*.
     """
     duplicates = duplicate_names(outcome.name for outcome in outcomes)
     for outcome in outcomes:
         if outcome.name in duplicates:
             outcome.findings.report(NO_DUPLICATES, (), Fault(("name",), duplicate_message))
     for outcome, pointer in zip(outcomes, pointers, strict=True):
-        yield _checked_tool(outcome, pointer)
+        findings = outcome.findings
+        disposition = _choose_disposition(findings)
+        yield CheckedTool(outcome.name, pointer, findings.verdict(), disposition)
 
 
-def _checked_tool(outcome: CheckReport, pointer: str) -> CheckedTool:
-    findings = outcome.findings
-    return CheckedTool(outcome.name, pointer, findings.verdict(), _disposition(findings))
-
-
-def _disposition(findings: Findings) -> Disposition:
+def _choose_disposition(findings: Findings) -> Disposition:
     if findings.has_unusable_schema:
         return Disposition.DROP
     severity = findings.highest_severity

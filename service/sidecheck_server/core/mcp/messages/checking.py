@@ -1,7 +1,7 @@
-"""Checks messages and batches: the envelope, then the contents by the kind of message.
+"""Checks messages and batches: first the envelope, then the contents.
 
-Requests and notifications are checked by their method, results by the method of their request,
-and errors by their code.
+The method of a request or notification determines the check of its contents; for a result it is
+the method of the request, and for an error the code.
 """
 
 import re
@@ -23,14 +23,14 @@ from sidecheck_server.core.mcp.methods import PLAIN_PROPERTIES, Method, find_met
 from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup, check_value
 from sidecheck_server.core.mcp.rules import input_required, negotiation, responses, tasks
 from sidecheck_server.core.mcp.rules import messages as message_rules
-from sidecheck_server.core.mcp.rules.capabilities import declared_in
+from sidecheck_server.core.mcp.rules.capabilities import read_client_capabilities
 from sidecheck_server.core.mcp.rules.rule import Fault, Path
 from sidecheck_server.core.mcp.tool_definitions import protocol_form
 from sidecheck_server.core.payload import encode_json
 
 __all__ = ["check_messages"]
 
-# Attribute access on an enumeration takes longer than comparing.
+# Access to a member of an enumeration takes longer than a comparison.
 _REQUEST, _NOTIFICATION, _RESULT_KIND, _ERROR_KIND = (
     Kind.REQUEST,
     Kind.NOTIFICATION,
@@ -38,7 +38,7 @@ _REQUEST, _NOTIFICATION, _RESULT_KIND, _ERROR_KIND = (
     Kind.ERROR,
 )
 #: The only version with batches.
-_BATCHES = "2025-03-26"
+_BATCH_VERSION = "2025-03-26"
 _MESSAGE_STEPS = 100
 
 _RESPONSES = (Kind.RESULT, Kind.ERROR)
@@ -52,10 +52,10 @@ def check_messages(
     *,
     item_methods: tuple[str, ...] = (),
 ) -> tuple[Message, ...]:
-    """Add to *findings* the violations of *value*, a message or a batch; return the messages.
+    """Check *value*, a message or a batch, and return its messages.
 
-    *request_method* is the method of the request that a response belongs to, or "", and
-    *item_methods* are those of the first messages of a batch.
+    Violations are added to *findings*. For a response, *request_method* is the method of its
+    request, or ""; *item_methods* are the same for the first messages of a batch.
 
     Raises:
         Exhausted: the budget of the context is spent.
@@ -74,7 +74,7 @@ def _check_batch(
     value: list[Any], request_methods: tuple[str, ...], findings: Findings, schemas: SchemaLookup
 ) -> tuple[Message, ...]:
     version = findings.context.version
-    if version != _BATCHES:
+    if version != _BATCH_VERSION:
         text = f"expected one message, found an array of {count_noun(len(value), 'item')}"
         findings.report(message_rules.BATCH_UNSUPPORTED, (), Fault((), text))
         return (Message(Kind.BROKEN, (), value),)
@@ -96,15 +96,15 @@ def _check_batch(
 
 
 def _report_mixed_batch(messages: tuple[Message, ...], findings: Findings) -> None:
-    """Report the first message that may not be in a batch with those before it."""
+    """Report the first message that must not be in a batch with the previous ones."""
     readable = [message for message in messages if message.kind is not Kind.BROKEN]
     for message in readable:
         if (message.kind in _RESPONSES) is not (readable[0].kind in _RESPONSES):
-            found = "a response" if message.kind in _RESPONSES else f"a {message.kind}"
+            kind = "a response" if message.kind in _RESPONSES else f"a {message.kind}"
             expected = (
                 "responses" if readable[0].kind in _RESPONSES else "requests and notifications"
             )
-            text = f"expected only {expected} in this batch, found {found}"
+            text = f"expected only {expected} in this batch, found {kind}"
             findings.report(message_rules.BATCH_MIXED, message.path, Fault((), text))
             return
 
@@ -117,7 +117,7 @@ def _check_contents(
     if kind is _REQUEST or kind is _NOTIFICATION:
         _check_request(message, findings, schemas)
         return
-    if kind in _RESPONSES and _may_not_respond(findings.context):
+    if kind in _RESPONSES and _must_not_respond(findings.context):
         text = "expected a request or a notification of the client, found a response"
         findings.report(message_rules.CLIENT_RESPONSE, message.path, Fault((), text))
     if kind is _RESULT_KIND:
@@ -126,28 +126,28 @@ def _check_contents(
         _check_error(message, request_method, findings, schemas)
 
 
-def _may_not_respond(context: Context) -> bool:
-    """Return whether the sender is a client, and servers send no requests."""
+def _must_not_respond(context: Context) -> bool:
+    """Return whether the sender is a client in a version without server requests."""
     return context.sender is Sender.CLIENT and message_rules.CLIENT_RESPONSE.holds_in(
         context.version
     )
 
 
-#: Input for a task of the extension, in no retry.
+#: Method and property of input for a task of the extension, which is not a retry.
 _TASK_INPUT = ("tasks/update", "inputResponses")
 _PARAMS = ("params",)
 
 
 def _check_request(message: Message, findings: Findings, schemas: SchemaLookup) -> None:
     """Check a request or a notification."""
-    _adopt_capabilities(message.value.get("params"), findings)
+    _apply_declared_capabilities(message.value.get("params"), findings)
     context = findings.context
     name, value = message.method, message.value
     method = find_method(name, context.version, context.sender)
     if method is None:
         if not report_unknown_method(message, findings):
             return
-        # Its params may be those of the other side's method of that name.
+        # The other side may have a method of this name, whose params apply.
         method = find_method(name, context.version)
     else:
         check_capabilities(method, message, findings)
@@ -176,15 +176,15 @@ def _check_request(message: Message, findings: Findings, schemas: SchemaLookup) 
             _report_misplaced_retry(message, params, findings)
 
 
-def _adopt_capabilities(params: Any, findings: Findings) -> None:
-    """Let the capabilities apply that the request with *params* declares itself.
+def _apply_declared_capabilities(params: Any, findings: Findings) -> None:
+    """Set the client's capabilities in the context to those that *params* declare.
 
-    Since 2026-07-28 they hold for that request and its response, whatever others declare.
+    Since 2026-07-28 each request declares the capabilities for itself and its response.
     """
     context = findings.context
     if context.version < FIRST_STATELESS:
         return
-    declared = declared_in(params)
+    declared = read_client_capabilities(params)
     if declared is not None and declared != context.client_capabilities:
         findings.context = replace(context, client_capabilities=declared)
 
@@ -192,7 +192,7 @@ def _adopt_capabilities(params: Any, findings: Findings) -> None:
 def _needs_meta(method: str, context: Context) -> bool:
     """Return whether a request of the unknown *method* must have a `_meta`.
 
-    A request of the server, or a notification with an id, has another fault.
+    Other rules report a request of the server, and a notification with an id.
     """
     return (
         context.version >= FIRST_STATELESS
@@ -219,16 +219,16 @@ _RESULT, _ERROR, _DATA = ("result",), ("error",), ("data",)
 def _check_result(
     message: Message, request_method: str, findings: Findings, schemas: SchemaLookup
 ) -> None:
-    """Check the result of a request of *request_method*; "" if that is unknown."""
-    method = _method_of_request(message, request_method, findings)
+    """Check the result of a request of *request_method*, "" if unknown."""
+    method = _find_request_method(message, request_method, findings)
     result = message.value["result"]
-    _adopt_capabilities(findings.context.request, findings)
+    _apply_declared_capabilities(findings.context.request, findings)
     if type(result) is not dict or (method is not None and not method.is_request):
         return
     version = findings.context.version
     type_ = "Result" if method is None or method.result is None else method.result
     if version >= FIRST_STATELESS:
-        type_ = _declared_result_type(message, method, type_, findings)
+        type_ = _select_result_type(message, method, type_, findings)
     elif (
         method is not None
         and method.needs_as_task is not None
@@ -239,27 +239,27 @@ def _check_result(
     if type_ == "EmptyResult":
         _report_data(message, result, findings)
     elif type_ == "ListToolsResult":
-        result = _with_protocol_forms(result, findings, message.path + _RESULT)
+        result = _apply_protocol_forms(result, findings, message.path + _RESULT)
     check_value(result, type_, findings, schemas, message.path + _RESULT)
 
 
 def _report_data(message: Message, result: dict[str, Any], findings: Findings) -> None:
     """Report properties in the *result* of a method whose results are empty."""
-    surplus = len(result) - ("_meta" in result)
-    if surplus:
+    property_count = len(result) - ("_meta" in result)
+    if property_count:
         rule = responses.EMPTY_RESULT_WITH_DATA
         if message.method == "ping":
             rule = responses.PING_RESULT_NOT_EMPTY
-        properties = count_noun(surplus, "property")
+        properties = count_noun(property_count, "property")
         text = f"expected an empty result of {message.method}, found {properties}"
         findings.report(rule, message.path + _RESULT, Fault((), text))
 
 
-def _with_protocol_forms(result: dict[str, Any], findings: Findings, path: Path) -> dict[str, Any]:
+def _apply_protocol_forms(result: dict[str, Any], findings: Findings, path: Path) -> dict[str, Any]:
     """Return a ``tools/list`` result with its tools in the form of the protocol.
 
-    What differs from it is one violation for all nulls of a tool and one for all names, as
-    where a tools list is checked by itself.
+    As in the check of a tools list alone, a tool has one violation for all nulls and one for
+    all snake-case names.
     """
     tools = result.get("tools")
     if type(tools) is not list:
@@ -272,10 +272,10 @@ def _with_protocol_forms(result: dict[str, Any], findings: Findings, path: Path)
     return {**result, "tools": [form.value for form in forms]}
 
 
-def _declared_result_type(
+def _select_result_type(
     message: Message, method: Method | None, type_: str, findings: Findings
 ) -> str:
-    """Return the type of a result by its ``resultType``; *type_* if it is complete."""
+    """Return the type of a result by its ``resultType``; *type_* for "complete"."""
     result = message.value["result"]
     declared = result.get("resultType")
     if declared == "input_required":
@@ -287,11 +287,11 @@ def _declared_result_type(
     if method is not None and method.extension:
         return type_
     if declared == "task":
-        return _created_task_type(message, method, findings)
+        return _select_task_result_type(message, method, findings)
     if isinstance(declared, str) and declared != "complete":
         return "Result"
     if method is not None and method.may_request_input:
-        # A request for input without its type has only that fault.
+        # Without its resultType, a request for input has only this one fault.
         requests_input = "inputRequests" in result or (
             declared != "complete" and "requestState" in result
         )
@@ -299,8 +299,8 @@ def _declared_result_type(
     return type_
 
 
-def _created_task_type(message: Message, method: Method | None, findings: Findings) -> str:
-    """Return the type of a result of the type "task", which the extension defines."""
+def _select_task_result_type(message: Message, method: Method | None, findings: Findings) -> str:
+    """Return the type of a result with the ``resultType`` "task" of the extension."""
     if method is None or method.name == _CREATES_TASKS:
         return "CreateTaskResult"
     text = f"{method.name} must not be answered with a task"
@@ -312,8 +312,8 @@ def _created_task_type(message: Message, method: Method | None, findings: Findin
 def _check_error(
     message: Message, request_method: str, findings: Findings, schemas: SchemaLookup
 ) -> None:
-    """Check the error response to a request of *request_method*; "" if that is unknown."""
-    method = _method_of_request(message, request_method, findings)
+    """Check the error response to a request of *request_method*, "" if unknown."""
+    method = _find_request_method(message, request_method, findings)
     if method is not None:
         report_missing_list(method, message, findings)
     error = message.value["error"]
@@ -334,7 +334,7 @@ def _check_error(
 
 
 def _check_initialize_error(error: dict[str, Any], findings: Findings, path: Path) -> None:
-    """Report an error of a server without ``initialize`` that names no version."""
+    """Report an error to ``initialize`` without the versions that the server supports."""
     rule = negotiation.INITIALIZE_ERROR_WITHOUT_VERSIONS
     if error["code"] == METHOD_NOT_FOUND and rule.holds_in(findings.context.version):
         text = encode_json(error)
@@ -344,21 +344,19 @@ def _check_initialize_error(error: dict[str, Any], findings: Findings, path: Pat
             findings.report(rule, path, fault)
 
 
-def _method_of_request(message: Message, request_method: str, findings: Findings) -> Method | None:
-    """Return the method of the request that *message* responds to, or None if unknown."""
+def _find_request_method(
+    message: Message, request_method: str, findings: Findings
+) -> Method | None:
+    """Return the method that *message* responds to, or None; store and check its name."""
     if not request_method:
         return None
     context = findings.context
     message.method = request_method
-    method = find_method(request_method, context.version, _requester(context)) or find_method(
+    requester = None if context.sender is None else context.sender.peer
+    method = find_method(request_method, context.version, requester) or find_method(
         request_method, context.version
     )
     if method is not None and not method.is_request:
         text = f"{request_method} is a notification, which has no response"
         findings.report(message_rules.NOTIFICATION_ANSWERED, message.path, Fault((), text))
     return method
-
-
-def _requester(context: Context) -> Sender | None:
-    """Return the sender of the request that a response belongs to, or None if unknown."""
-    return None if context.sender is None else context.sender.peer

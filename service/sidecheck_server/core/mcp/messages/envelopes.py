@@ -22,20 +22,23 @@ class Kind(StrEnum):
     #: None of these, or ambiguous.
     BROKEN = "broken"
 
-    # That of enumerations is a function in Python.
+    # Enumerations have a slower `__hash__`, written in Python.
     __hash__ = str.__hash__
 
 
 @dataclass(slots=True)
 class Message:
-    """A message and its kind. Not frozen, since a frozen one takes far longer to create."""
+    """A message and its kind.
+
+    Not frozen, since a frozen dataclass takes far longer to create.
+    """
 
     kind: Kind
     #: Path in the payload: () or, in a batch, its index.
     path: Path
     #: The decoded message.
     value: Any
-    #: Id of the message, if it is a valid one.
+    #: Id of the message, or None if it is missing or invalid.
     id: str | int | None = None
     #: Method of the message or, for a response, of its request; "" if unknown.
     method: str = ""
@@ -43,22 +46,22 @@ class Message:
 
 #: First version in which an error response may have no id.
 _OPTIONAL_ID_SINCE = "2025-11-25"
-#: Codes of errors about requests whose id could not be read.
+#: Codes of errors about requests with an unreadable id.
 _UNREADABLE_CODES = (-32700, -32600)
 _MISSING = object()
-# Attribute access on an enumeration takes longer than creating a message.
+# Access to a member of an enumeration takes longer than creating a message.
 _REQUEST, _NOTIFICATION, _RESULT = Kind.REQUEST, Kind.NOTIFICATION, Kind.RESULT
 
 
 def read_message(value: Any, path: Path, findings: Findings) -> Message:
-    """Return the message of *value*, at *path*, and report the faults of its envelope.
+    """Read the message *value* at *path*, and report the faults of its envelope.
 
-    Params and results of the wrong JSON type are reported here, and not by the checks of
-    the contents.
+    This also reports params and results of the wrong JSON type; the checks of the contents do
+    not.
     """
     if type(value) is not dict:
-        found = _describe(value, findings)
-        _report(findings, message_rules.NOT_OBJECT, path, (), f"expected a message, found {found}")
+        message = f"expected a message, found {_describe(value, findings)}"
+        _report(findings, message_rules.NOT_OBJECT, path, (), message)
         return Message(Kind.BROKEN, path, value)
     if value.get("jsonrpc") != "2.0":
         _report_version(value, path, findings)
@@ -74,7 +77,7 @@ def read_message(value: Any, path: Path, findings: Findings) -> Message:
 
 
 def _read_request(value: dict[str, Any], path: Path, findings: Findings) -> Message:
-    """Return the request or notification of *value*."""
+    """Read the request or notification *value*."""
     method = value["method"]
     if "result" in value or "error" in value:
         name = "result" if "result" in value else "error"
@@ -82,8 +85,7 @@ def _read_request(value: dict[str, Any], path: Path, findings: Findings) -> Mess
         _report(findings, message_rules.METHOD_WITH_ANSWER, path, (name,), message)
         return Message(Kind.BROKEN, path, value)
     if type(method) is not str:
-        found = _describe(method, findings)
-        message = f"expected the name of a method, found {found}"
+        message = f"expected the name of a method, found {_describe(method, findings)}"
         _report(findings, message_rules.METHOD_TYPE, path, ("method",), message)
         return Message(Kind.BROKEN, path, value)
     params = value.get("params", _MISSING)
@@ -93,12 +95,11 @@ def _read_request(value: dict[str, Any], path: Path, findings: Findings) -> Mess
     if "id" not in value:
         return Message(_NOTIFICATION, path, value, None, method)
     if method.startswith("notifications/"):
-        found = _describe(value["id"], findings)
-        message = f"a notification must have no id, found {found}"
+        message = f"a notification must have no id, found {_describe(value['id'], findings)}"
         _report(findings, message_rules.NOTIFICATION_WITH_ID, path, ("id",), message)
-        # By JSON-RPC it is a request nevertheless, and due a response.
-        is_id = type(value["id"]) is int or type(value["id"]) is str
-        return Message(_REQUEST, path, value, value["id"] if is_id else None, method)
+        # JSON-RPC defines a message with an id as a request, which requires a response.
+        is_valid_id = type(value["id"]) is int or type(value["id"]) is str
+        return Message(_REQUEST, path, value, value["id"] if is_valid_id else None, method)
     id_ = value["id"]
     if type(id_) is not int and type(id_) is not str:
         id_ = _read_id(value, path, findings)
@@ -120,7 +121,7 @@ def _read_id(value: dict[str, Any], path: Path, findings: Findings) -> str | int
     id_ = value.get("id", _MISSING)
     if type(id_) is int or type(id_) is str:
         return id_
-    # In JSON Schema, and so in the published schema, 1.0 is an integer.
+    # JSON Schema, and so the published schema, defines 1.0 as an integer.
     if isinstance(id_, float) and id_.is_integer():
         return int(id_)
     if id_ is _MISSING:
@@ -136,10 +137,10 @@ def _read_id(value: dict[str, Any], path: Path, findings: Findings) -> str | int
 
 
 def _read_error_id(value: dict[str, Any], path: Path, findings: Findings) -> str | int | None:
-    """Return the id of an error response; it has none if no request could be read.
+    """Read the id of an error response, which lacks one if no request could be read.
 
-    JSON-RPC 2.0, section 5, requires null then. The published schemas forbid null and, until
-    2025-06-18, allow nothing else instead.
+    JSON-RPC 2.0, section 5, requires null in that case. The published schemas forbid null and,
+    until 2025-06-18, require an id in every case.
     """
     version = findings.context.version
     if "id" not in value:
@@ -173,6 +174,11 @@ def _report_version(value: dict[str, Any], path: Path, findings: Findings) -> No
 
 
 def _report(
-    findings: Findings, rule: Rule, path: Path, at: Path, message: str, suggestion: str = ""
+    findings: Findings,
+    rule: Rule,
+    path: Path,
+    inner_path: Path,
+    message: str,
+    suggestion: str = "",
 ) -> None:
-    findings.report(rule, path, Fault(at, message, suggestion))
+    findings.report(rule, path, Fault(inner_path, message, suggestion))

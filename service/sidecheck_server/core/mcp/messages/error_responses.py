@@ -26,7 +26,7 @@ __all__ = ["build_error_response"]
 _MAX_VIOLATIONS = 20
 """Largest number of violations in the data of an error."""
 
-#: First version in which an error response may have no id, rather than null.
+#: First version in which an error response may lack the id; earlier ones have null.
 _OPTIONAL_ID_SINCE = "2025-11-25"
 _MAX_VERSION_CHARACTERS = 64
 _RESPONSE_KEYS = frozenset({"result", "error"})
@@ -47,34 +47,34 @@ _METHOD_CODES = frozenset(
 def build_error_response(
     messages: Sequence[Message], verdict: Verdict, version: str, *, hide_values: bool = False
 ) -> bytes:
-    """Return the error response to *messages*, as JSON text, or b"" if none is due.
+    """Return the error response to *messages*, as JSON text, or b"" without one.
 
-    An error response is due for each request with an error in *verdict*, and for a text that
-    is not JSON, which has no messages; never for notifications and responses. A batch has an
-    array of responses.
+    Each request with an error in *verdict* gets an error response, and so does a text that is
+    not JSON and has no messages. Notifications and responses never get one. For a batch the
+    text is an array of responses.
 
     The ``data`` of an error list its first violations, ``{"violations": [{"code",
     "pointer", "message"}]}``, with pointers into the request, and ``truncated`` if there are
-    more. With *hide_values* no values of the message are repeated, except the id and those
-    that the protocol defines.
+    more. With *hide_values* the response repeats only the id and values that the protocol
+    defines.
     """
     errors = [violation for violation in verdict.violations if violation.severity is Severity.ERROR]
     if not errors:
         return b""
     if not messages:
-        not_json = any(error.code == "PAYLOAD_NOT_JSON" for error in errors)
-        code = PARSE_ERROR if not_json else INVALID_REQUEST
-        return _encode(_response(code, None, errors[0], errors, version))
+        is_not_json = any(error.code == "PAYLOAD_NOT_JSON" for error in errors)
+        code = PARSE_ERROR if is_not_json else INVALID_REQUEST
+        return _encode(_build_response(code, None, errors[0], errors, version))
     if messages[0].path == ():
-        response = _response_to(messages[0], errors, version, hide_values=hide_values)
+        response = _respond_to(messages[0], errors, version, hide_values=hide_values)
         return b"" if response is None else _encode(response)
     # A batch may have tens of thousands of messages, few of them with errors.
-    by_index = _errors_by_index(errors)
+    by_index = _group_by_index(errors)
     responses = [
         response
         for index in sorted(by_index)
         if (
-            response := _response_to(
+            response := _respond_to(
                 messages[index], by_index[index], version, hide_values=hide_values
             )
         )
@@ -83,8 +83,8 @@ def build_error_response(
     return _encode(responses) if responses else b""
 
 
-def _errors_by_index(errors: Iterable[Violation]) -> dict[int, list[Violation]]:
-    """Return *errors* in a batch by the index of the message, located in that message."""
+def _group_by_index(errors: Iterable[Violation]) -> dict[int, list[Violation]]:
+    """Return *errors* of a batch by index of the message, with locations in it."""
     by_index: dict[int, list[Violation]] = defaultdict(list)
     for error in errors:
         index, slash, inner = error.instance_location[1:].partition("/")
@@ -92,34 +92,34 @@ def _errors_by_index(errors: Iterable[Violation]) -> dict[int, list[Violation]]:
     return by_index
 
 
-def _response_to(
+def _respond_to(
     message: Message, errors: list[Violation], version: str, *, hide_values: bool
 ) -> dict[str, Any] | None:
-    """Return the response to *message*, or None if none is due."""
-    if not errors or not _is_due(message):
+    """Return the response to *message*, or None if it must not get one."""
+    if not errors or not _requires_response(message):
         return None
-    if of_envelope := [error for error in errors if error.code in _ENVELOPE_CODES]:
-        return _response(INVALID_REQUEST, message, of_envelope[0], errors, version)
-    requested = _other_version(message, version) if version >= FIRST_STATELESS else None
+    if envelope_errors := [error for error in errors if error.code in _ENVELOPE_CODES]:
+        return _build_response(INVALID_REQUEST, message, envelope_errors[0], errors, version)
+    requested = _find_other_version(message, version) if version >= FIRST_STATELESS else None
     if requested is not None and (requested in VERSIONS or not hide_values):
-        response = _response(UNSUPPORTED_VERSION, message, errors[0], errors, version)
+        response = _build_response(UNSUPPORTED_VERSION, message, errors[0], errors, version)
         response["error"]["data"] |= {"supported": [version], "requested": requested}
         return response
-    if of_method := [error for error in errors if error.code in _METHOD_CODES]:
-        return _response(METHOD_NOT_FOUND, message, of_method[0], errors, version)
-    return _response(INVALID_PARAMS, message, errors[0], errors, version)
+    if method_errors := [error for error in errors if error.code in _METHOD_CODES]:
+        return _build_response(METHOD_NOT_FOUND, message, method_errors[0], errors, version)
+    return _build_response(INVALID_PARAMS, message, errors[0], errors, version)
 
 
-def _is_due(message: Message) -> bool:
+def _requires_response(message: Message) -> bool:
     if message.kind is not Kind.BROKEN:
         return message.kind is Kind.REQUEST
-    # A possible response gets no response, lest two peers respond to each other for ever.
+    # Responding to a possible response could make two peers respond to each other endlessly.
     value = message.value
     return not isinstance(value, dict) or "method" in value or not _RESPONSE_KEYS & value.keys()
 
 
-def _other_version(message: Message, version: str) -> str | None:
-    """Return the protocol version that *message* requests, if it is not *version*."""
+def _find_other_version(message: Message, version: str) -> str | None:
+    """Return the protocol version that *message* requests; None if it is *version*."""
     params = message.value.get("params")
     if not isinstance(params, dict):
         return None
@@ -132,16 +132,16 @@ def _other_version(message: Message, version: str) -> str | None:
     return requested[:_MAX_VERSION_CHARACTERS]
 
 
-def _response(
+def _build_response(
     code: int,
     message: Message | None,
     main_error: Violation,
     errors: Sequence[Violation],
     version: str,
 ) -> dict[str, Any]:
-    """Return the response with *code* and the message of *main_error*, one of *errors*."""
+    """Return the response with *code*, the message of *main_error*, and all *errors*."""
     response: dict[str, Any] = {"jsonrpc": "2.0"}
-    id_ = None if message is None else _id_of(message)
+    id_ = None if message is None else _find_id(message)
     if id_ is not None or version < _OPTIONAL_ID_SINCE:
         response["id"] = id_
     response["error"] = {
@@ -152,7 +152,7 @@ def _response(
     return response
 
 
-def _id_of(message: Message) -> str | int | None:
+def _find_id(message: Message) -> str | int | None:
     if message.id is not None:
         return message.id
     value = message.value

@@ -1,4 +1,4 @@
-"""Checks methods of messages: known, allowed to the sender, covered by a capability."""
+"""Checks that the method of a message is known, allowed and declared."""
 
 from functools import lru_cache
 from typing import Any
@@ -25,12 +25,12 @@ __all__ = [
 
 _METHOD = ("method",)
 _LONGEST_METHOD = 64
-# Steps to compare a name with some forty others, which takes up to 180 us.
-_COMPARING_STEPS = 8_000
+# Steps to compare a name with about forty method names, which takes up to 180 us.
+_COMPARISON_STEPS = 8_000
 
 
 def check_capabilities(method: Method, message: Message, findings: Findings) -> None:
-    """Report what *message* needs to be declared and is known not to be."""
+    """Report capabilities and extensions that *message* needs and no side declared."""
     if method.extension and capabilities.lacks_extension(findings.context, method.extension):
         text = (
             f"{method.name} is a method of the extension {method.extension},"
@@ -44,10 +44,10 @@ def check_capabilities(method: Method, message: Message, findings: Findings) -> 
 
 
 def check_params_capabilities(name: str, params: Any, findings: Findings) -> None:
-    """Do the same for the *params* alone of the server's request *name*."""
+    """Check the capabilities that the server's request *name* with *params* needs."""
     method = find_method(name, findings.context.version, Sender.SERVER)
     if method is None:
-        # Since 2026-07-28 the request is part of a result, and has the same needs.
+        # Since 2026-07-28 the request is part of a result and needs the same capabilities.
         request = INPUT_REQUESTS[name]
         method = Method(name, Sender.SERVER, request.params, request.result, needs=request.needs)
     _check_needs(method, params, findings, (), ())
@@ -67,21 +67,21 @@ def _check_needs(
             context.version
         ):
             rule = capabilities.UNDECLARED_BY_CLIENT
-        findings.report(rule, method_path, Fault((), _undeclared(method.name, needs)))
+        findings.report(rule, method_path, Fault((), _describe_undeclared(method.name, needs)))
     needs = method.needs_as_task
     if needs is None or type(params) is not dict or "task" not in params:
         return
     if _lacks(needs, method, context):
         to_server = needs.side is Sender.SERVER
         rule = capabilities.TASK_TO_SERVER if to_server else capabilities.TASK_TO_CLIENT
-        message = _undeclared(f"{method.name} as a task", needs)
+        message = _describe_undeclared(f"{method.name} as a task", needs)
         findings.report(rule, params_path, Fault(("task",), message))
 
 
 def _lacks(needs: Need, method: Method, context: Context) -> bool:
-    """Return whether the capability is known not to be declared."""
-    of_server = needs.side is Sender.SERVER
-    declared = context.server_capabilities if of_server else context.client_capabilities
+    """Return whether the side that needs the capability certainly did not declare it."""
+    is_server = needs.side is Sender.SERVER
+    declared = context.server_capabilities if is_server else context.client_capabilities
     if declared is None or capabilities.is_declared(declared, needs.path):
         return False
     if context.sender is not None:
@@ -91,7 +91,7 @@ def _lacks(needs: Need, method: Method, context: Context) -> bool:
 
 
 def report_missing_list(method: Method, message: Message, findings: Findings) -> None:
-    """Report an error that says that a list of a declared feature does not exist."""
+    """Report the error "method not found" for a list of a declared feature."""
     capability, rule = features.LIST_MISSING.get(method.name, ("", None))
     context = findings.context
     declared, error = context.server_capabilities, message.value["error"]
@@ -103,26 +103,26 @@ def report_missing_list(method: Method, message: Message, findings: Findings) ->
         findings.report(rule, message.path, Fault(("error", "code"), text))
 
 
-def _undeclared(request: str, needs: Need) -> str:
+def _describe_undeclared(request: str, needs: Need) -> str:
     return f"{request} needs the capability {needs.path}, which the {needs.side} did not declare"
 
 
 def report_unknown_method(message: Message, findings: Findings) -> bool:
-    """Report why the sender of *message* has no method of that name.
+    """Report why the sender of *message* must not send this method.
 
     Returns whether to check its params nevertheless.
     """
     context = findings.context
     name = message.method
-    of_other_side = find_method(name, context.version)
-    if of_other_side is not None:
-        text = f"{name} is sent by the {of_other_side.sender}, not by the {context.sender}"
+    peer_method = find_method(name, context.version)
+    if peer_method is not None:
+        text = f"{name} is sent by the {peer_method.sender}, not by the {context.sender}"
         findings.report(message_rules.WRONG_SENDER, message.path, Fault(_METHOD, text))
         return True
-    versions = _versions_of(name) if len(name) < _LONGEST_METHOD else ()
+    versions = _find_versions(name) if len(name) < _LONGEST_METHOD else ()
     if versions:
-        others = "does" if len(versions) == 1 else "do"
-        text = f"{context.version} has no {name}; only {join_phrase(versions, 'and')} {others}"
+        verb = "does" if len(versions) == 1 else "do"
+        text = f"{context.version} has no {name}; only {join_phrase(versions, 'and')} {verb}"
         if context.version >= FIRST_STATELESS and name in INPUT_REQUESTS:
             text += "; since 2026-07-28 servers request it in an InputRequiredResult"
         findings.report(message_rules.NOT_IN_VERSION, message.path, Fault(_METHOD, text))
@@ -132,28 +132,30 @@ def report_unknown_method(message: Message, findings: Findings) -> bool:
             text = "expected notifications and responses of the server, found a request"
             findings.report(message_rules.SERVER_REQUEST, message.path, Fault((), text))
             return True
-        spend(context.budget, _COMPARING_STEPS)
-        near = "" if context.hide_values else find_nearest(name, _candidates(message, context))
+        spend(context.budget, _COMPARISON_STEPS)
+        nearest = (
+            "" if context.hide_values else find_nearest(name, _list_candidates(message, context))
+        )
         text = "unknown method" if context.hide_values else f"unknown method {quote(name)}"
-        if near:
-            text += f"; did you mean {quote(near)}?"
-        findings.report(message_rules.UNKNOWN, message.path, Fault(_METHOD, text, near))
+        if nearest:
+            text += f"; did you mean {quote(nearest)}?"
+        findings.report(message_rules.UNKNOWN, message.path, Fault(_METHOD, text, nearest))
     return True
 
 
 def _is_server_request(message: Message, context: Context) -> bool:
-    """Return whether *message* is a request of a server that must not send any."""
+    """Return whether *message* is a server's request in a version that has none."""
     return (
         message.kind is Kind.REQUEST
         and context.sender is Sender.SERVER
         and message_rules.SERVER_REQUEST.holds_in(context.version)
-        # It has an id although it must not, which is reported.
+        # Another rule reports the id of a notification.
         and not message.method.startswith("notifications/")
     )
 
 
 @lru_cache(maxsize=256)
-def _versions_of(name: str) -> tuple[str, ...]:
+def _find_versions(name: str) -> tuple[str, ...]:
     return tuple(
         version
         for version in VERSIONS
@@ -161,7 +163,7 @@ def _versions_of(name: str) -> tuple[str, ...]:
     )
 
 
-def _candidates(message: Message, context: Context) -> list[str]:
+def _list_candidates(message: Message, context: Context) -> list[str]:
     is_request = message.kind is Kind.REQUEST
     return sorted(
         {

@@ -1,4 +1,4 @@
-"""Checks tool results: ``CallToolResult``, and the structured content in it."""
+"""Checks tool results: ``CallToolResult`` and its structured content."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -29,11 +29,11 @@ STRUCTURED_CONTENT = "structuredContent"
 """Property that is validated against the tool's output schema."""
 
 MISSING_OUTPUT_MESSAGE = "outputSchema defined but no structured output returned"
-"""Word for word the text of the official SDKs."""
+"""Message of the official SDKs, word for word."""
 
 _RESULT_TYPE_SINCE = "2026-07-28"
 _TYPES = {"input_required": "InputRequiredResult", "task": "CreateTaskResult"}
-"""Types of the results of calls that are not complete."""
+"""Types of incomplete results of calls, by ``resultType``."""
 _RESULT = type_clause("CallToolResult")
 
 
@@ -50,8 +50,8 @@ def check_tool_result(
 ) -> bytes | None:
     """Add to *findings* the violations of *value*, the result of *subject*.
 
-    Returns the JSON text of the structured content if the caller has to validate it against
-    the tool's output schema, or else None.
+    Returns the JSON text of the structured content if the caller must validate it against
+    the tool's output schema, otherwise None.
 
     Raises:
         Exhausted: the budget of the context is spent.
@@ -62,10 +62,10 @@ def check_tool_result(
         return None
     version = findings.context.version
     if not (subject.has_output_schema and requires_output(value, version)):
-        check_value(value, _type_of(value, version), findings, schemas)
+        check_value(value, _select_type(value, version), findings, schemas)
         return None
     if requires_object_output(version) and value.get(STRUCTURED_CONTENT, 0) is None:
-        # Null counts as missing: one violation, and not another of the type.
+        # Null counts as missing. Removing it avoids a second violation, of its type.
         fault = Fault((STRUCTURED_CONTENT,), MISSING_OUTPUT_MESSAGE)
         findings.report(OUTPUT_MISSING, (), fault)
         value = {name: item for name, item in value.items() if name != STRUCTURED_CONTENT}
@@ -79,7 +79,7 @@ def check_tool_result(
     return property_text(subject.json, STRUCTURED_CONTENT)
 
 
-def _type_of(value: Any, version: str) -> str:
+def _select_type(value: Any, version: str) -> str:
     """Return the type of *value*, the result of a call."""
     declared = value.get("resultType") if isinstance(value, dict) else None
     if version < _RESULT_TYPE_SINCE or not isinstance(declared, str):
@@ -88,12 +88,12 @@ def _type_of(value: Any, version: str) -> str:
 
 
 def requires_output(value: Any, version: str) -> bool:
-    """Return whether the result *value* of a tool with an output schema needs output."""
+    """Return whether *value*, a result of a tool with output schema, must have output."""
     if not isinstance(value, dict) or not has_structured_content(version):
         return False
     # A result of another type requests input or belongs to an extension.
-    complete = version < _RESULT_TYPE_SINCE or value.get("resultType", "complete") == "complete"
-    return complete and value.get("isError") is not True
+    is_complete = version < _RESULT_TYPE_SINCE or value.get("resultType", "complete") == "complete"
+    return is_complete and value.get("isError") is not True
 
 
 #: JSON types by the first byte of a text; other bytes begin a number.
@@ -106,9 +106,9 @@ _ROOT_CODES = UNREADABLE_CODES | {"TYPE", DETAILS_UNAVAILABLE}
 def require_object(
     verdict: Verdict, payload: bytes, options: EvaluationOptions, version: str
 ) -> Verdict:
-    """Return *verdict* on the structured content *payload*, which must be an object.
+    """Return *verdict* on structured content that must be an object.
 
-    If it is not and the verdict does not say so, a violation is added.
+    If *payload* is not an object and *verdict* does not report it, a violation is added.
     """
     if is_object_text(payload):
         return verdict
@@ -117,8 +117,8 @@ def require_object(
         for violation in verdict.violations
     ):
         return verdict
-    found = _JSON_TYPES.get(payload.lstrip()[:1], "a number")
-    message = f"expected an object, found {found}"
+    json_type = _JSON_TYPES.get(payload.lstrip()[:1], "a number")
+    message = f"expected an object, found {json_type}"
     violation = Violation("", "", "type", "TYPE", message, spec_url=_RESULT.url(version))
     violations = (violation, *verdict.violations)
     bounded = Verdict.listing(

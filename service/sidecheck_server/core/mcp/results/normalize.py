@@ -1,10 +1,12 @@
-"""Normalizes tool output to a ``CallToolResult``, which the caller checks afterwards.
+"""Normalizes tool output to a ``CallToolResult``.
 
-Structured content is repeated as JSON in a text block: since 2026-07-28 a result MUST do so
-where the content is not an object (SEP-2106), and otherwise it SHOULD if it has no other
-content (MCP 2025-06-18, server/tools, "Structured Content").
+The caller checks the result afterwards.
 
-The text profile of a result is one text, in which other content is described.
+A text block repeats structured content as JSON: since 2026-07-28 a result MUST have it if the
+content is not an object (SEP-2106), otherwise it SHOULD have it if it has no other content
+(MCP 2025-06-18, server/tools, "Structured Content").
+
+In the text profile, a result has one text, which describes blocks of other types.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -86,17 +88,20 @@ class Failure:
         return len(self.text)
 
 
-#: What a tool returned. The caller names the kind; it is never guessed from a value.
+# Decision 0040: the caller names the kind of output; a value is never inspected to guess it.
+#: Output of a tool.
 ToolOutput: TypeAlias = Value | Content | WholeResult | Failure
 
 _RESULT_TYPE_SINCE = "2026-07-28"
 _COMPLETE = "complete"
 
 _MAX_TEXTS_READ = 16
-"""Number of text blocks that are searched for the structured content; repeating it is safe."""
+"""Number of text blocks that are compared with the structured content.
 
-#: Properties that may be missing but not null. Serializers of many languages write null for
-#: what is not set.
+If none matches, the result gets another block, which is valid even if it is a repetition.
+"""
+
+#: Properties that may be missing but not null. Many serializers write null for unset fields.
 _NEVER_NULL = ("_meta", "isError", "resultType")
 
 
@@ -108,10 +113,11 @@ def text_of(output: ToolOutput) -> bytes:
 def normalize_output(
     output: ToolOutput, schema: AdaptedSchema | None, version: str, limits: Limits
 ) -> Any:
-    """Return the decoded result for *output*: an object, unless a whole result is not.
+    """Return the decoded result for *output*.
 
-    *schema* is the tool's output schema adapted to *version*, if it has one. Takes time
-    linear in the size of *output*.
+    It is an object, unless *output* is a `WholeResult` of another JSON type. *schema* is the
+    tool's output schema adapted to *version*, or None. The time is linear in the size of
+    *output*.
 
     Raises:
         MalformedError: *output* is not JSON.
@@ -119,14 +125,14 @@ def normalize_output(
     """
     match output:
         case Value(json):
-            return _value_result(_decode(json, limits), schema, version, json)
+            return _build_value_result(_decode(json, limits), schema, version, json)
         case Content(json):
             content = _decode(json, limits)
-            return _result(content if isinstance(content, list) else [content], version)
+            return _build_result(content if isinstance(content, list) else [content], version)
         case WholeResult(json):
             return _complete_result(_decode(json, limits), schema, version, limits, json)
         case Failure(text):
-            return {**_result([_text_block(text)], version), "isError": True}
+            return {**_build_result([_build_text_block(text)], version), "isError": True}
 
 
 def _decode(text: bytes, limits: Limits) -> Any:
@@ -137,48 +143,48 @@ def _decode(text: bytes, limits: Limits) -> Any:
     return decode(text, max_depth=limits.payload_depth)
 
 
-def _value_result(
+def _build_value_result(
     value: Any, schema: AdaptedSchema | None, version: str, text: bytes
 ) -> dict[str, Any]:
     if schema is not None:
         structured = {schema.wrapped_property: value} if schema.wrapped_property else value
     elif isinstance(value, str) or value is None or not _may_be_structured(value, version):
-        return _result(_unstructured_content(value, text), version)
+        return _build_result(_build_unstructured_content(value, text), version)
     else:
         structured = value
     return {
-        **_result([_text_block(_json(structured, text))], version),
+        **_build_result([_build_text_block(_encode_text(structured, text))], version),
         STRUCTURED_CONTENT: structured,
     }
 
 
 def _may_be_structured(value: Any, version: str) -> bool:
-    """Return whether *value* may be structured content of a tool without output schema."""
+    """Return whether *value* may be structured content without an output schema."""
     return has_structured_content(version) and (
         isinstance(value, dict) or not requires_object_output(version)
     )
 
 
-def _unstructured_content(value: Any, text: bytes) -> list[Any]:
-    """Return the content blocks that represent *value* without structured content."""
+def _build_unstructured_content(value: Any, text: bytes) -> list[Any]:
+    """Return the content blocks for *value* in a result without structured content."""
     if value is None:
         return []
-    return [_text_block(value if isinstance(value, str) else _json(value, text))]
+    return [_build_text_block(value if isinstance(value, str) else _encode_text(value, text))]
 
 
 def _complete_result(
     value: Any, schema: AdaptedSchema | None, version: str, limits: Limits, text: bytes
 ) -> Any:
-    """Return the result *value* with what *version* and the adapted *schema* need."""
+    """Return the result *value* in the form for *version* and the adapted *schema*."""
     if not isinstance(value, dict):
         return value
     dropped_nulls: tuple[str, ...] = _NEVER_NULL
-    # Null is a value of a tool whose content is wrapped.
-    is_value = schema is not None and schema.wraps_content and value.get("isError") is not True
-    if not has_structured_content(version) or (requires_object_output(version) and not is_value):
+    # Where content is wrapped, null is a possible value of the tool.
+    may_be_null = schema is not None and schema.wraps_content and value.get("isError") is not True
+    if not has_structured_content(version) or (requires_object_output(version) and not may_be_null):
         dropped_nulls = (*dropped_nulls, STRUCTURED_CONTENT)
     result = {k: v for k, v in value.items() if k not in dropped_nulls or v is not None}
-    result = _with_type(result, version)
+    result = _set_type(result, version)
     if STRUCTURED_CONTENT not in result or result.get("resultType", _COMPLETE) != _COMPLETE:
         return result
     canonical = result[STRUCTURED_CONTENT]
@@ -192,14 +198,14 @@ def _complete_result(
             isinstance(canonical, dict) or _has_json_text((canonical, structured), content, limits)
         )
     ):
-        result["content"] = [*content, _text_block(_json(structured, text))]
+        result["content"] = [*content, _build_text_block(_encode_text(structured, text))]
     if not has_structured_content(version):
         del result[STRUCTURED_CONTENT]
     return result
 
 
 def _adapt_content(result: dict[str, Any], schema: AdaptedSchema) -> None:
-    """Adapt the structured content of *result* as *schema* was adapted."""
+    """Wrap or unwrap the structured content of *result* to match the adapted *schema*."""
     structured = result[STRUCTURED_CONTENT]
     if schema.unwrapped_property:
         if isinstance(structured, dict) and schema.unwrapped_property in structured:
@@ -213,8 +219,8 @@ def _adapt_content(result: dict[str, Any], schema: AdaptedSchema) -> None:
         result[STRUCTURED_CONTENT] = {schema.wrapped_property: structured}
 
 
-def _with_type(result: dict[str, Any], version: str) -> dict[str, Any]:
-    """Return *result* with a ``resultType`` if *version* has it, and otherwise without."""
+def _set_type(result: dict[str, Any], version: str) -> dict[str, Any]:
+    """Return *result* with ``resultType`` if *version* has it, otherwise without."""
     if version >= _RESULT_TYPE_SINCE:
         return result if "resultType" in result else {"resultType": _COMPLETE, **result}
     if result.get("resultType") == _COMPLETE:
@@ -223,13 +229,13 @@ def _with_type(result: dict[str, Any], version: str) -> dict[str, Any]:
 
 
 def _has_json_text(values: Iterable[Any], content: list[Any], limits: Limits) -> bool:
-    """Return whether a text block of *content* is the JSON of one of *values*."""
+    """Return whether a text block of *content* is the JSON text of one of *values*."""
     values = tuple(values)
-    texts = islice(_texts(content), _MAX_TEXTS_READ)
+    texts = islice(_list_texts(content), _MAX_TEXTS_READ)
     return any(_is_json_of(text, values, limits) for text in texts)
 
 
-def _texts(content: list[Any]) -> Iterator[str]:
+def _list_texts(content: list[Any]) -> Iterator[str]:
     for block in content:
         if isinstance(block, dict) and block.get("type") == "text":
             text = block.get("text")
@@ -245,24 +251,24 @@ def _is_json_of(text: str, values: tuple[Any, ...], limits: Limits) -> bool:
     return any(json_equal(decoded, value) for value in values)
 
 
-def _result(content: list[Any], version: str) -> dict[str, Any]:
-    return _with_type({"content": content}, version)
+def _build_result(content: list[Any], version: str) -> dict[str, Any]:
+    return _set_type({"content": content}, version)
 
 
-def _text_block(text: str) -> dict[str, Any]:
+def _build_text_block(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
 
-def _json(value: Any, text: bytes) -> str:
-    """Return the JSON text of *value*, a part of what was decoded from *text*."""
+def _encode_text(value: Any, text: bytes) -> str:
+    """Return the JSON text of *value*, which was decoded from *text* or a part of it."""
     return encode_like(text, value).decode()
 
 
 def text_result(result: dict[str, Any]) -> dict[str, Any]:
     """Return the valid *result* in the text profile.
 
-    It has one text with a line for each content block; blocks that are not text are
-    described. A result that already has the profile, apart from its type, is unchanged.
+    It has one text block with a line for each content block: the text, or a description of a
+    block of another type. Content that already has the profile is unchanged.
     """
     is_error, content = result.get("isError", False), result["content"]
     if not _has_text_profile(result):
@@ -282,19 +288,19 @@ def _describe_block(block: Mapping[str, Any]) -> str:
     return _DESCRIPTIONS.get(block["type"], _describe_unknown)(block)
 
 
-def _text_of(block: Mapping[str, Any]) -> str:
+def _get_text(block: Mapping[str, Any]) -> str:
     return str(block["text"])
 
 
 def _describe_media(block: Mapping[str, Any]) -> str:
     noun = "An image" if block["type"] == "image" else "Audio"
-    return _in_brackets(noun, block["mimeType"], _decoded_size(block["data"]))
+    return _format_in_brackets(noun, block["mimeType"], _count_decoded_bytes(block["data"]))
 
 
 def _describe_link(block: Mapping[str, Any]) -> str:
     name = block.get("title") or block["name"]
     noun = f"The resource {block['uri']}, {name}"
-    return _in_brackets(noun, block.get("mimeType"), block.get("size"))
+    return _format_in_brackets(noun, block.get("mimeType"), block.get("size"))
 
 
 def _describe_resource(block: Mapping[str, Any]) -> str:
@@ -302,7 +308,9 @@ def _describe_resource(block: Mapping[str, Any]) -> str:
     if "text" in contents:
         return str(contents["text"])
     noun = f"The resource {contents['uri']}"
-    return _in_brackets(noun, contents.get("mimeType"), _decoded_size(contents["blob"]))
+    return _format_in_brackets(
+        noun, contents.get("mimeType"), _count_decoded_bytes(contents["blob"])
+    )
 
 
 def _describe_unknown(block: Mapping[str, Any]) -> str:
@@ -311,7 +319,7 @@ def _describe_unknown(block: Mapping[str, Any]) -> str:
 
 _DESCRIPTIONS: Mapping[str, Callable[[Mapping[str, Any]], str]] = MappingProxyType(
     {
-        "text": _text_of,
+        "text": _get_text,
         "image": _describe_media,
         "audio": _describe_media,
         "resource_link": _describe_link,
@@ -320,12 +328,12 @@ _DESCRIPTIONS: Mapping[str, Callable[[Mapping[str, Any]], str]] = MappingProxyTy
 )
 
 
-def _in_brackets(noun: str, media_type: str | None, size: float | None) -> str:
+def _format_in_brackets(noun: str, media_type: str | None, size: float | None) -> str:
     bytes_ = "" if size is None else f"{size:,} bytes" if size != 1 else "1 byte"
-    facts = ", ".join(fact for fact in (media_type or "", bytes_) if fact)
-    return f"[{noun}{f' ({facts})' if facts else ''}, which is not text]"
+    details = ", ".join(detail for detail in (media_type or "", bytes_) if detail)
+    return f"[{noun}{f' ({details})' if details else ''}, which is not text]"
 
 
-def _decoded_size(data: str) -> int:
+def _count_decoded_bytes(data: str) -> int:
     """Return the number of bytes that the base64 text *data* encodes."""
     return max(len(data) * 3 // 4 - data[-2:].count("="), 0)

@@ -1,7 +1,7 @@
-"""Rules on capabilities and extensions, and on features in use that were not declared.
+"""Rules on capabilities and extensions, and on the use of undeclared features.
 
-A side that answers a request has the feature, and must have declared its capability. An empty
-list and an error do not show that it has the feature.
+A side that responds to a request with data has the feature and must have declared its
+capability. An empty list or an error does not prove that it has the feature.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -23,11 +23,11 @@ __all__ = [
     "UNDECLARED",
     "UNDECLARED_BY_CLIENT",
     "UNDECLARED_EARLY",
-    "declared_by_client",
-    "declared_in",
     "declares_extension",
+    "find_client_capabilities",
     "is_declared",
     "lacks_extension",
+    "read_client_capabilities",
 ]
 
 _TASKS = "2025-11-25"
@@ -37,7 +37,7 @@ _EXTENSIONS = Clause("basic/versioning", "extension-negotiation")
 
 
 def is_declared(capabilities: Mapping[str, Any], path: str) -> bool:
-    """Return whether *capabilities* declare the capability *path*, names joined by dots."""
+    """Return whether *capabilities* declare the capability with the dotted *path*."""
     value: Any = capabilities
     for name in path.split("."):
         if not isinstance(value, dict):
@@ -46,31 +46,30 @@ def is_declared(capabilities: Mapping[str, Any], path: str) -> bool:
     return value is True or isinstance(value, dict)
 
 
-def declared_in(params: Any) -> dict[str, Any] | None:
-    """Return the capabilities that a request with *params* declares in its `_meta`, or None."""
+def read_client_capabilities(params: Any) -> dict[str, Any] | None:
+    """Return the client capabilities in the `_meta` of *params*, or None."""
     declared = read_metadata(params).get(CLIENT_CAPABILITIES_KEY)
     return declared if isinstance(declared, dict) else None
 
 
-def declared_by_client(context: Context) -> dict[str, Any] | None:
-    """Return what the client declared in the request of a result, or else before."""
-    declared = declared_in(context.request)
+def find_client_capabilities(context: Context) -> dict[str, Any] | None:
+    """Return the client capabilities in the request of a result, else in the context."""
+    declared = read_client_capabilities(context.request)
     return context.client_capabilities if declared is None else declared
 
 
 def declares_extension(capabilities: Mapping[str, Any], extension: str) -> bool:
-    """Return whether *capabilities* declare the extension with the identifier *extension*."""
+    """Return whether *capabilities* declare the extension with that identifier."""
     extensions = capabilities.get("extensions")
     settings = extensions.get(extension) if isinstance(extensions, dict) else None
     return settings is True or isinstance(settings, dict)
 
 
 def lacks_extension(context: Context, extension: str) -> bool:
-    """Return whether both sides are known not to declare the extension."""
-    both = (context.client_capabilities, context.server_capabilities)
+    """Return whether both sides certainly do not declare the extension."""
     return all(
         capabilities is not None and not declares_extension(capabilities, extension)
-        for capabilities in both
+        for capabilities in (context.client_capabilities, context.server_capabilities)
     )
 
 
@@ -99,8 +98,8 @@ UNDECLARED_BY_CLIENT = _CAPABILITY_RULES.declare(
     "CAPABILITY_UNDECLARED_BY_CLIENT",
     Severity.WARNING,
     Clause("schema", "methodnotfounderror"),
-    "A client SHOULD NOT send requests that need what the server did not declare: the server does"
-    " not know their methods.",
+    "A client SHOULD NOT send requests that need a capability that the server did not declare: the"
+    " server does not know their methods.",
     since="2026-07-28",
 )
 TASK_TO_SERVER = _CAPABILITY_RULES.declare(
@@ -142,10 +141,10 @@ def _extension_id(value: Any, context: Context) -> Iterator[Fault]:
         for name in extensions:
             spend(context.budget, 30 + len(name))
             if not (prefix_of(name) and is_key(name)):
-                shown = Values(hidden=context.hide_values).property_named(name, "extension")
+                label = Values(hidden=context.hide_values).property_named(name, "extension")
                 yield Fault(
                     ("extensions", name),
-                    f"expected a prefix and a name, such as com.example/name: {shown}",
+                    f"expected a prefix and a name, such as com.example/name: {label}",
                 )
 
 
@@ -157,14 +156,14 @@ _FEATURE_RULES = RuleSet(Group.UNDECLARED_FEATURES)
 def _check_declared(
     side: Sender, capability: str, shows_feature: Callable[[dict[str, Any]], bool]
 ) -> Check:
-    """Return the check that results come only from sides with *capability*.
+    """Return the check that a result comes from a side that declared *capability*.
 
-    *shows_feature* tells whether a result proves that its sender has the feature.
+    *shows_feature* returns whether a result proves that its sender has the feature.
     """
 
     def check(result: Any, context: Context) -> Iterator[Fault]:
-        of_client = side is Sender.CLIENT
-        declared = declared_by_client(context) if of_client else context.server_capabilities
+        is_client = side is Sender.CLIENT
+        declared = find_client_capabilities(context) if is_client else context.server_capabilities
         if declared is None or is_declared(declared, capability):
             return
         if isinstance(result, dict) and shows_feature(result):
@@ -245,7 +244,7 @@ for _code, _side, _capability, _page, _results, _shows_feature, _since in (
         "elicitation",
         "client/elicitation",
         ("ElicitResult",),
-        # A client without a user interface may decline by itself.
+        # A client without the feature may decline, but not accept.
         lambda result: result.get("action") == "accept",
         "2025-06-18",
     ),

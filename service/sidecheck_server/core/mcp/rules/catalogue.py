@@ -1,6 +1,6 @@
 """All rules, by group and by code, in the order of the reference.
 
-Every module of the package registers its rules when it is imported, which this one does.
+Importing a module of the package registers its rules, so this module imports them all.
 """
 
 from collections.abc import Mapping

@@ -22,16 +22,16 @@ _AUDIO = Clause("server/prompts", "audio-content")
 _EMBEDDED = Clause("server/prompts", "embedded-resources")
 
 
-def _text_property(content: Any, name: str) -> str | None:
+def _get_text(content: Any, name: str) -> str | None:
     value = content.get(name) if isinstance(content, dict) else None
     return value if isinstance(value, str) else None
 
 
-def _base64_check(name: str) -> Check:
-    """Return a check that the property *name* is base64."""
+def _build_base64_check(name: str) -> Check:
+    """Return the check that the property *name* is base64."""
 
     def check(content: Any, context: Context) -> Iterable[Fault]:
-        data = _text_property(content, name)
+        data = _get_text(content, name)
         fault = "" if data is None else base64_fault(data, context.budget)
         if not fault:
             return ()
@@ -40,15 +40,16 @@ def _base64_check(name: str) -> Check:
     return check
 
 
-def _media_type_check(example: str) -> Check:
-    """Return a check that ``mimeType`` is a media type, such as *example*."""
+def _build_media_type_check(example: str) -> Check:
+    """Return the check that ``mimeType`` is a media type, such as *example*."""
 
     def check(content: Any, context: Context) -> Iterator[Fault]:
-        media_type = _text_property(content, "mimeType")
+        media_type = _get_text(content, "mimeType")
         if media_type is not None and not is_media_type(media_type):
-            found = Values(hidden=context.hide_values).describe(media_type)
+            description = Values(hidden=context.hide_values).describe(media_type)
             yield Fault(
-                ("mimeType",), f"mimeType must be a media type such as {example}; found {found}"
+                ("mimeType",),
+                f"mimeType must be a media type such as {example}; found {description}",
             )
 
     return check
@@ -62,7 +63,7 @@ _CONTENT_RULES.declare(
     _IMAGE,
     "The data of an image MUST be base64.",
     on="ImageContent",
-    check=_base64_check("data"),
+    check=_build_base64_check("data"),
 )
 
 _CONTENT_RULES.declare(
@@ -71,7 +72,7 @@ _CONTENT_RULES.declare(
     _IMAGE,
     "The mimeType of an image MUST be a media type.",
     on="ImageContent",
-    check=_media_type_check("image/png"),
+    check=_build_media_type_check("image/png"),
 )
 
 _CONTENT_RULES.declare(
@@ -81,7 +82,7 @@ _CONTENT_RULES.declare(
     "The data of audio MUST be base64.",
     on="AudioContent",
     since="2025-03-26",
-    check=_base64_check("data"),
+    check=_build_base64_check("data"),
 )
 
 _CONTENT_RULES.declare(
@@ -91,7 +92,7 @@ _CONTENT_RULES.declare(
     "The mimeType of audio MUST be a media type.",
     on="AudioContent",
     since="2025-03-26",
-    check=_media_type_check("audio/wav"),
+    check=_build_media_type_check("audio/wav"),
 )
 
 _CONTENT_RULES.declare(
@@ -100,7 +101,7 @@ _CONTENT_RULES.declare(
     Clause("server/resources", "security-considerations"),
     "The blob of a resource MUST be base64.",
     on="BlobResourceContents",
-    check=_base64_check("blob"),
+    check=_build_base64_check("blob"),
 )
 
 
@@ -109,32 +110,32 @@ _CONTENT_RULES.declare(
     Severity.WARNING,
     _EMBEDDED,
     "A resource SHOULD have either text or a blob, and not both: no clause says which "
-    "of them counts. The published schema accepts both.",
+    "of them takes precedence. The published schema accepts both.",
     on=("TextResourceContents", "BlobResourceContents"),
 )
-def _text_or_blob(resource: Any, _context: Context) -> Iterable[Fault]:
+def _resource_text_and_blob(resource: Any, _context: Context) -> Iterable[Fault]:
     if isinstance(resource, dict) and "text" in resource and "blob" in resource:
         return (Fault((), "a resource should have either text or blob, found both"),)
     return ()
 
 
-def _format_check(name: str, has_format: Callable[[str], bool], expected: str) -> Check:
-    """Return a check that the property *name*, if it is a text, has a format."""
+def _build_format_check(name: str, has_format: Callable[[str], bool], expected: str) -> Check:
+    """Return the check that the property *name*, if it is a string, has a format."""
 
     def check(value: Any, context: Context) -> Iterable[Fault]:
-        text = _text_property(value, name)
+        text = _get_text(value, name)
         if text is None:
             return ()
         spend(context.budget, min(len(text), 1 << 16) // 8 + 40)
         if has_format(text):
             return ()
-        found = Values(hidden=context.hide_values).describe(text)
-        return (Fault((name,), f"{name} {expected}; found {found}"),)
+        description = Values(hidden=context.hide_values).describe(text)
+        return (Fault((name,), f"{name} {expected}; found {description}"),)
 
     return check
 
 
-_uri_check = _format_check("uri", is_uri, "must be a URI (RFC 3986) such as file:///a.txt")
+_uri_check = _build_format_check("uri", is_uri, "must be a URI (RFC 3986) such as file:///a.txt")
 _TEMPLATE = "should be a URI template (RFC 6570) such as file:///{path}"
 
 _CONTENT_RULES.declare(
@@ -185,7 +186,7 @@ _CONTENT_RULES.declare(
     "The uriTemplate of a resource template SHOULD be a URI template of RFC 6570, as"
     " its format in the published schema says.",
     on="ResourceTemplate",
-    check=_format_check("uriTemplate", is_uri_template, _TEMPLATE),
+    check=_build_format_check("uriTemplate", is_uri_template, _TEMPLATE),
 )
 
 _CONTENT_RULES.declare(
@@ -195,7 +196,7 @@ _CONTENT_RULES.declare(
     "The uri of a reference to a resource SHOULD be a URI or a URI template of RFC"
     " 6570, as its format in the published schema says.",
     on="ResourceTemplateReference",
-    check=_format_check("uri", is_uri_template, _TEMPLATE),
+    check=_build_format_check("uri", is_uri_template, _TEMPLATE),
 )
 
 _CONTENT_RULES.declare(
@@ -206,7 +207,7 @@ _CONTENT_RULES.declare(
     " published schema says.",
     on="Implementation",
     since="2025-11-25",
-    check=_format_check(
+    check=_build_format_check(
         "websiteUrl", is_uri, "should be a URI (RFC 3986) such as https://example.com"
     ),
 )
@@ -229,10 +230,10 @@ def _prompt_resource_media_type(message: Any, context: Context) -> Iterator[Faul
             ("content", "resource"),
             "a resource in a prompt must have a mimeType",
         )
-    media_type = _text_property(resource, "mimeType")
+    media_type = _get_text(resource, "mimeType")
     if media_type is not None and not is_media_type(media_type):
-        found = Values(hidden=context.hide_values).describe(media_type)
-        message = f"mimeType must be a media type such as text/plain; found {found}"
+        description = Values(hidden=context.hide_values).describe(media_type)
+        message = f"mimeType must be a media type such as text/plain; found {description}"
         yield Fault(("content", "resource", "mimeType"), message)
 
 
@@ -245,13 +246,13 @@ def _prompt_resource_media_type(message: Any, context: Context) -> Iterator[Faul
     since="2025-06-18",
 )
 def _last_modified(annotations: Any, context: Context) -> Iterator[Fault]:
-    timestamp = _text_property(annotations, "lastModified")
+    timestamp = _get_text(annotations, "lastModified")
     if timestamp is not None and not is_iso_8601(timestamp):
-        found = Values(hidden=context.hide_values).describe(timestamp)
+        description = Values(hidden=context.hide_values).describe(timestamp)
         yield Fault(
             ("lastModified",),
             f"lastModified should be an ISO 8601 timestamp such as 2025-01-12T15:00:58Z; found "
-            f"{found}",
+            f"{description}",
         )
 
 
@@ -264,7 +265,7 @@ _SIZE = re.compile(r"[1-9][0-9]{0,5}x[1-9][0-9]{0,5}")
 _SIZE_STEPS = 20
 
 
-def _scheme(uri: str) -> str:
+def _read_scheme(uri: str) -> str:
     """Return the scheme of *uri* in lower case, or ""."""
     match = _SCHEME.match(uri)
     return match[1].lower() if match is not None else ""
@@ -279,21 +280,23 @@ _ICON_RULES = RuleSet(Group.ICONS, on="Icon", since=_SINCE)
     _CLAUSE,
     "The src of an icon MUST be an https: or data: URI; clients reject unsafe schemes.",
 )
-def _safe_scheme(icon: Any, context: Context) -> Iterator[Fault]:
-    src = _text_property(icon, "src")
+def _icon_scheme(icon: Any, context: Context) -> Iterator[Fault]:
+    src = _get_text(icon, "src")
     if src is None:
         return
-    scheme = _scheme(src)
-    # http: has its own rule.
+    scheme = _read_scheme(src)
+    # ICON_HTTP reports http:.
     if scheme in {"https", "http", "data"}:
         return
     if not scheme:
-        found = f"found {Values(hidden=context.hide_values).describe(src)}, which has no scheme"
+        description = (
+            f"found {Values(hidden=context.hide_values).describe(src)}, which has no scheme"
+        )
     elif context.hide_values:
-        found = "found a URI of another scheme"
+        description = "found a URI of another scheme"
     else:
-        found = f"found a URI of the scheme {scheme}:"
-    yield Fault(("src",), f"the src of an icon must be an https: or data: URI; {found}")
+        description = f"found a URI of the scheme {scheme}:"
+    yield Fault(("src",), f"the src of an icon must be an https: or data: URI; {description}")
 
 
 @_ICON_RULES.rule(
@@ -303,9 +306,9 @@ def _safe_scheme(icon: Any, context: Context) -> Iterator[Fault]:
     "The src of an icon SHOULD NOT be an http: URI: one passage of the specification allows "
     "it, and another has clients reject it.",
 )
-def _encrypted(icon: Any, _context: Context) -> Iterator[Fault]:
-    src = _text_property(icon, "src")
-    if src is not None and _scheme(src) == "http":
+def _icon_http(icon: Any, _context: Context) -> Iterator[Fault]:
+    src = _get_text(icon, "src")
+    if src is not None and _read_scheme(src) == "http":
         yield Fault(
             ("src",),
             "the src of an icon should be an https: or data: URI; clients may reject http:",
@@ -318,15 +321,17 @@ def _encrypted(icon: Any, _context: Context) -> Iterator[Fault]:
     _CLAUSE,
     "The src of an icon SHOULD be a well-formed URI with a host.",
 )
-def _well_formed(icon: Any, context: Context) -> Iterator[Fault]:
-    src = _text_property(icon, "src")
-    if src is None or _scheme(src) not in {"https", "http"}:
+def _icon_uri(icon: Any, context: Context) -> Iterator[Fault]:
+    src = _get_text(icon, "src")
+    if src is None or _read_scheme(src) not in {"https", "http"}:
         return
     spend(context.budget, len(src) // 8 + 40)
     _, _, rest = src.partition(":")
     if not is_uri(src) or not re.match(r"//[^/?#]", rest):
-        found = Values(hidden=context.hide_values).describe(src)
-        yield Fault(("src",), f"the src of an icon should be a URI with a host; found {found}")
+        description = Values(hidden=context.hide_values).describe(src)
+        yield Fault(
+            ("src",), f"the src of an icon should be a URI with a host; found {description}"
+        )
 
 
 @_ICON_RULES.rule(
@@ -335,9 +340,9 @@ def _well_formed(icon: Any, context: Context) -> Iterator[Fault]:
     _CLAUSE,
     "A data: URI in the src of an icon SHOULD hold an image in base64.",
 )
-def _image_inside(icon: Any, context: Context) -> Iterator[Fault]:
-    src = _text_property(icon, "src")
-    if src is None or _scheme(src) != "data":
+def _icon_data(icon: Any, context: Context) -> Iterator[Fault]:
+    src = _get_text(icon, "src")
+    if src is None or _read_scheme(src) != "data":
         return
     expected = "the data: URI of an icon should hold an image in base64; "
     uri = read_data_uri(src, context.budget)
@@ -359,17 +364,18 @@ def _image_inside(icon: Any, context: Context) -> Iterator[Fault]:
     Clause("schema", "icon"),
     'Each size of an icon SHOULD be a width and height such as "48x48", or "any".',
 )
-def _sized(icon: Any, context: Context) -> Iterator[Fault]:
+def _icon_sizes(icon: Any, context: Context) -> Iterator[Fault]:
     sizes = icon.get("sizes") if isinstance(icon, dict) else None
     if not isinstance(sizes, list):
         return
     spend(context.budget, _SIZE_STEPS * len(sizes))
     for index, size in enumerate(sizes):
         if isinstance(size, str) and size != "any" and not _SIZE.fullmatch(size):
-            found = Values(hidden=context.hide_values).describe(size)
+            description = Values(hidden=context.hide_values).describe(size)
             yield Fault(
                 ("sizes", index),
-                f'a size should be a width and height such as "48x48", or "any"; found {found}',
+                'a size should be a width and height such as "48x48", or "any"; '
+                f"found {description}",
             )
 
 
@@ -379,12 +385,13 @@ def _sized(icon: Any, context: Context) -> Iterator[Fault]:
     _CLAUSE,
     "The mimeType of an icon SHOULD be that of an image; clients accept no others.",
 )
-def _an_image(icon: Any, context: Context) -> Iterator[Fault]:
-    media_type = _text_property(icon, "mimeType")
+def _icon_mime_type(icon: Any, context: Context) -> Iterator[Fault]:
+    media_type = _get_text(icon, "mimeType")
     if media_type is None:
         return
     if not media_type.lower().startswith("image/") or not is_media_type(media_type):
-        found = Values(hidden=context.hide_values).describe(media_type)
+        description = Values(hidden=context.hide_values).describe(media_type)
         yield Fault(
-            ("mimeType",), f"mimeType should be that of an image such as image/png; found {found}"
+            ("mimeType",),
+            f"mimeType should be that of an image such as image/png; found {description}",
         )

@@ -10,11 +10,11 @@ from sidecheck_server.core.explain.values import Values, join_phrase, quote
 from sidecheck_server.core.formats.identifiers import is_uri
 from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.capabilities import declared_by_client
+from sidecheck_server.core.mcp.rules.capabilities import find_client_capabilities
 from sidecheck_server.core.mcp.rules.elicitation_grammar import (
     REQUESTED_SCHEMA,
+    find_nearest_keyword,
     has_modes,
-    nearest_keyword,
 )
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, Path, RuleSet
 from sidecheck_server.core.mcp.rules.secrets import asks_for_secret, names_secret, shows_link
@@ -25,20 +25,20 @@ _MODES = "2025-11-25"
 _FORM = "ElicitRequestFormParams"
 _URL = "ElicitRequestURLParams"
 
-#: Keywords of the root of a form: those that it may have, and those that only annotate it.
-_ROOT = ("type", "properties", "required", "$schema")
+#: Allowed keywords at the root of a form.
+_ROOT_KEYWORDS = ("type", "properties", "required", "$schema")
 _ANNOTATIONS = ("title", "description")
 
 
-def _form_schema(value: Any, context: Context) -> dict[str, Any] | None:
-    """Return the requested schema of the params *value*, if they request a form."""
+def _get_form_schema(value: Any, context: Context) -> dict[str, Any] | None:
+    """Return the requested schema of the params *value*, or None without a form."""
     if not isinstance(value, dict) or (value.get("mode") == "url" and has_modes(context.version)):
         return None
     schema = value.get("requestedSchema")
     return schema if isinstance(schema, dict) else None
 
 
-def _fields_of(schema: dict[str, Any], context: Context) -> dict[str, Any]:
+def _get_fields(schema: dict[str, Any], context: Context) -> dict[str, Any]:
     """Return the fields of a form by name."""
     fields = schema.get("properties")
     if not isinstance(fields, dict):
@@ -61,16 +61,18 @@ _REQUEST_RULES = RuleSet(Group.ELICITATION_REQUESTS, on=_FORM, since=_SINCE)
     since=_MODES,
 )
 def _mode_declared(value: Any, context: Context) -> Iterable[Fault]:
-    declared = declared_by_client(context)
+    declared = find_client_capabilities(context)
     elicitation = None if declared is None else declared.get("elicitation")
-    # If the client declared no elicitation at all, that is reported for the method.
+    # CAPABILITY_UNDECLARED reports a client that did not declare elicitation at all.
     if not isinstance(value, dict) or not isinstance(elicitation, dict):
         return ()
     mode = value.get("mode", "form")
     # Only a declaration with url and without form excludes the form mode.
-    form = "form" in elicitation or "url" not in elicitation
-    lacks = (mode == "form" and not form) or (mode == "url" and "url" not in elicitation)
-    if not lacks:
+    allows_form = "form" in elicitation or "url" not in elicitation
+    lacks_mode = (mode == "form" and not allows_form) or (
+        mode == "url" and "url" not in elicitation
+    )
+    if not lacks_mode:
         return ()
     path = ("mode",) if "mode" in value else ()
     return (Fault(path, f"the client did not declare the capability elicitation.{mode}"),)
@@ -85,22 +87,22 @@ def _mode_declared(value: Any, context: Context) -> Iterable[Fault]:
     "schema accepts them.",
 )
 def _root_keyword(value: Any, context: Context) -> Iterable[Fault]:
-    schema = _form_schema(value, context)
+    schema = _get_form_schema(value, context)
     if schema is None:
         return ()
     # The published schema has $schema since 2025-11-25.
-    known = _ROOT if has_modes(context.version) else _ROOT[:3]
-    expected = join_phrase([f'"{name}"' for name in known], "and")
+    allowed_names = _ROOT_KEYWORDS if has_modes(context.version) else _ROOT_KEYWORDS[:3]
+    expected = join_phrase([f'"{name}"' for name in allowed_names], "and")
     spend(context.budget, 10 * len(schema))
     faults = []
     for name in schema:
-        if name not in known and name not in _ANNOTATIONS:
-            shown = Values(hidden=context.hide_values).property_named(name, "keyword")
+        if name not in allowed_names and name not in _ANNOTATIONS:
+            label = Values(hidden=context.hide_values).property_named(name, "keyword")
             message = (
-                f"the schema of a form should not have the {shown} at its root; expected only "
+                f"the schema of a form should not have the {label} at its root; expected only "
                 f"{expected}"
             )
-            suggestion = nearest_keyword(name, known, context)
+            suggestion = find_nearest_keyword(name, allowed_names, context)
             faults.append(Fault(("requestedSchema", name), message, suggestion))
     return faults
 
@@ -110,10 +112,10 @@ def _root_keyword(value: Any, context: Context) -> Iterable[Fault]:
     Severity.WARNING,
     REQUESTED_SCHEMA,
     "The root of a form SHOULD NOT have a title or a description: clients need not show "
-    "them. Schema generators write them and they change no response, so this is no error.",
+    "them. Schema generators write them and they change no response, so this is not an error.",
 )
 def _root_annotation(value: Any, context: Context) -> Iterable[Fault]:
-    schema = _form_schema(value, context)
+    schema = _get_form_schema(value, context)
     if schema is None or not ("title" in schema or "description" in schema):
         return ()
     return [
@@ -135,7 +137,7 @@ def _root_annotation(value: Any, context: Context) -> Iterable[Fault]:
     "no field to fill in.",
 )
 def _required_undefined(value: Any, context: Context) -> Iterable[Fault]:
-    schema = _form_schema(value, context)
+    schema = _get_form_schema(value, context)
     required = None if schema is None else schema.get("required")
     if schema is None or not isinstance(required, list):
         return ()
@@ -143,22 +145,24 @@ def _required_undefined(value: Any, context: Context) -> Iterable[Fault]:
     if not isinstance(fields, dict):
         return ()
     spend(context.budget, 20 * len(fields) + 10 * len(required))
-    seen: set[str] = set()
+    reported_names: set[str] = set()
     faults = []
     for index, name in enumerate(required):
-        if isinstance(name, str) and name not in fields and name not in seen:
-            seen.add(name)
-            faults.append(_undefined_fault(name, index, fields, context))
+        if isinstance(name, str) and name not in fields and name not in reported_names:
+            reported_names.add(name)
+            faults.append(_build_undefined_fault(name, index, fields, context))
     return faults
 
 
-def _undefined_fault(name: str, index: int, fields: dict[str, Any], context: Context) -> Fault:
-    # The name is compared with at most two hundred fields.
+def _build_undefined_fault(
+    name: str, index: int, fields: dict[str, Any], context: Context
+) -> Fault:
+    # `find_nearest` compares the name with at most two hundred fields.
     spend(context.budget, 100 + 100 * min(len(fields), 200))
-    shown = Values(hidden=context.hide_values).property_named(name, "field")
+    label = Values(hidden=context.hide_values).property_named(name, "field")
     return Fault(
         ("requestedSchema", "required", index),
-        f'the {shown} is required, but is not among "properties"',
+        f'the {label} is required, but is not among "properties"',
         "" if context.hide_values else find_nearest(name, fields),
     )
 
@@ -170,21 +174,21 @@ def _undefined_fault(name: str, index: int, fields: dict[str, Any], context: Con
     "A form MUST NOT require a field twice: JSON Schema demands unique names.",
 )
 def _required_repeated(value: Any, context: Context) -> Iterable[Fault]:
-    schema = _form_schema(value, context)
+    schema = _get_form_schema(value, context)
     required = None if schema is None else schema.get("required")
     if not isinstance(required, list):
         return ()
     spend(context.budget, 10 * len(required))
-    seen: set[str] = set()
+    unique_names: set[str] = set()
     faults = []
     for index, name in enumerate(required):
         if not isinstance(name, str):
             continue
-        if name in seen:
-            shown = Values(hidden=context.hide_values).property_named(name, "field")
-            message = f"the {shown} is required more than once"
+        if name in unique_names:
+            label = Values(hidden=context.hide_values).property_named(name, "field")
+            message = f"the {label} is required more than once"
             faults.append(Fault(("requestedSchema", "required", index), message))
-        seen.add(name)
+        unique_names.add(name)
     return faults
 
 
@@ -196,11 +200,11 @@ def _required_repeated(value: Any, context: Context) -> Iterable[Fault]:
     "Names and texts only suggest what a field asks for, so this is a warning.",
 )
 def _sensitive_field(value: Any, context: Context) -> Iterator[Fault]:
-    schema = _form_schema(value, context)
+    schema = _get_form_schema(value, context)
     if schema is None:
         return
     is_sensitive = False
-    for name, field in _fields_of(schema, context).items():
+    for name, field in _get_fields(schema, context).items():
         if not _is_free_text(field):
             continue
         secret = names_secret(name, context.budget)
@@ -211,24 +215,24 @@ def _sensitive_field(value: Any, context: Context) -> Iterator[Fault]:
             secret = asks_for_secret(description, context.budget)
         if secret:
             is_sensitive = True
-            shown = Values(hidden=context.hide_values).property_named(name, "field")
+            label = Values(hidden=context.hide_values).property_named(name, "field")
             path = ("requestedSchema", "properties", name)
-            yield Fault(path, f"the {shown} {_asks_for(secret, context)}")
+            yield Fault(path, f"the {label} {_describe_request(secret, context)}")
     message = value.get("message")
     if not is_sensitive and isinstance(message, str):
         secret = asks_for_secret(message, context.budget)
         if secret:
-            yield Fault(("message",), f"the message {_asks_for(secret, context)}")
+            yield Fault(("message",), f"the message {_describe_request(secret, context)}")
 
 
-def _asks_for(secret: str, context: Context) -> str:
-    shown = "a secret" if context.hide_values else quote(secret)
+def _describe_request(secret: str, context: Context) -> str:
+    label = "a secret" if context.hide_values else quote(secret)
     remedy = "use url mode" if has_modes(context.version) else "a server must not ask for it"
-    return f"seems to ask for {shown}; {remedy}"
+    return f"seems to ask for {label}; {remedy}"
 
 
 def _is_free_text(field: Any) -> bool:
-    # A choice, a number or a confirmation is no secret, whatever its name.
+    # A choice, a number or a boolean is not a secret, whatever its name.
     return (
         isinstance(field, dict)
         and field.get("type") == "string"
@@ -245,11 +249,11 @@ def _is_free_text(field: Any) -> bool:
     since=_MODES,
 )
 def _link_in_form(value: Any, context: Context) -> Iterator[Fault]:
-    schema = _form_schema(value, context)
+    schema = _get_form_schema(value, context)
     if schema is None:
         return
     texts: list[tuple[Path, Any]] = [(("message",), value.get("message"))]
-    for name, field in _fields_of(schema, context).items():
+    for name, field in _get_fields(schema, context).items():
         if isinstance(field, dict):
             for keyword in _ANNOTATIONS:
                 if keyword in field:
@@ -272,23 +276,23 @@ _PARTS = re.compile(
 
 _DEVELOPMENT = re.compile(r"localhost|.*\.localhost|127(?:\.[0-9]{1,3}){3}|\[::1\]", re.IGNORECASE)
 
-#: Names of parameters that hold only credentials or signatures.
+#: Names of parameters whose values are always credentials or signatures.
 _CREDENTIALS = frozenset(
     {"access_token", "id_token", "refresh_token", "api_key", "apikey", "password", "passwd"}
     | {"client_secret", "jwt", "x-amz-signature", "x-goog-signature"}
 )
 
 
-def _parts(value: Any, context: Context) -> re.Match[str] | None:
-    """Return the parts of the URL in *value*, if it is valid."""
+def _read_url(value: Any, context: Context) -> re.Match[str] | None:
+    """Return the parts of the URL in *value*, or None if it is invalid."""
     url = value.get("url") if isinstance(value, dict) else None
     if not isinstance(url, str):
         return None
     spend(context.budget, 40 + len(url))
-    return _valid(url)
+    return _parse_url(url)
 
 
-def _valid(url: str) -> re.Match[str] | None:
+def _parse_url(url: str) -> re.Match[str] | None:
     parts = _PARTS.fullmatch(url) if is_uri(url) else None
     if parts is None or (parts["scheme"].lower() in ("http", "https") and not parts["host"]):
         return None
@@ -308,9 +312,9 @@ def _url_invalid(value: Any, context: Context) -> Iterator[Fault]:
     url = value.get("url") if isinstance(value, dict) else None
     if isinstance(url, str):
         spend(context.budget, 40 + len(url))
-        if _valid(url) is None:
-            found = Values(hidden=context.hide_values).describe(url)
-            yield Fault(_PATH, f'"url" must be a valid URL, found {found}')
+        if _parse_url(url) is None:
+            description = Values(hidden=context.hide_values).describe(url)
+            yield Fault(_PATH, f'"url" must be a valid URL, found {description}')
 
 
 @_URL_RULES.rule(
@@ -320,7 +324,7 @@ def _url_invalid(value: Any, context: Context) -> Iterator[Fault]:
     "The URL SHOULD have the scheme https, except for the local machine in development.",
 )
 def _url_not_https(value: Any, context: Context) -> Iterator[Fault]:
-    parts = _parts(value, context)
+    parts = _read_url(value, context)
     if parts is None or parts["scheme"].lower() == "https":
         return
     if parts["scheme"].lower() == "http" and _DEVELOPMENT.fullmatch(parts["host"] or ""):
@@ -336,9 +340,9 @@ def _url_not_https(value: Any, context: Context) -> Iterator[Fault]:
     "The URL MUST NOT contain credentials before an @ in its authority.",
 )
 def _url_credentials(value: Any, context: Context) -> Iterator[Fault]:
-    parts = _parts(value, context)
+    parts = _read_url(value, context)
     if parts is not None and parts["user"]:
-        # No part of it is shown: it may be a password.
+        # The message quotes nothing of it, since it may be a password.
         yield Fault(_PATH, '"url" must contain no credentials, found a user before "@"')
 
 
@@ -350,7 +354,7 @@ def _url_credentials(value: Any, context: Context) -> Iterator[Fault]:
     "this is a warning.",
 )
 def _url_preauthenticated(value: Any, context: Context) -> Iterator[Fault]:
-    parts = _parts(value, context)
+    parts = _read_url(value, context)
     query = None if parts is None else parts["query"]
     if not query:
         return
@@ -374,21 +378,21 @@ def _url_preauthenticated(value: Any, context: Context) -> Iterator[Fault]:
     "another; clients should warn of it.",
 )
 def _url_suspicious(value: Any, context: Context) -> Iterator[Fault]:
-    parts = _parts(value, context)
+    parts = _read_url(value, context)
     host = None if parts is None else parts["host"]
     if not host or "xn--" not in host.lower():
         return
     for label in host.lower().split("."):
         if label.startswith("xn--"):
-            shown = "" if context.hide_values else f" {quote(label)}, {_describe_label(label)}"
+            details = "" if context.hide_values else f" {quote(label)}, {_describe_label(label)}"
             yield Fault(
-                _PATH, f'the host of "url" may resemble another: it has the Punycode label{shown}'
+                _PATH, f'the host of "url" may resemble another: it has the Punycode label{details}'
             )
             return
 
 
 def _describe_label(label: str) -> str:
-    """Return the text of the Punycode *label*, with escapes of its non-ASCII characters."""
+    """Return the text of the Punycode *label*, plain and with ASCII escapes."""
     try:
         text = label[4:].encode("ascii").decode("punycode") if len(label) <= 63 else ""
     except (UnicodeError, ValueError, OverflowError):

@@ -1,7 +1,8 @@
 """Rules on the fields of elicitation forms, and on the options of selects.
 
-The published schema rejects fields of no kind. What it accepts is an error only if it is no
-valid JSON Schema: the specification calls its forms limited, and forbids no keyword.
+The published schema rejects fields that belong to no kind. A field that it accepts is an error
+only if it is not a valid JSON Schema, since the specification calls its forms limited but
+forbids no keyword.
 """
 
 from collections.abc import Iterator
@@ -16,12 +17,12 @@ from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.elicitation_grammar import (
     REQUESTED_SCHEMA,
     FormField,
+    find_nearest_keyword,
     is_integer,
     is_plain_field,
-    nearest_keyword,
     options_of,
     read_field,
-    valid_field,
+    read_valid_field,
 )
 from sidecheck_server.core.mcp.rules.rule import Fault, Group, Path, RuleSet
 from sidecheck_server.core.types import Severity
@@ -53,33 +54,35 @@ def _field_keyword(value: Any, context: Context) -> Iterator[Fault]:
     if field is None:
         return
     for name in value:
-        # A field that the published schema rejects may be rejected for a keyword it knows.
-        if name in field.kind.keywords or (not field.published and name in field.known):
+        # The published schema may reject a field because of a keyword of another kind.
+        if name in field.kind.keywords or (
+            not field.matches_any_kind and name in field.all_keywords
+        ):
             continue
         if name == "default" and context.version == _SINCE:
             continue
-        yield _unknown_keyword(name, field, (name,), tuple(field.kind.keywords), context)
-    if field.valid and "items" in field.kind.required:
-        yield from _item_keywords(field, context)
+        yield _build_keyword_fault(name, field, (name,), tuple(field.kind.keywords), context)
+    if field.matches_kind and "items" in field.kind.required:
+        yield from _check_item_keywords(field, context)
 
 
-def _item_keywords(field: FormField, context: Context) -> Iterator[Fault]:
+def _check_item_keywords(field: FormField, context: Context) -> Iterator[Fault]:
     items = field.schema["items"]
-    known = ("type", "enum") if "enum" in items else ("anyOf",)
+    allowed_keywords = ("type", "enum") if "enum" in items else ("anyOf",)
     for name in items:
-        if name not in known:
-            yield _unknown_keyword(name, field, ("items", name), known, context)
+        if name not in allowed_keywords:
+            yield _build_keyword_fault(name, field, ("items", name), allowed_keywords, context)
 
 
-def _unknown_keyword(
-    name: str, field: FormField, path: Path, known: tuple[str, ...], context: Context
+def _build_keyword_fault(
+    name: str, field: FormField, path: Path, allowed_keywords: tuple[str, ...], context: Context
 ) -> Fault:
     spend(context.budget, _KEYWORD)
-    shown = Values(hidden=context.hide_values).property_named(name, "keyword")
+    label = Values(hidden=context.hide_values).property_named(name, "keyword")
     owner = f"the items of {field.kind.description}" if len(path) > 1 else field.kind.description
-    expected = join_phrase([quote(keyword) for keyword in known], "and")
-    message = f"{owner} should not have the {shown}; expected {expected}"
-    return Fault(path, message, nearest_keyword(name, known, context))
+    expected = join_phrase([quote(keyword) for keyword in allowed_keywords], "and")
+    message = f"{owner} should not have the {label}; expected {expected}"
+    return Fault(path, message, find_nearest_keyword(name, allowed_keywords, context))
 
 
 @_FIELD_RULES.rule(
@@ -91,19 +94,21 @@ def _unknown_keyword(
 )
 def _field_value(value: Any, context: Context) -> Iterator[Fault]:
     field = read_field(value, context)
-    if field is None or not field.published or field.valid:
+    if field is None or not field.matches_any_kind or field.matches_kind:
         return
     values = Values(hidden=context.hide_values)
     for name, is_valid in field.kind.keywords.items():
         if name in value and not is_valid(value[name]):
-            yield _invalid_value(name, value[name], field, values)
+            yield _build_value_fault(name, value[name], field, values)
 
 
-def _invalid_value(name: str, value: Any, field: FormField, values: Values) -> Fault:
+def _build_value_fault(name: str, value: Any, field: FormField, values: Values) -> Fault:
     if name in ("enum", "enumNames") and isinstance(value, list):
         index = next(i for i, item in enumerate(value) if not isinstance(item, str))
-        found = values.describe(value[index])
-        return Fault((name, index), f"the values of a select should be strings, found {found}")
+        description = values.describe(value[index])
+        return Fault(
+            (name, index), f"the values of a select should be strings, found {description}"
+        )
     if name == "oneOf" and isinstance(value, list):
         index = next(i for i, option in enumerate(value) if not _is_option(option))
         message = (
@@ -128,7 +133,7 @@ def _is_option(value: Any) -> bool:
     "The limits of lengths and counts MUST NOT be negative: JSON Schema demands it.",
 )
 def _negative_limit(value: Any, context: Context) -> Iterator[Fault]:
-    field = valid_field(value, context)
+    field = read_valid_field(value, context)
     if field is None:
         return
     plain = Values(hidden=context.hide_values).format
@@ -145,7 +150,7 @@ def _negative_limit(value: Any, context: Context) -> Iterator[Fault]:
     "valid.",
 )
 def _field_bounds(value: Any, context: Context) -> Iterator[Fault]:
-    field = valid_field(value, context)
+    field = read_valid_field(value, context)
     if field is None:
         return
     plain = Values(hidden=context.hide_values).format
@@ -169,32 +174,36 @@ def _field_bounds(value: Any, context: Context) -> Iterator[Fault]:
     since=_MODES,
 )
 def _default(value: Any, context: Context) -> Iterator[Fault]:
-    field = valid_field(value, context)
+    field = read_valid_field(value, context)
     if field is None or "default" not in value:
         return
-    found = Values(hidden=context.hide_values).describe(value["default"])
-    expected = _expected_default(value["default"], field, context)
+    description = Values(hidden=context.hide_values).describe(value["default"])
+    expected = _describe_expected_default(value["default"], field, context)
     if expected:
-        yield Fault(("default",), f"the default should be {expected}, found {found}")
+        yield Fault(("default",), f"the default should be {expected}, found {description}")
 
 
-def _expected_default(default: Any, field: FormField, context: Context) -> str:
-    """Return what *default* should be, or "" if the field admits it."""
+def _describe_expected_default(default: Any, field: FormField, context: Context) -> str:
+    """Return a description of valid defaults, or "" if *default* is valid."""
     schema = field.schema
     select = options_of(field, context)
     if select is not None:
         options, _ = select
-        known = set(options)
-        selected = [default] if isinstance(default, str) else default
-        if not all(option in known for option in selected):
+        option_set = set(options)
+        selection = [default] if isinstance(default, str) else default
+        if not all(option in option_set for option in selection):
             return f"among the {count_noun(len(options), 'option')} of the field"
-        return "" if isinstance(default, str) else _expected_size(len(default), schema, "Items")
+        return (
+            ""
+            if isinstance(default, str)
+            else _describe_expected_size(len(default), schema, "Items")
+        )
     if isinstance(default, str):
         spend(context.budget, len(default))
         format_ = schema.get("format")
         if format_ is not None and not _FORMATS[format_](default):
             return f'of the format "{format_}"'
-        return _expected_size(len(default), schema, "Length")
+        return _describe_expected_size(len(default), schema, "Length")
     if isinstance(default, bool):
         return ""
     if schema["type"] == "integer" and not is_integer(default):
@@ -204,7 +213,7 @@ def _expected_default(default: Any, field: FormField, context: Context) -> str:
     return 'no larger than "maximum"' if default > schema.get("maximum", default) else ""
 
 
-def _expected_size(size: int, schema: dict[str, Any], suffix: str) -> str:
+def _describe_expected_size(size: int, schema: dict[str, Any], suffix: str) -> str:
     if size < schema.get(f"min{suffix}", size):
         return f'no shorter than "min{suffix}"'
     return f'no longer than "max{suffix}"' if size > schema.get(f"max{suffix}", size) else ""
@@ -215,14 +224,14 @@ def _expected_size(size: int, schema: dict[str, Any], suffix: str) -> str:
     Severity.WARNING,
     REQUESTED_SCHEMA,
     "Only booleans SHOULD have a default before 2025-11-25. It changes no response, and "
-    "schema generators write it, so this is no error.",
+    "schema generators write it, so this is not an error.",
     until=_SINCE,
 )
 def _early_default(value: Any, context: Context) -> Iterator[Fault]:
     field = read_field(value, context)
     if field is None or "default" not in value or "default" in field.kind.keywords:
         return
-    if field.published:
+    if field.matches_any_kind:
         message = f"{field.kind.description} should have no default in {context.version}"
         yield Fault(("default",), message)
 
@@ -243,7 +252,7 @@ _OPTION_RULES = RuleSet(
     since=_MODES,
 )
 def _option_keyword(value: Any, context: Context) -> Iterator[Fault]:
-    field = valid_field(value, context)
+    field = read_valid_field(value, context)
     select = None if field is None else options_of(field, context)
     if field is None or select is None or select[1][-1] == "enum":
         return
@@ -253,8 +262,8 @@ def _option_keyword(value: Any, context: Context) -> Iterator[Fault]:
         spend(context.budget, 10 * len(option))
         for name in option:
             if name not in ("const", "title"):
-                shown = Values(hidden=context.hide_values).property_named(name, "keyword")
-                message = f'an option should not have the {shown}; expected "const" and "title"'
+                label = Values(hidden=context.hide_values).property_named(name, "keyword")
+                message = f'an option should not have the {label}; expected "const" and "title"'
                 yield Fault((*path, index, name), message)
 
 
@@ -266,7 +275,7 @@ def _option_keyword(value: Any, context: Context) -> Iterator[Fault]:
     since=_MODES,
 )
 def _options_empty(value: Any, context: Context) -> Iterator[Fault]:
-    path = _empty_select(value, context)
+    path = _find_empty_options(value, context)
     if path is not None and path[-1] != "enum":
         yield Fault(path, f'"{path[-1]}" must have at least one option, found none')
 
@@ -279,14 +288,14 @@ def _options_empty(value: Any, context: Context) -> Iterator[Fault]:
     "without any no response is valid.",
 )
 def _enum_empty(value: Any, context: Context) -> Iterator[Fault]:
-    path = _empty_select(value, context)
+    path = _find_empty_options(value, context)
     if path is not None and path[-1] == "enum":
         yield Fault(path, "a select should have at least one option, found none")
 
 
-def _empty_select(value: Any, context: Context) -> Path | None:
-    """Return the path of the options of a select without any; None for other fields."""
-    field = valid_field(value, context)
+def _find_empty_options(value: Any, context: Context) -> Path | None:
+    """Return the path of the options of a select without options, or None."""
+    field = read_valid_field(value, context)
     select = None if field is None else options_of(field, context)
     return select[1] if select is not None and not select[0] else None
 
@@ -298,21 +307,21 @@ def _empty_select(value: Any, context: Context) -> Path | None:
     "The options of a select SHOULD be unique, as JSON Schema recommends for an enum.",
 )
 def _options_repeated(value: Any, context: Context) -> Iterator[Fault]:
-    field = valid_field(value, context)
+    field = read_valid_field(value, context)
     select = None if field is None else options_of(field, context)
     if select is None:
         return
     options, path = select
-    first: dict[str, int] = {}
+    first_indexes: dict[str, int] = {}
     values = Values(hidden=context.hide_values)
     for index, option in enumerate(options):
-        earlier = first.setdefault(option, index)
-        if earlier != index:
+        first_index = first_indexes.setdefault(option, index)
+        if first_index != index:
             spend(context.budget, 120)
             suffix = () if path[-1] == "enum" else ("const",)
             message = (
                 f"the options of a select should be unique, found {values.describe(option)} "
-                f"at the indexes {earlier} and {index}"
+                f"at the indexes {first_index} and {index}"
             )
             yield Fault((*path, index, *suffix), message)
 
@@ -324,7 +333,7 @@ def _options_repeated(value: Any, context: Context) -> Iterator[Fault]:
     '"enumNames" SHOULD have one name for each value of "enum".',
 )
 def _enum_names(value: Any, context: Context) -> Iterator[Fault]:
-    field = valid_field(value, context)
+    field = read_valid_field(value, context)
     if field is None or "enumNames" not in field.kind.keywords or "enumNames" not in value:
         return
     names, options = len(value["enumNames"]), len(value["enum"])

@@ -1,8 +1,8 @@
 """Closed grammar of the fields of elicitation forms, by version.
 
-The published schemas are open: they admit unknown properties, and a field of one kind may
-have invalid keywords of another. Here every kind is closed. The page of 2025-11-25 still
-shows ``pattern`` in a string field; its schema never had it and the page was corrected later
+The published schemas are open: they accept unknown keywords, and a field of one kind may have
+invalid keywords of another. In this grammar, every kind is closed. The page of 2025-11-25
+shows ``pattern`` in a string field; the schema never had it and the page was corrected later
 (modelcontextprotocol, pull request 838), so the grammar does not have it.
 """
 
@@ -21,14 +21,14 @@ from sidecheck_server.core.mcp.rules.rule import Clause, Path
 __all__ = [
     "REQUESTED_SCHEMA",
     "FormField",
+    "find_nearest_keyword",
     "has_modes",
     "is_integer",
     "is_number",
     "is_plain_field",
-    "nearest_keyword",
     "options_of",
     "read_field",
-    "valid_field",
+    "read_valid_field",
 ]
 
 REQUESTED_SCHEMA = Clause(
@@ -36,18 +36,18 @@ REQUESTED_SCHEMA = Clause(
     "requested-schema",
     before=(("2025-06-18", "client/elicitation", "supported-schema-types"),),
 )
-"""The clause that lists the keywords of a form."""
+"""Clause that lists the keywords of a form."""
 
 _WITH_DEFAULTS = "2025-11-25"
 
-#: Keywords of JSON Schema that resemble those of a form, but are no misspellings of them.
+#: Keywords of JSON Schema that resemble keywords of a form, but are not misspellings of them.
 _NOT_MISSPELLED = frozenset(
     {"additionalProperties", "patternProperties", "unevaluatedProperties", "propertyNames"}
     | {"minProperties", "maxProperties", "uniqueItems", "additionalItems", "prefixItems"}
     | {"unevaluatedItems", "dependentRequired"}
 )
 
-# Steps.
+# Steps per element.
 _COMPARISON = 400
 _MEMO = 15
 _ITEM = 8
@@ -60,12 +60,12 @@ class FieldKind:
 
     #: Description, such as ``a string field``.
     description: str
-    #: Its keywords, with tests of their values by the published schema.
+    #: Allowed keywords, with tests of their values as in the published schema.
     keywords: Mapping[str, Callable[[Any], bool]]
     #: Required keywords.
     required: tuple[str, ...] = ("type",)
 
-    def admits(self, field: dict[str, Any]) -> bool:
+    def accepts(self, field: dict[str, Any]) -> bool:
         """Return whether *field* is valid against the published schema of this kind."""
         return all(name in field for name in self.required) and all(
             is_valid(field[name]) for name, is_valid in self.keywords.items() if name in field
@@ -74,62 +74,62 @@ class FieldKind:
 
 @dataclass(frozen=True, slots=True)
 class FormField:
-    """A field and the kind that it is meant to be."""
+    """A field and its intended kind."""
 
     schema: dict[str, Any]
     kind: FieldKind
     #: Whether it is valid against the published schema of any kind.
-    published: bool
+    matches_any_kind: bool
     #: Whether it is valid against the published schema of its kind.
-    valid: bool
+    matches_kind: bool
     #: All keywords of all kinds.
-    known: frozenset[str]
+    all_keywords: frozenset[str]
 
 
 def read_field(value: Any, context: Context) -> FormField | None:
     """Return the field *value* with its kind, or None if the kind is unclear."""
     if not isinstance(value, dict):
         return None
-    known = context.memo.get(("field", id(value)))
-    if known is not None:
+    memo = context.memo.get(("field", id(value)))
+    if memo is not None:
         spend(context.budget, _MEMO)
-        return cast("FormField | None", known[1])
-    spend(context.budget, _FIELD + _ITEM * _listed_items(value))
-    kinds = _kinds(context.version)
-    kind = _kind_of(value, kinds)
+        return cast("FormField | None", memo[1])
+    spend(context.budget, _FIELD + _ITEM * _count_list_items(value))
+    kinds = _build_kinds(context.version)
+    kind = _select_kind(value, kinds)
     field = None
     if kind is not None:
-        valid = kind.admits(value)
-        published = valid or any(other.admits(value) for other in kinds.values())
-        field = FormField(value, kind, published, valid, _all_keywords(context.version))
+        matches_kind = kind.accepts(value)
+        matches_any = matches_kind or any(candidate.accepts(value) for candidate in kinds.values())
+        field = FormField(value, kind, matches_any, matches_kind, _list_keywords(context.version))
     context.memo["field", id(value)] = (value, field)
     return field
 
 
-def valid_field(value: Any, context: Context) -> FormField | None:
-    """Return the field *value* if it is valid as one of its kind."""
+def read_valid_field(value: Any, context: Context) -> FormField | None:
+    """Return the field *value* if it is valid as a field of its kind, or None."""
     field = read_field(value, context)
-    return field if field is not None and field.valid else None
+    return field if field is not None and field.matches_kind else None
 
 
 def options_of(field: FormField, context: Context) -> tuple[list[str], Path] | None:
-    """Return the options of a valid select and their path; None if it is no select.
+    """Return the options of a valid select and their path, or None for other fields.
 
     Raises:
         Exhausted: the budget of *context* is spent.
     """
     schema = field.schema
-    known = context.memo.get(("options", id(schema)))
-    if known is None:
-        spend(context.budget, _ITEM * _listed_items(schema))
-        known = (schema, _options_of(field))
-        context.memo["options", id(schema)] = known
+    memo = context.memo.get(("options", id(schema)))
+    if memo is None:
+        spend(context.budget, _ITEM * _count_list_items(schema))
+        memo = (schema, _read_options(field))
+        context.memo["options", id(schema)] = memo
     else:
         spend(context.budget, _MEMO)
-    return cast("tuple[list[str], Path] | None", known[1])
+    return cast("tuple[list[str], Path] | None", memo[1])
 
 
-def _options_of(field: FormField) -> tuple[list[str], Path] | None:
+def _read_options(field: FormField) -> tuple[list[str], Path] | None:
     schema, required = field.schema, field.kind.required
     items = schema.get("items")
     if "oneOf" in required:
@@ -144,20 +144,20 @@ def _options_of(field: FormField) -> tuple[list[str], Path] | None:
 
 
 def has_modes(version: str) -> bool:
-    """Return whether elicitation has modes in *version*, and not only forms."""
+    """Return whether elicitation has modes in *version*, rather than only forms."""
     return version >= _WITH_DEFAULTS
 
 
-def nearest_keyword(name: str, known: Iterable[str], context: Context) -> str:
-    """Return the keyword of *known* that *name* may be a misspelling of, or ""."""
+def find_nearest_keyword(name: str, keywords: Iterable[str], context: Context) -> str:
+    """Return the keyword of *known* that *name* may misspell, or ""."""
     if context.hide_values or name in _NOT_MISSPELLED:
         return ""
     spend(context.budget, _COMPARISON)
-    return find_nearest(name, known)
+    return find_nearest(name, keywords)
 
 
 def is_integer(value: Any) -> bool:
-    """Return whether *value* is an integer of JSON Schema: 1.0 is one, true is not."""
+    """Return whether *value* is an integer of JSON Schema, such as 1 or 1.0, not true."""
     if isinstance(value, float):
         return value.is_integer()
     return isinstance(value, int) and not isinstance(value, bool)
@@ -168,8 +168,8 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _listed_items(schema: dict[str, Any]) -> int:
-    """Return the number of items of all lists in *schema*."""
+def _count_list_items(schema: dict[str, Any]) -> int:
+    """Return the total number of items of the lists in *schema*."""
     items = schema.get("items")
     inner = items if isinstance(items, dict) else {}
     return sum(
@@ -179,7 +179,7 @@ def _listed_items(schema: dict[str, Any]) -> int:
     )
 
 
-def _kind_of(schema: dict[str, Any], kinds: Mapping[str, FieldKind]) -> FieldKind | None:
+def _select_kind(schema: dict[str, Any], kinds: Mapping[str, FieldKind]) -> FieldKind | None:
     match schema.get("type"):
         case "string" if "oneOf" in schema and "titled" in kinds:
             return kinds["titled"]
@@ -191,25 +191,25 @@ def _kind_of(schema: dict[str, Any], kinds: Mapping[str, FieldKind]) -> FieldKin
             return kinds["boolean"]
         case "array" if "many" in kinds:
             items = schema.get("items")
-            titled = isinstance(items, dict) and "anyOf" in items and "enum" not in items
-            return kinds["many titled" if titled else "many"]
+            has_titles = isinstance(items, dict) and "anyOf" in items and "enum" not in items
+            return kinds["many titled" if has_titles else "many"]
         case _:
             return None
 
 
-def _text(value: Any) -> bool:
+def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def _texts(value: Any) -> bool:
+def _are_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
-def _boolean(value: Any) -> bool:
+def _is_boolean(value: Any) -> bool:
     return isinstance(value, bool)
 
 
-def _options(value: Any) -> bool:
+def _are_titled_options(value: Any) -> bool:
     return isinstance(value, list) and all(
         isinstance(option, dict)
         and isinstance(option.get("const"), str)
@@ -218,61 +218,70 @@ def _options(value: Any) -> bool:
     )
 
 
-def _untitled_items(value: Any) -> bool:
-    return isinstance(value, dict) and value.get("type") == "string" and _texts(value.get("enum"))
+def _are_untitled_items(value: Any) -> bool:
+    return (
+        isinstance(value, dict) and value.get("type") == "string" and _are_texts(value.get("enum"))
+    )
 
 
-def _titled_items(value: Any) -> bool:
-    return isinstance(value, dict) and _options(value.get("anyOf"))
+def _are_titled_items(value: Any) -> bool:
+    return isinstance(value, dict) and _are_titled_options(value.get("anyOf"))
 
 
-def _one_of(*values: str) -> Callable[[Any], bool]:
+def _build_enum_test(*values: str) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, str) and value in values
 
 
-_FORMAT = _one_of("email", "uri", "date", "date-time")
+_is_format = _build_enum_test("email", "uri", "date", "date-time")
 
 
-@lru_cache(maxsize=16)  # more than there are versions
-def _kinds(version: str) -> Mapping[str, FieldKind]:
-    modern = version >= _WITH_DEFAULTS
-    common = {"title": _text, "description": _text}
-    # SEP-1034 added a default to the kinds that had none.
-    default = {"default": _text} if modern else {}
-    text = {"type": _one_of("string"), **common}
-    choice = {**text, **default, "enum": _texts, "enumNames": _texts}
+@lru_cache(maxsize=16)  # exceeds the number of versions
+def _build_kinds(version: str) -> Mapping[str, FieldKind]:
+    has_defaults = version >= _WITH_DEFAULTS
+    common = {"title": _is_text, "description": _is_text}
+    # SEP-1034 added defaults to all kinds but booleans, which had one before.
+    default = {"default": _is_text} if has_defaults else {}
+    text = {"type": _build_enum_test("string"), **common}
+    choice = {**text, **default, "enum": _are_texts, "enumNames": _are_texts}
     kinds = {
         "text": FieldKind(
             "a string field",
-            {**text, "minLength": is_integer, "maxLength": is_integer, "format": _FORMAT} | default,
+            {**text, "minLength": is_integer, "maxLength": is_integer, "format": _is_format}
+            | default,
         ),
         "number": FieldKind(
             "a number field",
-            {"type": _one_of("number", "integer"), **common}
+            {"type": _build_enum_test("number", "integer"), **common}
             | {"minimum": is_number, "maximum": is_number}
-            | ({"default": is_number} if modern else {}),
+            | ({"default": is_number} if has_defaults else {}),
         ),
         "boolean": FieldKind(
-            "a boolean field", {"type": _one_of("boolean"), **common, "default": _boolean}
+            "a boolean field",
+            {"type": _build_enum_test("boolean"), **common, "default": _is_boolean},
         ),
         "untitled": FieldKind("a single select", choice, ("type", "enum")),
     }
-    if modern:
-        many = {"type": _one_of("array"), **common, "minItems": is_integer, "maxItems": is_integer}
+    if has_defaults:
+        many = {
+            "type": _build_enum_test("array"),
+            **common,
+            "minItems": is_integer,
+            "maxItems": is_integer,
+        }
         kinds |= {
             "titled": FieldKind(
                 "a single select with titles",
-                {**text, **default, "oneOf": _options},
+                {**text, **default, "oneOf": _are_titled_options},
                 ("type", "oneOf"),
             ),
             "many": FieldKind(
                 "a multiple select",
-                {**many, "items": _untitled_items, "default": _texts},
+                {**many, "items": _are_untitled_items, "default": _are_texts},
                 ("type", "items"),
             ),
             "many titled": FieldKind(
                 "a multiple select with titles",
-                {**many, "items": _titled_items, "default": _texts},
+                {**many, "items": _are_titled_items, "default": _are_texts},
                 ("type", "items"),
             ),
         }
@@ -280,8 +289,8 @@ def _kinds(version: str) -> Mapping[str, FieldKind]:
 
 
 @lru_cache(maxsize=16)
-def _all_keywords(version: str) -> frozenset[str]:
-    return frozenset(name for kind in _kinds(version).values() for name in kind.keywords)
+def _list_keywords(version: str) -> frozenset[str]:
+    return frozenset(name for kind in _build_kinds(version).values() for name in kind.keywords)
 
 
 _NO_TYPE: frozenset[type] = frozenset()
@@ -290,7 +299,7 @@ _INT = frozenset({int})
 _NUMBER = frozenset({int, float})
 _PLAIN_COMMON = {"type": _STR, "title": _STR, "description": _STR}
 _PLAIN_NUMBER = _PLAIN_COMMON | {"minimum": _NUMBER, "maximum": _NUMBER}
-#: Keywords of plain fields with the Python types of their values, by the type of the field.
+#: Keywords of plain fields with the Python types of their values, by type of the field.
 _PLAIN_FIELDS: Mapping[str, Mapping[str, frozenset[type]]] = {
     "string": _PLAIN_COMMON | {"minLength": _INT, "maxLength": _INT, "format": _STR},
     "number": _PLAIN_NUMBER,
@@ -305,10 +314,10 @@ _FORMATS = frozenset({"email", "uri", "date", "date-time"})
 
 
 def is_plain_field(value: Any, context: Context) -> bool:
-    """Return whether *value* is a valid field of the simplest kinds, so that rules can skip it.
+    """Return whether *value* is a simple and valid field, which rules can skip.
 
-    It is stricter than the rules. Without it, checking an elicitation request of four fields
-    takes 2.8 times as long (benchmarks/protocol.py, row elicitation/create).
+    The test is stricter than the rules. Without it, the check of an elicitation request with
+    four fields takes 2.8 times as long (benchmarks/protocol.py, row elicitation/create).
 
     Raises:
         Exhausted: the budget of *context* is spent.
@@ -325,13 +334,13 @@ def is_plain_field(value: Any, context: Context) -> bool:
     if keywords is _PLAIN_SELECT:
         return _is_plain_select(value, context)
     if kind == "string":
-        known_format = value.get("format", "date") in _FORMATS
-        return known_format and 0 <= value.get("minLength", 0) <= value.get("maxLength", inf)
+        is_known_format = value.get("format", "date") in _FORMATS
+        return is_known_format and 0 <= value.get("minLength", 0) <= value.get("maxLength", inf)
     return bool(value.get("minimum", -inf) <= value.get("maximum", inf))
 
 
 def _is_plain_select(schema: dict[str, Any], context: Context) -> bool:
-    """Return whether the options are different texts, and the default is one of them."""
+    """Return whether the options are unique strings that include the default."""
     options = schema["enum"]
     spend(context.budget, _ITEM * len(options))
     for option in options:

@@ -1,8 +1,8 @@
 """Rules on elicitation results, and on errors that list elicitations.
 
 The specification does not mention properties that the form does not define. JSON Schema
-admits them, and so do these rules. The error -32042 of 2025-11-25 tells which elicitations must
-be completed before a retry.
+accepts them, and so do these rules. The error -32042 of 2025-11-25 lists the elicitations that
+must be complete before a retry.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,7 +10,7 @@ from typing import Any
 
 from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.capabilities import declared_by_client, is_declared
+from sidecheck_server.core.mcp.rules.capabilities import find_client_capabilities, is_declared
 from sidecheck_server.core.mcp.rules.elicitation_grammar import has_modes, is_number
 from sidecheck_server.core.mcp.rules.rule import (
     Clause,
@@ -32,12 +32,12 @@ _ACTIONS = Clause("client/elicitation", "response-actions")
 _CONTENT = ("content",)
 
 
-def _mode(context: Context) -> str:
+def _get_mode(context: Context) -> str:
     """Return the mode of the request, or "" if unknown."""
     request = context.request
     if not has_modes(context.version):
         return "form"
-    # A result in another message belongs to a different request than that of the message.
+    # For a result nested in another message, the request is that of the message.
     if not isinstance(request, dict):
         return ""
     if request.get("mode") == "url":
@@ -52,13 +52,13 @@ _RESULT_RULES = RuleSet(Group.ELICITATION_RESULTS, on=_RESULT, since=_SINCE)
     "ELICITATION_CONTENT_MISSING",
     Severity.ERROR,
     _ACTIONS,
-    "A result that accepts a form MUST have content. (It SHOULD be valid against the"
-    " form, and what is not is a warning.)",
+    "A result that accepts a form MUST have content. (The content SHOULD be valid against the"
+    " form; invalid content is a warning.)",
 )
 def _content_missing(value: Any, context: Context) -> Iterator[Finding]:
     if not isinstance(value, dict) or value.get("action") != "accept":
         return
-    if _mode(context) != "form":
+    if _get_mode(context) != "form":
         return
     if "content" not in value:
         yield Fault((), 'missing required property "content" of a result that accepts a form')
@@ -66,16 +66,16 @@ def _content_missing(value: Any, context: Context) -> Iterator[Finding]:
     request = context.request
     schema = request.get("requestedSchema") if isinstance(request, dict) else None
     if isinstance(schema, dict) and isinstance(value["content"], dict):
-        yield _deferred_content(value["content"], schema, context)
+        yield _defer_content(value["content"], schema, context)
 
 
-def _deferred_content(
+def _defer_content(
     content: dict[str, Any], schema: dict[str, Any], context: Context
 ) -> DeferredCheck:
     """Return the deferred check of *content* against *schema*."""
     spend(context.budget, 20 * (len(content) + len(schema)))
-    # Values that no field admits are reported by the published schema, and not again.
-    reported = {name for name, item in content.items() if not _is_admissible(item, context)}
+    # The published schema reports values that no field accepts; do not report them again.
+    reported = {name for name, item in content.items() if not _is_acceptable(item, context)}
     if reported:
         content = {name: item for name, item in content.items() if name not in reported}
         schema = dict(schema)
@@ -91,16 +91,17 @@ def _deferred_content(
         schema_path=(),
         value=(content,),
         value_path=_CONTENT,
+        # Decision 0030: the formats of a form are what the user is asked for.
         assert_formats=True,
-        # The form is checked with its request.
+        # The check of the request reports faults of the form.
         silent=True,
         # Both sides SHOULD validate the content.
         severity=Severity.WARNING,
     )
 
 
-def _is_admissible(item: Any, context: Context) -> bool:
-    """Return whether the published schema admits *item* as the value of some field."""
+def _is_acceptable(item: Any, context: Context) -> bool:
+    """Return whether the published schema accepts *item* as the value of some field."""
     if isinstance(item, list) and has_modes(context.version):
         spend(context.budget, 4 * len(item))
         return all(isinstance(option, str) for option in item)
@@ -119,7 +120,7 @@ def _content_unasked(value: Any, context: Context) -> Iterator[Fault]:
         isinstance(value, dict)
         and value.get("action") == "accept"
         and isinstance(value.get("content"), dict)
-        and _mode(context) == "url"
+        and _get_mode(context) == "url"
     ):
         yield Fault(_CONTENT, 'a result that accepts in url mode should have no "content"')
 
@@ -168,10 +169,10 @@ def _empty(data: Any, _context: Context) -> Iterable[Fault]:
     Severity.ERROR,
     Clause("client/elicitation", "capabilities"),
     "A server MUST NOT request elicitations in an error from a client that did not"
-    " declare elicitation. (ELICITATION_MODE_NOT_DECLARED is for those that did.)",
+    " declare elicitation. (ELICITATION_MODE_NOT_DECLARED applies to clients that did.)",
 )
 def _undeclared(data: Any, context: Context) -> Iterable[Fault]:
-    declared = declared_by_client(context)
+    declared = find_client_capabilities(context)
     if declared is None or is_declared(declared, "elicitation"):
         return ()
     if isinstance(data, dict) and data.get("elicitations"):

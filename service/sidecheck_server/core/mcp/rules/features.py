@@ -1,8 +1,8 @@
-"""Rules on features of the two sides: completion, roots, lists, subscriptions, logging and others.
+"""Rules on features: completion, roots, lists, subscriptions, logging and others.
 
-Until 2025-11-25 the client sets one level of log messages for the session; before it sets one,
-the server chooses what to send. Since 2026-07-28 each request asks for its own logs, and no log
-message names its request: whether one was asked for shows only where no open request asks for it.
+Until 2025-11-25 the client sets one log level for the session; without a level, the server
+decides what it sends. Since 2026-07-28 each request declares its log level. Log messages do not
+name their request, so a message is certainly unrequested only if no open request has a level.
 """
 
 from collections.abc import Iterator, Mapping
@@ -34,7 +34,7 @@ __all__ = [
 
 _TASKS_PAGE = "basic/utilities/tasks"
 _TASKS = "2025-11-25"
-#: Statuses that a task can only reach later; the schema rejects other texts.
+#: Statuses that a new task cannot have; the schema rejects unknown statuses.
 _LATER_STATUSES = ("input_required", "completed", "failed", "cancelled")
 
 _MAX_COMPLETIONS = 100
@@ -55,12 +55,12 @@ _FEATURE_RULES = RuleSet(Group.FEATURES)
     since=_TASKS,
     until=_TASKS,
 )
-def _initial_status(result: Any, context: Context) -> Iterator[Fault]:
+def _task_begins_working(result: Any, context: Context) -> Iterator[Fault]:
     task = result.get("task") if isinstance(result, dict) else None
     status = task.get("status") if isinstance(task, dict) else None
     if status in _LATER_STATUSES:
-        found = Values(hidden=context.hide_values).describe(status)
-        message = f'a task must begin with the status "working", found {found}'
+        description = Values(hidden=context.hide_values).describe(status)
+        message = f'a task must begin with the status "working", found {description}'
         yield Fault(("task", "status"), message, "working")
 
 
@@ -79,9 +79,10 @@ def _timestamps(task: Any, context: Context) -> Iterator[Fault]:
     for name in ("createdAt", "lastUpdatedAt"):
         timestamp = task.get(name)
         if isinstance(timestamp, str) and not is_iso_8601(timestamp):
-            found = Values(hidden=context.hide_values).describe(timestamp)
+            description = Values(hidden=context.hide_values).describe(timestamp)
             message = (
-                f"{name} must be an ISO 8601 timestamp such as 2025-11-25T10:30:00Z; found {found}"
+                f"{name} must be an ISO 8601 timestamp such as 2025-11-25T10:30:00Z; "
+                f"found {description}"
             )
             yield Fault((name,), message)
 
@@ -116,15 +117,17 @@ def _root_uri(root: Any, context: Context) -> Iterator[Fault]:
         return
     spend(context.budget, min(len(uri), 1 << 16) // 8 + 40)
     if uri[: len(_FILE_SCHEME)].lower() != _FILE_SCHEME or not is_uri(uri):
-        found = Values(hidden=context.hide_values).describe(uri)
-        yield Fault(("uri",), f"uri must be a file:// URI such as file:///home/ann; found {found}")
+        description = Values(hidden=context.hide_values).describe(uri)
+        yield Fault(
+            ("uri",), f"uri must be a file:// URI such as file:///home/ann; found {description}"
+        )
 
 
 @_FEATURE_RULES.rule(
     "ROOTS_DEPRECATED",
     Severity.WARNING,
     _DEPRECATED,
-    "Roots are deprecated: places SHOULD be passed in tool parameters, resource URIs "
+    "Roots are deprecated: locations SHOULD be passed in tool parameters, resource URIs "
     "or the settings of the server.",
     on="ListRootsRequest",
     since=_DEPRECATED_SINCE,
@@ -150,7 +153,7 @@ _SINCE = "2026-07-28"
 _LIST_RULES = RuleSet(Group.LISTS, since=_SINCE)
 
 
-def _missing(feature: str) -> Rule:
+def _declare_list_missing(feature: str) -> Rule:
     return _LIST_RULES.declare(
         f"{feature.upper()}_LIST_MISSING",
         Severity.ERROR,
@@ -160,9 +163,12 @@ def _missing(feature: str) -> Rule:
 
 
 LIST_MISSING: Mapping[str, tuple[str, Rule]] = MappingProxyType(
-    {f"{name}/list": (name, _missing(name)) for name in ("tools", "prompts", "resources")}
+    {
+        f"{name}/list": (name, _declare_list_missing(name))
+        for name in ("tools", "prompts", "resources")
+    }
 )
-"""By method, the capability of which it is part, and the rule that it is answered."""
+"""Capability of each list method, and the rule that requires a response with a result."""
 
 TOOLS_ORDER_CHANGED = _LIST_RULES.declare(
     "TOOLS_ORDER_CHANGED",
@@ -182,7 +188,7 @@ _CACHING_RULES = RuleSet(Group.CACHING, on="InputRequiredResult")
     "A result that requests input is not cacheable and SHOULD NOT have caching hints.",
     since="2026-07-28",
 )
-def _misplaced_hint(value: Any, _context: Context) -> Iterator[Fault]:
+def _cache_hint_misplaced(value: Any, _context: Context) -> Iterator[Fault]:
     if isinstance(value, dict):
         for name in ("ttlMs", "cacheScope"):
             if name in value:
@@ -229,7 +235,7 @@ SUBSCRIPTION_NOT_ACKNOWLEDGED = _SUBSCRIPTION_RULES.declare(
 )
 SUBSCRIPTION_ACKNOWLEDGED_UNASKED = _SUBSCRIPTION_RULES.declare(
     "SUBSCRIPTION_ACKNOWLEDGED_UNASKED",
-    # "Reflects the subset": the text has no MUST for the acknowledgment itself.
+    # "Reflects the subset": the text has no MUST for the contents of the acknowledgment.
     Severity.WARNING,
     Clause(_PAGE, "acknowledgment"),
     "An acknowledgment SHOULD have only notifications that the subscription includes.",
@@ -247,7 +253,7 @@ RESOURCE_NOT_SUBSCRIBED = _SUBSCRIPTION_RULES.declare(
 
 
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
-"""Levels of log messages, the least severe first (RFC 5424, section 6.2.1)."""
+"""Levels of log messages, in ascending severity (RFC 5424, section 6.2.1)."""
 
 _LOG_PAGE = "server/utilities/logging"
 _PER_REQUEST = Clause(_LOG_PAGE, "per-request-log-level")
@@ -285,7 +291,7 @@ LOG_BELOW_LEVEL = _LOG_RULES.declare(
     on="LoggingMessageNotificationParams",
     since=_STATELESS,
 )
-def _on_subscription(params: Any, _context: Context) -> Iterator[Fault]:
+def _log_on_subscription(params: Any, _context: Context) -> Iterator[Fault]:
     if SUBSCRIPTION_ID_KEY in read_metadata(params):
         message = (
             f"a log message belongs to no subscription, so it must have no {SUBSCRIPTION_ID_KEY}"

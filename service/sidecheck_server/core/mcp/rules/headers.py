@@ -1,4 +1,4 @@
-"""Headers of tool arguments (`x-mcp-header`)."""
+"""Rules on HTTP headers that mirror tool arguments (`x-mcp-header`)."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -23,20 +23,22 @@ _TYPES = ("integer", "string", "boolean")
 #: RFC 9110, section 5.6.2.
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_SAFE = 2**53 - 1
+#: Largest integer that every JSON implementation represents exactly.
+_MAX_SAFE_INTEGER = 2**53 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class _Header:
-    """A header name in a schema."""
+    """A use of the keyword in an input schema."""
 
+    #: Value of the keyword, the name of a header if it is valid.
     name: Any
     #: Subschema with the keyword.
     schema: dict[str, Any]
     #: Path of the subschema from the tool.
     path: Path
-    #: Whether the subschema is a parameter: a property reached only through properties.
-    on_parameter: bool
+    #: Whether the subschema is a parameter: every keyword on its path is ``properties``.
+    is_parameter: bool
 
     @property
     def location(self) -> Path:
@@ -44,17 +46,17 @@ class _Header:
         return (*self.path, _HEADER)
 
 
-def _headers(tool: Any, context: Context) -> Iterator[_Header]:
+def _find_headers(tool: Any, context: Context) -> Iterator[_Header]:
     schema = tool.get("inputSchema") if isinstance(tool, dict) else None
     if not contains_keyword(schema, _HEADER, context.budget):
-        return  # nearly every tool
-    for here in walk_schema(schema, context.budget):
-        if _HEADER in here.schema:
-            name = here.schema[_HEADER]
+        return  # Nearly every tool has none.
+    for location in walk_schema(schema, context.budget):
+        if _HEADER in location.schema:
+            name = location.schema[_HEADER]
             if isinstance(name, str):
                 spend(context.budget, len(name) // 16 + 20)
-            on_parameter = here.by_properties and bool(here.path)
-            yield _Header(name, here.schema, ("inputSchema", *here.path), on_parameter)
+            is_parameter = location.by_properties and bool(location.path)
+            yield _Header(name, location.schema, ("inputSchema", *location.path), is_parameter)
 
 
 _HEADER_RULES = RuleSet(Group.TOOL_HEADERS, on="Tool", since=_SINCE)
@@ -66,12 +68,12 @@ _HEADER_RULES = RuleSet(Group.TOOL_HEADERS, on="Tool", since=_SINCE)
     _CLAUSE,
     "The value of x-mcp-header MUST be a string.",
 )
-def _string(tool: Any, context: Context) -> Iterator[Fault]:
-    for header in _headers(tool, context):
+def _header_string(tool: Any, context: Context) -> Iterator[Fault]:
+    for header in _find_headers(tool, context):
         if not isinstance(header.name, str):
-            found = describe_kind(header.name)
+            description = describe_kind(header.name)
             yield Fault(
-                header.location, f"x-mcp-header must be the name of a header; found {found}"
+                header.location, f"x-mcp-header must be the name of a header; found {description}"
             )
 
 
@@ -81,8 +83,8 @@ def _string(tool: Any, context: Context) -> Iterator[Fault]:
     _CLAUSE,
     "The value of x-mcp-header MUST NOT be empty.",
 )
-def _not_empty(tool: Any, context: Context) -> Iterator[Fault]:
-    for header in _headers(tool, context):
+def _header_empty(tool: Any, context: Context) -> Iterator[Fault]:
+    for header in _find_headers(tool, context):
         if header.name == "":
             yield Fault(
                 header.location, "x-mcp-header must be the name of a header; found an empty string"
@@ -95,8 +97,8 @@ def _not_empty(tool: Any, context: Context) -> Iterator[Fault]:
     _CLAUSE,
     "The value of x-mcp-header MUST NOT have control characters, such as line breaks.",
 )
-def _without_controls(tool: Any, context: Context) -> Iterator[Fault]:
-    for header in _headers(tool, context):
+def _header_control(tool: Any, context: Context) -> Iterator[Fault]:
+    for header in _find_headers(tool, context):
         if isinstance(header.name, str) and (control := _CONTROL.search(header.name)):
             code = "" if context.hide_values else f", U+{ord(control[0]):04X}"
             yield Fault(
@@ -112,10 +114,10 @@ def _without_controls(tool: Any, context: Context) -> Iterator[Fault]:
     _CLAUSE,
     "The value of x-mcp-header MUST be a token of RFC 9110.",
 )
-def _token(tool: Any, context: Context) -> Iterator[Fault]:
+def _header_token(tool: Any, context: Context) -> Iterator[Fault]:
     values = Values(hidden=context.hide_values)
-    for header in _headers(tool, context):
-        # Control characters and the empty name have their own rules.
+    for header in _find_headers(tool, context):
+        # Other rules report control characters and the empty name.
         if (
             isinstance(header.name, str)
             and header.name
@@ -135,17 +137,17 @@ def _token(tool: Any, context: Context) -> Iterator[Fault]:
     _CLAUSE,
     "Values of x-mcp-header MUST be unique in an input schema, regardless of case.",
 )
-def _unique(tool: Any, context: Context) -> Iterator[Fault]:
-    first: dict[str, Path] = {}
-    for header in _headers(tool, context):
+def _header_duplicate(tool: Any, context: Context) -> Iterator[Fault]:
+    first_locations: dict[str, Path] = {}
+    for header in _find_headers(tool, context):
         if not isinstance(header.name, str) or not header.name:
             continue
-        earlier = first.setdefault(header.name.lower(), header.location)
-        if earlier != header.location:
-            where = "elsewhere" if context.hide_values else f"at {as_pointer(earlier)[:200]}"
+        first_location = first_locations.setdefault(header.name.lower(), header.location)
+        if first_location != header.location:
+            place = "elsewhere" if context.hide_values else f"at {as_pointer(first_location)[:200]}"
             yield Fault(
                 header.location,
-                f"x-mcp-header must be unique; another one {where} has the same value",
+                f"x-mcp-header must be unique; another one {place} has the same value",
             )
 
 
@@ -155,20 +157,21 @@ def _unique(tool: Any, context: Context) -> Iterator[Fault]:
     _CLAUSE,
     "A parameter with x-mcp-header MUST have the type integer, string or boolean.",
 )
-def _primitive(tool: Any, context: Context) -> Iterator[Fault]:
-    for header in _headers(tool, context):
+def _header_type(tool: Any, context: Context) -> Iterator[Fault]:
+    for header in _find_headers(tool, context):
         type_ = header.schema.get("type")
-        if not header.on_parameter or type_ in _TYPES:
+        if not header.is_parameter or type_ in _TYPES:
             continue
         if "type" not in header.schema:
-            found = "found no type"
+            description = "found no type"
         elif context.hide_values:
-            found = "found another type"
+            description = "found another type"
         else:
-            found = f"found {format_literal(type_)}"
+            description = f"found {format_literal(type_)}"
         yield Fault(
             header.location,
-            f"a parameter with x-mcp-header must have the type {join_phrase(_TYPES)}; {found}",
+            f"a parameter with x-mcp-header must have the type {join_phrase(_TYPES)}; "
+            f"{description}",
         )
 
 
@@ -178,8 +181,8 @@ def _primitive(tool: Any, context: Context) -> Iterator[Fault]:
     _CLAUSE,
     "Values in the schema of an integer with x-mcp-header MUST lie between -2^53+1 and 2^53-1.",
 )
-def _safe(tool: Any, context: Context) -> Iterator[Fault]:
-    return _unsafe(tool, context, _listed_values, "must")
+def _header_range(tool: Any, context: Context) -> Iterator[Fault]:
+    return _find_unsafe_integers(tool, context, _list_values, "must")
 
 
 @_HEADER_RULES.rule(
@@ -189,42 +192,42 @@ def _safe(tool: Any, context: Context) -> Iterator[Fault]:
     "The bounds of an integer with x-mcp-header SHOULD lie between -2^53+1 and 2^53-1: values "
     "beyond must not become headers. Generators write the bounds of their integer types.",
 )
-def _safe_bounds(tool: Any, context: Context) -> Iterator[Fault]:
-    return _unsafe(tool, context, _extreme_values, "should")
+def _header_bounds(tool: Any, context: Context) -> Iterator[Fault]:
+    return _find_unsafe_integers(tool, context, _list_bounds, "should")
 
 
 _Values: TypeAlias = Callable[[dict[str, Any], Context], Iterator[tuple[Path, int | float]]]
 
 
-def _unsafe(tool: Any, context: Context, values_of: _Values, modal: str) -> Iterator[Fault]:
-    """Yield the values of integers with a header that are beyond the safe range."""
-    for header in _headers(tool, context):
-        if not header.on_parameter or header.schema.get("type") != "integer":
+def _find_unsafe_integers(
+    tool: Any, context: Context, values_of: _Values, modal: str
+) -> Iterator[Fault]:
+    """Yield a fault for each unsafe value in the schema of an integer with a header."""
+    for header in _find_headers(tool, context):
+        if not header.is_parameter or header.schema.get("type") != "integer":
             continue
         for step, value in values_of(header.schema, context):
-            if abs(value) > _SAFE:
-                found = "" if context.hide_values else f"; found {format_literal(value)}"
+            if abs(value) > _MAX_SAFE_INTEGER:
+                description = "" if context.hide_values else f"; found {format_literal(value)}"
                 yield Fault(
                     (*header.path, *step),
                     f"integers with x-mcp-header {modal} lie between -9007199254740991 and "
-                    f"9007199254740991{found}",
+                    f"9007199254740991{description}",
                 )
 
 
 _BOUNDS = (("minimum", 0), ("maximum", 0), ("exclusiveMinimum", 1), ("exclusiveMaximum", -1))
 
 
-def _extreme_values(
-    schema: dict[str, Any], _context: Context
-) -> Iterator[tuple[Path, int | float]]:
-    """Yield the extreme integers that *schema* admits."""
+def _list_bounds(schema: dict[str, Any], _context: Context) -> Iterator[tuple[Path, int | float]]:
+    """Yield the smallest and largest integers that *schema* accepts."""
     for keyword, offset in _BOUNDS:
         if _is_number(bound := schema.get(keyword)):
             yield (keyword,), bound + offset
 
 
-def _listed_values(schema: dict[str, Any], context: Context) -> Iterator[tuple[Path, int | float]]:
-    """Yield the integers that *schema* names."""
+def _list_values(schema: dict[str, Any], context: Context) -> Iterator[tuple[Path, int | float]]:
+    """Yield the integers in the ``const``, ``default`` and ``enum`` of *schema*."""
     for keyword in ("const", "default"):
         if _is_number(value := schema.get(keyword)):
             yield (keyword,), value
@@ -247,14 +250,14 @@ def _is_number(value: Any) -> TypeGuard[int | float]:
     "x-mcp-header MUST be on a property that is reached from the root of the input schema "
     "only through properties.",
 )
-def _reachable(tool: Any, context: Context) -> Iterator[Fault]:
-    for header in _headers(tool, context):
-        if not header.on_parameter:
-            keyword = _first_other_keyword(header.path[1:])
-            where = f"found it below {keyword}" if keyword else "found it on the whole schema"
+def _header_place(tool: Any, context: Context) -> Iterator[Fault]:
+    for header in _find_headers(tool, context):
+        if not header.is_parameter:
+            keyword = _find_other_keyword(header.path[1:])
+            place = f"found it below {keyword}" if keyword else "found it on the whole schema"
             yield Fault(
                 header.location,
-                f"x-mcp-header must be on a property reached only through properties; {where}",
+                f"x-mcp-header must be on a property reached only through properties; {place}",
             )
 
 
@@ -264,9 +267,9 @@ def _reachable(tool: Any, context: Context) -> Iterator[Fault]:
     _CLAUSE,
     "x-mcp-header SHOULD NOT be on a parameter with a secret: proxies see headers.",
 )
-def _not_secret(tool: Any, context: Context) -> Iterator[Fault]:
-    for header in _headers(tool, context):
-        secret = names_secret(str(header.path[-1]), context.budget) if header.on_parameter else ""
+def _header_sensitive(tool: Any, context: Context) -> Iterator[Fault]:
+    for header in _find_headers(tool, context):
+        secret = names_secret(str(header.path[-1]), context.budget) if header.is_parameter else ""
         if secret:
             hint = "" if context.hide_values else f" ({secret})"
             yield Fault(
@@ -275,9 +278,9 @@ def _not_secret(tool: Any, context: Context) -> Iterator[Fault]:
             )
 
 
-def _first_other_keyword(path: Path) -> str:
+def _find_other_keyword(path: Path) -> str:
     """Return the first keyword in *path* that is not ``properties``, or ""."""
     index = 0
     while index < len(path) and path[index] == "properties":
-        index += 2  # the keyword and the name of a property
+        index += 2  # Skip the keyword and the name of the property.
     return str(path[index]) if index < len(path) else ""

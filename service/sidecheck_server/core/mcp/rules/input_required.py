@@ -1,4 +1,4 @@
-"""Result types and results that request input."""
+"""Rules on result types, and on results that request input."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +9,7 @@ from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.methods import INPUT_REQUESTS, TASKS_EXTENSION
 from sidecheck_server.core.mcp.rules.capabilities import (
-    declared_by_client,
+    find_client_capabilities,
     is_declared,
     lacks_extension,
 )
@@ -29,7 +29,7 @@ _INPUT_RULES = RuleSet(Group.INPUT_REQUIRED, since=_SINCE)
 
 
 def allows_extensions(context: Context) -> bool:
-    """Return whether a peer declares extensions, which may add methods and result types."""
+    """Return whether a peer declares extensions, which may define methods and types."""
     return any(
         isinstance(capabilities, dict)
         and bool(capabilities.get("extensions") or capabilities.get("experimental"))
@@ -38,9 +38,9 @@ def allows_extensions(context: Context) -> bool:
 
 
 def _may_be_declared(type_: str, context: Context) -> bool:
-    """Return whether *type_* may be one of a declared extension."""
+    """Return whether a declared extension may define the result type *type_*."""
     if type_ == "task":
-        # Reserved for the extension (SEP-2663), so only this one allows it.
+        # SEP-2663 reserves the type for the tasks extension.
         return not lacks_extension(context, TASKS_EXTENSION)
     return allows_extensions(context)
 
@@ -56,10 +56,12 @@ def _result_type(value: Any, context: Context) -> Iterator[Fault]:
     type_ = value.get("resultType") if isinstance(value, dict) else None
     if type(type_) is str and type_ not in _TYPES and not _may_be_declared(type_, context):
         spend(context.budget, 400)
-        found = Values(hidden=context.hide_values).describe(type_)
-        near = "" if context.hide_values else find_nearest(type_, _TYPES)
+        description = Values(hidden=context.hide_values).describe(type_)
+        nearest = "" if context.hide_values else find_nearest(type_, _TYPES)
         yield Fault(
-            ("resultType",), f'expected "complete" or "input_required", found {found}', near
+            ("resultType",),
+            f'expected "complete" or "input_required", found {description}',
+            nearest,
         )
 
 
@@ -97,18 +99,20 @@ def _empty_input_required(value: Any, _context: Context) -> Iterator[Fault]:
 )
 def _undeclared_input(value: Any, context: Context) -> Iterator[Fault]:
     requests = value.get("inputRequests") if isinstance(value, dict) else None
-    capabilities = declared_by_client(context)
+    capabilities = find_client_capabilities(context)
     if not isinstance(requests, dict) or capabilities is None:
         return
     spend(context.budget, 20 * len(requests))
     for key, request in requests.items():
         method = request.get("method") if isinstance(request, dict) else None
-        known = INPUT_REQUESTS.get(method) if isinstance(method, str) else None
-        if known is not None and not is_declared(capabilities, known.needs.path):
+        input_request = INPUT_REQUESTS.get(method) if isinstance(method, str) else None
+        if input_request is None:
+            continue
+        capability = input_request.needs.path
+        if not is_declared(capabilities, capability):
             yield Fault(
                 ("inputRequests", key, "method"),
-                f"{method} needs the capability {known.needs.path},"
-                " which the client did not declare",
+                f"{method} needs the capability {capability}, which the client did not declare",
             )
 
 

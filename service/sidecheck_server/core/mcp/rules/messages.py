@@ -1,10 +1,9 @@
-"""Rules on messages: JSON texts and values, envelopes, methods, and some notifications.
+"""Rules on messages: JSON texts, envelopes, methods, and some notifications.
 
-Faults against the published schema of a type have one rule for each keyword. They are found
-by validating a value against the schema of its type. Faults of JSON texts are found by
-decoding.
+Each keyword of the published schemas has one rule; validating a value against the schema of
+its type finds the faults. Decoding finds the faults of JSON texts.
 
-Envelopes are open: JSON-RPC and the published schemas of every version allow further
+Envelopes are open: JSON-RPC and the published schemas of all versions allow additional
 properties.
 """
 
@@ -72,7 +71,7 @@ for _code, _requirement in (
         since="2026-07-28" if _code == "MAX_ITEMS" else "",
     )
 
-# Messages follow JSON-RPC, which uses JSON unchanged.
+# The source is JSON-RPC, which requires JSON.
 _TEXT_RULES = RuleSet(Group.VALUES, on="*")
 _TEXT_RULES.declare("PAYLOAD_NOT_JSON", Severity.ERROR, _MESSAGES, "A text MUST be JSON in UTF-8.")
 _TEXT_RULES.declare(
@@ -134,8 +133,8 @@ ERROR_ID_NULL = ENVELOPE_RULES.declare(
     "ERROR_ID_NULL",
     Severity.WARNING,
     _RESPONSES,
-    "An error response without a request that it belongs to SHOULD have no id: the published"
-    " schema lets it be absent, while JSON-RPC has null. (Until 2025-06-18 it is null, as JSON-RPC"
+    "An error response that belongs to no request SHOULD have no id: the id is optional in the"
+    " published schema, while JSON-RPC requires null. (Until 2025-06-18 it is null, as JSON-RPC"
     " requires, if the id of the request could not be read.)",
 )
 ID_TYPE = ENVELOPE_RULES.declare(
@@ -145,14 +144,14 @@ ID_MISSING = ENVELOPE_RULES.declare(
     "ID_MISSING",
     Severity.ERROR,
     _RESPONSES,
-    "A response MUST have the id of its request. (Since 2025-03-26 an error response may have"
-    " none: where the transport answers a message that is no request, and since 2025-11-25 where"
-    " the id of the request could not be read.)",
+    "A response MUST have the id of its request. (Exceptions are error responses of the transport"
+    " to a message that is not a request, since 2025-03-26, and error responses to a request whose"
+    " id could not be read, since 2025-11-25.)",
 )
 ERROR_ID_MISSING = ENVELOPE_RULES.declare(
     "ERROR_ID_MISSING",
     Severity.WARNING,
-    # Step 4; the published schemas of these versions require the id nevertheless.
+    # Step 4 of the clause. The published schemas of these versions require the id nevertheless.
     Clause("basic/transports", "sending-messages-to-the-server"),
     "An error response SHOULD have the id of its request, unless it is the body of an HTTP error"
     " for a notification or a response.",
@@ -218,7 +217,7 @@ UNKNOWN = _METHOD_RULES.declare(
     "METHOD_UNKNOWN",
     Severity.WARNING,
     _MESSAGES,
-    "A method SHOULD be one of the protocol's: no version defines others or forbids them."
+    "A method SHOULD be one of the protocol; no version defines or forbids other methods."
     " (They are not reported if a peer declares extensions or experimental capabilities.)",
 )
 SERVER_REQUEST = _METHOD_RULES.declare(
@@ -285,7 +284,7 @@ def _cancelled_without_id(params: Any, _context: Context) -> Iterator[Fault]:
         "progress-flow",
         before=((_TASKS, "basic/utilities/progress", "progress-flow"),),
     ),
-    "The message of a progress notification SHOULD inform people.",
+    "The message of a progress notification SHOULD inform users.",
     on="ProgressNotificationParams",
     since=_WITH_MESSAGES,
 )

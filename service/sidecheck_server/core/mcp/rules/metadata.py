@@ -81,7 +81,7 @@ def _is_reserved(prefix: str, version: str) -> bool:
     labels = prefix.split(".")
     if version >= _TASKS:
         return len(labels) > 1 and labels[1] in {"modelcontextprotocol", "mcp"}
-    # Until 2025-06-18: any number of labels, one of the two names, and one more label.
+    # Until 2025-06-18 the reserved label is the last but one.
     return len(labels) > 1 and labels[-2] in {"modelcontextprotocol", "mcp"}
 
 
@@ -96,18 +96,18 @@ _METADATA_RULES = RuleSet(Group.METADATA)
     on=_METADATA_TYPES,
     since=_KEYS,
 )
-def _key(value: Any, context: Context) -> Iterable[Fault]:
+def _meta_key(value: Any, context: Context) -> Iterable[Fault]:
     if not isinstance(value, dict) or value.keys() <= MCP_KEYS:
         return ()
-    return _malformed_keys(value, context)
+    return _find_malformed_keys(value, context)
 
 
-def _malformed_keys(meta: dict[str, Any], context: Context) -> Iterator[Fault]:
+def _find_malformed_keys(meta: dict[str, Any], context: Context) -> Iterator[Fault]:
     for key in meta:
         spend(context.budget, 30 + len(key))
         if key not in MCP_KEYS and not is_key(key):
-            shown = Values(hidden=context.hide_values).property_named(key, "the key")
-            yield Fault((key,), f"expected a key such as com.example/name, found {shown}")
+            label = Values(hidden=context.hide_values).property_named(key, "the key")
+            yield Fault((key,), f"expected a key such as com.example/name, found {label}")
 
 
 @_METADATA_RULES.rule(
@@ -118,21 +118,21 @@ def _malformed_keys(meta: dict[str, Any], context: Context) -> Iterator[Fault]:
     on=_METADATA_TYPES,
     since=_KEYS,
 )
-def _reserved(value: Any, context: Context) -> Iterable[Fault]:
+def _meta_prefix_reserved(value: Any, context: Context) -> Iterable[Fault]:
     if not isinstance(value, dict) or value.keys() <= MCP_KEYS:
         return ()
-    return _reserved_keys(value, context)
+    return _find_reserved_keys(value, context)
 
 
-def _reserved_keys(meta: dict[str, Any], context: Context) -> Iterator[Fault]:
+def _find_reserved_keys(meta: dict[str, Any], context: Context) -> Iterator[Fault]:
     for key in meta:
         # Extensions of the protocol define keys under its prefix.
         if "/" in key and key not in MCP_KEYS and not key.startswith(MCP_PREFIX):
             spend(context.budget, 40 + len(key))
             prefix = prefix_of(key)
             if _PREFIX.fullmatch(prefix) and _is_reserved(prefix, context.version):
-                shown = Values(hidden=context.hide_values).property_named(prefix, "the prefix")
-                yield Fault((key,), f"{shown} is reserved for MCP")
+                label = Values(hidden=context.hide_values).property_named(prefix, "the prefix")
+                yield Fault((key,), f"{label} is reserved for MCP")
 
 
 @_METADATA_RULES.rule(
@@ -143,29 +143,29 @@ def _reserved_keys(meta: dict[str, Any], context: Context) -> Iterator[Fault]:
     on=_METADATA_TYPES,
     since=_TASKS,
 )
-def _prefix_order(value: Any, context: Context) -> Iterable[Fault]:
+def _meta_prefix_order(value: Any, context: Context) -> Iterable[Fault]:
     if not isinstance(value, dict) or value.keys() <= MCP_KEYS:
         return ()
-    return _forward_prefixes(value, context)
+    return _find_forward_prefixes(value, context)
 
 
-def _forward_prefixes(meta: dict[str, Any], context: Context) -> Iterator[Fault]:
+def _find_forward_prefixes(meta: dict[str, Any], context: Context) -> Iterator[Fault]:
     for key in meta:
         if "/" not in key or key in MCP_KEYS:
             continue
         spend(context.budget, 40 + len(key))
         prefix = prefix_of(key)
         if _PREFIX.fullmatch(prefix) and _is_forward(prefix.lower().split(".")):
-            shown = Values(hidden=context.hide_values).property_named(prefix, "the prefix")
-            message = f"expected a domain name in reverse order such as com.example, found {shown}"
+            label = Values(hidden=context.hide_values).property_named(prefix, "the prefix")
+            message = f"expected a domain name in reverse order such as com.example, found {label}"
             yield Fault((key,), message)
 
 
 def _is_forward(labels: list[str]) -> bool:
-    """Return whether *labels* are certainly those of a domain name in its own order.
+    """Return whether *labels* are certainly a domain name that is not reversed.
 
-    The last one is a top-level domain that no host is named after, and the first one is
-    neither that of a country, which has two letters, nor a common one.
+    The last label is a common top-level domain, and the first label is neither a country code,
+    which has two letters, nor another common top-level domain.
     """
     first, last = labels[0], labels[-1]
     return last in _LAST_LABELS and len(first) > _COUNTRY and first not in _FIRST_LABELS
@@ -180,14 +180,14 @@ def _is_forward(labels: list[str]) -> bool:
     since=_TASKS,
     until=_TASKS,
 )
-def _related_task(value: Any, context: Context) -> Iterable[Fault]:
+def _meta_related_task(value: Any, context: Context) -> Iterable[Fault]:
     if not (isinstance(value, dict) and RELATED_TASK_KEY in value):
         return ()
     task = value[RELATED_TASK_KEY]
     if isinstance(task, dict) and isinstance(task.get("taskId"), str):
         return ()
-    found = Values(hidden=context.hide_values).describe(task)
-    message = f"expected an object with the string taskId, found {found}"
+    description = Values(hidden=context.hide_values).describe(task)
+    message = f"expected an object with the string taskId, found {description}"
     return (Fault((RELATED_TASK_KEY,), message),)
 
 
@@ -195,16 +195,16 @@ def _related_task(value: Any, context: Context) -> Iterable[Fault]:
     "META_PROTOCOL_VERSION",
     Severity.ERROR,
     Clause("basic/versioning", "protocol-version-negotiation"),
-    "A request of another version than that of the server MUST be rejected.",
+    "A request of a version other than the server's MUST be rejected.",
     on="RequestMetaObject",
     since=_DISCOVERY,
 )
-def _version(value: Any, context: Context) -> Iterable[Fault]:
+def _meta_protocol_version(value: Any, context: Context) -> Iterable[Fault]:
     version = value.get(PROTOCOL_VERSION_KEY) if isinstance(value, dict) else None
     if version == context.version or type(version) is not str:
         return ()
-    found = Values(hidden=context.hide_values).describe(version)
-    message = f'expected "{context.version}", found {found}'
+    description = Values(hidden=context.hide_values).describe(version)
+    message = f'expected "{context.version}", found {description}'
     return (Fault((PROTOCOL_VERSION_KEY,), message, context.version),)
 
 
@@ -216,7 +216,7 @@ def _version(value: Any, context: Context) -> Iterable[Fault]:
     on="RequestMetaObject",
     since=_DISCOVERY,
 )
-def _client_info(value: Any, _context: Context) -> Iterable[Fault]:
+def _meta_client_info(value: Any, _context: Context) -> Iterable[Fault]:
     if not isinstance(value, dict) or CLIENT_INFO_KEY in value:
         return ()
     return (
@@ -232,7 +232,7 @@ def _client_info(value: Any, _context: Context) -> Iterable[Fault]:
     on=RESULTS,
     since=_DISCOVERY,
 )
-def _server_info(value: Any, context: Context) -> Iterable[Fault]:
+def _meta_server_info(value: Any, context: Context) -> Iterable[Fault]:
     meta = value.get("_meta", {}) if isinstance(value, dict) else None
     if not isinstance(meta, dict) or SERVER_INFO_KEY in meta or context.sender is Sender.CLIENT:
         return ()
@@ -329,7 +329,7 @@ def _is_baggage(text: str, budget: Budget) -> bool:
     return all(map(_MEMBER.fullmatch, text.split(",")))
 
 
-def _trace_faults(
+def _check_trace_key(
     name: str,
     is_valid: Callable[[str, Budget], bool],
     expected: str,
@@ -341,8 +341,8 @@ def _trace_faults(
     text = value[name]
     if isinstance(text, str) and is_valid(text, context.budget):
         return ()
-    found = Values(hidden=context.hide_values).describe(text)
-    return (Fault((name,), f"expected {expected}, found {found}"),)
+    description = Values(hidden=context.hide_values).describe(text)
+    return (Fault((name,), f"expected {expected}, found {description}"),)
 
 
 for _name, _standard, _is_valid, _contents in (
@@ -360,5 +360,5 @@ for _name, _standard, _is_valid, _contents in (
         Severity.ERROR,
         META,
         f"`{_name}` MUST have the format of {_standard}.",
-        check=partial(_trace_faults, _name, _is_valid, f"{_contents} as in {_standard}"),
+        check=partial(_check_trace_key, _name, _is_valid, f"{_contents} as in {_standard}"),
     )

@@ -1,4 +1,4 @@
-"""Names of tools."""
+"""Rules on the names of tools."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -26,11 +26,11 @@ _PROPOSED = NameGrammar(64, "A-Za-z0-9_./-", 'ASCII letters, digits, "_", "-", "
 """Grammar of SEP-986."""
 
 _MAX_CHARACTERS_READ = 256
-"""Characters of a name that are examined: twice as many as any grammar allows."""
+"""Number of characters of a name that are checked, twice as many as any grammar allows."""
 
 _MAX_CHARACTERS_SHOWN = 5
 
-# Steps to compare a name, to describe a character, and to replace one.
+# Steps to compare a name, to describe a character, and to replace a character.
 _NAME = 10
 _DESCRIPTION = 20
 _REPLACEMENT = 8
@@ -43,21 +43,21 @@ _INVALID_CHARACTER = re.compile(f"[^{_SPECIFIED.characters}]")
 NAME_RULES = RuleSet(Group.TOOL_NAMES, on="Tool")
 """Rules on single names."""
 
-#: Message of a fault, and a better name or "".
+#: Message of a fault, and a suggested name or "".
 NameFault: TypeAlias = tuple[str, str]
 NameCheck: TypeAlias = Callable[[str, Context], NameFault | None]
 
 
-def _name_of(tool: Any) -> str | None:
+def _get_name(tool: Any) -> str | None:
     name = tool.get("name") if isinstance(tool, dict) else None
     return name if isinstance(name, str) else None
 
 
-def _of_tool(check_name: NameCheck) -> Check:
-    """Turn the decorated check of a name into one of a tool."""
+def _check_of_tool(check_name: NameCheck) -> Check:
+    """Turn the decorated check of a name into a check of a tool."""
 
     def check(tool: Any, context: Context) -> Iterable[Fault]:
-        name = _name_of(tool)
+        name = _get_name(tool)
         fault = None if name is None else check_name(name, context)
         return () if fault is None else (Fault(("name",), *fault),)
 
@@ -71,8 +71,8 @@ def _of_tool(check_name: NameCheck) -> Check:
     "The name of a tool SHOULD NOT be empty.",
     since=_SINCE,
 )
-@_of_tool
-def _not_empty(name: str, _context: Context) -> NameFault | None:
+@_check_of_tool
+def _name_empty(name: str, _context: Context) -> NameFault | None:
     return None if name else ("the name should have at least 1 character, found none", "")
 
 
@@ -83,8 +83,8 @@ def _not_empty(name: str, _context: Context) -> NameFault | None:
     "The name of a tool SHOULD have at most 128 characters.",
     since=_SINCE,
 )
-@_of_tool
-def _not_too_long(name: str, _context: Context) -> NameFault | None:
+@_check_of_tool
+def _name_length(name: str, _context: Context) -> NameFault | None:
     if len(name) <= _SPECIFIED.longest:
         return None
     return f"the name should have at most {_SPECIFIED.longest} characters, found {len(name)}", ""
@@ -97,34 +97,44 @@ def _not_too_long(name: str, _context: Context) -> NameFault | None:
     'The name of a tool SHOULD consist of ASCII letters, digits, "_", "-" and ".".',
     since=_SINCE,
 )
-@_of_tool
-def _valid_characters(name: str, context: Context) -> NameFault | None:
-    invalid = list(dict.fromkeys(_INVALID_CHARACTER.findall(name[:_MAX_CHARACTERS_READ])))
-    if not invalid:
+@_check_of_tool
+def _name_characters(name: str, context: Context) -> NameFault | None:
+    invalid_characters = list(
+        dict.fromkeys(_INVALID_CHARACTER.findall(name[:_MAX_CHARACTERS_READ]))
+    )
+    if not invalid_characters:
         return None
-    spend(context.budget, _DESCRIPTION * _MAX_CHARACTERS_SHOWN + _REPLACEMENT * len(invalid))
+    spend(
+        context.budget,
+        _DESCRIPTION * _MAX_CHARACTERS_SHOWN + _REPLACEMENT * len(invalid_characters),
+    )
     if context.hide_values:
-        found, suggestion = count_noun(len(invalid), "other character"), ""
+        description, suggestion = count_noun(len(invalid_characters), "other character"), ""
     else:
-        found, suggestion = _listed(invalid), _replace_characters(name, invalid)
-    return f"the name should consist of {_SPECIFIED.description}; found {found}", suggestion
+        description, suggestion = (
+            _join_descriptions(invalid_characters),
+            _replace_characters(name, invalid_characters),
+        )
+    return f"the name should consist of {_SPECIFIED.description}; found {description}", suggestion
 
 
-def _listed(characters: list[str]) -> str:
-    shown = describe_characters(characters[:_MAX_CHARACTERS_SHOWN])
-    more = len(characters) - len(shown)
-    return join_phrase([*shown, f"{more} more"] if more else shown, "and")
+def _join_descriptions(characters: list[str]) -> str:
+    descriptions = describe_characters(characters[:_MAX_CHARACTERS_SHOWN])
+    rest_count = len(characters) - len(descriptions)
+    if rest_count:
+        descriptions.append(f"{rest_count} more")
+    return join_phrase(descriptions, "and")
 
 
 def _replace_characters(name: str, invalid: list[str]) -> str:
-    """Return *name* with replacements of *invalid* characters, or "" if it is too long."""
+    """Return *name* with *invalid* characters replaced, or "" if it is too long."""
     if len(name) > _SPECIFIED.longest:
         return ""
-    return name.translate({ord(character): _replacement(character) for character in invalid})
+    return name.translate({ord(character): _find_replacement(character) for character in invalid})
 
 
 @lru_cache(maxsize=4096)
-def _replacement(character: str) -> str:
+def _find_replacement(character: str) -> str:
     lookalike = ascii_lookalike(character)
     return lookalike if lookalike and not _INVALID_CHARACTER.search(lookalike) else "_"
 
@@ -137,31 +147,40 @@ def _replacement(character: str) -> str:
     '"_", "-", "." and "/".',
     since=_SINCE,
 )
-@_of_tool
-def _as_proposed(name: str, context: Context) -> NameFault | None:
-    return _grammar_fault(name, _PROPOSED, _ALLOWED_AS_PROPOSED, context)
+@_check_of_tool
+def _name_sep_986(name: str, context: Context) -> NameFault | None:
+    return _find_grammar_fault(name, _PROPOSED, _ALLOWED_AS_PROPOSED, context)
 
 
 _ALLOWED_AS_PROPOSED = f"SEP-986 proposed names of {_PROPOSED.allowed}"
 
 
-def _grammar_fault(
+def _find_grammar_fault(
     name: str, grammar: NameGrammar, allowed: str, context: Context
 ) -> NameFault | None:
-    """Return the fault of *name* by *grammar*, if any; *allowed* describes the grammar."""
+    """Return the fault of *name* by *grammar*, or None.
+
+    *allowed* is the description of the grammar.
+    """
     if 0 < len(name) <= grammar.longest:
-        invalid = grammar.invalid_character(name)
-        if not invalid:
+        invalid_character = grammar.invalid_character(name)
+        if not invalid_character:
             return None
         spend(context.budget, _DESCRIPTION)
-        found = "another character" if context.hide_values else describe_characters(invalid)[0]
+        description = (
+            "another character"
+            if context.hide_values
+            else describe_characters(invalid_character)[0]
+        )
     else:
-        found = f"{len(name)} characters" if name else "an empty name"
-    return f"{allowed}; found {found}", ""
+        description = f"{len(name)} characters" if name else "an empty name"
+    return f"{allowed}; found {description}", ""
 
 
-def _provider_check(grammar: NameGrammar, allowed: str) -> Check:
-    return _of_tool(lambda name, context: _grammar_fault(name, grammar, allowed, context))
+def _build_provider_check(grammar: NameGrammar, allowed: str) -> Check:
+    return _check_of_tool(
+        lambda name, context: _find_grammar_fault(name, grammar, allowed, context)
+    )
 
 
 for _provider in PROVIDERS:
@@ -171,7 +190,7 @@ for _provider in PROVIDERS:
         Severity.INFO,
         Clause(_provider.source),
         f"{_allowed}.",
-        check=_provider_check(_provider.grammar, _allowed),
+        check=_build_provider_check(_provider.grammar, _allowed),
     )
 
 
@@ -187,18 +206,20 @@ def _unique_names(result: Any, context: Context) -> Iterator[Fault]:
     if not isinstance(tools, list):
         return
     spend(context.budget, _NAME * len(tools))
-    first: dict[str, int] = {}
+    first_indexes: dict[str, int] = {}
     for index, tool in enumerate(tools):
-        name = _name_of(tool)
+        name = _get_name(tool)
         if name is None:
             continue
         spend(context.budget, len(name) // 16)
-        earlier = first.setdefault(name, index)
-        if earlier != index:
-            shown = "this name" if context.hide_values else f"the name {quote(name)}"
-            message = f"names of tools should be unique; the tool at /tools/{earlier} has {shown}"
+        first_index = first_indexes.setdefault(name, index)
+        if first_index != index:
+            label = "this name" if context.hide_values else f"the name {quote(name)}"
+            message = (
+                f"names of tools should be unique; the tool at /tools/{first_index} has {label}"
+            )
             yield Fault(("tools", index, "name"), message)
 
 
 NO_DUPLICATES = _unique_names
-"""The rule is also reported for tools and names that are not in a tools/list result."""
+"""Rule that other code also reports for tools and names outside a tools/list result."""

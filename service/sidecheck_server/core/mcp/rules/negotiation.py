@@ -1,8 +1,8 @@
-"""Rules on version negotiation, and on the versions and capabilities that requests declare.
+"""Rules on version negotiation, and on versions and capabilities of requests.
 
-Versions up to 2025-11-25 are agreed on by a handshake; since 2026-07-28 each request has its
-version and capabilities, and errors tell which the server needs.
-`core.mcp.sessions.negotiation` finds the violations of the declarations without a check.
+In versions up to 2025-11-25 a handshake determines the version. Since 2026-07-28 each request
+declares its version and capabilities, and errors name those that the server needs.
+`core.mcp.sessions.negotiation` finds the faults of the rules without a check.
 """
 
 import re
@@ -13,7 +13,7 @@ from typing import Any
 from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.mcp.context import FIRST_STATELESS, LAST_HANDSHAKE, VERSIONS, Context
-from sidecheck_server.core.mcp.rules.capabilities import declared_by_client
+from sidecheck_server.core.mcp.rules.capabilities import find_client_capabilities
 from sidecheck_server.core.mcp.rules.metadata import META
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, RuleSet
 from sidecheck_server.core.types import Severity
@@ -53,14 +53,16 @@ _NEGOTIATION_RULES = RuleSet(Group.VERSION_NEGOTIATION)
 def _proposal(params: Any, context: Context) -> Iterator[Fault]:
     version = params.get(_NAME) if isinstance(params, dict) else None
     if isinstance(version, str) and not _may_be_version(version):
-        found = Values(hidden=context.hide_values).describe(version)
-        known = ", ".join(VERSIONS)
-        message = f"expected a version of the protocol, one of {known}; found {found}"
+        description = Values(hidden=context.hide_values).describe(version)
+        supported_versions = ", ".join(VERSIONS)
+        message = (
+            f"expected a version of the protocol, one of {supported_versions}; found {description}"
+        )
         yield Fault((_NAME,), message)
 
 
 def _may_be_version(text: str) -> bool:
-    """Return whether *text* is a published version, a draft, or may be a later version."""
+    """Return whether *text* is a published, a draft or possibly a later version."""
     if text in VERSIONS or text.startswith(_DRAFT):
         return True
     if _DATE.fullmatch(text) is None or text < VERSIONS[-1]:
@@ -81,7 +83,7 @@ PROTOCOL_VERSION_UNKNOWN = _NEGOTIATION_RULES.declare(
 )
 PROTOCOL_VERSION_WITHOUT_HANDSHAKE = _NEGOTIATION_RULES.declare(
     "PROTOCOL_VERSION_WITHOUT_HANDSHAKE",
-    # "As specified by the negotiated legacy protocol version", which is one until 2025-11-25.
+    # "As specified by the negotiated legacy protocol version": a version up to 2025-11-25.
     Severity.WARNING,
     Clause(
         *_COMPATIBILITY,
@@ -136,8 +138,9 @@ def _supported_version(data: Any, context: Context) -> Iterator[Fault]:
     if isinstance(supported, list) and isinstance(requested, str):
         spend(context.budget, len(supported))
         if requested in supported:
-            found = Values(hidden=context.hide_values).describe(requested)
-            yield Fault(("requested",), f"supported lists the version, found {found}")
+            description = Values(hidden=context.hide_values).describe(requested)
+            message = f'"supported" lists the requested version; found {description}'
+            yield Fault(("requested",), message)
 
 
 UNSUPPORTED_VERSION_SUPPORTED = _supported_version
@@ -170,7 +173,7 @@ def _empty_capabilities(data: Any, _context: Context) -> Iterator[Fault]:
 )
 def _declared_capabilities(data: Any, context: Context) -> Iterator[Fault]:
     required = data.get("requiredCapabilities") if isinstance(data, dict) else None
-    declared = declared_by_client(context)
+    declared = find_client_capabilities(context)
     if not isinstance(required, dict) or not required or declared is None:
         return
     if _covers(declared, required, context.budget) and not _may_lack_forms(declared, required):
@@ -179,7 +182,10 @@ def _declared_capabilities(data: Any, context: Context) -> Iterator[Fault]:
 
 
 def _may_lack_forms(declared: dict[str, Any], required: dict[str, Any]) -> bool:
-    """Return whether forms are required, for which the empty object stands, and not declared."""
+    """Return whether the form mode is required and not declared.
+
+    An empty "elicitation" in *required* requires the form mode.
+    """
     if required.get("elicitation") != {}:
         return False
     elicitation = declared.get("elicitation")
@@ -187,7 +193,7 @@ def _may_lack_forms(declared: dict[str, Any], required: dict[str, Any]) -> bool:
 
 
 def _covers(declared: Any, required: Any, budget: Budget) -> bool:
-    """Return whether *declared* has every property of *required*, with the same values."""
+    """Return whether *declared* has all properties of *required*, with equal values."""
     spend(budget, 20)
     if not isinstance(required, dict):
         return bool(declared == required)

@@ -41,7 +41,7 @@ DATA_TYPES = {
 _ERROR_RULES = RuleSet(Group.ERRORS, on="Error", since=_SINCE)
 
 
-def _code_of(value: Any) -> int | None:
+def _get_code(value: Any) -> int | None:
     code = value.get("code") if isinstance(value, dict) else None
     if type(code) is int:
         return code
@@ -55,13 +55,13 @@ def _code_of(value: Any) -> int | None:
     "The codes -32002 and -32042 of earlier versions MUST NOT be emitted.",
 )
 def _retired_code(value: Any, _context: Context) -> Iterable[Fault]:
-    code = _code_of(value)
+    code = _get_code(value)
     if code not in _RETIRED:
         return ()
     meaning, replacement = _RETIRED[code]
-    use = f"; use {replacement}" if replacement else ""
+    remedy = f"; use {replacement}" if replacement else ""
     suggestion = str(replacement) if replacement else ""
-    message = f"{code} ({meaning}) is a code of earlier versions{use}"
+    message = f"{code} ({meaning}) is a code of earlier versions{remedy}"
     return (Fault(("code",), message, suggestion),)
 
 
@@ -72,7 +72,7 @@ def _retired_code(value: Any, _context: Context) -> Iterable[Fault]:
     "Codes from -32099 to -32020 MUST NOT be emitted unless the specification defines them.",
 )
 def _reserved_code(value: Any, _context: Context) -> Iterable[Fault]:
-    code = _code_of(value)
+    code = _get_code(value)
     if code not in _RESERVED or code in DEFINED_CODES or code in _RETIRED:
         return ()
     message = f"{code} is reserved for the specification, which defines -32020, -32021 and -32022"
@@ -86,7 +86,7 @@ def _reserved_code(value: Any, _context: Context) -> Iterable[Fault]:
     "New implementations SHOULD NOT use codes from -32019 to -32000.",
 )
 def _legacy_code(value: Any, _context: Context) -> Iterable[Fault]:
-    code = _code_of(value)
+    code = _get_code(value)
     if code not in _LEGACY or code in _RETIRED:
         return ()
     return (Fault(("code",), f"{code} is a legacy code without a defined meaning"),)
@@ -99,7 +99,7 @@ def _legacy_code(value: Any, _context: Context) -> Iterable[Fault]:
     "Codes of an implementation SHOULD lie outside of the range of JSON-RPC, -32768 to -32000.",
 )
 def _unassigned_code(value: Any, _context: Context) -> Iterable[Fault]:
-    code = _code_of(value)
+    code = _get_code(value)
     if code not in _JSON_RPC or code in _STANDARD or code in _RESERVED or code in _LEGACY:
         return ()
     message = f"{code} lies in the range of JSON-RPC, which does not define it"
@@ -124,8 +124,8 @@ PING_RESULT_NOT_EMPTY = _EMPTY_RESULT_RULES.declare(
 )
 EMPTY_RESULT_WITH_DATA = _EMPTY_RESULT_RULES.declare(
     "EMPTY_RESULT_WITH_DATA",
-    # The type is that of any result, and open; its description alone says that it is empty.
-    # The TypeScript SDK rejects other properties.
+    # The type of the result is open; only its description says that it is empty. The TypeScript
+    # SDK rejects additional properties.
     Severity.WARNING,
     type_clause("EmptyResult"),
     "The result of logging/setLevel, resources/subscribe and resources/unsubscribe SHOULD carry"

@@ -28,13 +28,13 @@ Path: TypeAlias = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """Place in the specification, in a proposal (SEP), or in a provider's documentation."""
+    """Location in the specification, a proposal (SEP), or provider documentation."""
 
     #: Page below the version, for example ``server/tools``, or a full URL.
     page: str
     #: Anchor on the page, or "".
     anchor: str = ""
-    #: Earlier places, oldest first: the last version that has it, the page, the anchor.
+    #: Earlier locations, oldest first: last version with the location, page, anchor.
     before: tuple[tuple[str, str, str], ...] = ()
 
     def url(self, version: str) -> str:
@@ -43,10 +43,10 @@ class Clause:
         for until, old_page, old_anchor in reversed(self.before):
             if version <= until:
                 page, anchor = old_page, old_anchor
-        place = f"{page}#{anchor}" if anchor else page
+        location = f"{page}#{anchor}" if anchor else page
         if "://" in page:
-            return place
-        return f"https://modelcontextprotocol.io/specification/{version}/{place}"
+            return location
+        return f"https://modelcontextprotocol.io/specification/{version}/{location}"
 
 
 def type_clause(name: str = "") -> Clause:
@@ -59,75 +59,81 @@ def type_clause(name: str = "") -> Clause:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A place where a value breaks a rule."""
+    """A violation of a rule, located in the value that the rule checked."""
 
-    #: Path from the value that the rule checked.
+    #: Path from the checked value.
     path: Path
-    #: What was expected and what was found.
+    #: Expected and actual value.
     message: str
     #: The nearest known name or value, or "".
     suggestion: str = ""
 
 
+# Decision 0026: rules stay synchronous; the caller compiles the schemas of a payload.
 @dataclass(frozen=True, slots=True)
 class DeferredCheck:
     """A schema in the payload to compile, and possibly a value to validate against it.
 
-    Compiling a schema takes too long for a rule's check, so the caller of the check does
-    it (`core.mcp.deferred`). It reports errors of the schema at *schema_path*, unless
+    The caller of a rule's check resolves it (`core.mcp.deferred`), since compiling a schema
+    takes too long for the check. Errors of the schema are reported at *schema_path*, unless
     *silent*, and violations of the value at *value_path*.
     """
 
     #: The decoded schema; if *silent*, possibly its JSON text.
     schema: Any
-    #: Path of the schema from the value that the rule checked.
+    #: Path of the schema from the checked value.
     schema_path: Path
-    #: The value to validate in a tuple of one, or () if there is none.
+    #: The value to validate, in a tuple of one item, or () without a value.
     value: tuple[Any, ...] = ()
+    #: Path of the value from the checked value.
     value_path: Path = ()
-    #: Whether `format` is asserted of the value.
+    #: Whether `format` is an assertion.
     assert_formats: bool = False
-    #: Whether errors of the schema are reported elsewhere.
+    #: Whether another check reports errors of the schema.
     silent: bool = False
-    #: Code of the rule that an invalid value breaks; if "", each of its violations is reported.
+    #: Code of the only violation of an invalid value, or "" to report each violation.
     code: str = ""
-    #: Severity of these violations: WARNING where the value SHOULD be valid.
+    #: Highest severity of these violations: WARNING where the value SHOULD be valid.
     severity: Severity = Severity.ERROR
 
 
 Finding: TypeAlias = Fault | DeferredCheck
 Check: TypeAlias = Callable[[Any, Context], Iterable[Finding]]
-#: Returns True for values that certainly keep a rule.
+#: Returns True only for values that satisfy a rule, to skip its check.
 Skip: TypeAlias = Callable[[Any, Context], bool]
 
 
+# Decision 0024: one object has check, source and requirement; the reference derives from it.
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One requirement of the specification, or one piece of advice."""
 
     #: Stable code of its violations, in upper snake case.
     code: str
-    #: ERROR for a MUST and for what the published schema rejects, WARNING for a SHOULD,
-    #: INFO for advice of a model provider; nothing else changes it.
+    # Decision 0025: the words of the specification determine the severity, nothing else.
+    #: ERROR for a MUST and for values that the published schema rejects, WARNING for a SHOULD
+    #: and for statements and heuristics, INFO for advice of a model provider.
     severity: Severity
+    #: Source of the requirement.
     clause: Clause
-    #: What the specification requires.
+    #: Text of the requirement.
     requirement: str
-    #: Names of the types whose values it applies to.
+    #: Names of the types that it applies to.
     subjects: tuple[str, ...]
-    #: Finds the faults of a value of one of *subjects*. The value may be any JSON at all;
-    #: what the schema of its type rejects is not reported again. None if other code finds
-    #: the faults and reports them through `violation`.
+    #: Finds the faults of a value of one of *subjects*. The value may be any JSON value; the
+    #: check does not repeat faults that the schema of the type rejects. None if other code
+    #: finds the faults and reports them through `violation`.
     check: Check | None = None
+    #: First version that has the rule.
     since: str = VERSIONS[0]
     #: Last version that has the rule.
     until: str = VERSIONS[-1]
-    #: Returns True for values that certainly keep the rule, so that *check* is not called.
-    #: It is called once for all rules of a type that share it.
+    #: Test that makes the call of *check* unnecessary. Rules of a type that share the test call
+    #: it once.
     skip: Skip | None = None
-    #: Whether it may seem broken because an earlier message of the session was not seen.
-    #: Such a rule is silent from the first message that was missed. The others are broken
-    #: by the messages that were seen, whatever is between them.
+    #: Whether an unseen message of the session could explain a fault. Such a rule reports
+    #: nothing after the first missed message. Messages that were seen prove faults of other
+    #: rules, whatever was sent between them.
     needs_whole_session: bool = False
 
     def holds_in(self, version: str) -> bool:
@@ -160,7 +166,7 @@ class Rule:
 class Group(Enum):
     """Groups of rules with their titles, in the order of the reference."""
 
-    # What every message has.
+    # Parts of every message.
     VALUES = "Values and texts"
     MESSAGES = "Messages and methods"
     ERRORS = "Error codes and error data"
@@ -172,7 +178,7 @@ class Group(Enum):
     CAPABILITIES = "Capabilities and extensions"
     UNDECLARED_FEATURES = "Features in use that were not declared"
     FEATURES = "Features: tasks, completion, roots and logging"
-    # What holds between messages.
+    # Relations between messages.
     SESSIONS = "Sessions"
     NOTIFICATIONS = "Notifications of cancellation and progress"
     REJECTIONS = "Requests that must be rejected"
@@ -209,9 +215,9 @@ class Group(Enum):
 
 
 class RuleSet:
-    """Declares and registers rules of one group, with what most of them have in common.
+    """Declares and registers rules of one group, with default values.
 
-    A rule may override each of the common values. Iterating yields the rules of the set.
+    A rule may override each default value. Iterating yields the rules of the set.
     """
 
     def __init__(
@@ -248,7 +254,7 @@ class RuleSet:
         needs_whole_session: bool | None = None,
         check: Check | None = None,
     ) -> Rule:
-        """Register and return a rule; without *check*, other code finds its faults."""
+        """Register and return a rule. Without *check*, other code finds its faults."""
         subjects = on or self._on
         if needs_whole_session is None:
             needs_whole_session = self._needs_whole_session

@@ -8,7 +8,7 @@ from sidecheck_server.core.explain.nearest import find_nearest
 from sidecheck_server.core.explain.values import Values, join_phrase, quote
 from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.capabilities import declared_by_client
+from sidecheck_server.core.mcp.rules.capabilities import find_client_capabilities
 from sidecheck_server.core.mcp.rules.rule import (
     Clause,
     DeferredCheck,
@@ -27,15 +27,15 @@ __all__ = ["REQUEST_RULES"]
 _TOOLS = "2025-11-25"
 _REQUEST = "CreateMessageRequestParams"
 _CAPABILITIES = Clause("client/sampling", "capabilities")
-_IN_SAMPLING = Clause("client/sampling", "tools-in-sampling")
+_SAMPLING_TOOLS = Clause("client/sampling", "tools-in-sampling")
 _CHOICE = Clause("client/sampling", "tool-choice-modes")
 
 _WITH_CONTEXT = ("thisServer", "allServers")
 
 
-def _declared(context: Context) -> Any:
-    """Return the declared sampling capability of the client, or None."""
-    declared = declared_by_client(context)
+def _get_declared_sampling(context: Context) -> Any:
+    """Return the sampling capability that the client declared, or None."""
+    declared = find_client_capabilities(context)
     sampling = None if declared is None else declared.get("sampling")
     return sampling if isinstance(sampling, dict) else None
 
@@ -50,17 +50,17 @@ _REQUEST_RULES = RuleSet(Group.SAMPLING_REQUESTS, on=_REQUEST)
 @_REQUEST_RULES.rule(
     "SAMPLING_TOOLS_NOT_DECLARED",
     Severity.ERROR,
-    _IN_SAMPLING,
+    _SAMPLING_TOOLS,
     "A server MUST NOT send tools or a tool choice to a client that did not declare "
     "sampling.tools; clients of 2025-11-25 respond with -32602 (Invalid params).",
     since=_TOOLS,
 )
 def _tools_not_declared(value: Any, context: Context) -> Iterable[Fault]:
-    if declared_by_client(context) is None or not isinstance(value, dict):
+    if find_client_capabilities(context) is None or not isinstance(value, dict):
         return ()
     name = next((name for name in ("tools", "toolChoice") if value.get(name) is not None), "")
-    if name and (_declared(context) or {}).get("tools") is None:
-        # The SDK's text, word for word.
+    if name and (_get_declared_sampling(context) or {}).get("tools") is None:
+        # Message of the Python SDK, word for word.
         return (Fault((name,), "Client does not support sampling tools capability"),)
     return ()
 
@@ -83,8 +83,8 @@ def _context_not_declared(value: Any, context: Context) -> Iterator[Fault]:
 
 
 def _lacks_context(context: Context) -> bool:
-    # If it declared no sampling at all, that is reported instead.
-    declared = _declared(context)
+    # CAPABILITY_UNDECLARED reports a client that did not declare sampling at all.
+    declared = _get_declared_sampling(context)
     return declared is not None and declared.get("context") is None
 
 
@@ -96,7 +96,7 @@ def _lacks_context(context: Context) -> bool:
     since=_TOOLS,
 )
 def _context_deprecated(value: Any, context: Context) -> Iterator[Fault]:
-    # If the client did not declare the context, that is reported instead.
+    # SAMPLING_CONTEXT_NOT_DECLARED reports a client without the capability.
     if _includes_context(value) and not _lacks_context(context):
         yield Fault(
             ("includeContext",),
@@ -121,7 +121,7 @@ def _deprecated(_value: Any, _context: Context) -> Iterator[Fault]:
 @_REQUEST_RULES.rule(
     "SAMPLING_TOOL_CHOICE_WITHOUT_TOOLS",
     Severity.WARNING,
-    _IN_SAMPLING,
+    _SAMPLING_TOOLS,
     '"toolChoice" SHOULD come with tools to choose from.',
     since=_TOOLS,
 )
@@ -165,19 +165,19 @@ def _tool_name_repeated(value: Any, context: Context) -> Iterator[Fault]:
     if not isinstance(tools, list):
         return
     spend(context.budget, 20 * len(tools))
-    first: dict[str, int] = {}
+    first_indexes: dict[str, int] = {}
     for index, tool in enumerate(tools):
         name = tool.get("name") if isinstance(tool, dict) else None
         if not isinstance(name, str):
             continue
-        earlier = first.setdefault(name, index)
-        if earlier != index:
+        first_index = first_indexes.setdefault(name, index)
+        if first_index != index:
             spend(context.budget, 120)
-            found = Values(hidden=context.hide_values).describe(name)
+            description = Values(hidden=context.hide_values).describe(name)
             yield Fault(
                 ("tools", index, "name"),
-                f"names of tools should be unique, found {found} at the indexes {earlier} and "
-                f"{index}",
+                f"names of tools should be unique, found {description} at the indexes "
+                f"{first_index} and {index}",
             )
 
 
@@ -190,12 +190,12 @@ def _tool_name_repeated(value: Any, context: Context) -> Iterator[Fault]:
 def _max_tokens(value: Any, context: Context) -> Iterator[Fault]:
     limit = value.get("maxTokens") if isinstance(value, dict) else None
     # The schema of the type rejects other values.
-    whole = isinstance(limit, float) and limit.is_integer()
-    if (isinstance(limit, int) and not isinstance(limit, bool)) or whole:
+    is_whole_float = isinstance(limit, float) and limit.is_integer()
+    if (isinstance(limit, int) and not isinstance(limit, bool)) or is_whole_float:
         assert isinstance(limit, int | float)
         if limit <= 0:
-            found = Values(hidden=context.hide_values).describe(limit)
-            yield Fault(("maxTokens",), f'"maxTokens" should be positive, found {found}')
+            description = Values(hidden=context.hide_values).describe(limit)
+            yield Fault(("maxTokens",), f'"maxTokens" should be positive, found {description}')
 
 
 @_REQUEST_RULES.rule(
@@ -217,18 +217,18 @@ _ROLES = Clause("client/sampling", "message-roles")
 
 _UNKNOWN = 400
 _DEFERRED = 200
-"""Steps to defer a check, beside those to encode the input."""
+"""Steps to defer a check, without the steps to encode the input."""
 
 
 class _Tools:
-    """Tools of a request by name; the first of each name."""
+    """Input schemas of the tools of a request; the first tool of a name counts."""
 
     def __init__(self, request: dict[str, Any], context: Context) -> None:
         self._schemas: dict[str, Any] = {}
         self._context = context
         tools = request.get("tools")
-        #: Whether the request has tools.
-        self.known = isinstance(tools, list)
+        #: Whether the request has a list of tools.
+        self.is_list = isinstance(tools, list)
         if isinstance(tools, list):
             spend(context.budget, 20 * len(tools))
             for tool in tools:
@@ -236,29 +236,29 @@ class _Tools:
                     self._schemas.setdefault(tool["name"], tool.get("inputSchema"))
 
     def check(self, use: ToolUse, path: Path) -> Iterator[Finding]:
-        """Yield the findings of *use*, at *path*."""
+        """Yield the findings of the tool use *use* at *path*."""
         name = use.block.get("name")
         if not isinstance(name, str):
             return
         if name not in self._schemas:
-            yield self._unknown(name, path)
+            yield self._build_unknown_fault(name, path)
             return
         schema = self._schemas[name]
         if isinstance(schema, dict) and isinstance(use.block.get("input"), dict):
-            yield self._deferred_input(schema, use, path)
+            yield self._defer_input(schema, use, path)
 
-    def _unknown(self, name: str, path: Path) -> Fault:
+    def _build_unknown_fault(self, name: str, path: Path) -> Fault:
         spend(self._context.budget, _UNKNOWN + 100 * min(len(self._schemas), 200))
         if self._context.hide_values:
             return Fault((*path, "name"), "the request has no tool of this name")
-        known = join_phrase([quote(tool) for tool in list(self._schemas)[:8]]) or "none"
+        names = join_phrase([quote(tool) for tool in list(self._schemas)[:8]]) or "none"
         return Fault(
             (*path, "name"),
-            f"unknown tool {quote(name)}; the request has {known}",
+            f"unknown tool {quote(name)}; the request has {names}",
             find_nearest(name, self._schemas),
         )
 
-    def _deferred_input(self, schema: dict[str, Any], use: ToolUse, path: Path) -> DeferredCheck:
+    def _defer_input(self, schema: dict[str, Any], use: ToolUse, path: Path) -> DeferredCheck:
         spend(self._context.budget, _DEFERRED)
         _spend_encoding(use.block["input"], self._context.budget)
         return DeferredCheck(
@@ -266,13 +266,13 @@ class _Tools:
             schema_path=(),
             value=(use.block["input"],),
             value_path=(*path, "input"),
-            # The schemas are checked with the tools.
+            # The check of the tools reports faults of the schemas.
             silent=True,
         )
 
 
 def _spend_encoding(value: Any, budget: Budget) -> None:
-    """Spend the steps that encoding *value* as JSON takes.
+    """Spend the steps of encoding *value* as JSON.
 
     Raises:
         Exhausted: *budget* is spent.
@@ -301,15 +301,15 @@ _RESULT_RULES = RuleSet(Group.SAMPLING_RESULTS, on=_RESULT, since=_SINCE)
     Severity.WARNING,
     Clause("schema", "toolusecontent"),
     "A tool use SHOULD name a tool of the request; its input is validated against the input "
-    "schema of that tool. Other tools may have been offered earlier, so an unknown name is "
-    "no error. Calls that failed are not checked.",
+    "schema of that tool. Earlier requests may have had other tools, so an unknown name is not "
+    "an error. Calls that failed are not checked.",
     on=_REQUEST,
 )
 def _tool_unknown(value: Any, context: Context) -> Iterator[Finding]:
     if not isinstance(value, dict):
         return
     tools = _Tools(value, context)
-    if not tools.known:
+    if not tools.is_list:
         return
     turns = turns_of(value, context)
     for turn, following in zip_longest(turns, turns[1:]):
@@ -323,7 +323,7 @@ def _tool_unknown(value: Any, context: Context) -> Iterator[Finding]:
                 yield from tools.check(use, turn.at(use.path))
 
 
-def _request(context: Context) -> dict[str, Any] | None:
+def _get_request(context: Context) -> dict[str, Any] | None:
     """Return the params of the sampling request of a result, if known."""
     request = context.request
     if isinstance(request, dict) and isinstance(request.get("messages"), list):
@@ -340,7 +340,7 @@ def _request(context: Context) -> dict[str, Any] | None:
     "input schemas.",
 )
 def _result_tool_unknown(value: Any, context: Context) -> Iterator[Finding]:
-    request = _request(context)
+    request = _get_request(context)
     if request is None:
         return
     tools = _Tools(request, context)
@@ -357,7 +357,7 @@ def _result_tool_unknown(value: Any, context: Context) -> Iterator[Finding]:
     "at least one.",
 )
 def _result_tool_choice(value: Any, context: Context) -> Iterator[Fault]:
-    request = _request(context)
+    request = _get_request(context)
     choice = None if request is None else request.get("toolChoice")
     mode = choice.get("mode") if isinstance(choice, dict) else None
     if mode not in ("none", "required") or not isinstance(value, dict):
@@ -365,10 +365,12 @@ def _result_tool_choice(value: Any, context: Context) -> Iterator[Fault]:
     turn = read_turn(value, context)
     if mode == "none" and turn.uses:
         yield Fault(turn.uses[0].path, 'the model must use no tool: "toolChoice" says "none"')
-    # A response that ended early may lack tool uses, and earlier ones count.
+    # A response that ended early may lack tool uses, and earlier tool uses count.
     if mode == "required" and not turn.uses and value.get("stopReason", "endTurn") == "endTurn":
-        has_content = turn.others or turn.results
-        if has_content and not any(earlier.uses for earlier in turns_of(request, context)):
+        has_content = turn.other_count or turn.results
+        if has_content and not any(
+            earlier_turn.uses for earlier_turn in turns_of(request, context)
+        ):
             yield Fault(("content",), 'the model must use a tool: "toolChoice" says "required"')
 
 
@@ -393,7 +395,7 @@ def _result_brings_result(value: Any, context: Context) -> Iterator[Fault]:
 )
 def _result_role(value: Any, context: Context) -> Iterator[Fault]:
     turn = read_turn(value, context)
-    # Tool uses and results of a user have their own rules.
+    # Other rules report tool uses and tool results of a user.
     if turn.role == "user" and not turn.uses and not turn.results:
         yield Fault(("role",), 'a sampling result should have the role "assistant", found "user"')
 
@@ -412,8 +414,10 @@ def _result_stop_reason(value: Any, context: Context) -> Iterator[Fault]:
     if reason == "toolUse" and not turn.uses:
         yield Fault(("stopReason",), '"stopReason" is "toolUse", but the model uses no tool')
     if reason == "endTurn" and turn.uses:
-        found = Values(hidden=context.hide_values).format("endTurn")
-        yield Fault(("stopReason",), f'"stopReason" should be "toolUse", found {found}', "toolUse")
+        description = Values(hidden=context.hide_values).format("endTurn")
+        yield Fault(
+            ("stopReason",), f'"stopReason" should be "toolUse", found {description}', "toolUse"
+        )
 
 
 REQUEST_RULES: tuple[Rule, ...] = (_result_tool_unknown, _result_tool_choice)

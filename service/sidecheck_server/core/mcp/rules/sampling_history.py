@@ -1,7 +1,7 @@
 """Rules on the tool uses and tool results in the history of a sampling request.
 
-Tool uses and their results must match throughout the history. The Python SDK checks only the
-last two messages; for faults that it finds too, the message begins with its text.
+Tool uses and their results must match in the whole history. The Python SDK checks only the
+last two messages; the message of a fault that it finds too begins with its text.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,8 +13,8 @@ from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Clause, DeferredCheck, Fault, Group, Path, RuleSet
 from sidecheck_server.core.mcp.rules.sampling_turns import (
     Turn,
-    adjacent_turn,
     messages_of,
+    read_adjacent_turn,
     read_turn,
     turns_of,
 )
@@ -35,7 +35,7 @@ _IDS_DIFFER = "ids of tool_result blocks and tool_use blocks from previous messa
 _FAULT = 120  # steps
 
 
-def _named(block: str, id_: str, context: Context) -> str:
+def _name_block(block: str, id_: str, context: Context) -> str:
     return block if context.hide_values else f"{block} with the id {quote(id_)}"
 
 
@@ -83,19 +83,19 @@ def _tool_result_role(value: Any, context: Context) -> Iterable[Fault]:
     "respond with -32602 (Invalid params).",
     on=_REQUEST,
 )
-def _mixed(value: Any, context: Context) -> Iterator[Fault]:
-    last = len(messages_of(value)) - 1
+def _tool_result_mixed(value: Any, context: Context) -> Iterator[Fault]:
+    last_index = len(messages_of(value)) - 1
     for turn in turns_of(value, context):
-        others = turn.others + len(turn.uses)
-        # Tool results of the assistant have their own rule.
-        if turn.role != "assistant" and turn.results and others:
-            found = f"found {count_noun(others, 'block')} of other types"
+        other_count = turn.other_count + len(turn.uses)
+        # SAMPLING_TOOL_RESULT_ROLE reports tool results of the assistant.
+        if turn.role != "assistant" and turn.results and other_count:
+            description = f"found {count_noun(other_count, 'block')} of other types"
             text = (
                 _MIXED
-                if turn.index == last
+                if turn.index == last_index
                 else "a message with tool_result must have nothing else"
             )
-            yield Fault(turn.at(("content",)), f"{text}; {found}")
+            yield Fault(turn.at(("content",)), f"{text}; {description}")
 
 
 @_HISTORY_RULES.rule(
@@ -106,24 +106,24 @@ def _mixed(value: Any, context: Context) -> Iterator[Fault]:
     "clients of 2025-11-25 respond with -32602 (Invalid params).",
     on=_REQUEST,
 )
-def _unanswered(value: Any, context: Context) -> Iterator[Fault]:
+def _tool_use_unanswered(value: Any, context: Context) -> Iterator[Fault]:
     turns = turns_of(value, context)
     for position, turn in enumerate(turns):
         if not turn.uses or turn.role == "user":
             continue
-        following = adjacent_turn(value, turns, position, context, 1)
-        last = turn.index == len(messages_of(value)) - 2
+        following = read_adjacent_turn(value, turns, position, context, 1)
+        is_last = turn.index == len(messages_of(value)) - 2
         answered_ids = {result.id for result in following.results} if following else set()
         for use in turn.uses:
             if use.id is None or use.id in answered_ids:
                 continue
             spend(context.budget, _FAULT)
-            block = _named("tool_use", use.id, context)
+            block = _name_block("tool_use", use.id, context)
             if following is None:
                 text = f"the {block} needs a tool_result in a next message, found none"
             else:
                 text = f"the {block} has no tool_result in the next message"
-            yield Fault(turn.at(use.path), f"{_IDS_DIFFER}: {text}" if last else text)
+            yield Fault(turn.at(use.path), f"{_IDS_DIFFER}: {text}" if is_last else text)
 
 
 @_HISTORY_RULES.rule(
@@ -133,16 +133,16 @@ def _unanswered(value: Any, context: Context) -> Iterator[Fault]:
     "Every tool result MUST belong to a tool use of the previous message.",
     on=_REQUEST,
 )
-def _orphan(value: Any, context: Context) -> Iterator[Fault]:
-    last = len(messages_of(value)) - 1
+def _tool_result_orphan(value: Any, context: Context) -> Iterator[Fault]:
+    last_index = len(messages_of(value)) - 1
     turns = turns_of(value, context)
     for position, turn in enumerate(turns):
         if turn.results:
-            previous = adjacent_turn(value, turns, position, context, -1)
-            yield from _orphans(turn, previous, context, is_last=turn.index == last)
+            previous_turn = read_adjacent_turn(value, turns, position, context, -1)
+            yield from _find_orphans(turn, previous_turn, context, is_last=turn.index == last_index)
 
 
-def _orphans(
+def _find_orphans(
     turn: Turn, previous: Turn | None, context: Context, *, is_last: bool
 ) -> Iterator[Fault]:
     if previous is None:
@@ -151,11 +151,11 @@ def _orphans(
     if not previous.uses:
         yield Fault(turn.at(()), f"{_NO_MATCH}, which has none")
         return
-    known = {use.id for use in previous.uses}
+    use_ids = {use.id for use in previous.uses}
     for result in turn.results:
-        if result.id is not None and result.id not in known:
+        if result.id is not None and result.id not in use_ids:
             spend(context.budget, _FAULT)
-            block = _named("tool_result", result.id, context)
+            block = _name_block("tool_result", result.id, context)
             text = f"the {block} has no tool_use in the previous message"
             yield Fault(
                 turn.at((*result.path, "toolUseId")), f"{_IDS_DIFFER}: {text}" if is_last else text
@@ -169,41 +169,43 @@ def _orphans(
     "The tool uses of a message SHOULD have unique ids, by which results are matched.",
     on=_MESSAGE,
 )
-def _use_id_repeated(value: Any, context: Context) -> Iterable[Fault]:
+def _tool_use_id_repeated(value: Any, context: Context) -> Iterable[Fault]:
     turn = read_turn(value, context)
-    return _repeated_use_ids(turn, context) if len(turn.uses) > 1 else ()
+    return _find_repeated_use_ids(turn, context) if len(turn.uses) > 1 else ()
 
 
-def _repeated_use_ids(turn: Turn, context: Context) -> Iterator[Fault]:
-    seen: set[str] = set()
+def _find_repeated_use_ids(turn: Turn, context: Context) -> Iterator[Fault]:
+    seen_ids: set[str] = set()
     for use in turn.uses:
-        if use.id is not None and use.id in seen:
+        if use.id is not None and use.id in seen_ids:
             spend(context.budget, _FAULT)
-            found = Values(hidden=context.hide_values).describe(use.id)
-            yield Fault((*use.path, "id"), f"ids of tool_use should be unique, found {found} again")
+            description = Values(hidden=context.hide_values).describe(use.id)
+            yield Fault(
+                (*use.path, "id"), f"ids of tool_use should be unique, found {description} again"
+            )
         elif use.id is not None:
-            seen.add(use.id)
+            seen_ids.add(use.id)
 
 
 @_HISTORY_RULES.rule(
     "SAMPLING_TOOL_USE_ID_REUSED",
     Severity.WARNING,
     Clause("schema", "toolusecontent"),
-    "The id of a tool use SHOULD be unique in the history. Across messages the pairs remain "
-    "clear, so this is no error.",
+    "The id of a tool use SHOULD be unique in the history. In different messages the pairs remain "
+    "clear, so this is not an error.",
     on=_REQUEST,
 )
-def _use_id_reused(value: Any, context: Context) -> Iterator[Fault]:
-    first: dict[str, int] = {}
+def _tool_use_id_reused(value: Any, context: Context) -> Iterator[Fault]:
+    first_indexes: dict[str, int] = {}
     for turn in turns_of(value, context):
         for use in turn.uses:
-            if use.id is not None and first.setdefault(use.id, turn.index) != turn.index:
+            if use.id is not None and first_indexes.setdefault(use.id, turn.index) != turn.index:
                 spend(context.budget, _FAULT)
-                found = Values(hidden=context.hide_values).describe(use.id)
+                description = Values(hidden=context.hide_values).describe(use.id)
                 yield Fault(
                     turn.at((*use.path, "id")),
-                    f"the id of a tool_use should be unique, found {found} also in message "
-                    f"{first[use.id]}",
+                    f"the id of a tool_use should be unique, found {description} also in message "
+                    f"{first_indexes[use.id]}",
                 )
 
 
@@ -214,20 +216,20 @@ def _use_id_reused(value: Any, context: Context) -> Iterator[Fault]:
     "A tool use SHOULD have only one result.",
     on="SamplingMessage",
 )
-def _result_repeated(value: Any, context: Context) -> Iterable[Fault]:
+def _tool_result_repeated(value: Any, context: Context) -> Iterable[Fault]:
     turn = read_turn(value, context)
-    return _repeated_results(turn, context) if len(turn.results) > 1 else ()
+    return _find_repeated_results(turn, context) if len(turn.results) > 1 else ()
 
 
-def _repeated_results(turn: Turn, context: Context) -> Iterator[Fault]:
-    seen: set[str] = set()
+def _find_repeated_results(turn: Turn, context: Context) -> Iterator[Fault]:
+    seen_ids: set[str] = set()
     for result in turn.results:
-        if result.id is not None and result.id in seen:
+        if result.id is not None and result.id in seen_ids:
             spend(context.budget, _FAULT)
-            block = _named("tool_use", result.id, context)
+            block = _name_block("tool_use", result.id, context)
             yield Fault((*result.path, "toolUseId"), f"the {block} already has a tool_result")
         elif result.id is not None:
-            seen.add(result.id)
+            seen_ids.add(result.id)
 
 
 _CODE = "SAMPLING_TOOL_RESULT_OUTPUT"
@@ -245,16 +247,16 @@ _OUTPUT_RULES = RuleSet(Group.SAMPLING_OUTPUTS, on=_REQUEST)
     "its tool, if the request has that tool. Calls that failed are not checked.",
     since=_SINCE,
 )
-def _output(value: Any, context: Context) -> Iterator[DeferredCheck]:
-    schemas = _output_schemas(value, context)
+def _tool_result_output(value: Any, context: Context) -> Iterator[DeferredCheck]:
+    schemas = _read_output_schemas(value, context)
     if not schemas:
         return
     messages = messages_of(value)
-    used: dict[str, Any] = {}
+    names_by_id: dict[str, Any] = {}
     for turn in turns_of(value, context):
         for result in turn.results:
-            schema = schemas.get(used.get(result.id or "", ""))
-            block = _block(messages[turn.index], result.path)
+            schema = schemas.get(names_by_id.get(result.id or "", ""))
+            block = _get_block(messages[turn.index], result.path)
             if schema is None or result.is_error or "structuredContent" not in block:
                 continue
             spend(context.budget, _STEPS)
@@ -269,11 +271,14 @@ def _output(value: Any, context: Context) -> Iterator[DeferredCheck]:
         for use in turn.uses:
             name = use.block.get("name")
             if use.id and isinstance(name, str):
-                used[use.id] = name
+                names_by_id[use.id] = name
 
 
-def _output_schemas(request: Any, context: Context) -> dict[str, dict[str, Any]]:
-    """Return the output schemas of the tools of *request* by name; the first of each name."""
+def _read_output_schemas(request: Any, context: Context) -> dict[str, dict[str, Any]]:
+    """Return the output schemas of the tools of *request*, by name.
+
+    The first tool of a name counts.
+    """
     tools = request.get("tools") if isinstance(request, dict) else None
     schemas: dict[str, dict[str, Any]] = {}
     if isinstance(tools, list):
@@ -285,7 +290,7 @@ def _output_schemas(request: Any, context: Context) -> dict[str, dict[str, Any]]
     return schemas
 
 
-def _block(message: Any, path: Path) -> dict[str, Any]:
-    """Return the block of *message* at *path*, as the turn has it."""
+def _get_block(message: Any, path: Path) -> dict[str, Any]:
+    """Return the block of *message* at *path*, which a turn has."""
     block = message["content"] if len(path) == 1 else message["content"][path[1]]
     return block if isinstance(block, dict) else {}

@@ -1,6 +1,6 @@
 """Reads the tool uses and tool results of sampling messages.
 
-Most messages have neither and are skipped: a history may have thousands of them.
+A history may have thousands of messages; most have neither and are skipped.
 """
 
 from dataclasses import dataclass, field
@@ -10,9 +10,17 @@ from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Path
 
-__all__ = ["ToolResult", "ToolUse", "Turn", "adjacent_turn", "messages_of", "read_turn", "turns_of"]
+__all__ = [
+    "ToolResult",
+    "ToolUse",
+    "Turn",
+    "messages_of",
+    "read_adjacent_turn",
+    "read_turn",
+    "turns_of",
+]
 
-# Steps.
+# Steps per element.
 _SCAN = 15
 _SCAN_BLOCK = 5
 _MESSAGE = 80
@@ -21,7 +29,7 @@ _BLOCK = 40
 _KINDS = ("tool_use", "tool_result")
 
 
-# These are not frozen, since frozen ones take far longer to create.
+# The dataclasses are not frozen, since frozen dataclasses take far longer to create.
 
 
 @dataclass(slots=True)
@@ -30,7 +38,7 @@ class ToolUse:
 
     #: Path in the message.
     path: Path
-    #: Its id, or None if it is not a string, which the schema of the type reports.
+    #: Its id, or None if it is not a string. The schema of the type reports that.
     id: str | None
     #: The decoded block.
     block: dict[str, Any]
@@ -58,10 +66,10 @@ class Turn:
     uses: list[ToolUse] = field(default_factory=list)
     results: list[ToolResult] = field(default_factory=list)
     #: Number of other blocks.
-    others: int = 0
+    other_count: int = 0
 
     def at(self, path: Path) -> Path:
-        """Return *path*, in the message, as a path in the params of the request."""
+        """Return the path in the params of the request for *path* in the message."""
         return ("messages", self.index, *path)
 
 
@@ -74,16 +82,16 @@ def messages_of(value: Any) -> list[Any]:
 def turns_of(value: Any, context: Context) -> list[Turn]:
     """Return the messages of the params *value* that have tool uses or tool results.
 
-    They are read once for all rules.
+    All rules share the result of the first call.
 
     Raises:
         Exhausted: the budget of *context* is spent.
     """
-    known = context.memo.get(("turns", id(value)))
-    if known is not None:
-        # The caller iterates over all of them.
-        spend(context.budget, _SCAN + _SCAN_BLOCK * len(known[1]))
-        return cast("list[Turn]", known[1])
+    memo = context.memo.get(("turns", id(value)))
+    if memo is not None:
+        # Charge for the caller's iteration over the turns.
+        spend(context.budget, _SCAN + _SCAN_BLOCK * len(memo[1]))
+        return cast("list[Turn]", memo[1])
     messages = messages_of(value)
     spend(context.budget, _SCAN * (1 + len(messages)))
     turns = []
@@ -100,12 +108,12 @@ def turns_of(value: Any, context: Context) -> list[Turn]:
     return turns
 
 
-def adjacent_turn(
+def read_adjacent_turn(
     value: Any, turns: list[Turn], position: int, context: Context, step: int
 ) -> Turn | None:
-    """Return the message after (*step* 1) or before (-1) a turn, or None if there is none.
+    """Return the message after (*step* 1) or before (*step* -1) a turn, or None.
 
-    The turn is at *position* among *turns*, those of the params *value*.
+    *turns* are the turns of the params *value*, and *position* is the index of the turn in them.
 
     Raises:
         Exhausted: the budget of *context* is spent.
@@ -119,7 +127,7 @@ def adjacent_turn(
 
 
 def read_turn(message: Any, context: Context) -> Turn:
-    """Return *message*, of a request or on its own, as a turn.
+    """Return *message*, of a request or alone, as a turn.
 
     Raises:
         Exhausted: the budget of *context* is spent.
@@ -127,8 +135,8 @@ def read_turn(message: Any, context: Context) -> Turn:
     content = message.get("content") if isinstance(message, dict) else None
     if isinstance(content, dict) and not _uses_tools(content):
         spend(context.budget, _SCAN)
-        return Turn(0, message.get("role"), others=1)
-    return _read(message, context, anywhere=True)
+        return Turn(0, message.get("role"), other_count=1)
+    return _read(message, context, any_index=True)
 
 
 def _any_uses_tools(content: list[Any]) -> bool:
@@ -142,11 +150,11 @@ def _uses_tools(block: dict[str, Any]) -> bool:
     return block.get("type") in _KINDS
 
 
-def _read(message: Any, context: Context, index: int = 0, *, anywhere: bool = False) -> Turn:
-    known = context.memo.get(("turn", id(message)))
-    if known is not None and (anywhere or known[1].index == index):
+def _read(message: Any, context: Context, index: int = 0, *, any_index: bool = False) -> Turn:
+    memo = context.memo.get(("turn", id(message)))
+    if memo is not None and (any_index or memo[1].index == index):
         spend(context.budget, _SCAN)
-        return cast("Turn", known[1])
+        return cast("Turn", memo[1])
     spend(context.budget, _MESSAGE)
     if not isinstance(message, dict):
         return Turn(index, None)
@@ -172,4 +180,4 @@ def _add_block(turn: Turn, block: Any, path: Path) -> None:
         is_error = block.get("isError") is True
         turn.results.append(ToolResult(path, id_ if isinstance(id_, str) else None, is_error))
     else:
-        turn.others += 1
+        turn.other_count += 1

@@ -1,7 +1,7 @@
 """Heuristics for names and texts of form fields that ask for secrets.
 
-They favour precision over recall. The last words of a name decide: ``access_token`` is a
-token, and ``token_count`` is a count.
+They favour precision over recall. The last words of a name determine its meaning:
+``access_token`` is a token, ``token_count`` is a count.
 """
 
 import re
@@ -51,12 +51,12 @@ _NAMES = (
     "card pin",
 )
 
-#: The same, split into words, by their last words.
+#: Names as lists of words, by last word.
 _SECRETS: dict[str, list[list[str]]] = {}
 for _name in _NAMES:
     _SECRETS.setdefault(_name.split(" ")[-1], []).append(_name.split(" "))
 
-#: Words in a name with "token" that is no secret.
+#: Words of names that end in "token" and are not secrets.
 _HARMLESS_TOKENS = frozenset(
     {"page", "cursor", "continuation", "progress", "sync", "stop", "cancel", "cancellation"}
     | {"syntax", "design", "max", "eos", "bos", "first", "last", "lexer", "nft"}
@@ -75,14 +75,14 @@ _SENTENCE = re.compile(r"[.!?\n]")
 
 _LINK = re.compile(r"\bhttps?://[^\s<>\"']|\]\(\s*[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
-#: Parts of which every phrase for a secret contains one, and every name. Texts without any of
-#: them are decided without the patterns above, which take ten times as long.
+#: Every phrase for a secret contains one of these parts, and every name matches the pattern
+#: below. The search for them avoids the patterns above, which take ten times as long.
 _PHRASE_PARTS = ("pass", "key", "token", "secret", "card", "cvv", "cvc", "phrase")
 _NAME_PART = re.compile("|".join((*_PHRASE_PARTS, "pwd", "code", "otp", "pin")))
 
 
 def names_secret(name: str, budget: Budget) -> str:
-    """Return the secret that a field called *name* seems to hold, or "".
+    """Return the secret that a field called *name* seems to contain, or "".
 
     Raises:
         Exhausted: *budget* is spent.
@@ -109,24 +109,24 @@ def asks_for_secret(text: str, budget: Budget) -> str:
     Raises:
         Exhausted: *budget* is spent.
     """
-    shown = text[:_MAX_TEXT_CHARACTERS]
-    spend(budget, 40 + 4 * len(shown))
-    folded = shown.casefold()
+    start = text[:_MAX_TEXT_CHARACTERS]
+    spend(budget, 40 + 4 * len(start))
+    folded = start.casefold()
     if not any(part in folded for part in _PHRASE_PARTS):
         return ""
-    for match in _PHRASE.finditer(shown):
-        before = _SENTENCE.split(shown[: match.start()])[-1]
-        if _NEGATION.search(before + match.group()) is None:
+    for match in _PHRASE.finditer(start):
+        sentence_start = _SENTENCE.split(start[: match.start()])[-1]
+        if _NEGATION.search(sentence_start + match.group()) is None:
             return match.group(1).lower()
     return ""
 
 
 def shows_link(text: str, budget: Budget) -> bool:
-    """Return whether *text* shows a URL.
+    """Return whether *text* contains a URL or a Markdown link.
 
     Raises:
         Exhausted: *budget* is spent.
     """
-    shown = text[:_MAX_TEXT_CHARACTERS]
-    spend(budget, 20 + len(shown) // 4)
-    return ":" in shown and _LINK.search(shown) is not None
+    start = text[:_MAX_TEXT_CHARACTERS]
+    spend(budget, 20 + len(start) // 4)
+    return ":" in start and _LINK.search(start) is not None

@@ -1,7 +1,7 @@
-"""Rules that hold between messages; `core.mcp.sessions` finds their violations.
+"""Rules on relations between messages; `core.mcp.sessions` finds the faults.
 
-Some faults of a request oblige its receiver to respond with an error. No rule checks which
-error it is: a request may have other faults too.
+Some faults of a request oblige its receiver to respond with an error. No rule checks the code
+of that error, since the request may have other faults too.
 """
 
 from collections.abc import Iterator
@@ -46,20 +46,20 @@ __all__ = [
 _FIRST, _HANDSHAKE, _STATELESS = VERSIONS[0], LAST_HANDSHAKE, FIRST_STATELESS
 
 
-def _pattern(name: str, anchor: str) -> Clause:
-    """Return a clause on a page that was below the utilities until 2025-11-25."""
+def _pattern_clause(name: str, anchor: str) -> Clause:
+    """Return a clause on a page that belongs to the utilities until 2025-11-25."""
     before = (_HANDSHAKE, f"basic/utilities/{name}", anchor)
     return Clause(f"basic/patterns/{name}", anchor, before=(before,))
 
 
-def _messages(anchor: str) -> Clause:
+def _messages_clause(anchor: str) -> Clause:
     return Clause("basic", anchor, before=((_FIRST, "basic/messages", anchor),))
 
 
-_REQUESTS = _messages("requests")
+_REQUESTS = _messages_clause("requests")
 _LIFECYCLE = Clause("basic/lifecycle", "initialization")
 _RETRIES = Clause("basic/patterns/mrtr", "client-requirements-basic-workflow")
-_CANCELLATION = _pattern("cancellation", "behavior-requirements")
+_CANCELLATION = _pattern_clause("cancellation", "behavior-requirements")
 
 _SESSION_RULES = RuleSet(Group.SESSIONS, needs_whole_session=True)
 
@@ -81,7 +81,7 @@ REQUEST_ID_IN_USE = _SESSION_RULES.declare(
 RESPONSE_WITHOUT_REQUEST = _SESSION_RULES.declare(
     "RESPONSE_WITHOUT_REQUEST",
     Severity.ERROR,
-    _messages("responses"),
+    _messages_clause("responses"),
     "A response MUST have the id of an open request of the other side.",
 )
 INITIALIZE_NOT_FIRST = _SESSION_RULES.declare(
@@ -123,19 +123,19 @@ PING_UNKNOWN = _SESSION_RULES.declare(
 PROGRESS_TOKEN_IN_USE = _SESSION_RULES.declare(
     "PROGRESS_TOKEN_IN_USE",
     Severity.ERROR,
-    _pattern("progress", "progress-flow"),
+    _pattern_clause("progress", "progress-flow"),
     "A progress token MUST be unique among open requests.",
 )
 PROGRESS_TOKEN_UNKNOWN = _SESSION_RULES.declare(
     "PROGRESS_TOKEN_UNKNOWN",
     Severity.ERROR,
-    _pattern("progress", "behavior-requirements"),
+    _pattern_clause("progress", "behavior-requirements"),
     "Progress notifications MUST have the token of an open request.",
 )
 PROGRESS_NOT_RISING = _SESSION_RULES.declare(
     "PROGRESS_NOT_RISING",
     Severity.ERROR,
-    _pattern("progress", "progress-flow"),
+    _pattern_clause("progress", "progress-flow"),
     "The progress of a request MUST increase with each notification.",
     needs_whole_session=False,
 )
@@ -171,7 +171,7 @@ CURSOR_UNSEEN = _SESSION_RULES.declare(
     Severity.WARNING,
     Clause("server/utilities/pagination", "implementation-guidelines"),
     "A cursor SHOULD be one of an earlier result: clients must not modify cursors. Without"
-    " sessions it may be of another connection, so this is no error.",
+    " sessions it may come from another connection, so this is not an error.",
     since=_STATELESS,
 )
 PAGE_CACHE_SCOPE = _SESSION_RULES.declare(
@@ -186,8 +186,8 @@ RETRY_UNASKED = _SESSION_RULES.declare(
     "RETRY_UNASKED",
     Severity.WARNING,
     _RETRIES,
-    "A request SHOULD NOT have inputResponses or a requestState unless a result for it had them:"
-    " a server SHOULD ignore what it did not ask for.",
+    "A request SHOULD NOT have inputResponses or a requestState unless an earlier result requested"
+    " input for it: a server SHOULD ignore input that it did not request.",
     since=_STATELESS,
 )
 RETRY_STATE_CHANGED = _SESSION_RULES.declare(
@@ -220,7 +220,7 @@ RETRY_ID_REUSED = _SESSION_RULES.declare(
 )
 RETRY_ARGUMENTS_CHANGED = _SESSION_RULES.declare(
     "RETRY_ARGUMENTS_CHANGED",
-    # The client "retries the original request"; no sentence of its own forbids a change.
+    # The client "retries the original request"; no sentence forbids a change explicitly.
     Severity.WARNING,
     _RETRIES,
     "A retry SHOULD have the arguments of the request whose result requested input.",
@@ -253,7 +253,7 @@ COMPLETION_ACCEPTED = _REJECTION_RULES.declare(
     "COMPLETION_REQUEST_ACCEPTED",
     Severity.WARNING,
     Clause("server/utilities/completion", "error-handling"),
-    "A request for a completion without what it needs SHOULD be rejected with -32602 (Invalid"
+    "A completion request without `ref` or `argument` SHOULD be rejected with -32602 (Invalid"
     " params).",
     # The page of 2024-11-05 does not say how to answer faulty requests.
     since="2025-03-26",
@@ -272,8 +272,8 @@ SAMPLING_HISTORY_ACCEPTED = _REJECTION_RULES.declare(
     "SAMPLING_HISTORY_ACCEPTED",
     Severity.WARNING,
     Clause("client/sampling", "error-handling"),
-    "A sampling request whose tool results are missing or mixed with others SHOULD be rejected"
-    " with -32602 (Invalid params).",
+    "A sampling request whose tool results are missing or mixed with other content SHOULD be"
+    " rejected with -32602 (Invalid params).",
     since=_MODES,
     until=_MODES,
 )

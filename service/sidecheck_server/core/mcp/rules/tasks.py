@@ -1,8 +1,8 @@
 """Rules on tasks of 2025-11-25, and on the tasks extension of 2026-07-28.
 
 The extension is `io.modelcontextprotocol/tasks` (SEP-2663). Other code finds the faults of the
-rules without a check: `core.mcp.sessions.tasks` for those that hold between messages, and
-`core.mcp.messages.checking`.
+rules without a check: `core.mcp.sessions.tasks` and `core.mcp.sessions.task_states` for relations
+between messages, and `core.mcp.messages.checking`.
 """
 
 from collections.abc import Iterator
@@ -12,8 +12,8 @@ from sidecheck_server.core.explain.values import Values, join_phrase
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.methods import TASKS_EXTENSION
 from sidecheck_server.core.mcp.rules.capabilities import (
-    declared_by_client,
     declares_extension,
+    find_client_capabilities,
     lacks_extension,
 )
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, RuleSet
@@ -94,8 +94,8 @@ UNASKED = _TASK_RULES.declare(
     "TASK_UNASKED",
     Severity.ERROR,
     Clause(_PAGE, "task-support-and-handling"),
-    "A CreateTaskResult MUST answer a request as a task, of a type for which its receiver "
-    "declared the capability.",
+    "A CreateTaskResult MUST be the response to a request as a task, and its sender MUST have "
+    "declared the capability for the method.",
 )
 ID_REUSED = _TASK_RULES.declare(
     "TASK_ID_REUSED",
@@ -127,10 +127,10 @@ CANCEL_ACCEPTED = _TASK_RULES.declare(
 )
 def _not_cancelled(value: Any, context: Context) -> Iterator[Fault]:
     status = value.get("status") if isinstance(value, dict) else None
-    # The schema rejects other texts.
+    # The schema rejects unknown statuses.
     if status in ("working", "input_required", "completed", "failed"):
-        found = Values(hidden=context.hide_values).describe(status)
-        yield Fault(("status",), f'expected "cancelled", found {found}', "cancelled")
+        description = Values(hidden=context.hide_values).describe(status)
+        yield Fault(("status",), f'expected "cancelled", found {description}', "cancelled")
 
 
 @_TASK_RULES.rule(
@@ -182,7 +182,7 @@ RESULT_OTHER_TYPE = _TASK_RULES.declare(
     "TASK_RESULT_TYPE_MISMATCH",
     Severity.ERROR,
     _RETRIEVAL,
-    "tasks/result MUST return what the request of the task would have returned.",
+    "tasks/result MUST return the result that the request would have had without a task.",
 )
 RELATED_MISSING = _TASK_RULES.declare(
     "TASK_RELATED_MISMATCH",
@@ -201,8 +201,8 @@ PROGRESS_AFTER_END = _TASK_RULES.declare(
 _SINCE = "2026-07-28"
 _OVERVIEW = "https://modelcontextprotocol.io/extensions/tasks/overview"
 _UPDATE = Clause(_SEP, "task-update-requests")
-_OF_STATUS = {"input_required": "inputRequests", "completed": "result", "failed": "error"}
-"""By status, the property that a task has in it."""
+_STATUS_PROPERTIES = {"input_required": "inputRequests", "completed": "result", "failed": "error"}
+"""Property of a task, by status."""
 
 _EXTENSION_RULES = RuleSet(Group.TASKS_EXTENSION, since=_SINCE)
 
@@ -216,22 +216,23 @@ _EXTENSION_RULES = RuleSet(Group.TASKS_EXTENSION, since=_SINCE)
     on=("CreateTaskResult", "GetTaskResult", "TaskAcknowledgement"),
 )
 def _client_undeclared(value: Any, context: Context) -> Iterator[Fault]:
-    declared = declared_by_client(context)
+    declared = find_client_capabilities(context)
     if declared is None or declares_extension(declared, TASKS_EXTENSION):
         return
     creates = isinstance(value, dict) and value.get("resultType") == "task"
     if creates and lacks_extension(context, TASKS_EXTENSION):
-        return  # The result type is unknown then, which is reported alone.
+        return  # RESULT_TYPE_UNKNOWN reports it.
     yield Fault((), f"the client did not declare {TASKS_EXTENSION} in the request")
 
 
-#: In a session it holds for subscriptions too.
+#: In sessions, the rule applies to subscriptions too.
 CLIENT_UNDECLARED = _client_undeclared
 MISPLACED = _EXTENSION_RULES.declare(
     "TASK_RESULT_MISPLACED",
     Severity.ERROR,
     Clause(_SEP, "capability-negotiation"),
-    "A result MUST NOT create a task unless it is one of tools/call: clients treat it as invalid.",
+    "Only a result of tools/call creates a task; a result of another method MUST NOT: clients "
+    "treat it as invalid.",
 )
 
 
@@ -245,8 +246,8 @@ MISPLACED = _EXTENSION_RULES.declare(
 def _result_type(value: Any, context: Context) -> Iterator[Fault]:
     type_ = value.get("resultType") if isinstance(value, dict) else None
     if isinstance(type_, str) and type_ != "complete":
-        found = Values(hidden=context.hide_values).describe(type_)
-        yield Fault(("resultType",), f'expected "complete", found {found}', "complete")
+        description = Values(hidden=context.hide_values).describe(type_)
+        yield Fault(("resultType",), f'expected "complete", found {description}', "complete")
 
 
 @_EXTENSION_RULES.rule(
@@ -258,12 +259,12 @@ def _result_type(value: Any, context: Context) -> Iterator[Fault]:
     on="GetTaskResult",
 )
 def _status_field(value: Any, _context: Context) -> Iterator[Fault]:
-    return _missing_of_status(value)
+    return _find_missing_property(value)
 
 
-def _missing_of_status(value: Any) -> Iterator[Fault]:
+def _find_missing_property(value: Any) -> Iterator[Fault]:
     status = value.get("status") if isinstance(value, dict) else None
-    name = _OF_STATUS.get(status) if isinstance(status, str) else None
+    name = _STATUS_PROPERTIES.get(status) if isinstance(status, str) else None
     if name is not None and name not in value:
         message = f'missing required property "{name}" of a task with the status "{status}"'
         yield Fault((), message, name)
@@ -273,12 +274,12 @@ def _missing_of_status(value: Any) -> Iterator[Fault]:
     "TASK_NOTIFICATION_INCOMPLETE",
     Severity.WARNING,
     Clause(_SEP, "task-status-notifications"),
-    "notifications/tasks carries what tasks/get would return: the `result`, `error` or "
-    "`inputRequests` of the status too.",
+    "notifications/tasks has the properties of a result of tasks/get, including the `result`, "
+    "`error` or `inputRequests` of the status.",
     on="TaskStatusNotificationParams",
 )
 def _incomplete_notification(value: Any, _context: Context) -> Iterator[Fault]:
-    return _missing_of_status(value)
+    return _find_missing_property(value)
 
 
 @_EXTENSION_RULES.rule(
@@ -291,15 +292,15 @@ def _incomplete_notification(value: Any, _context: Context) -> Iterator[Fault]:
 def _not_empty(value: Any, context: Context) -> Iterator[Fault]:
     names = sorted(value.keys() - {"resultType", "_meta"}) if isinstance(value, dict) else []
     if names:
-        shown = "" if context.hide_values else f": {join_phrase(_quoted(names), 'and')}"
-        yield Fault((), f"expected an empty result, found further properties{shown}")
+        listing = "" if context.hide_values else f": {join_phrase(_quote_names(names), 'and')}"
+        yield Fault((), f"expected an empty result, found further properties{listing}")
 
 
-_MOST_NAMES = 5
+_MAX_NAMES = 5
 
 
-def _quoted(names: list[str]) -> tuple[str, ...]:
-    return tuple(repr(name[:32]) for name in names[:_MOST_NAMES])
+def _quote_names(names: list[str]) -> tuple[str, ...]:
+    return tuple(repr(name[:32]) for name in names[:_MAX_NAMES])
 
 
 @_EXTENSION_RULES.rule(
@@ -319,7 +320,7 @@ INPUT_KEY_REUSED = _EXTENSION_RULES.declare(
     "TASK_INPUT_KEY_REUSED",
     Severity.ERROR,
     _UPDATE,
-    "A key of `inputRequests` MUST NOT stand for two requests in the life of a task.",
+    "A key of `inputRequests` MUST NOT identify two requests in the life of a task.",
 )
 INPUT_UNKNOWN = _EXTENSION_RULES.declare(
     "TASK_INPUT_UNKNOWN",

@@ -1,16 +1,16 @@
-"""Schemas of tools.
+"""Rules on the schemas of tools.
 
-Compiling a schema finds the faults; only one rule has a check, which defers that compilation.
-A schema that cannot be compiled has a violation with the code of the error. A fault against
-its meta-schema has the code of the keyword, as in values of the protocol's types.
+Compiling a schema finds the faults; the only rule with a check defers the compilation. The code
+of the violation is the reason of the compilation error, or, for faults against the meta-schema,
+the keyword, as for values of the protocol's types.
 
-Only an invalid schema breaks a MUST. What else keeps a schema from being compiled is a warning:
-clients should reject the tool (`core.mcp.tool_outcomes`), but nothing forbids to list it. A
-schema that exceeds a limit is an error nevertheless, since its check did not finish.
+Only an invalid schema breaks a MUST. Other reasons why a schema does not compile are warnings:
+clients should reject the tool (`core.mcp.tool_outcomes`), but servers may list it. A schema
+that exceeds a limit is an error nevertheless, since its check did not finish.
 
-Schema warnings (`core.compiler.schema_warnings`) are no errors: the schema conforms to its
-meta-schema and breaks no MUST of the protocol. A schema that no payload satisfies is a
-warning, since the input schema exists to describe the parameters that a tool expects.
+Schema warnings (`core.compiler.schema_warnings`) are not errors: the schema conforms to its
+meta-schema and breaks no MUST of the protocol. A schema that no payload satisfies is a warning,
+since it fails to describe the expected parameters.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,8 +29,8 @@ __all__ = [
     "schema_error_url",
 ]
 
-# Early versions require only that tools have schemas; 2025-11-25 that they are valid; later
-# ones more. Each rule refers to the nearest requirement of a version.
+# Versions before 2025-11-25 only require tools to have schemas, 2025-11-25 also requires valid
+# schemas, and later versions require more. Each rule cites the closest requirement of a version.
 _SCHEMA_USAGE_SINCE = "2025-11-25"
 _TOOL_BEFORE = ("2025-06-18", "server/tools", "tool")
 _BEFORE = (_TOOL_BEFORE, (_SCHEMA_USAGE_SINCE, "basic", "schema-validation"))
@@ -41,7 +41,7 @@ _RESOURCES = Clause("basic", "composition-keyword-resource-use", before=_BEFORE)
 _TOOL = Clause("server/tools", "tool")
 
 _ERROR_RULES = RuleSet(Group.TOOL_SCHEMAS, on="Tool")
-"""INVALID_SCHEMA, and the rules of all other errors that a schema alone can cause."""
+"""INVALID_SCHEMA, and rules for all other errors of a schema."""
 
 
 @_ERROR_RULES.rule(
@@ -55,7 +55,7 @@ def _valid_schemas(tool: Any, context: Context) -> Iterator[DeferredCheck]:
         return
     for name in ("inputSchema", "outputSchema"):
         schema = tool.get(name)
-        # The type's schema rejects schemas that are no objects and dialects that are no strings.
+        # The schema of the type rejects schemas of other types, and dialects of other types.
         if not isinstance(schema, dict):
             continue
         if name == "outputSchema" and not has_structured_content(context.version):
@@ -72,14 +72,14 @@ _ERROR_RULES.declare(
     Severity.WARNING,
     _IMPLEMENTATION,
     "A schema SHOULD declare a supported dialect, or one whose meta-schema is sent along: it "
-    "may declare any, and clients report those that they do not support.",
+    "may declare any dialect, and clients report those that they do not support.",
 )
 _ERROR_RULES.declare(
     ErrorReason.UNRESOLVABLE_REFERENCE.value,
     Severity.WARNING,
     _REFERENCES,
     "A reference SHOULD lead into the schema or a document that is sent along: clients should "
-    "reject a schema with one that does not.",
+    "reject a schema with an unresolvable reference.",
 )
 _ERROR_RULES.declare(
     ErrorReason.REFERENCE_CYCLE.value,
@@ -135,7 +135,7 @@ _WARNING_RULES.declare(
     "VALUES_IMPOSSIBLE",
     Severity.WARNING,
     _TOOL,
-    "At least one of the values that a schema lists SHOULD have the type that it demands.",
+    "At least one of the values that a schema lists SHOULD have the type that it requires.",
 )
 
 WARNINGS_BY_CODE: Mapping[str, Rule] = MappingProxyType(
@@ -147,7 +147,7 @@ _ERRORS_BY_CODE = {rule.code: rule for rule in _ERROR_RULES}
 
 
 def schema_error_url(code: str, version: str) -> str:
-    """Return the URL of the rule for schema errors of the reason *code* in *version*, or ""."""
+    """Return the URL of the rule for schema errors with the reason *code*, or ""."""
     if code == ErrorReason.WORKER_CRASHED.value:
         return ""
     return _ERRORS_BY_CODE.get(code, _valid_schemas).spec_url(version)

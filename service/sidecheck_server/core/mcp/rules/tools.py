@@ -1,9 +1,9 @@
 """Rules on tool definitions and results.
 
-The rules on forms are about nulls in place of absent properties, names of properties, and roots
-of output schemas. `core.mcp.tool_definitions` and `core.mcp.check` find the faults. Where
-definitions are handed over by their authors, for registration or on the command line, the form
-is adapted and a warning says so; in messages of the protocol it is an error.
+The rules on forms concern nulls in place of missing properties, names of properties, and roots
+of output schemas. `core.mcp.tool_definitions` and `core.mcp.check` find the faults. If the author
+submits a definition, for registration or on the command line, Sidecheck adapts the form and
+reports a warning; in messages of the protocol the fault is an error.
 """
 
 import re
@@ -101,7 +101,7 @@ def _consistent_hints(hints: Any, _context: Context) -> Iterator[Fault]:
 def _meaningful_hints(hints: Any, _context: Context) -> Iterator[Fault]:
     if not _is_read_only(hints):
         return
-    # True contradicts, which has its own rule.
+    # TOOL_HINTS_CONTRADICT reports true.
     if hints.get("destructiveHint") is False:
         yield Fault(("destructiveHint",), _MEANINGLESS.format("destructiveHint"))
     if isinstance(hints.get("idempotentHint"), bool):
@@ -115,16 +115,16 @@ def _is_read_only(hints: Any) -> bool:
     return isinstance(hints, dict) and hints.get("readOnlyHint") is True
 
 
-_OF_ANY_TYPE_SINCE = "2026-07-28"
+_ANY_OUTPUT_SINCE = "2026-07-28"
 
 _MAX_DEPTH = 128
-"""Nesting up to which the JSON in a text is read."""
+"""Largest nesting of JSON in a text block."""
 
-# Steps.
+# Steps per element.
 _VALUE = 20
 _ITEM = 20
-_ATTEMPT = 800  # to decode a text that is not JSON
-_CHARACTER = 1  # to decode and compare
+_ATTEMPT = 800  # Decoding a text that is not JSON.
+_CHARACTER = 1  # Decoding and comparing a character.
 
 OUTPUT_MISSING = _TOOL_RULES.declare(
     "OUTPUT_MISSING",
@@ -142,8 +142,8 @@ OUTPUT_MISSING = _TOOL_RULES.declare(
     Severity.WARNING,
     Clause("server/tools", "structured-content"),
     "A result with structured content SHOULD also have it as JSON in a text block, "
-    "for clients that do not read structured content. A text of the only property's value counts: "
-    'X for {"result": X}.',
+    "for clients that do not read structured content. The value of the only property suffices, "
+    'such as X for {"result": X}.',
     on="CallToolResult",
     since="2025-06-18",
 )
@@ -151,7 +151,7 @@ def _text_of_structured_content(value: Any, context: Context) -> Iterator[Fault]
     if not isinstance(value, dict) or "structuredContent" not in value:
         return
     content = value["structuredContent"]
-    if context.version < _OF_ANY_TYPE_SINCE and not isinstance(content, dict):
+    if context.version < _ANY_OUTPUT_SINCE and not isinstance(content, dict):
         return
     blocks = value.get("content")
     if not isinstance(blocks, list):
@@ -160,21 +160,22 @@ def _text_of_structured_content(value: Any, context: Context) -> Iterator[Fault]
         _has_json(blocks, content, context.budget) or _has_only_value(blocks, content, context)
     ):
         message = (
-            "no text block holds the structured content as JSON, for clients that read only texts"
+            "no text block has the structured content as JSON, for clients that read only texts"
         )
         yield Fault(("content",), message)
 
 
 def _has_json(blocks: list[Any], content: Any, budget: Budget) -> bool:
     """Return whether one of *blocks* has the JSON of *content*."""
-    min_length = _min_length(content, budget)
+    min_length = _compute_min_length(content, budget)
     return any(_is_json_block(block, content, min_length, budget) for block in blocks)
 
 
 def _has_only_value(blocks: list[Any], content: Any, context: Context) -> bool:
-    """Return whether one of *blocks* has the only value in *content*, as it is or as JSON.
+    """Return whether one of *blocks* is the only value in *content*, or its JSON.
 
-    SDKs wrap what is no object under one property, and write the text of the value alone.
+    SDKs wrap a value that is not an object under one property, but the text is that of the
+    value alone.
     """
     if not isinstance(content, dict) or len(content) != 1:
         return False
@@ -190,8 +191,8 @@ def _has_only_value(blocks: list[Any], content: Any, context: Context) -> bool:
 def _is_json_block(block: Any, content: Any, min_length: int, budget: Budget) -> bool:
     """Return whether *block* is a text block with the JSON of *content*.
 
-    It has at least *min_length* characters. A tool may return thousands of blocks, such as
-    one for each row of a table.
+    *min_length* is the smallest length of that JSON. It avoids decoding most of the blocks, of
+    which a result may have thousands, such as one for each row of a table.
     """
     spend(budget, _ITEM)
     if not isinstance(block, dict) or block.get("type") != "text":
@@ -218,18 +219,20 @@ _BEGINNINGS: Mapping[type, Callable[[str], object]] = MappingProxyType(
         type(None): re.compile(r"[ \t\n\r]*n").match,
     }
 )
-"""Start of the JSON of a value, by its Python type."""
+"""Matches the start of the JSON of a value, by Python type of the value."""
 
 
-def _min_length(value: Any, budget: Budget) -> int:
+def _compute_min_length(value: Any, budget: Budget) -> int:
     """Return the smallest number of characters of the JSON of *value*."""
     spend(budget, _VALUE)
     if isinstance(value, str):
         return len(value) + 2
     if isinstance(value, list):
-        return 2 + sum(_min_length(item, budget) + 1 for item in value) - bool(value)
+        return 2 + sum(_compute_min_length(item, budget) + 1 for item in value) - bool(value)
     if isinstance(value, dict):
-        properties = sum(len(name) + 4 + _min_length(item, budget) for name, item in value.items())
+        properties = sum(
+            len(name) + 4 + _compute_min_length(item, budget) for name, item in value.items()
+        )
         return 2 + properties - bool(value)
     return 1
 
@@ -251,8 +254,8 @@ NULL_PROPERTY_DROPPED = _FORM_RULES.declare(
     "NULL_PROPERTY_DROPPED",
     Severity.WARNING,
     _TOOL,
-    "An optional property should be left out rather than null; a definition that is handed "
-    "over is read without it.",
+    "An optional property should be left out rather than null; Sidecheck drops the null from a "
+    "submitted definition.",
     on=("Tool", "ListToolsResult"),
 )
 
@@ -267,8 +270,8 @@ SNAKE_CASE_PROPERTY_RENAMED = _FORM_RULES.declare(
     "SNAKE_CASE_PROPERTY_RENAMED",
     Severity.WARNING,
     _TOOL,
-    "The properties of a tool definition should have the names of the protocol; a definition "
-    "that is handed over is read by them.",
+    "The properties of a tool definition should have the names of the protocol; Sidecheck renames "
+    "those of a submitted definition.",
     on=("Tool", "ListToolsResult"),
 )
 
@@ -276,8 +279,8 @@ OUTPUT_SCHEMA_WRAPPED = _FORM_RULES.declare(
     "OUTPUT_SCHEMA_WRAPPED",
     Severity.WARNING,
     _OUTPUT_SCHEMA,
-    "A server lists output schemas with the type object at the root; an output schema of "
-    "another type is wrapped in one.",
+    "A server lists output schemas with the type object at the root; Sidecheck wraps an output "
+    "schema of another type in an object.",
     since="2025-06-18",
     until="2025-11-25",
 )

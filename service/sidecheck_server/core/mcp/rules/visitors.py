@@ -1,7 +1,7 @@
-"""Visitors apply rules to a value of a type and to its parts.
+"""Visitors, which apply rules to a value of a type and to its parts.
 
-Each type of a version has one visitor. It applies the rules on values of the type, and
-visits those parts whose types have rules, themselves or in their own parts.
+Each type of a version has one visitor. It applies the rules on the type to a value, and visits
+the parts whose types have rules, directly or in nested parts.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -34,13 +34,13 @@ Report: TypeAlias = Callable[[Rule, Path, Finding], None]
 #: Visits a value at a path.
 Visit: TypeAlias = Callable[[Any, Path, Context, Report], None]
 
-#: Rules with their checks, and the test for values that need none of them.
+#: Test to skip rules, or None, and the rules with their checks.
 _Group: TypeAlias = tuple[Callable[[Any, Context], bool] | None, tuple[tuple[Rule, Check], ...]]
 
-# Steps.
+# Steps per element.
 _VALUE = 20
 _RULE = 20
-#: A finding costs more than the search for it: a path, a message, shown values.
+#: A finding costs more than its search: it has a path, a message and formatted values.
 _FINDING = 100
 
 
@@ -62,15 +62,15 @@ class Visitors:
         """Return the visitor of the type *name*, or None if no rule applies to its values."""
         if name in self._visitors:
             return self._visitors[name]
-        visitor = self._visitor(name) if self._has_rules(name) else None
+        visitor = self._build_visitor(name) if self._has_rules(name) else None
         self._visitors[name] = visitor
         return visitor
 
     def _has_rules(self, name: str) -> bool:
         """Return whether rules apply to values of the type *name* or to their parts."""
-        known = self._have_rules.get(name)
-        if known is not None:
-            return known
+        has_rules = self._have_rules.get(name)
+        if has_rules is not None:
+            return has_rules
         seen = {name}
         pending = [name]
         while pending:
@@ -78,14 +78,14 @@ class Visitors:
             if self._rules.get(type_name):
                 self._have_rules[name] = True
                 return True
-            for part in _type_names(self._part_kinds(type_name)):
+            for part in _list_type_names(self._list_part_kinds(type_name)):
                 if part not in seen:
                     seen.add(part)
                     pending.append(part)
         self._have_rules[name] = False
         return False
 
-    def _part_kinds(self, name: str) -> list[Kind]:
+    def _list_part_kinds(self, name: str) -> list[Kind]:
         """Return the kinds of the parts of the type *name*."""
         type_ = self._types.get(name)
         match type_:
@@ -100,17 +100,17 @@ class Visitors:
             case None:
                 return []
 
-    def _visitor(self, name: str) -> Visit:
+    def _build_visitor(self, name: str) -> Visit:
         rules = self._rules.get(name, [])
-        groups = _groups(rules)
+        groups = _group_by_skip(rules)
         cost = _VALUE + _RULE * len(rules)
-        # Types may contain themselves, so the visitor of the parts is built at first use.
+        # Types may contain themselves, so the first visit builds the visitor of the parts.
         visit_parts: Visit | None = None
 
         def visit(value: Any, path: Path, context: Context, report: Report) -> None:
             nonlocal visit_parts
             budget = context.budget
-            # The body of `spend`, whose call takes longer.
+            # The body of `spend`, inlined because the call takes longer.
             budget[0] -= cost
             if budget[0] < 0:
                 raise Exhausted
@@ -121,27 +121,28 @@ class Visitors:
                             spend(context.budget, _FINDING)
                             report(rule, path, finding)
             if visit_parts is None:
-                visit_parts = self._parts_visitor(name)
+                visit_parts = self._build_parts_visitor(name)
             if visit_parts is not _visit_nothing:
                 visit_parts(value, path, context, report)
 
         return visit
 
-    def _parts_visitor(self, name: str) -> Visit:
+    def _build_parts_visitor(self, name: str) -> Visit:
         match self._types.get(name):
             case ObjectType() as object_type:
-                return self._properties_visitor(object_type)
+                return self._build_properties_visitor(object_type)
             case Choice() as choice:
-                return self._choice_visitor(choice)
+                return self._build_choice_visitor(choice)
             case Alias(kind=kind):
-                return self._kind_visitor(kind) or _visit_nothing
+                return self._build_kind_visitor(kind) or _visit_nothing
             case _:
                 return _visit_nothing
 
-    def _properties_visitor(self, object_type: ObjectType) -> Visit:
+    def _build_properties_visitor(self, object_type: ObjectType) -> Visit:
         properties = properties_of(self._types, object_type, self._version)
         all_visits = (
-            (name, self._kind_visitor(property_.kind)) for name, property_ in properties.items()
+            (name, self._build_kind_visitor(property_.kind))
+            for name, property_ in properties.items()
         )
         visits = tuple((name, visit) for name, visit in all_visits if visit is not None)
 
@@ -153,7 +154,7 @@ class Visitors:
 
         return visit if visits else _visit_nothing
 
-    def _choice_visitor(self, choice: Choice) -> Visit:
+    def _build_choice_visitor(self, choice: Choice) -> Visit:
         version = self._version
         names = [
             alternative.name
@@ -162,23 +163,27 @@ class Visitors:
         ]
         if all(self.of(name) is None for name in names):
             return _visit_nothing
-        discriminators = discriminators_of([self._properties(name) for name in names])
+        discriminators = discriminators_of(
+            [self._list_discriminating_properties(name) for name in names]
+        )
         branches = [
-            (own, self.of(name) or _visit_nothing)
-            for own, name in zip(discriminators, names, strict=True)
+            (branch_discriminators, self.of(name) or _visit_nothing)
+            for branch_discriminators, name in zip(discriminators, names, strict=True)
         ]
-        # The more properties a type requires, the more specific it is. The sort is stable.
+        # A type with more required properties is more specific. The sort is stable.
         branches.sort(key=lambda branch: -len(branch[0].required))
 
         def select(value: Any) -> Visit:
-            for own, visit_branch in branches:
-                if own.match_constants(value) and own.are_present(value):
+            for branch, visit_branch in branches:
+                if branch.match_constants(value) and branch.are_present(value):
                     return visit_branch
-            # The value is invalid; its constants alone may show its type.
-            for own, visit_branch in branches:
-                if own.constants and own.match_constants(value):
+            # The value is invalid, but its constants may identify its type.
+            for branch, visit_branch in branches:
+                if branch.constants and branch.match_constants(value):
                     return visit_branch
-            candidates = [visit_branch for own, visit_branch in branches if own.may_match(value)]
+            candidates = [
+                visit_branch for branch, visit_branch in branches if branch.may_match(value)
+            ]
             return candidates[0] if len(candidates) == 1 else _visit_nothing
 
         cost = _VALUE * len(branches)
@@ -187,13 +192,13 @@ class Visitors:
         def visit(value: Any, path: Path, context: Context, report: Report) -> None:
             spend(context.budget, cost)
             tag = value.get(tag_property) if tag_property and isinstance(value, dict) else None
-            tagged = by_tag.get(tag) if type(tag) is str else None
-            (tagged or select(value))(value, path, context, report)
+            visit_tagged = by_tag.get(tag) if type(tag) is str else None
+            (visit_tagged or select(value))(value, path, context, report)
 
         return visit
 
-    def _properties(self, name: str) -> tuple[Property, ...]:
-        """Return the properties by which the type *name* differs from other alternatives."""
+    def _list_discriminating_properties(self, name: str) -> tuple[Property, ...]:
+        """Return the properties that distinguish the type *name* from alternatives."""
         match self._types[name]:
             case ObjectType() as object_type:
                 return tuple(properties_of(self._types, object_type, self._version).values())
@@ -202,37 +207,37 @@ class Visitors:
             case Alias():
                 return ()
 
-    def _kind_visitor(self, kind: Kind) -> Visit | None:
+    def _build_kind_visitor(self, kind: Kind) -> Visit | None:
         match kind:
             case Plain():
                 return None
             case Ref(name):
                 return self.of(name)
             case ListOf(item):
-                return _items_visitor(self._kind_visitor(item))
+                return _build_items_visitor(self._build_kind_visitor(item))
             case MapOf(value):
-                return _values_visitor(self._kind_visitor(value))
+                return _build_values_visitor(self._build_kind_visitor(value))
             case OneOf(kinds):
-                return self._either_visitor(kinds)
+                return self._build_union_visitor(kinds)
 
-    def _either_visitor(self, kinds: tuple[Kind, ...]) -> Visit | None:
-        """Return the visitor of values that are either a list or something else."""
-        visits = [(kind, self._kind_visitor(kind)) for kind in kinds]
+    def _build_union_visitor(self, kinds: tuple[Kind, ...]) -> Visit | None:
+        """Return the visitor of values that are a list or a value of another kind."""
+        visits = [(kind, self._build_kind_visitor(kind)) for kind in kinds]
         visit_list = next((v for kind, v in visits if isinstance(kind, ListOf) and v), None)
         visit_other = next((v for kind, v in visits if not isinstance(kind, ListOf) and v), None)
         if visit_list is None and visit_other is None:
             return None
 
         def visit(value: Any, path: Path, context: Context, report: Report) -> None:
-            selected = visit_list if isinstance(value, list) else visit_other
-            if selected is not None:
-                selected(value, path, context, report)
+            visit_kind = visit_list if isinstance(value, list) else visit_other
+            if visit_kind is not None:
+                visit_kind(value, path, context, report)
 
         return visit
 
 
-def _groups(rules: Iterable[Rule]) -> tuple[_Group, ...]:
-    """Return *rules* grouped by the test that they share."""
+def _group_by_skip(rules: Iterable[Rule]) -> tuple[_Group, ...]:
+    """Return *rules* grouped by their test to skip them."""
     groups: dict[Callable[[Any, Context], bool] | None, list[tuple[Rule, Check]]] = {}
     for rule in rules:
         if rule.check is not None:
@@ -241,10 +246,10 @@ def _groups(rules: Iterable[Rule]) -> tuple[_Group, ...]:
 
 
 def _visit_nothing(_value: Any, _path: Path, _context: Context, _report: Report) -> None:
-    """Do nothing: there are no parts, or none with rules."""
+    """Do nothing, as the visitor of a type whose parts have no rules."""
 
 
-def _items_visitor(visit_item: Visit | None) -> Visit | None:
+def _build_items_visitor(visit_item: Visit | None) -> Visit | None:
     if visit_item is None:
         return None
 
@@ -256,7 +261,7 @@ def _items_visitor(visit_item: Visit | None) -> Visit | None:
     return visit
 
 
-def _values_visitor(visit_value: Visit | None) -> Visit | None:
+def _build_values_visitor(visit_value: Visit | None) -> Visit | None:
     if visit_value is None:
         return None
 
@@ -268,16 +273,16 @@ def _values_visitor(visit_value: Visit | None) -> Visit | None:
     return visit
 
 
-def _type_names(kinds: Iterable[Kind]) -> Iterable[str]:
+def _list_type_names(kinds: Iterable[Kind]) -> Iterable[str]:
     for kind in kinds:
         match kind:
             case Ref(name):
                 yield name
             case ListOf(item):
-                yield from _type_names((item,))
+                yield from _list_type_names((item,))
             case MapOf(value):
-                yield from _type_names((value,))
+                yield from _list_type_names((value,))
             case OneOf(inner):
-                yield from _type_names(inner)
+                yield from _list_type_names(inner)
             case Plain():
                 pass

@@ -1,4 +1,4 @@
-"""Rules on requests and responses: ids, cancellation, the handshake, requests to be rejected."""
+"""Rules on requests and responses: ids, cancellation, handshake, rejection."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -59,17 +59,17 @@ _MAX_OPEN_BYTES = 8 << 20
 """Total weight of the open requests of each side."""
 
 _REQUEST_BYTES = 512
-"""Weight of a request beside what it holds."""
+"""Weight of a request without its variable parts."""
 
 _METHOD = ("method",)
 _LOG_MESSAGE = "notifications/message"
-"""Notification that the server may send before the handshake, beside the request ping."""
+"""The only notification that the server may send before the handshake."""
 
 _PROBE = "server/discover"
 
 
 class Exchange:
-    """Requests of both sides: those without a response yet, and all ids."""
+    """Open requests of both sides, and the ids of all requests."""
 
     methods: frozenset[str] | None = None
 
@@ -77,31 +77,34 @@ class Exchange:
         self._open: dict[Sender, BoundedStore[Request]] = {
             sender: BoundedStore(_MAX_OPEN_BYTES, memory) for sender in Sender
         }
-        #: Requests that the transport rejected; their response may say why.
+        #: Requests that the transport rejected; an error response may still follow.
         self._rejected: dict[Sender, BoundedStore[Request]] = {
             sender: BoundedStore(_MAX_OPEN_BYTES, memory) for sender in Sender
         }
         self._used: dict[Sender, BoundedStore[bool]] = {
             sender: BoundedStore(_MAX_IDS, memory) for sender in Sender
         }
-        #: Number of requests whose id or kind cannot be read, and that have no response.
+        #: Number of open requests with an unreadable id or kind.
         self._unreadable: dict[Sender, int] = dict.fromkeys(Sender, 0)
-        #: Key of the initialize request, or None if there is none.
-        self._initialize: Key | None = None
-        #: Key of the client's last request, or None if there is none.
-        self._last: Key | None = None
+        #: Key of the initialize request, or None before it.
+        self._initialize_key: Key | None = None
+        #: Key of the client's last request, or None before it.
+        self._last_key: Key | None = None
 
     def find_open(self, sender: Sender, key: Key) -> Request | None:
-        """Return the request of *sender* under *key* that has no response yet."""
+        """Return the request of *sender* under *key* without a response, or None."""
         return self._open[sender].get(key) or self._rejected[sender].get(key)
 
     def reject(self, sender: Sender, key: Key, request: Request) -> None:
-        """Store a request that the transport rejected: its id stays free."""
+        """Store a request that the transport rejected; its sender may reuse the id."""
         self._rejected[sender].put(key, request, _REQUEST_BYTES + request.weight)
 
     def reject_last(self) -> Key | None:
-        """Reject the last request of the client, and return its key; None if it has a response."""
-        key, self._last = self._last, None
+        """Reject the client's last request and return its key.
+
+        Returns None if the request has a response already.
+        """
+        key, self._last_key = self._last_key, None
         request = None if key is None else self._open[Sender.CLIENT].pop(key)
         if key is None or request is None:
             return None
@@ -112,28 +115,30 @@ class Exchange:
     def open(self, sender: Sender, key: Key, request: Request) -> None:
         """Store a request that was sent."""
         self._rejected[sender].pop(key)
-        earlier = self._open[sender].get(key)
-        if earlier is not None:
-            # Which of them a response belongs to is unknown.
-            method = request.method if request.method == earlier.method else ""
-            request = replace(request, method=method, text=b"", rivals=earlier.rivals + 1)
+        open_request = self._open[sender].get(key)
+        if open_request is not None:
+            # A response with this id may belong to either request.
+            method = request.method if request.method == open_request.method else ""
+            request = replace(
+                request, method=method, text=b"", duplicates=open_request.duplicates + 1
+            )
         self._open[sender].put(key, request, _REQUEST_BYTES + request.weight)
         self._used[sender].put(key, value=True)
         if sender is Sender.CLIENT:
-            self._last = key
+            self._last_key = key
         if request.method == "initialize" and sender is Sender.CLIENT:
-            self._initialize = key
+            self._initialize_key = key
 
     def close(self, sender: Sender, key: Key) -> Request | None:
-        """Remove and return the request of *sender* whose response was sent."""
+        """Remove and return the request of *sender* under *key*, or return None."""
         request = self._open[sender].pop(key)
-        if request is not None and request.rivals:
-            rest = replace(request, rivals=request.rivals - 1)
-            self._open[sender].put(key, rest, _REQUEST_BYTES + rest.weight)
+        if request is not None and request.duplicates:
+            duplicate = replace(request, duplicates=request.duplicates - 1)
+            self._open[sender].put(key, duplicate, _REQUEST_BYTES + duplicate.weight)
         return request or self._rejected[sender].pop(key)
 
-    def expect_stray(self, sender: Sender) -> None:
-        """Store that a message of *sender* may be a request, with an id that cannot be read."""
+    def count_unreadable(self, sender: Sender) -> None:
+        """Count a message of *sender* that may be a request with an unreadable id."""
         self._unreadable[sender] += 1
 
     def observe(self, current: SessionMessage, report: Reporter) -> None:
@@ -159,7 +164,7 @@ class Exchange:
         if (
             current.request is not None
             or current.message.id is None
-            or self._open[requester].forgot
+            or self._open[requester].has_evicted
             or (current.sender is Sender.CLIENT and CLIENT_RESPONSE.holds_in(current.version))
         ):
             return
@@ -179,15 +184,15 @@ class Exchange:
         path = ("params", "requestId")
         key = key_of(current.params["requestId"])
         if current.sender is Sender.SERVER and REQUEST_ID_IN_USE.holds_in(current.version):
-            of_client = self._open[Sender.CLIENT].get(key)
-            if of_client is None or of_client.method != "subscriptions/listen":
+            request = self._open[Sender.CLIENT].get(key)
+            if request is None or request.method != "subscriptions/listen":
                 message = "no open subscriptions/listen request has this id"
                 report(CANCELLED_BY_SERVER, Fault(path, message))
             else:
                 self._open[Sender.CLIENT].pop(key)
-        elif current.sender is Sender.CLIENT and key == self._initialize:
+        elif current.sender is Sender.CLIENT and key == self._initialize_key:
             report(CANCELLED_INITIALIZE, Fault(path, "initialize must not be cancelled"))
-        elif key not in self._used[current.sender] and not self._used[current.sender].forgot:
+        elif key not in self._used[current.sender] and not self._used[current.sender].has_evicted:
             message = f"no request of the {current.sender} has this id"
             report(CANCELLED_UNKNOWN, Fault(path, message))
 
@@ -209,36 +214,36 @@ class Lifecycle:
 
     def __init__(self) -> None:
         self._stage = _Stage.NEW
-        #: Whether initialize was sent, and no error response to it since.
-        self._requested = False
-        #: Whether the client has sent something, or that nothing was sent is reported.
-        self._began = False
-        #: Whether the server responded to initialize, so that it has a handshake.
-        self._agreed = False
-        #: Key of the request by which the client probed for a server without a handshake.
-        self._probe: Key | None = None
+        #: Whether the client sent initialize, and the server did not reject it.
+        self._has_initialize = False
+        #: Whether the client has sent a message, or the lack of one is already reported.
+        self._client_began = False
+        #: Whether the server responded to initialize with a result.
+        self._has_handshake = False
+        #: Key of the server/discover request, a probe for a server without a handshake.
+        self._probe_key: Key | None = None
 
     def observe(self, current: SessionMessage, report: Reporter) -> None:
         """Check that the current message may be sent at this stage."""
         method = current.message.method
         if method == _PROBE and current.message.kind is Kind.REQUEST:
-            self._probe = current.key
+            self._probe_key = current.key
         if not INITIALIZE_NOT_FIRST.holds_in(current.version) or self._ends_probe(current):
             return
         match current.message.kind:
-            case Kind.ERROR if method == "ping" and self._agreed:
+            case Kind.ERROR if method == "ping" and self._has_handshake:
                 _check_ping(current, report)
             case Kind.RESULT if method == "initialize":
                 if self._stage is not _Stage.READY:
                     self._stage = _Stage.ANSWERED
-                self._agreed = True
+                self._has_handshake = True
                 _check_version(current, report)
             case Kind.ERROR if method == "initialize":
                 self._stage = _Stage.NEW
-                self._requested = False
+                self._has_initialize = False
             case Kind.ERROR if current.rejected is not None and self._stage is _Stage.REQUESTED:
                 self._stage = _Stage.NEW
-                self._requested = False
+                self._has_initialize = False
             case Kind.REQUEST | Kind.NOTIFICATION if method != "ping":
                 if current.sender is Sender.CLIENT:
                     self._check_client(current, method, report)
@@ -246,20 +251,20 @@ class Lifecycle:
                     self._check_server(current, report)
 
     def _ends_probe(self, current: SessionMessage) -> bool:
-        """Return whether the client cancels its probe, to which a server may not respond."""
+        """Return whether the client cancels its probe, which a server may ignore."""
         return (
-            self._probe is not None
+            self._probe_key is not None
             and current.message.method == "notifications/cancelled"
-            and key_of(current.params.get("requestId")) == self._probe
+            and key_of(current.params.get("requestId")) == self._probe_key
         )
 
     def _check_client(self, current: SessionMessage, method: str, report: Reporter) -> None:
-        self._began = True
+        self._client_began = True
         stage = self._stage
         if method == "initialize":
-            if self._requested:
+            if self._has_initialize:
                 report(INITIALIZE_NOT_FIRST, Fault(_METHOD, "initialize was already sent"))
-            self._requested = True
+            self._has_initialize = True
             self._stage = _Stage.REQUESTED
         elif method == "notifications/initialized":
             if stage in {_Stage.NEW, _Stage.REQUESTED}:
@@ -280,19 +285,19 @@ class Lifecycle:
         if current.message.kind is Kind.REQUEST and self._stage is not _Stage.READY:
             message = "the client has not sent notifications/initialized yet"
             report(REQUEST_TOO_EARLY, Fault(_METHOD, message))
-        elif not self._began and current.message.method != _LOG_MESSAGE:
+        elif not self._client_began and current.message.method != _LOG_MESSAGE:
             report(INITIALIZE_NOT_FIRST, Fault(_METHOD, "initialize was not sent before"))
-            self._began = True
+            self._client_began = True
 
 
 def _check_version(current: SessionMessage, report: Reporter) -> None:
-    """Check that the server's response to initialize names a version that has a handshake."""
+    """Check that the result of initialize names a version with a handshake."""
     version = current.result.get("protocolVersion")
     if not isinstance(version, str):
         return
     if version not in VERSIONS:
-        known = ", ".join(VERSIONS)
-        message = f"unknown version of the protocol; expected one of {known}"
+        supported_versions = ", ".join(VERSIONS)
+        message = f"unknown version of the protocol; expected one of {supported_versions}"
         fault = Fault(("result", "protocolVersion"), message, current.version)
         report(PROTOCOL_VERSION_UNKNOWN, fault)
     elif version > LAST_HANDSHAKE:
@@ -302,7 +307,7 @@ def _check_version(current: SessionMessage, report: Reporter) -> None:
 
 
 def _check_ping(current: SessionMessage, report: Reporter) -> None:
-    """Check that the error response to a ping does not deny the method."""
+    """Check that the error response to a ping is not "method not found"."""
     error = current.message.value.get("error")
     if isinstance(error, dict) and error.get("code") == METHOD_NOT_FOUND:
         report(PING_UNKNOWN, Fault(("error", "code"), "expected an empty result of ping"))
@@ -310,11 +315,10 @@ def _check_ping(current: SessionMessage, report: Reporter) -> None:
 
 _MAX_REQUESTS = 10_000
 _STEPS = 100_000
-"""Steps to look for the faults of one request; those beyond are not found."""
+"""Largest number of steps to check one request for faults."""
 
-#: By method, the rules that its params must keep, each with the rule that a request that
-#: breaks it is rejected.
-_FAULTS: Mapping[str, tuple[tuple[Rule, Rule], ...]] = MappingProxyType(
+#: By method: rules on the params, each with the rule that requires an error if it is broken.
+_REJECTION_RULES: Mapping[str, tuple[tuple[Rule, Rule], ...]] = MappingProxyType(
     {
         "elicitation/create": (
             (CATALOGUE["ELICITATION_MODE_NOT_DECLARED"], ELICITATION_MODE_ACCEPTED),
@@ -328,36 +332,39 @@ _FAULTS: Mapping[str, tuple[tuple[Rule, Rule], ...]] = MappingProxyType(
 
 
 class Rejections:
-    """Open requests that must be rejected, with the rules that demand it."""
+    """Open requests that must be rejected, with the rules that require this."""
 
     methods: frozenset[str] | None = None
 
     def __init__(self, memory: SessionMemory) -> None:
-        self._demands: BoundedStore[tuple[Rule, str]] = BoundedStore(_MAX_REQUESTS, memory)
-        #: The modes of elicitation of the client's capabilities; None if these are unknown.
-        self._client: dict[str, Any] | None = None
+        #: Rule and fault of each request.
+        self._reasons: BoundedStore[tuple[Rule, str]] = BoundedStore(_MAX_REQUESTS, memory)
+        #: Capabilities of the client, reduced to elicitation modes; None if unknown.
+        self._client_capabilities: dict[str, Any] | None = None
 
     def observe(self, current: SessionMessage, report: Reporter) -> None:
-        """Store which requests must be rejected, and report their results."""
+        """Store the requests that must be rejected, and report results of them."""
         match current.message.kind:
             case Kind.REQUEST:
                 if current.message.method == "initialize":
-                    self._client = _capabilities_of(current.params.get("capabilities"))
+                    self._client_capabilities = _select_elicitation(
+                        current.params.get("capabilities")
+                    )
                 key = (current.sender, current.key)
-                demand = self._demand_of(current)
-                if demand is None:
-                    self._demands.pop(key)
+                reason = self._find_reason(current)
+                if reason is None:
+                    self._reasons.pop(key)
                 else:
-                    self._demands.put(key, demand)
+                    self._reasons.put(key, reason)
             case Kind.RESULT | Kind.ERROR:
-                demand = self._demands.pop((current.sender.peer, current.key))
-                if demand is not None and current.message.kind is Kind.RESULT:
-                    rule, fault = demand
+                reason = self._reasons.pop((current.sender.peer, current.key))
+                if reason is not None and current.message.kind is Kind.RESULT:
+                    rule, fault = reason
                     message = f"expected an error, found a result: the request has {fault}"
                     report(rule, Fault(("result",), message))
 
-    def _demand_of(self, current: SessionMessage) -> tuple[Rule, str] | None:
-        """Return the rule by which a request must be rejected and its fault, or None."""
+    def _find_reason(self, current: SessionMessage) -> tuple[Rule, str] | None:
+        """Return the rule that requires an error response, and the fault, or None."""
         params, method = current.params, current.message.method
         if current.version >= FIRST_STATELESS:
             level = read_metadata(params).get(LOG_LEVEL_KEY)
@@ -366,18 +373,23 @@ class Rejections:
         if isinstance(level, str) and level not in LEVELS:
             return LOG_LEVEL_ACCEPTED, "an unknown log level"
         if method == "completion/complete":
-            missing = next((name for name in ("ref", "argument") if name not in params), "")
-            return (COMPLETION_ACCEPTED, f'no "{missing}"') if missing else None
-        return self._demand_of_rules(current, method)
+            missing_name = next((name for name in ("ref", "argument") if name not in params), "")
+            return (COMPLETION_ACCEPTED, f'no "{missing_name}"') if missing_name else None
+        return self._apply_rejection_rules(current, method)
 
-    def _demand_of_rules(self, current: SessionMessage, method: str) -> tuple[Rule, str] | None:
-        faults = _FAULTS.get(method)
-        if faults is None:
+    def _apply_rejection_rules(
+        self, current: SessionMessage, method: str
+    ) -> tuple[Rule, str] | None:
+        rules = _REJECTION_RULES.get(method)
+        if rules is None:
             return None
         context = Context(
-            current.version, client_capabilities=self._client, hide_values=True, budget=[_STEPS]
+            current.version,
+            client_capabilities=self._client_capabilities,
+            hide_values=True,
+            budget=[_STEPS],
         )
-        for rule, rejection in faults:
+        for rule, rejection in rules:
             if rule.holds_in(current.version) and rule.check is not None:
                 try:
                     if any(True for _ in rule.check(current.params, context)):
@@ -387,8 +399,8 @@ class Rejections:
         return None
 
 
-def _capabilities_of(declared: Any) -> dict[str, Any] | None:
-    """Return the modes of elicitation in *declared*, without their contents."""
+def _select_elicitation(declared: Any) -> dict[str, Any] | None:
+    """Return the elicitation modes in the capabilities *declared*, without settings."""
     if not isinstance(declared, dict):
         return None
     elicitation = declared.get("elicitation")

@@ -1,4 +1,4 @@
-"""Scans a message for what the context of its check depends on, before decoding it."""
+"""Scan of an undecoded message for the fields that its context depends on."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,9 +12,9 @@ from sidecheck_server.core.payload import MalformedError, decode
 __all__ = ["MAX_CAPABILITIES_BYTES", "HeaderScan", "scan_headers"]
 
 MAX_CAPABILITIES_BYTES = 16 << 10
-"""Longest text of capabilities that is read.
+"""Longest text of capabilities that is read, in bytes.
 
-Those of real clients have some hundred bytes. Each open request holds its own.
+Capabilities of real clients take some hundred bytes. Each open request stores its own.
 """
 
 _MAX_ITEMS = 1000
@@ -30,19 +30,18 @@ _INITIALIZE_NAMES = ("protocolVersion", "capabilities")
 
 @dataclass(frozen=True, slots=True)
 class HeaderScan:
-    """Fields of a message; None and "" stand for those that it lacks."""
+    """Fields of a message; None or "" if the message lacks the field."""
 
     id: Any = None
     method: str = ""
     is_response: bool = False
-    #: Whether it is an ``initialize`` request, and not one with the ``_meta`` of a version
-    #: that has none.
+    #: Whether it is an ``initialize`` request. False if it has no ``protocolVersion`` and its
+    #: ``_meta`` declares a version: versions with that field have no handshake.
     is_handshake: bool = False
-    #: Protocol version: of an ``initialize`` request or its result the one that it proposes
-    #: or agrees to, otherwise that of its ``_meta``.
+    #: Protocol version in an ``initialize`` request or its result, otherwise in ``_meta``.
     version: str = ""
     capabilities: dict[str, Any] | None = None
-    #: Whether it declares capabilities that are too large to be read.
+    #: Whether it declares capabilities longer than `MAX_CAPABILITIES_BYTES`.
     capabilities_too_large: bool = False
     #: Code of an error response, or None.
     error_code: int | None = None
@@ -55,16 +54,16 @@ def scan_headers(text: bytes) -> HeaderScan:
 
     The version of a batch is that of an ``initialize`` request in it.
     """
-    message = _properties(text)
+    message = _decode_object(text)
     if message is not None:
-        return _scan(message)
-    items = tuple(_scan(_properties(item) or {}) for item in _first_items(text))
+        return _scan_message(message)
+    items = tuple(_scan_message(_decode_object(item) or {}) for item in _split_first_items(text))
     versions = (item.version for item in items if item.method == "initialize")
     return HeaderScan(version=next(versions, ""), items=items)
 
 
-def _first_items(text: bytes) -> list[msgspec.Raw]:
-    """Return the first values of the array *text*; none if it is no array."""
+def _split_first_items(text: bytes) -> list[msgspec.Raw]:
+    """Return the first values of the array *text*; [] if it is not an array."""
     if not text[:_MAX_SPACES].lstrip().startswith(b"["):
         return []
     try:
@@ -73,29 +72,29 @@ def _first_items(text: bytes) -> list[msgspec.Raw]:
         return []
 
 
-def _scan(message: dict[str, msgspec.Raw]) -> HeaderScan:
-    id_ = _scalar(message.get("id"))
-    method = _scalar(message.get("method"))
+def _scan_message(message: dict[str, msgspec.Raw]) -> HeaderScan:
+    id_ = _decode_scalar(message.get("id"))
+    method = _decode_scalar(message.get("method"))
     if not isinstance(method, str):
-        result = _properties(message.get("result"))
-        version = None if result is None else _scalar(result.get("protocolVersion"))
+        result = _decode_object(message.get("result"))
+        version = None if result is None else _decode_scalar(result.get("protocolVersion"))
         version = version if isinstance(version, str) else ""
-        code = _scalar((_properties(message.get("error")) or {}).get("code"))
+        code = _decode_scalar((_decode_object(message.get("error")) or {}).get("code"))
         return HeaderScan(
             id_,
             is_response=True,
             version=version,
             error_code=code if type(code) is int else None,
         )
-    params = _properties(message.get("params")) or {}
-    metadata = _properties(params.get("_meta")) or {}
+    params = _decode_object(message.get("params")) or {}
+    metadata = _decode_object(params.get("_meta")) or {}
     is_handshake = method == "initialize" and (
         "protocolVersion" in params or PROTOCOL_VERSION_KEY not in metadata
     )
     fields, names = (params, _INITIALIZE_NAMES) if is_handshake else (metadata, _META_NAMES)
-    version, declared = _scalar(fields.get(names[0])), fields.get(names[1])
+    version, declared = _decode_scalar(fields.get(names[0])), fields.get(names[1])
     too_large = declared is not None and len(bytes(declared)) > MAX_CAPABILITIES_BYTES
-    capabilities = None if too_large else _value(declared)
+    capabilities = None if too_large else _decode_value(declared)
     return HeaderScan(
         id_,
         method,
@@ -106,7 +105,7 @@ def _scan(message: dict[str, msgspec.Raw]) -> HeaderScan:
     )
 
 
-def _properties(text: Any) -> dict[str, msgspec.Raw] | None:
+def _decode_object(text: Any) -> dict[str, msgspec.Raw] | None:
     if text is None:
         return None
     try:
@@ -115,7 +114,7 @@ def _properties(text: Any) -> dict[str, msgspec.Raw] | None:
         return None
 
 
-def _value(text: Any) -> Any:
+def _decode_value(text: Any) -> Any:
     if text is None:
         return None
     try:
@@ -124,8 +123,8 @@ def _value(text: Any) -> Any:
         return None
 
 
-def _scalar(text: Any) -> Any:
-    """Return the value of *text*, or None for arrays and objects, which may be large."""
+def _decode_scalar(text: Any) -> Any:
+    """Return the value of *text*; None for arrays and objects, which may be large."""
     if text is None or bytes(text).startswith((b"[", b"{")):
         return None
-    return _value(text)
+    return _decode_value(text)

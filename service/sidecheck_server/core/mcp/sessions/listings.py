@@ -1,4 +1,4 @@
-"""Rules on lists: their pages and order, and uses of the tools and prompts that were listed."""
+"""Rules on lists: pages, order, and uses of listed tools and prompts."""
 
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -34,7 +34,7 @@ _MAX_TOOL_BYTES = 8 << 20
 """Total weight of the stored tools."""
 
 _TOOL_BYTES = 512
-"""Weight of a tool beside its schemas."""
+"""Weight of a tool without its schemas."""
 
 _MAX_STORED_TOOLS = 5000
 """Number of tools of one result that are stored."""
@@ -49,17 +49,17 @@ _CONTENT = ("result", "structuredContent")
 
 @dataclass(frozen=True, slots=True)
 class _Tool:
-    #: As texts, which take a twentieth of the memory of decoded values. None if the
-    #: schema is not an object.
+    #: JSON texts of the schemas, which take a twentieth of the memory of decoded values.
+    #: None if results or arguments cannot be validated against the schema.
     input: msgspec.Raw | None
     output: msgspec.Raw | None
-    #: Whether its results need structured content, whatever its output schema is.
+    #: Whether its results need structured content: it has an output schema, valid or not.
     has_output: bool
     weight: int
 
 
 class ListedTools:
-    """Schemas of the tools that were listed last, by name."""
+    """Schemas of the listed tools, by name; the last definition of a name counts."""
 
     methods: frozenset[str] | None = frozenset(
         {"tools/list", "notifications/tools/list_changed", "tools/call"}
@@ -78,7 +78,7 @@ class ListedTools:
                 self._store(current)
             case ("notifications/tools/list_changed", Kind.NOTIFICATION):
                 self._tools.clear()
-                self._tools.forgot = False
+                self._tools.has_evicted = False
             case ("tools/call", Kind.REQUEST):
                 self._check_call(current, report)
             case ("tools/call", Kind.RESULT):
@@ -90,11 +90,13 @@ class ListedTools:
         for tool in tools[:_MAX_STORED_TOOLS] if isinstance(tools, list) else ():
             name = tool.get("name") if isinstance(tool, dict) else None
             if isinstance(name, str) and name in names:
-                # A call by this name may be of either tool.
+                # A call by this name may mean either tool.
                 self._tools.pop(key_of(name))
             elif isinstance(name, str):
                 names.add(name)
-                entry = _tool(tool.get("inputSchema"), tool.get("outputSchema"), current.version)
+                entry = _read_tool(
+                    tool.get("inputSchema"), tool.get("outputSchema"), current.version
+                )
                 self._tools.put(key_of(name), entry, entry.weight)
 
     def _check_call(self, current: SessionMessage, report: Reporter) -> None:
@@ -129,22 +131,28 @@ class ListedTools:
             report.defer(DeferredCheck(tool.output, (), value, _CONTENT, silent=True))
 
 
-def _tool(input_: Any, output: Any, version: str) -> _Tool:
-    has_output = output is not None
-    # Schemas that the version does not allow are reported, and nothing is held against them.
-    input_ = input_ if _is_of_objects(input_) else None
-    output = output if version >= _ANY_OUTPUT_SINCE or _is_of_objects(output) else None
-    texts = [encode_compact(schema) for schema in (input_, output) if isinstance(schema, dict)]
+def _read_tool(input_schema: Any, output_schema: Any, version: str) -> _Tool:
+    has_output = output_schema is not None
+    # The check of the list reports schemas that the version forbids; they validate nothing.
+    input_schema = input_schema if _describes_object(input_schema) else None
+    output_schema = (
+        output_schema if version >= _ANY_OUTPUT_SINCE or _describes_object(output_schema) else None
+    )
+    texts = [
+        encode_compact(schema)
+        for schema in (input_schema, output_schema)
+        if isinstance(schema, dict)
+    ]
     raws = iter([msgspec.Raw(text) for text in texts])
     return _Tool(
-        next(raws) if isinstance(input_, dict) else None,
-        next(raws) if isinstance(output, dict) else None,
+        next(raws) if isinstance(input_schema, dict) else None,
+        next(raws) if isinstance(output_schema, dict) else None,
         has_output=has_output,
         weight=_TOOL_BYTES + sum(map(len, texts)),
     )
 
 
-def _is_of_objects(schema: Any) -> bool:
+def _describes_object(schema: Any) -> bool:
     return isinstance(schema, dict) and schema.get("type", "object") == "object"
 
 
@@ -152,7 +160,7 @@ _MAX_PROMPT_BYTES = 1 << 20
 """Total weight of the stored prompts."""
 
 _NAME_BYTES = 64
-"""Weight of a name beside its characters, each of which may take four bytes."""
+"""Weight of a name without its characters, each of which may take four bytes."""
 
 _MAX_PROMPTS = 5000
 """Number of prompts of one result that are stored."""
@@ -162,7 +170,7 @@ _MAX_ARGUMENTS = 100
 
 
 class ListedPrompts:
-    """Required arguments of the prompts that were listed last, by name."""
+    """Required arguments of the listed prompts, by name of the prompt."""
 
     methods: frozenset[str] | None = frozenset(
         {"prompts/list", "notifications/prompts/list_changed", "prompts/get"}
@@ -185,7 +193,7 @@ class ListedPrompts:
         for prompt in prompts[:_MAX_PROMPTS] if isinstance(prompts, list) else ():
             name = prompt.get("name") if isinstance(prompt, dict) else None
             if isinstance(name, str):
-                required = _required_arguments(prompt.get("arguments"))
+                required = _list_required_arguments(prompt.get("arguments"))
                 weight = sum(_NAME_BYTES + 4 * len(argument) for argument in required)
                 self._required.put(key_of(name), required, 1 + weight)
 
@@ -194,16 +202,16 @@ class ListedPrompts:
         arguments = params.get("arguments", {})
         if not required or not isinstance(arguments, dict):
             return
-        missing = [name for name in required if name not in arguments]
-        if missing:
-            names = ", ".join(repr(name[:64]) for name in missing[:5])
+        missing_names = [name for name in required if name not in arguments]
+        if missing_names:
+            names = ", ".join(repr(name[:64]) for name in missing_names[:5])
             path = ("params", "arguments") if "arguments" in params else ("params",)
             message = f"missing arguments that prompts/list declares as required: {names}"
             report(PROMPT_ARGUMENT_MISSING, Fault(path, message))
 
 
-def _required_arguments(arguments: Any) -> tuple[str, ...]:
-    """Return the names of the required ones of *arguments*, a prompt's declarations."""
+def _list_required_arguments(arguments: Any) -> tuple[str, ...]:
+    """Return the names of the required arguments that a prompt declares."""
     names = (
         argument.get("name")
         for argument in (arguments[:_MAX_ARGUMENTS] if isinstance(arguments, list) else ())
@@ -215,32 +223,32 @@ def _required_arguments(arguments: Any) -> tuple[str, ...]:
 _MAX_REQUESTS = 10_000
 _MAX_NAMES = 10_000
 _MAX_TOOLS_OF_PAGE = 5000
-"""Number of tools of one page that are looked at."""
+"""Number of tools of one page whose names are checked."""
 
 _FIRST_PAGE = key_of(None)
 
 
 class PageNames:
-    """The pages that have each name, since the last first page."""
+    """Page of each tool name in the current listing, which the first page begins."""
 
     methods: frozenset[str] | None = frozenset({"tools/list", "notifications/tools/list_changed"})
 
     def __init__(self, memory: SessionMemory) -> None:
-        #: The cursors of requests without a response.
+        #: Cursors of requests without a response.
         self._requested: BoundedStore[Key] = BoundedStore(_MAX_REQUESTS, memory)
         self._pages: BoundedStore[Key] = BoundedStore(_MAX_NAMES, memory)
 
     def observe(self, current: SessionMessage, report: Reporter) -> None:
-        """Report the names of a page that another page has."""
+        """Report names of tools that another page has too."""
         match (current.message.method, current.message.kind):
             case ("tools/list", Kind.REQUEST):
                 cursor = current.params.get("cursor")
                 page = key_of(cursor) if isinstance(cursor, str) else _FIRST_PAGE
                 self._requested.put(current.key, page)
             case ("tools/list", Kind.RESULT):
-                requested = self._requested.pop(current.key)
-                if requested is not None:
-                    self._check_page(current, requested, report)
+                requested_page = self._requested.pop(current.key)
+                if requested_page is not None:
+                    self._check_page(current, requested_page, report)
             case ("notifications/tools/list_changed", Kind.NOTIFICATION):
                 self._pages.clear()
 
@@ -253,9 +261,9 @@ class PageNames:
             if not isinstance(name, str):
                 continue
             key = key_of(name)
-            # A page may be asked for again.
+            # The client may request the same page again.
             if self._pages.get(key) not in {None, page}:
-                message = "names of tools should be unique; an earlier page of the list has it too"
+                message = "names of tools should be unique; another page of the list has this name"
                 report(NO_DUPLICATES, Fault(("result", "tools", index, "name"), message))
             else:
                 self._pages.put(key, page)
@@ -263,18 +271,18 @@ class PageNames:
 
 _MAX_LISTS = 1000
 _MAX_ORDERED_TOOLS = 1000
-"""Number of tools of a list up to which its order is checked."""
+"""Largest number of tools of a list whose order is checked."""
 
 
 class ToolsOrder:
-    """The list of tools that was last seen whole, on one page."""
+    """Order of the last list of tools that was complete on one page."""
 
     methods: frozenset[str] | None = frozenset({"tools/list", "notifications/tools/list_changed"})
 
     def __init__(self, memory: SessionMemory) -> None:
-        #: Requests without a cursor that have no response.
+        #: Requests without a cursor and without a response.
         self._requested: BoundedStore[bool] = BoundedStore(_MAX_LISTS, memory)
-        #: Digests of the definitions, in any order and in their order; None if unknown.
+        #: Digests of the sorted and of the ordered definitions; None if unknown.
         self._last: tuple[bytes, bytes] | None = None
 
     def observe(self, current: SessionMessage, report: Reporter) -> None:
@@ -291,17 +299,21 @@ class ToolsOrder:
                     tools = None if current.has_long_integers else current.result.get("tools")
                     self._compare(tools, report)
             case ("notifications/tools/list_changed", Kind.NOTIFICATION):
-                # Tools may have been removed and added again.
+                # The server may have removed tools and added them again.
                 self._last = None
 
     def _compare(self, tools: Any, report: Reporter) -> None:
-        previous, self._last = self._last, None
+        previous_digests, self._last = self._last, None
         if not isinstance(tools, list) or len(tools) > _MAX_ORDERED_TOOLS:
             return
         digests = [_digest(encode_sorted(tool)) for tool in tools]
         self._last = (_digest(b"".join(sorted(digests))), _digest(b"".join(digests)))
-        if previous is not None and previous[0] == self._last[0] and previous != self._last:
-            message = "expected the tools in the order of the previous list, which has the same"
+        if (
+            previous_digests is not None
+            and previous_digests[0] == self._last[0]
+            and previous_digests != self._last
+        ):
+            message = "expected the order of the previous list, which has the same tools"
             report(TOOLS_ORDER_CHANGED, Fault(("result", "tools"), message))
 
 
@@ -327,39 +339,39 @@ class Pages:
         self._requested: BoundedStore[Key] = BoundedStore(_MAX_CURSORS, memory)
 
     def observe(self, current: SessionMessage, report: Reporter) -> None:
-        """Store the cursor of a result, and check that of a request."""
+        """Store the cursor of a result, and check the cursor of a request."""
         method = current.message.method
         if current.message.kind is Kind.REQUEST:
             cursor = current.params.get("cursor")
             if not isinstance(cursor, str):
                 return
-            key = _cursor_key(method, cursor)
-            if key not in self._issued and not self._issued.forgot:
+            key = _make_cursor_key(method, cursor)
+            if key not in self._issued and not self._issued.has_evicted:
                 message = f"unknown cursor: no result of {method} in this session has it"
-                # Each version has one of them; the other is not reported.
+                # Each version has one of the two rules; the reporter ignores the other.
                 for rule in (CURSOR_UNKNOWN, CURSOR_UNSEEN):
                     report(rule, Fault(("params", "cursor"), message))
-            self._requested.put(_request_key(current), key)
+            self._requested.put(_make_request_key(current), key)
         elif current.message.kind is Kind.RESULT:
             self._check_page(current, method, report)
 
     def _check_page(self, current: SessionMessage, method: str, report: Reporter) -> None:
         scope = current.result.get("cacheScope")
-        key = self._requested.pop(_request_key(current))
+        key = self._requested.pop(_make_request_key(current))
         previous = None if key is None else self._issued.get(key)
         if isinstance(previous, str) and isinstance(scope, str) and scope != previous:
             message = f"expected the cacheScope of the previous page, {previous[:16]!r}"
             report(PAGE_CACHE_SCOPE, Fault(("result", "cacheScope"), message))
         cursor = current.result.get("nextCursor")
         if isinstance(cursor, str):
-            # The scope may be any JSON value, also one that is not hashable.
-            known = scope if isinstance(scope, str) and scope in _CACHE_SCOPES else None
-            self._issued.put(_cursor_key(method, cursor), known)
+            # The scope may be any JSON value, hashable or not.
+            cache_scope = scope if isinstance(scope, str) and scope in _CACHE_SCOPES else None
+            self._issued.put(_make_cursor_key(method, cursor), cache_scope)
 
 
-def _cursor_key(method: str, cursor: str) -> Key:
+def _make_cursor_key(method: str, cursor: str) -> Key:
     return (method, key_of(cursor))
 
 
-def _request_key(current: SessionMessage) -> Key:
+def _make_request_key(current: SessionMessage) -> Key:
     return ("request", current.key)

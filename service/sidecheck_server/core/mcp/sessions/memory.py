@@ -36,11 +36,11 @@ _MAX_KEY_NUMBER = 1 << 63
 
 
 def key_of(name: Any) -> Key:
-    """Return the key for *name*: 1 and 1.0 have the same key, "1" has another."""
+    """Return the key for *name*; 1 and 1.0 have the same key, 1 and "1" do not."""
     if isinstance(name, str):
         if len(name) <= _MAX_KEY_CHARACTERS:
             return ("text", name)
-        # A digest, so that long names take no more memory than others.
+        # A digest bounds the memory of a long name.
         return ("long text", blake2b(name.encode("utf-8", "surrogatepass")).digest())
     if isinstance(name, int | float) and not isinstance(name, bool):
         return ("number", name if abs(name) < _MAX_KEY_NUMBER else hash(name))
@@ -48,35 +48,35 @@ def key_of(name: Any) -> Key:
 
 
 def encode_compact(value: Any) -> bytes:
-    """Return *value* as JSON that takes no more memory than its length.
+    """Return *value* as JSON without spare capacity.
 
-    What msgspec returns has up to half as much behind its end.
+    The buffer that msgspec returns is up to half as long again as its text.
     """
     return bytes(memoryview(encode_json(value)))
 
 
 _RULE_STEPS = 200_000
-"""Steps of rules that compare the parts of one message with earlier requests.
+"""Steps, for each message, of the rules that compare it with earlier requests.
 
-As many as the event loop spends on one payload.
+The event loop spends the same number on one payload.
 """
 
 _STEPS_PER_BYTE = 1
 """Steps of decoding stored JSON."""
 
 _MAX_DEPTH = 256
-"""Nesting of stored JSON: at most that of the messages that it is from."""
+"""Nesting of stored JSON: at most the nesting of the messages that contained it."""
 
 
 def digest_of(value: Any) -> bytes:
-    """Return a digest of the JSON *value*, whatever the order of its properties."""
+    """Return a digest of the JSON *value*, independent of the order of properties."""
     return blake2b(encode_sorted(value), digest_size=16).digest()
 
 
 class Reporter:
     """Reports violations of session rules by the current message.
 
-    With *gaps*, some message of the session was not recorded.
+    *gaps* tells whether the session lacks messages.
     """
 
     __slots__ = ("_budget", "_findings", "_gaps", "_path", "_version")
@@ -89,7 +89,8 @@ class Reporter:
         self._budget: Budget = [_RULE_STEPS]
 
     def __call__(self, rule: Rule, fault: Fault) -> None:
-        """Report *fault*, if the version has *rule* and the fault is certain despite gaps."""
+        """Report *fault* if *rule* applies and no missed message may explain the fault."""
+        # Decision 0029: report no fault that a missed message may explain.
         if rule.holds_in(self._version) and not (self._gaps and rule.needs_whole_session):
             self._findings.report(rule, self._path, fault)
 
@@ -98,11 +99,11 @@ class Reporter:
         self._findings.pending.append(PendingCheck(self._path, check))
 
     def check_answer(self, rules: Iterable[Rule], value: Any, path: Path, request: bytes) -> None:
-        """Report the findings of *rules* in *value*, which answers a request at *path*.
+        """Report the findings of *rules* in *value*, the response at *path* to a request.
 
-        *request* is the JSON text of that request's params. Despite gaps nothing is certain:
-        the value may answer another one. The steps are bounded for each message; what
-        exceeds them is not checked.
+        *request* is the JSON text of the request's params. In a session with gaps nothing is
+        reported, since the value may belong to another request. The steps are bounded for each
+        message; the check stops at the bound.
         """
         if self._gaps:
             return
@@ -118,33 +119,34 @@ class Reporter:
 
 @dataclass(slots=True)
 class Request:
-    """What the check of a response needs of its request.
+    """Properties of a request that the check of its response reads.
 
-    Not frozen, since a frozen one takes far longer to create.
+    Not frozen, since a frozen dataclass takes far longer to create.
     """
 
     method: str
-    #: Version whose rules the response is checked by.
+    #: Version whose rules apply to the response.
     version: str
     #: Capabilities that the client had declared when the request was sent.
     client_capabilities: dict[str, Any] | None
-    #: Text of the request, or b"" if the check of the response does not need it.
+    #: JSON of the request's parts that the check reads, or b"".
     text: bytes
+    #: Key of its progress token, or None.
     token: Key | None
-    #: Whether it created a task, which outlives the response.
+    #: Whether it asks for a task (2025-11-25), which outlives the response.
     as_task: bool
     #: Name of the tool that it calls, shortened to 128 characters, or "".
     tool: str = ""
-    #: Number of other open requests with its id.
-    rivals: int = 0
-    #: Size of what it holds beside itself, in bytes.
+    #: Number of other open requests with the same id.
+    duplicates: int = 0
+    #: Size of its variable parts, in bytes.
     weight: int = 0
 
 
 class SessionMessage:
     """A message of the session, with its sender and, for a response, its request.
 
-    Its parts are read once: more than ten rules observe each message.
+    The attributes are computed once, since more than ten rules observe each message.
     """
 
     __slots__ = (
@@ -170,23 +172,23 @@ class SessionMessage:
         rejected: Key | None = None,
     ) -> None:
         self.message = message
-        #: Whether writing its values as JSON may take long, so that no rule does.
+        #: Whether it has integers that take long to encode as JSON; then no rule encodes it.
         self.has_long_integers = has_long_integers
         self.sender = sender
         self.version = version
         #: For a response: its request, or None if unknown.
         self.request = request
-        #: Key of the request of the client that the transport rejected with this error, or None.
+        #: Key of the client's request that the transport rejected with this error, or None.
         self.rejected = rejected
         #: Key of its id.
         self.key = key_of(message.id)
         #: The params, or {} if it has none.
-        self.params = _object_in(message.value, "params")
+        self.params = _get_object(message.value, "params")
         #: The result, or {} if it has none.
-        self.result = _object_in(message.value, "result")
+        self.result = _get_object(message.value, "result")
 
 
-def _object_in(value: Any, name: str) -> dict[str, Any]:
+def _get_object(value: Any, name: str) -> dict[str, Any]:
     item = value.get(name) if isinstance(value, dict) else None
     return item if isinstance(item, dict) else {}
 
@@ -194,36 +196,37 @@ def _object_in(value: Any, name: str) -> dict[str, Any]:
 class SessionRule(Protocol):
     """Checks messages of a session against earlier ones."""
 
-    #: Methods whose requests, responses and notifications it observes; None for all messages.
+    #: Methods whose requests, responses and notifications it observes; None for all methods.
     methods: frozenset[str] | None
 
     def observe(self, current: SessionMessage, report: Reporter) -> None:
-        """Check the current message, and store what the check of later ones needs."""
+        """Check the current message, and store what the check of later messages needs."""
 
 
 _ENTRY_BYTES = 250
-"""Memory of an entry of a store beside its weight: its key, small values, the dictionary."""
+"""Overhead of a store's entry, in bytes: its key, small values, its slot in the dictionary."""
 
 
+# Decision 0029: all sessions of a server share a bounded memory.
 class MemoryPool:
-    """Memory of *limit* bytes that at most *sessions* share.
+    """Memory budget of *limit* bytes, shared by at most *sessions* sessions.
 
-    Half of it is for any session. Once that is full, each session has an equal share of the
-    other half: what idle sessions took of the first half, they keep.
+    Any session may use the first half. Once the pool holds more than that half, a session may
+    grow only up to an equal share of the other half. Idle sessions keep what they use.
     """
 
     def __init__(self, limit: int, sessions: int) -> None:
         self.bytes = 0
-        self._common = limit // 2
-        self._share = self._common // sessions
+        self._shared_half = limit // 2
+        self._share = self._shared_half // sessions
 
     def is_full_for(self, size: int) -> bool:
-        """Return whether a session that holds *size* bytes must not grow."""
-        return self.bytes > self._common and size > self._share
+        """Return whether a session that uses *size* bytes must not grow."""
+        return self.bytes > self._shared_half and size > self._share
 
 
 class SessionMemory:
-    """Memory of one session, from *pool* if it shares one with others."""
+    """Memory use of one session, counted in *pool* too if the session shares one."""
 
     def __init__(self, pool: MemoryPool | None = None) -> None:
         self._pool = pool
@@ -236,14 +239,14 @@ class SessionMemory:
             self._pool.bytes += _ENTRY_BYTES + weight
 
     def remove(self, weight: int) -> None:
-        """Count an entry of *weight* bytes no more."""
+        """Subtract an entry of *weight* bytes."""
         self._bytes -= _ENTRY_BYTES + weight
         if self._pool is not None:
             self._pool.bytes -= _ENTRY_BYTES + weight
 
     @property
     def is_full(self) -> bool:
-        """Whether the pool has no room for what this session holds."""
+        """Whether this session must not grow."""
         return self._pool is not None and self._pool.is_full_for(self._bytes)
 
     def close(self) -> None:
@@ -254,10 +257,10 @@ class SessionMemory:
 
 
 class BoundedStore(Generic[_Value]):
-    """Store of the newest values by key; it forgets the oldest when full.
+    """Store of values by key that evicts the oldest values when it is full.
 
-    The weights of the values sum up to *capacity* at most. They are counted as bytes of
-    *memory* too; where a weight is 1, the value is small.
+    The sum of the weights is at most *capacity*. The weights also count as bytes of *memory*;
+    small values have the weight 1.
     """
 
     def __init__(self, capacity: int, memory: SessionMemory) -> None:
@@ -265,8 +268,8 @@ class BoundedStore(Generic[_Value]):
         self._memory = memory
         self._weight = 0
         self._values: dict[Key, tuple[_Value, int]] = {}
-        #: Whether a value was forgotten: then a missing key may have had a value.
-        self.forgot = False
+        #: Whether a value was evicted; if so, a missing key may have had a value.
+        self.has_evicted = False
 
     def put(self, key: Key, value: _Value, weight: int = 1) -> None:
         """Store *value* under *key*."""
@@ -277,7 +280,7 @@ class BoundedStore(Generic[_Value]):
         self._memory.add(weight)
         while self._values and (self._weight > self._capacity or self._memory.is_full):
             self.pop(next(iter(self._values)))
-            self.forgot = True
+            self.has_evicted = True
 
     def get(self, key: Key) -> _Value | None:
         """Return the value under *key*, or None."""
@@ -294,7 +297,7 @@ class BoundedStore(Generic[_Value]):
         return entry[0]
 
     def clear(self) -> None:
-        """Remove all values, which are not forgotten."""
+        """Remove all values. Removed values do not count as evicted."""
         for key in list(self._values):
             self.pop(key)
 

@@ -1,4 +1,4 @@
-"""Versions and capabilities: what the messages of a session tell, and what requests declare."""
+"""Protocol versions and capabilities that the messages of a session declare."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -48,7 +48,7 @@ __all__ = ["Declarations", "Negotiation"]
 
 _MAX_REQUESTS = 10_000
 _MAX_VERSIONS = 100
-"""Number of supported versions that are stored; a server with more is not checked."""
+"""Largest number of supported versions that is stored; longer lists are not checked."""
 
 _REQUIRED = (PROTOCOL_VERSION_KEY, CLIENT_CAPABILITIES_KEY)
 _DISCOVER = "server/discover"
@@ -56,33 +56,36 @@ _RESULT = ("result",)
 
 
 @dataclass(slots=True)
-class _Declared:
-    """What the `_meta` of a request declares. Not frozen, which takes longer to create."""
+class _Declaration:
+    """Version in the `_meta` of a request.
 
-    #: Key of the version, or None if it has none.
+    Not frozen, since a frozen dataclass takes longer to create.
+    """
+
+    #: Key of the version, or None if the request declares none.
     version: Key | None
-    #: The first required field that it lacks, or "".
+    #: First missing required field, or "".
     missing: str
 
 
 class Declarations:
-    """Versions of open requests, and what the server showed about its own."""
+    """Versions that open requests declare, and versions that the server supports."""
 
     methods: frozenset[str] | None = None
 
     def __init__(self, memory: SessionMemory) -> None:
-        self._requests: BoundedStore[_Declared] = BoundedStore(_MAX_REQUESTS, memory)
-        #: Keys of the versions that the server listed last; None if it listed none.
+        self._requests: BoundedStore[_Declaration] = BoundedStore(_MAX_REQUESTS, memory)
+        #: Keys of the versions in the server's last list; None without a usable list.
         self._supported: frozenset[Key] | None = None
-        #: Whether the server does not know server/discover, which is not reported yet.
-        self._cannot_discover = False
+        #: Whether the server rejected server/discover and this is not reported yet.
+        self._lacks_discover = False
 
     def observe(self, current: SessionMessage, report: Reporter) -> None:
         """Store what a request declares, and check its response against it."""
         kind = current.message.kind
         if kind is Kind.REQUEST and current.sender is Sender.CLIENT:
             if MALFORMED_REQUEST_ACCEPTED.holds_in(current.version):
-                self._requests.put(current.key, _declared(current.params))
+                self._requests.put(current.key, _read_declaration(current.params))
         elif current.sender is Sender.SERVER and current.request is not None:
             declared = self._requests.pop(current.key)
             if kind is Kind.RESULT:
@@ -91,30 +94,29 @@ class Declarations:
                 self._check_error(current, declared, report)
 
     def _check_result(
-        self, current: SessionMessage, declared: _Declared | None, report: Reporter
+        self, current: SessionMessage, declared: _Declaration | None, report: Reporter
     ) -> None:
-        # A result of an earlier version has no type: then the server took the request for one
-        # of that version.
+        # A result without a type belongs to an earlier version: the server applied that one.
         if declared is None or not isinstance(current.result.get("resultType"), str):
             return
         if current.message.method == _DISCOVER:
             self._store_supported(current.result.get("supportedVersions"))
-            self._cannot_discover = False
+            self._lacks_discover = False
         if declared.missing:
             message = f"expected an error: the _meta of the request lacks {declared.missing}"
             report(MALFORMED_REQUEST_ACCEPTED, Fault(_RESULT, message))
         if self._supports(declared.version) is False:
             message = "expected an error: the server does not list the version of the request"
             report(UNSUPPORTED_VERSION_ACCEPTED, Fault(_RESULT, message))
-            # Reported once: the server has the version, whatever it lists.
+            # Report it once: the server supports the version, whatever it lists.
             self._supported = None
-        if self._cannot_discover:
-            self._cannot_discover = False
+        if self._lacks_discover:
+            self._lacks_discover = False
             message = f"the server responds to this request, and does not know {_DISCOVER}"
             report(DISCOVER_NOT_IMPLEMENTED, Fault(_RESULT, message))
 
     def _check_error(
-        self, current: SessionMessage, declared: _Declared | None, report: Reporter
+        self, current: SessionMessage, declared: _Declaration | None, report: Reporter
     ) -> None:
         value = current.message.value
         error = value.get("error") if isinstance(value, dict) else None
@@ -124,17 +126,17 @@ class Declarations:
         if code == UNSUPPORTED_VERSION:
             self._check_versions(error.get("data"), declared, report)
         elif code == METHOD_NOT_FOUND and current.message.method == _DISCOVER:
-            # A server of earlier versions does not know it either, nor does one of both eras
-            # that takes a request without a version for one of an earlier version.
-            self._cannot_discover = declared is not None and declared.version is not None
+            # Servers of earlier versions lack the method. Servers that also support later
+            # versions apply an earlier one to a request that declares no version.
+            self._lacks_discover = declared is not None and declared.version is not None
 
-    def _check_versions(self, data: Any, declared: _Declared | None, report: Reporter) -> None:
-        """Check the versions that the error for an unsupported one lists."""
+    def _check_versions(self, data: Any, declared: _Declaration | None, report: Reporter) -> None:
+        """Check the supported versions in the error for an unsupported version."""
         if not isinstance(data, dict):
             return
         self._store_supported(data.get("supported"))
         if declared is None or key_of(data.get("requested")) == declared.version:
-            # If the error names this version as requested, its data has the fault by itself.
+            # The check of the rule reports data that name this version.
             return
         if self._supports(declared.version):
             message = "the list has the version of the request"
@@ -154,25 +156,27 @@ class Declarations:
         return version in self._supported
 
 
-def _declared(params: dict[str, Any]) -> _Declared:
+def _read_declaration(params: dict[str, Any]) -> _Declaration:
     meta = read_metadata(params)
     version = meta.get(PROTOCOL_VERSION_KEY)
-    missing = next((name for name in _REQUIRED if name not in meta), "")
-    return _Declared(key_of(version) if isinstance(version, str) else None, missing)
+    missing_field = next((name for name in _REQUIRED if name not in meta), "")
+    return _Declaration(key_of(version) if isinstance(version, str) else None, missing_field)
 
 
-_OF_EXTENSIONS = frozenset({UNKNOWN.code, "RESULT_TYPE_UNKNOWN"})
-"""Codes of rules that extensions may explain."""
+_EXTENSIBLE_CODES = frozenset({UNKNOWN.code, "RESULT_TYPE_UNKNOWN"})
+"""Codes of violations that a declared extension may allow."""
 
-_OTHER_VERSION = "META_PROTOCOL_VERSION"
+_VERSION_MISMATCH = "META_PROTOCOL_VERSION"
 
 _PROBE = "server/discover"
-"""Request by which a client finds out whether the server has a version without a handshake
-(2026-07-28, basic/transports/stdio, "Backward Compatibility")."""
+"""Request with which a client detects a server without a handshake.
+
+Source: 2026-07-28, basic/transports/stdio, "Backward Compatibility".
+"""
 
 
-def _only_versions() -> Mapping[str, str]:
-    """Return the version of each method that only one version has."""
+def _find_unique_versions() -> Mapping[str, str]:
+    """Return the version of each method that exists in only one version."""
     versions: dict[str, set[str]] = {}
     for method in METHODS:
         supporting = {version for version in VERSIONS if method.holds_in(version)}
@@ -182,38 +186,38 @@ def _only_versions() -> Mapping[str, str]:
     )
 
 
-_ONLY_VERSIONS = _only_versions()
+_UNIQUE_VERSIONS = _find_unique_versions()
 
 
 class Negotiation:
     """Context of the next message of a session.
 
-    It begins as *context*. Unless it is *pinned*, its version is replaced by the one that the
-    messages tell.
+    It begins as *context*. Messages that declare a version replace its version, unless it is
+    *pinned*.
     """
 
     def __init__(self, context: Context, *, pinned: bool, from_beginning: bool) -> None:
         self._context = context
         self._pinned = pinned
         self._from_beginning = from_beginning
-        #: Whether the version is pinned, or a message told it.
+        #: Whether the version is pinned, or a message declared it.
         self._version_is_known = pinned
-        #: Whether the version is pinned, or a message told or implied it.
-        self._version_was_told = pinned
+        #: Whether the version is pinned, or a message declared or implied it.
+        self._version_is_implied = pinned
         #: Whether a request declared extensions (since 2026-07-28).
         self._declares_extensions = False
         #: Whether `initialize` was sent.
         self._handshake_began = False
 
     def request_context(self, scan: HeaderScan, sender: Sender | None) -> Context:
-        """Return the context of the request or notification of *sender* with the fields *scan*.
+        """Return the context of a request or notification with the fields *scan*.
 
-        Since 2026-07-28 each request declares the capabilities of the client itself.
+        Since 2026-07-28 each request declares the capabilities of the client.
         """
         context = self._context
-        version = self._version_of(scan)
+        version = self._find_version(scan)
         if scan.is_handshake:
-            # Versions without a handshake do not have this request.
+            # Versions without a handshake have no such request.
             legacy = version if "" < version < FIRST_STATELESS else self._legacy_version
             return replace(context, sender=sender, version=legacy)
         version = version or context.version
@@ -228,17 +232,17 @@ class Negotiation:
         """Return the context of the response of *sender* to *request*."""
         version = request.version
         if request.method == "initialize":
-            agreed = self._usable(scan.version)
-            # The result of a version without a handshake does not exist.
+            agreed = self._select_version(scan.version)
+            # Versions without a handshake have no such result.
             if "" < agreed < FIRST_STATELESS:
                 version = agreed
             elif version >= FIRST_STATELESS:
-                # An error to a client that knows this version, and needs no advice about others.
+                # This version has no initialize; the rules of a handshake apply to its error.
                 version = self._legacy_version
         elif request.method == _PROBE and (
             scan.error_code is not None and scan.error_code not in DEFINED_CODES
         ):
-            # Any error that is not one of those tells that the server has a handshake.
+            # Any other error shows that the server has a handshake.
             version = self._legacy_version
         return replace(
             self._context,
@@ -263,73 +267,74 @@ class Negotiation:
             return
         if kind is Kind.REQUEST and method == "initialize" and current.version < FIRST_STATELESS:
             self._handshake_began = True
-            declared = _capabilities_of(current.params)
+            declared = _read_capabilities(current.params)
             context = replace(context, client_capabilities=declared, version=current.version)
         elif kind is Kind.RESULT and method in {"initialize", _PROBE}:
-            declared = _capabilities_of(current.result)
+            declared = _read_capabilities(current.result)
             context = replace(context, server_capabilities=declared, version=current.version)
         elif current.version < FIRST_STATELESS:
-            self._version_was_told |= _ONLY_VERSIONS.get(method) == current.version
+            self._version_is_implied |= _UNIQUE_VERSIONS.get(method) == current.version
             return
         else:
             if kind is Kind.REQUEST:
                 self._declares_extensions |= allows_extensions(checked_in)
             if current.version == context.version or self._pinned:
-                self._version_is_known = self._version_was_told = True
+                self._version_is_known = self._version_is_implied = True
                 return
             context = replace(context, version=current.version)
         if self._pinned:
             context = replace(context, version=self._context.version)
         self._context = context
-        self._version_is_known = self._version_was_told = True
+        self._version_is_known = self._version_is_implied = True
 
     def is_certain(self, context: Context, violation: Violation) -> bool:
-        """Return whether no message may explain *violation*, found in *context*.
+        """Return whether no unseen message and no extension may explain *violation*.
 
-        Messages before the first, or a request that declared extensions, may explain it.
+        Unseen messages precede the first recorded one. *context* is the context of the message
+        with the violation.
         """
-        if violation.code == _OTHER_VERSION and not self._pinned:
-            # Which versions the server supports is unknown; its response tells.
+        if violation.code == _VERSION_MISMATCH and not self._pinned:
+            # The server's versions are unknown until it responds.
             return False
         if violation.code == UNKNOWN.code and self._declares_extensions:
-            # Since 2026-07-28 a notification declares nothing itself.
+            # Since 2026-07-28 notifications declare no extensions.
             return False
         if self._from_beginning:
             return True
-        if violation.code in _OF_EXTENSIONS:
+        if violation.code in _EXTENSIBLE_CODES:
             declared = (context.client_capabilities, context.server_capabilities)
             return None not in declared
-        if self._version_was_told:
+        if self._version_is_implied:
             return True
-        # Whatever breaks a rule of all versions is a fault in the one that was agreed on.
+        # A violation of a rule that all versions have is one in the unknown version too.
         rule = CATALOGUE.get(violation.code)
         holds_in_all = rule is None or len(rule.versions) == len(VERSIONS)
         return holds_in_all and rule is not ERROR_ID_NULL
 
     @property
     def _legacy_version(self) -> str:
-        """The version of the session if it has a handshake, and else the last that has one."""
+        """Version of the session if it has a handshake, otherwise the last that has one."""
         version = self._context.version
         return version if version < FIRST_STATELESS or self._pinned else LAST_HANDSHAKE
 
-    def _version_of(self, scan: HeaderScan) -> str:
-        """Return the version that a request or notification tells, or ""."""
-        version = self._usable(scan.version)
+    def _find_version(self, scan: HeaderScan) -> str:
+        """Return the version that a request or notification declares or implies, or ""."""
+        version = self._select_version(scan.version)
         if version:
             return version
         if not self._version_is_known:
-            return _ONLY_VERSIONS.get(scan.method, "")
+            return _UNIQUE_VERSIONS.get(scan.method, "")
         if scan.method == _PROBE and not self._handshake_began:
             return FIRST_STATELESS
         return ""
 
-    def _usable(self, version: str) -> str:
-        """Return *version* if it is known and the version is not pinned, or ""."""
+    def _select_version(self, version: str) -> str:
+        """Return *version*; "" if it is unknown or the session's version is pinned."""
         return version if version in VERSIONS and not self._pinned else ""
 
 
-def _capabilities_of(properties: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the capabilities among *properties*, or None if they are too large to store."""
+def _read_capabilities(properties: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the capabilities in *properties*, or None if they are too large."""
     declared = properties.get("capabilities")
     if not isinstance(declared, dict):
         return None

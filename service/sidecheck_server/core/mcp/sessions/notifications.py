@@ -31,20 +31,20 @@ _LOWEST = 0
 
 
 class Logs:
-    """The level of the session, and since 2026-07-28 those of open requests.
+    """Log levels: of the session, and since 2026-07-28 of open requests.
 
-    Levels are numbers: places in `LEVELS`.
+    Levels are indexes of `LEVELS`.
     """
 
     methods: frozenset[str] | None = None
 
     def __init__(self, memory: SessionMemory) -> None:
-        #: Levels that requests without a response ask for.
+        #: Levels in the `_meta` of requests without a response.
         self._requested: BoundedStore[int] = BoundedStore(_MAX_REQUESTS, memory)
-        #: Levels that the client sets in requests without a response.
+        #: Levels in logging/setLevel requests without a response.
         self._proposed: BoundedStore[int] = BoundedStore(_MAX_REQUESTS, memory)
-        #: Level that the client set: the lowest if it set none, or one that is unknown.
-        self._set = _LOWEST
+        #: Level that the client set; the lowest if it set no level or an unknown one.
+        self._session_level = _LOWEST
 
     def observe(self, current: SessionMessage, report: Reporter) -> None:
         """Store levels, and check log messages against them."""
@@ -61,24 +61,24 @@ class Logs:
 
     def _open(self, current: SessionMessage, method: str) -> None:
         if method == _SET_LEVEL:
-            self._proposed.put(current.key, _level(current.params.get("level")))
+            self._proposed.put(current.key, _parse_level(current.params.get("level")))
         meta = read_metadata(current.params)
-        # Subscriptions never have log messages, whatever they ask for.
+        # Subscriptions never have log messages, whatever their _meta contains.
         if LOG_LEVEL_KEY in meta and method != "subscriptions/listen":
-            self._requested.put(current.key, _level(meta[LOG_LEVEL_KEY]))
+            self._requested.put(current.key, _parse_level(meta[LOG_LEVEL_KEY]))
 
     def _close(self, current: SessionMessage) -> None:
         self._requested.pop(current.key)
         proposed = self._proposed.pop(current.key)
         if proposed is not None and current.message.kind is Kind.RESULT:
-            self._set = proposed
+            self._session_level = proposed
 
     def _check(self, current: SessionMessage, level: int, report: Reporter) -> None:
         if not LOG_UNASKED.holds_in(current.version):
-            if level < self._set:
-                _report_below(level, self._set, "the client set", report)
+            if level < self._session_level:
+                _report_below(level, self._session_level, "the client set", report)
             return
-        if self._requested.forgot:
+        if self._requested.has_evicted:
             return
         lowest = min(self._requested, default=None)
         if lowest is None:
@@ -88,7 +88,7 @@ class Logs:
             _report_below(level, lowest, "open requests ask for", report)
 
 
-def _level(name: Any) -> int:
+def _parse_level(name: Any) -> int:
     """Return the level *name*, or the lowest if it is unknown."""
     return LEVELS.index(name) if isinstance(name, str) and name in LEVELS else _LOWEST
 
@@ -102,7 +102,7 @@ def _report_below(level: int, least: int, source: str, report: Reporter) -> None
 
 _MAX_TOKENS = 10_000
 _INVALID: Key = ("invalid", "")
-"""Key of all tokens that are neither strings nor integers, which the schema reports."""
+"""Key of all tokens that are neither strings nor integers. The schema reports these."""
 
 
 @dataclass(slots=True)
@@ -110,9 +110,9 @@ class _Operation:
     #: Key of the request.
     request: Key
     last: float | None = None
-    #: Whether the request was cancelled; progress sent before may still arrive.
+    #: Whether the request was cancelled; earlier progress may still arrive.
     cancelled: bool = False
-    #: Whether the request created a task, with which the token ends, at a time unknown here.
+    #: Whether the request created a task; the token is in use until the task ends.
     is_task: bool = False
 
 
@@ -137,10 +137,9 @@ class Progress:
             case Kind.REQUEST:
                 self._begin(current, report)
             case Kind.RESULT | Kind.ERROR if current.request is not None:
-                # The token of a task stays in use until the task ends.
-                lasts = current.request.as_task and current.message.kind is Kind.RESULT
+                is_task = current.request.as_task and current.message.kind is Kind.RESULT
                 if current.request.token is not None:
-                    self._end(current.sender.peer, current, lasts=lasts)
+                    self._end(current.sender.peer, current, is_task=is_task)
             case Kind.ERROR if current.rejected is not None:
                 self._cancel(Sender.CLIENT, current.rejected)
             case Kind.NOTIFICATION if current.message.method == "notifications/cancelled":
@@ -148,14 +147,14 @@ class Progress:
             case Kind.NOTIFICATION if current.message.method == "notifications/progress":
                 self._advance(current, report)
             case Kind.NOTIFICATION if "_meta" in current.params:
-                # A request without an id, which may be carried out regardless.
+                # A request without an id, which its receiver may execute nevertheless.
                 self._begin(current, report)
 
     def _begin(self, current: SessionMessage, report: Reporter) -> None:
         meta = read_metadata(current.params)
         if "progressToken" not in meta:
             return
-        operations, token = self._operations[current.sender], _token_key(meta["progressToken"])
+        operations, token = self._operations[current.sender], _make_token_key(meta["progressToken"])
         operation = operations.get(token) if token != _INVALID else None
         if operation is not None and not operation.cancelled and not operation.is_task:
             message = "a request with this progress token has no response yet"
@@ -163,32 +162,34 @@ class Progress:
         operations.put(token, _Operation(current.key))
         self._tokens[current.sender].put(current.key, token)
 
-    def _end(self, requester: Sender, current: SessionMessage, *, lasts: bool) -> None:
-        """Remove the token of the request, unless it *lasts* or another request uses it by now."""
+    def _end(self, requester: Sender, current: SessionMessage, *, is_task: bool) -> None:
+        """Remove the token of the request, unless a task or a later request uses it."""
         token = self._tokens[requester].pop(current.key)
         operation = None if token is None else self._operations[requester].get(token)
         if token is not None and operation is not None and operation.request == current.key:
-            if lasts:
+            if is_task:
                 operation.is_task = True
             else:
                 self._operations[requester].pop(token)
 
     def _cancel(self, requester: Sender, request: Key) -> None:
-        """Let the token be used again: a cancelled request may never get a response."""
+        """Allow reuse of the token: a cancelled request may never get a response."""
         token = self._tokens[requester].get(request)
         operation = None if token is None else self._operations[requester].get(token)
         if operation is not None and operation.request == request:
             operation.cancelled = True
 
     def _advance(self, current: SessionMessage, report: Reporter) -> None:
-        # METHOD_WRONG_SENDER reports progress of a client that gets no requests.
-        is_wrong = current.sender is Sender.CLIENT and CLIENT_RESPONSE.holds_in(current.version)
-        if "progressToken" not in current.params or is_wrong:
+        # METHOD_WRONG_SENDER reports progress from clients in versions without server requests.
+        is_wrong_sender = current.sender is Sender.CLIENT and CLIENT_RESPONSE.holds_in(
+            current.version
+        )
+        if "progressToken" not in current.params or is_wrong_sender:
             return
         operations = self._operations[current.sender.peer]
-        operation = operations.get(_token_key(current.params["progressToken"]))
+        operation = operations.get(_make_token_key(current.params["progressToken"]))
         if operation is None:
-            if not operations.forgot and _INVALID not in operations:
+            if not operations.has_evicted and _INVALID not in operations:
                 message = "no open request has this progress token"
                 report(PROGRESS_TOKEN_UNKNOWN, Fault(("params", "progressToken"), message))
             return
@@ -204,7 +205,7 @@ class Progress:
             operation.last = value
 
 
-def _token_key(token: object) -> Key:
+def _make_token_key(token: object) -> Key:
     if isinstance(token, str) or (isinstance(token, int) and not isinstance(token, bool)):
         return key_of(token)
     return key_of(token) if isinstance(token, float) and token.is_integer() else _INVALID

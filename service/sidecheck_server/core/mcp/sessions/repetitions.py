@@ -1,4 +1,4 @@
-"""Violations that say the same of many messages: reported once, then counted."""
+"""Violations that recur in every message: reported once per session, then counted."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,16 +13,19 @@ from sidecheck_server.core.mcp.sessions.memory import (
 )
 from sidecheck_server.core.types import Violation, as_pointer
 
-__all__ = ["OF_SESSION", "OF_TOOL", "Repetition", "Repetitions"]
+__all__ = ["SESSION_CODES", "TOOL_CODES", "Repetition", "Repetitions"]
 
 _MAX_BYTES = 2 << 20
-"""Total weight of the codes and tools whose violations are counted; one that is forgotten is
-reported again. The summary of a session is smaller."""
+"""Total weight of the counts. A violation is reported again after its count is evicted.
+
+The summary of a session is smaller.
+"""
 
 _COUNT_BYTES = 192
-"""Weight of a count beside the tool, whose characters may take four bytes each."""
+"""Weight of a count without the tool's name, whose characters may take four bytes each."""
 
-OF_SESSION = frozenset(
+# Decision 0055: report violations that recur in every message once, then count them.
+SESSION_CODES = frozenset(
     {
         "EMBEDDED_RESOURCES_UNDECLARED",
         "LOGGING_DEPRECATED",
@@ -32,10 +35,10 @@ OF_SESSION = frozenset(
         "SAMPLING_DEPRECATED",
     }
 )
-"""Codes of violations that say the same of a side in each of its messages."""
+"""Codes of violations that concern a side, whatever its messages contain."""
 
-OF_TOOL = frozenset({"STRUCTURED_CONTENT_WITHOUT_TEXT"})
-"""Codes of violations that say the same of a tool in each of its results."""
+TOOL_CODES = frozenset({"STRUCTURED_CONTENT_WITHOUT_TEXT"})
+"""Codes of violations that concern a tool, whatever its results contain."""
 
 
 @dataclass(slots=True)
@@ -43,70 +46,70 @@ class Repetition:
     """A violation that a session reported once."""
 
     code: str
-    #: Name of the tool that it is about, or "" if it is about the whole session.
+    #: Name of the tool, or "" if the violation concerns the whole session.
     tool: str
-    #: Number of the message that it was reported in, as the caller of the session counts.
+    #: Number of the message in which it was reported, counted by the caller of the session.
     first: int
-    #: Number of messages that have it.
+    #: Number of messages with the violation.
     count: int = 1
 
 
 class Repetitions:
-    """Counts of the violations that a session reports once."""
+    """Counts of the violations that a session reports only once."""
 
     def __init__(self, memory: SessionMemory) -> None:
         self._counts: BoundedStore[Repetition] = BoundedStore(_MAX_BYTES, memory)
 
     def __iter__(self) -> Iterator[Repetition]:
-        """Yield the violations that more than one message has, as they were first reported."""
+        """Yield the violations of several messages, in the order of the first reports."""
         return (repetition for repetition in self._counts if repetition.count > 1)
 
-    def moved_to(self, memory: SessionMemory) -> "Repetitions":
+    def copy_to(self, memory: SessionMemory) -> "Repetitions":
         """Return the same counts in *memory*."""
-        moved = Repetitions(memory)
+        copy = Repetitions(memory)
         for repetition in self._counts:
-            moved._counts.put(_key(repetition.code, repetition.tool), repetition)
-        return moved
+            copy._counts.put(_make_key(repetition.code, repetition.tool), repetition)
+        return copy
 
-    def settle(self, findings: Findings, current: SessionMessage, number: int) -> None:
-        """Remove from *findings* the violations of the current message reported before.
+    def remove_repeated(self, findings: Findings, current: SessionMessage, number: int) -> None:
+        """Count the current message's violations, and remove the repeated ones.
 
-        *number* is that of the message.
+        *number* is the number of the message.
         """
         if not findings.has_violations:
             return
-        place = as_pointer(current.message.path)
-        fresh: set[Key] = set()
-        repeated: set[Key] = set()
+        message_location = as_pointer(current.message.path)
+        first_keys: set[Key] = set()
+        repeated_keys: set[Key] = set()
 
-        def is_kept(violation: Violation) -> bool:
-            if violation.code in OF_TOOL:
+        def is_first_report(violation: Violation) -> bool:
+            if violation.code in TOOL_CODES:
                 tool = "" if current.request is None else current.request.tool
-            elif violation.code in OF_SESSION:
+            elif violation.code in SESSION_CODES:
                 tool = ""
             else:
                 return True
-            if not _is_within(place, violation.instance_location):
+            if not _is_within(message_location, violation.instance_location):
                 return True
-            key = _key(violation.code, tool)
-            repetition = None if key in fresh else self._counts.get(key)
+            key = _make_key(violation.code, tool)
+            repetition = None if key in first_keys else self._counts.get(key)
             if repetition is None:
-                if key not in fresh:
-                    fresh.add(key)
+                if key not in first_keys:
+                    first_keys.add(key)
                     weight = _COUNT_BYTES + 4 * len(tool)
                     self._counts.put(key, Repetition(violation.code, tool, number), weight)
                 return True
-            if key not in repeated:
-                repeated.add(key)
+            if key not in repeated_keys:
+                repeated_keys.add(key)
                 repetition.count += 1
             return False
 
-        findings.keep(is_kept)
+        findings.filter(is_first_report)
 
 
-def _key(code: str, tool: str) -> Key:
+def _make_key(code: str, tool: str) -> Key:
     return key_of(f"{code} {tool}")
 
 
-def _is_within(place: str, location: str) -> bool:
-    return not place or location == place or location.startswith(f"{place}/")
+def _is_within(parent: str, location: str) -> bool:
+    return not parent or location == parent or location.startswith(f"{parent}/")

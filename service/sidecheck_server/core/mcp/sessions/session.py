@@ -1,4 +1,4 @@
-"""Session state: the context of each message, and what each message adds to it."""
+"""Session: tracks the context of each message and applies the session rules."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,7 +12,7 @@ from sidecheck_server.core.mcp.metadata_keys import read_metadata
 from sidecheck_server.core.mcp.methods import find_method
 from sidecheck_server.core.mcp.sessions.exchange import Exchange, Lifecycle, Rejections
 from sidecheck_server.core.mcp.sessions.header_scan import HeaderScan, scan_headers
-from sidecheck_server.core.mcp.sessions.input_requests import Elicitations, Retries, needed_request
+from sidecheck_server.core.mcp.sessions.input_requests import Elicitations, Retries, encode_request
 from sidecheck_server.core.mcp.sessions.listings import (
     ListedPrompts,
     ListedTools,
@@ -41,31 +41,32 @@ from sidecheck_server.core.payload import encode_json, has_long_integers
 __all__ = ["Session"]
 
 _VALUE_BYTES = 16
-"""Memory of a decoded value for each byte of its text: small properties take most."""
+"""Bytes of memory of a decoded value per byte of its JSON text, for small properties."""
 
 _MAX_NAME = 128
 """Length to which the names of tools and methods are shortened."""
 
 _REJECTED = 400
-"""Lowest status of HTTP that rejects a message."""
+"""Lowest HTTP status that rejects a message."""
 
 _EXPIRED = 404
-"""Status of HTTP for a session that the server has ended: the client begins another with
-initialize (basic/transports, "Session Management")."""
+"""HTTP status of a session that the server has ended.
+
+The client then begins a new session with initialize (basic/transports, "Session Management").
+"""
 
 
 class Session:
-    """The messages of one connection, in the order in which they were sent.
+    """Messages of one connection, in the order in which the peers sent them.
 
     For each message, call `check_request`, run the check, and call `record` with its
     outcome, or `record_gap` if the message could not be checked.
 
-    *context* is what is known initially. Unless it is *pinned*, its version is replaced by
-    the one that the peers agree on. If the session is not seen *from_beginning*, rules that
-    need the whole of it are silent. Calls and results are validated against the schemas that
-    the server listed, unless the caller does that (*validates_payloads*). Memory is bounded,
-    and taken from *pool* if it is shared with other sessions until `close`; messages that were
-    forgotten or missed never cause violations.
+    *context* is the initial context. The version that the peers agree on replaces its version,
+    unless it is *pinned*. If the session is not observed *from_beginning*, rules that need all
+    messages report nothing. With *validates_payloads*, the session validates calls and results
+    against the schemas that the server listed. Memory is bounded; with *pool* it counts there
+    until `close`. Evicted or missed messages never cause violations.
     """
 
     def __init__(
@@ -81,18 +82,18 @@ class Session:
         self._negotiation = Negotiation(context, pinned=pinned, from_beginning=from_beginning)
         #: Whether a message was not recorded.
         self._gaps = not from_beginning
-        #: The capabilities weighed last, and their weight; most requests share them.
-        self._weighed: tuple[dict[str, Any] | None, int] = (None, 0)
+        #: Last weighed capabilities and their weight; most requests share the same object.
+        self._last_weight: tuple[dict[str, Any] | None, int] = (None, 0)
         self._initial = (context, pool)
         self._memory = SessionMemory(pool)
         self._repetitions = Repetitions(self._memory)
         self._begin()
 
     def _begin_again(self) -> None:
-        """Forget all messages but what was reported of them."""
+        """Drop the state of all messages; keep the counts of repeated violations."""
         self._memory.close()
         self._memory = SessionMemory(self._initial[1])
-        self._repetitions = self._repetitions.moved_to(self._memory)
+        self._repetitions = self._repetitions.copy_to(self._memory)
         self._begin()
 
     def _begin(self) -> None:
@@ -125,7 +126,7 @@ class Session:
         self._memory.close()
 
     def repetitions(self) -> list[Repetition]:
-        """Return the violations that several messages have, in the order of the first ones."""
+        """Return the violations of several messages, in the order of the first reports."""
         return list(self._repetitions)
 
     def check_request(
@@ -136,7 +137,7 @@ class Session:
         if not scan.is_response:
             context = self._negotiation.request_context(scan, sender)
             if scan.items:
-                methods = tuple(self._method_of_response(item, sender) for item in scan.items)
+                methods = tuple(self._find_response_method(item, sender) for item in scan.items)
                 message = replace(message, item_methods=methods)
             return CheckRequest(message, context, limits)
         for requester in Sender if sender is None else (sender.peer,):
@@ -149,7 +150,7 @@ class Session:
         response = replace(message, request_method=request.method, request=request.text)
         return CheckRequest(response, context, limits)
 
-    def _method_of_response(self, scan: HeaderScan, sender: Sender | None) -> str:
+    def _find_response_method(self, scan: HeaderScan, sender: Sender | None) -> str:
         """Return the method of the request that a message of a batch responds to, or ""."""
         if scan.is_response and scan.id is not None:
             for requester in Sender if sender is None else (sender.peer,):
@@ -164,26 +165,26 @@ class Session:
         return self._gaps
 
     def record_gap(self) -> None:
-        """Record that a message exists about which nothing is known.
+        """Record that a message could not be read.
 
-        Its receiver may be able to read it, with other limits or another JSON decoder.
+        Its receiver may read it, with other limits or another JSON decoder.
         """
         self._gaps = True
 
     def close_gap(self) -> None:
-        """Take the last gap back, the only one: its message is checked after all."""
+        """Undo the only `record_gap`, because its message could be checked later."""
         self._gaps = False
 
     def record(
         self, request: CheckRequest, outcome: CheckReport, *, number: int = 0, http_status: int = 0
     ) -> Iterator[None]:
-        """Record the messages of *outcome*, and add to it violations of session rules.
+        """Record the messages of *outcome*, and add violations of session rules to it.
 
-        Yields after each message of a batch. *number* is that of the message for
-        `repetitions`, and *http_status* that of the response of HTTP to it, or 0: if it
-        rejected a message of the client, the message takes no part in the session, and only a
-        response to it is expected. Violations may include deferred checks, so those of
-        *outcome* are resolved afterwards.
+        Yields after each message of a batch. *number* identifies the message in `repetitions`.
+        *http_status* is the status of the HTTP response to the message, or 0. A client's
+        message that HTTP rejected takes no part in the session, except that its id may have a
+        response. Session rules may defer checks, so resolve the deferred checks of *outcome*
+        afterwards.
         """
         subject = request.subject
         assert isinstance(subject, ProtocolMessage)
@@ -192,52 +193,52 @@ class Session:
         if not outcome.messages and not is_rejected:
             self.record_gap()
         for message in outcome.messages:
-            sender = _sender_of(message, request.context)
+            sender = _find_sender(message, request.context)
             if sender is None or message.kind is Kind.BROKEN:
-                # A receiver may read a batch that this version does not have.
-                readable = message.kind is Kind.REQUEST or isinstance(message.value, list)
-                if readable and not is_rejected:
+                # The receiver may read a batch although this version has none.
+                is_readable = message.kind is Kind.REQUEST or isinstance(message.value, list)
+                if is_readable and not is_rejected:
                     self.record_gap()
-                elif sender is not None and not is_rejected and "method" in _fields(message):
-                    self._exchange.expect_stray(sender)
+                elif sender is not None and not is_rejected and "method" in _get_fields(message):
+                    self._exchange.count_unreadable(sender)
                 continue
             if is_rejected:
                 self._expired |= http_status == _EXPIRED
                 if message.kind is Kind.REQUEST:
-                    opened = self._request(message, request.context)
-                    self._exchange.reject(sender, key_of(message.id), opened)
+                    rejected_request = self._build_request(message, request.context)
+                    self._exchange.reject(sender, key_of(message.id), rejected_request)
                 continue
             if self._expired and message.kind is Kind.REQUEST and message.method == "initialize":
                 self._begin_again()
-            rejected = self._rejected_by(message, http_status)
-            closed = self._close(message, sender)
-            if closed is not None and closed.method != message.method:
-                message = replace(message, method=closed.method)  # noqa: PLW2901
+            rejected_key = self._reject_last(message, http_status)
+            closed_request = self._close(message, sender)
+            if closed_request is not None and closed_request.method != message.method:
+                message = replace(message, method=closed_request.method)  # noqa: PLW2901
             current = SessionMessage(
                 message,
                 sender,
                 request.context.version,
-                closed,
+                closed_request,
                 has_long_integers=long_integers,
-                rejected=rejected,
+                rejected=rejected_key,
             )
             self._observe(current, request.context, outcome, number)
             self._open(message, sender, request.context)
             yield
 
     def _open(self, message: Message, sender: Sender, context: Context) -> None:
-        """Store the request *message*; nothing if it is none."""
+        """Store *message* if it is a request, with or without a readable id."""
         is_request = message.kind is Kind.REQUEST
         if is_request:
-            opened = self._request(message, context)
-            self._exchange.open(sender, key_of(message.id), opened)
+            request = self._build_request(message, context)
+            self._exchange.open(sender, key_of(message.id), request)
         if message.id is None and (is_request or _lacks_id(message, context.version)):
-            self._exchange.expect_stray(sender)
+            self._exchange.count_unreadable(sender)
 
-    def _rejected_by(self, message: Message, http_status: int) -> Key | None:
-        """Return the key of the request that HTTP rejected with the error *message*, or None.
+    def _reject_last(self, message: Message, http_status: int) -> Key | None:
+        """Reject the request to which HTTP responded with the error *message*.
 
-        The error has no id; the request is the one that was sent last.
+        Returns its key, or None. The error has no id; it belongs to the client's last request.
         """
         if http_status < _REJECTED or message.kind is not Kind.ERROR or message.id is not None:
             return None
@@ -245,7 +246,7 @@ class Session:
         return self._exchange.reject_last()
 
     def _close(self, message: Message, sender: Sender) -> Request | None:
-        """Return the request that *message* responds to, which is open no more, or None."""
+        """Close the request that *message* responds to, and return it; None if unknown."""
         if message.kind not in {Kind.RESULT, Kind.ERROR}:
             return None
         return self._exchange.close(sender.peer, key_of(message.id))
@@ -259,17 +260,17 @@ class Session:
             if rule.methods is None or message.method in rule.methods:
                 rule.observe(current, report)
         self._negotiation.observe(current, context)
-        outcome.findings.keep(partial(self._negotiation.is_certain, context))
-        self._repetitions.settle(outcome.findings, current, number)
+        outcome.findings.filter(partial(self._negotiation.is_certain, context))
+        self._repetitions.remove_repeated(outcome.findings, current, number)
 
-    def _request(self, message: Message, context: Context) -> Request:
-        """Return what the check of the response needs of the request *message*."""
+    def _build_request(self, message: Message, context: Context) -> Request:
+        """Return the properties of the request *message* for the check of its response."""
         params = message.value.get("params") if isinstance(message.value, dict) else None
         params = params if isinstance(params, dict) else {}
         token = read_metadata(params).get("progressToken")
         tool = params.get("name") if message.method == "tools/call" else None
         tool = tool[:_MAX_NAME] if isinstance(tool, str) else ""
-        text = needed_request(message.method, params)
+        text = encode_request(message.method, params)
         return Request(
             method=message.method[:_MAX_NAME],
             version=context.version,
@@ -278,30 +279,30 @@ class Session:
             token=None if token is None else key_of(token),
             as_task="task" in params,
             tool=tool,
-            weight=len(text) + 4 * len(tool) + self._weight_of(context.client_capabilities),
+            weight=len(text) + 4 * len(tool) + self._weigh(context.client_capabilities),
         )
 
-    def _weight_of(self, capabilities: dict[str, Any] | None) -> int:
+    def _weigh(self, capabilities: dict[str, Any] | None) -> int:
         """Return the memory that *capabilities* take, in bytes."""
-        weighed, weight = self._weighed
-        if capabilities is not weighed:
+        last_capabilities, weight = self._last_weight
+        if capabilities is not last_capabilities:
             weight = _VALUE_BYTES * len(encode_json(capabilities))
-            self._weighed = (capabilities, weight)
+            self._last_weight = (capabilities, weight)
         return weight
 
 
-def _fields(message: Message) -> dict[str, Any]:
+def _get_fields(message: Message) -> dict[str, Any]:
     return message.value if isinstance(message.value, dict) else {}
 
 
 def _lacks_id(message: Message, version: str) -> bool:
-    """Return whether *message* is a request without an id, which may be answered regardless."""
+    """Return whether *message* is a request without an id, which may get a response."""
     method = find_method(message.method, version) if message.kind is Kind.NOTIFICATION else None
     return method is not None and method.is_request
 
 
-def _sender_of(message: Message, context: Context) -> Sender | None:
-    """Return the sender of *message*, if it is known or only one side may send it."""
+def _find_sender(message: Message, context: Context) -> Sender | None:
+    """Return the sender of *message*, or None if both sides may have sent it."""
     if context.sender is not None:
         return context.sender
     senders = [side for side in Sender if find_method(message.method, context.version, side)]

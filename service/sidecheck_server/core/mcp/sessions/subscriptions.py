@@ -1,4 +1,4 @@
-"""Subscriptions: to streams of notifications, and until 2025-11-25 to single resources."""
+"""Rules on subscriptions to notifications and, until 2025-11-25, to resources."""
 
 import re
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ _MAX_BYTES = 4 << 20
 """Total weight of the open subscriptions."""
 
 _URI_BYTES = 320
-"""Weight of a stored resource: its key, of characters of four bytes at worst."""
+"""Weight of a stored resource: its key, with characters of up to four bytes."""
 
 _MAX_SUBSCRIPTIONS = 100_000
 _MAX_REQUESTS = 10_000
@@ -48,19 +48,19 @@ _MAX_PREFIXES = 64
 """Number of prefixes of a URI that are looked up among the subscribed resources."""
 
 _MAX_URIS = 1000
-"""Number of resources of one subscription that are stored; with more, any may be one."""
+"""Largest number of URIs of a stored subscription; a larger one may include any resource."""
 
 _MAX_URI_CHARACTERS = 100_000
-"""Length of all resources of a message that are read: escapes take 200 ns each."""
+"""Largest total length of the URIs of a stored subscription; an escape takes 200 ns."""
 
 _MAX_PREFIXED = 2000
-"""Length of a URI up to which its prefixes are looked up; a longer one may be any resource."""
+"""Longest URI whose prefixes are looked up; a longer one may be in any subscription."""
 
 _MAX_UNKNOWN = 20
-"""Number of acknowledged resources, beside those asked for, whose prefixes are looked up."""
+"""Number of acknowledged resources outside the request whose prefixes are looked up."""
 
-_MAX_READ = 500
-"""Length of a URI up to which other spellings of it are known, in characters."""
+_MAX_NORMALIZED = 500
+"""Longest URI that is normalized, in characters."""
 
 _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 _LOG_MESSAGE = "notifications/message"
@@ -74,8 +74,8 @@ class _Stream:
     acknowledged: bool = False
 
     def includes(self, uri: Any) -> bool:
-        """Return whether the resource *uri* may be one of the subscription."""
-        # What is no URI is reported by the schema.
+        """Return whether the subscription may include the resource *uri*."""
+        # The schema reports a URI that is not a string.
         return self.uris is None or not isinstance(uri, str) or _is_subscribed(uri, self.uris)
 
 
@@ -86,7 +86,7 @@ class Subscriptions:
 
     def __init__(self, memory: SessionMemory) -> None:
         self._streams: BoundedStore[_Stream] = BoundedStore(_MAX_BYTES, memory)
-        #: Number of acknowledgments that name no open subscription.
+        #: Number of acknowledgments without an open subscription.
         self._stray_acknowledgments = 0
 
     def observe(self, current: SessionMessage, report: Reporter) -> None:
@@ -96,21 +96,21 @@ class Subscriptions:
         method = current.message.method
         match current.message.kind:
             case Kind.REQUEST if method == "subscriptions/listen":
-                stream = _stream(current.params.get("notifications"))
-                if (other := self._streams.get(current.key)) is not None:
-                    # Which of two open requests a message belongs to is unknown.
-                    stream = _Stream(stream.filters | other.filters, None, other.acknowledged)
+                stream = _read_stream(current.params.get("notifications"))
+                if (earlier := self._streams.get(current.key)) is not None:
+                    # A message with this id may belong to either request.
+                    stream = _Stream(stream.filters | earlier.filters, None, earlier.acknowledged)
                 self._streams.put(current.key, stream, _URI_BYTES * (1 + len(stream.uris or ())))
             case Kind.RESULT | Kind.ERROR if method == "subscriptions/listen":
                 ended = self._streams.pop(current.key)
                 if ended is not None and current.message.kind is Kind.RESULT:
                     _check_end(current, ended, report)
             case Kind.NOTIFICATION if method == "notifications/cancelled":
-                # After the client cancels, notifications sent before may still arrive.
+                # After the client cancels, earlier notifications may still arrive.
                 if current.sender is Sender.SERVER:
                     self._streams.pop(key_of(current.params.get("requestId")))
             case Kind.NOTIFICATION if current.sender is Sender.SERVER:
-                id_ = _subscription_id(current.params)
+                id_ = _get_subscription_id(current.params)
                 # Extensions define further notifications on subscriptions. LOG_ON_SUBSCRIPTION
                 # reports log messages.
                 is_message = method == _ACKNOWLEDGED or method in _FILTERS or id_ is not None
@@ -126,7 +126,7 @@ class Subscriptions:
             return
         if stream is None:
             self._stray_acknowledgments += method == _ACKNOWLEDGED
-            if not self._streams.forgot:
+            if not self._streams.has_evicted:
                 _report_unknown_subscription(current.params, id_, report)
         elif method == _ACKNOWLEDGED:
             stream.acknowledged = True
@@ -146,7 +146,7 @@ class Subscriptions:
                 report(SUBSCRIPTION_NOT_ASKED, Fault(("params", "uri"), message))
 
     def _report_unacknowledged(self, report: Reporter) -> None:
-        """Report a notification without an acknowledgment, unless one named no subscription."""
+        """Report a missing acknowledgment, unless a stray one may be it."""
         if self._stray_acknowledgments:
             self._stray_acknowledgments -= 1
         else:
@@ -156,7 +156,7 @@ class Subscriptions:
 
 def _check_end(current: SessionMessage, stream: _Stream, report: Reporter) -> None:
     """Check the result that ends a subscription."""
-    id_ = _subscription_id(current.result)
+    id_ = _get_subscription_id(current.result)
     if id_ is None:
         return
     path = ("result", "_meta", SUBSCRIPTION_ID_KEY)
@@ -167,7 +167,7 @@ def _check_end(current: SessionMessage, stream: _Stream, report: Reporter) -> No
         report(SUBSCRIPTION_NOT_ACKNOWLEDGED, Fault(path, f"{_ACKNOWLEDGED} was not sent before"))
 
 
-def _subscription_id(fields: dict[str, Any]) -> Any:
+def _get_subscription_id(fields: dict[str, Any]) -> Any:
     """Return the id of a subscription in the `_meta` of *fields*, or None."""
     return read_metadata(fields).get(SUBSCRIPTION_ID_KEY)
 
@@ -183,34 +183,36 @@ def _report_unknown_subscription(params: dict[str, Any], id_: Any, report: Repor
 
 
 def _check_acknowledged(acknowledged: Any, stream: _Stream, report: Reporter) -> None:
-    """Check that what the server acknowledged is a subset of what *stream* asked for."""
+    """Check that the server acknowledged only notifications that *stream* includes."""
     path = ("params", "notifications")
-    for name in sorted(_filters(acknowledged) - stream.filters):
+    for name in sorted(_read_filters(acknowledged) - stream.filters):
         message = f"the subscription does not include {name}"
         report(SUBSCRIPTION_ACKNOWLEDGED_UNASKED, Fault((*path, name), message))
     if _RESOURCES not in stream.filters or stream.uris is None:
         return
-    uris = _resources(acknowledged)
+    uris = _read_uris(acknowledged)
     if not _are_few(uris):
         return
-    unknown = (
+    unknown_uris = (
         (index, uri)
         for index, uri in enumerate(uris)
-        if isinstance(uri, str) and _uri_key(uri) not in stream.uris
+        if isinstance(uri, str) and _make_uri_key(uri) not in stream.uris
     )
-    for index, uri in islice(unknown, _MAX_UNKNOWN):
+    for index, uri in islice(unknown_uris, _MAX_UNKNOWN):
         if not stream.includes(uri):
             message = "the subscription does not include this resource"
             report(SUBSCRIPTION_ACKNOWLEDGED_UNASKED, Fault((*path, _RESOURCES, index), message))
 
 
-def _stream(requested: Any) -> _Stream:
-    if not isinstance(requested, dict):
-        # A fault that the schema reports; what the server made of it is unknown.
+def _read_stream(filter_: Any) -> _Stream:
+    if not isinstance(filter_, dict):
+        # The schema reports it; the server may have subscribed the client to anything.
         return _Stream(frozenset(_FILTERS.values()), None)
-    uris = _resources(requested)
-    is_known = isinstance(requested.get(_RESOURCES, []), list) and _are_few(uris)
-    return _Stream(_filters(requested), frozenset(map(_uri_key, uris)) if is_known else None)
+    uris = _read_uris(filter_)
+    is_known = isinstance(filter_.get(_RESOURCES, []), list) and _are_few(uris)
+    return _Stream(
+        _read_filters(filter_), frozenset(map(_make_uri_key, uris)) if is_known else None
+    )
 
 
 def _are_few(uris: list[Any]) -> bool:
@@ -220,20 +222,20 @@ def _are_few(uris: list[Any]) -> bool:
     )
 
 
-def _filters(requested: Any) -> frozenset[str]:
+def _read_filters(filter_: Any) -> frozenset[str]:
     """Return the notifications that a filter includes."""
-    requested = requested if isinstance(requested, dict) else {}
-    return frozenset(name for name in _FILTERS.values() if requested.get(name))
+    filter_ = filter_ if isinstance(filter_, dict) else {}
+    return frozenset(name for name in _FILTERS.values() if filter_.get(name))
 
 
-def _resources(requested: Any) -> list[Any]:
+def _read_uris(filter_: Any) -> list[Any]:
     """Return the URIs in a filter."""
-    uris = requested.get(_RESOURCES) if isinstance(requested, dict) else None
+    uris = filter_.get(_RESOURCES) if isinstance(filter_, dict) else None
     return uris if isinstance(uris, list) else []
 
 
 class ResourceSubscriptions:
-    """Resources that the client subscribed to, one by one (until 2025-11-25)."""
+    """Resources that the client subscribed to individually (until 2025-11-25)."""
 
     methods: frozenset[str] | None = frozenset(
         {"resources/subscribe", "resources/unsubscribe", "notifications/resources/updated"}
@@ -242,11 +244,11 @@ class ResourceSubscriptions:
     def __init__(self, memory: SessionMemory) -> None:
         #: Number of the last request to subscribe, by resource.
         self._resources: BoundedStore[int] = BoundedStore(_MAX_SUBSCRIPTIONS, memory)
-        #: Resources in requests to unsubscribe that have no response, and the number of the
-        #: subscription that they end.
+        #: Resource of each request to unsubscribe without a response, with the number of the
+        #: subscription that it ends.
         self._ending: BoundedStore[tuple[Key, int | None]] = BoundedStore(_MAX_REQUESTS, memory)
-        #: Whether a request to subscribe named no resource.
-        self._any = False
+        #: Whether a request to subscribe had no readable URI and may mean any resource.
+        self._may_include_any = False
         self._count = 0
 
     def observe(self, current: SessionMessage, report: Reporter) -> None:
@@ -256,12 +258,12 @@ class ResourceSubscriptions:
         uri = current.params.get("uri")
         match (current.message.method, current.message.kind):
             case ("resources/subscribe", Kind.REQUEST):
-                # An update may come before the response; after an error nobody knows.
+                # Updates may precede the response, and follow an error response.
                 self._count += 1
-                self._resources.put(_uri_key(uri), self._count)
-                self._any = self._any or not isinstance(uri, str)
+                self._resources.put(_make_uri_key(uri), self._count)
+                self._may_include_any = self._may_include_any or not isinstance(uri, str)
             case ("resources/unsubscribe", Kind.REQUEST):
-                key = _uri_key(uri)
+                key = _make_uri_key(uri)
                 self._ending.put(current.key, (key, self._resources.get(key)))
             case ("resources/unsubscribe", Kind.RESULT | Kind.ERROR):
                 self._end(current)
@@ -270,43 +272,43 @@ class ResourceSubscriptions:
                     self._check_update(uri, report)
 
     def _check_update(self, uri: str, report: Reporter) -> None:
-        if self._any or self._resources.forgot:
+        if self._may_include_any or self._resources.has_evicted:
             return
         if not _is_subscribed(uri, self._resources):
             message = "the client is not subscribed to this resource"
             report(RESOURCE_NOT_SUBSCRIBED, Fault(("params", "uri"), message))
 
     def _end(self, current: SessionMessage) -> None:
-        """Remove a subscription, unless the client subscribed again meanwhile."""
-        ended = self._ending.pop(current.key)
-        if ended is not None and current.message.kind is Kind.RESULT:
-            key, number = ended
+        """Remove a subscription, unless the client has subscribed again since."""
+        ending = self._ending.pop(current.key)
+        if ending is not None and current.message.kind is Kind.RESULT:
+            key, number = ending
             if self._resources.get(key) == number:
                 self._resources.pop(key)
 
 
 def _is_subscribed(uri: Any, subscribed: frozenset[Key] | BoundedStore[int]) -> bool:
-    """Return whether the resource *uri* is one of *subscribed* or a sub-resource of one.
+    """Return whether *subscribed* has the resource *uri* or a parent of it.
 
     "This might be a sub-resource of the one that the client actually subscribed to"
     (ResourceUpdatedNotification); its URI starts with the subscribed one.
     """
-    if _uri_key(uri) in subscribed:
+    if _make_uri_key(uri) in subscribed:
         return True
     if not isinstance(uri, str):
         return False
     if len(uri) > _MAX_PREFIXED:
         return True
     ends = (match.start() for match in islice(_URI_DELIMITERS.finditer(uri), _MAX_PREFIXES))
-    return any(_uri_key(uri[:end]) in subscribed for end in ends)
+    return any(_make_uri_key(uri[:end]) in subscribed for end in ends)
 
 
-def _uri_key(uri: Any) -> Key:
-    """Return the key for *uri*, the same for texts that may be equivalent.
+def _make_uri_key(uri: Any) -> Key:
+    """Return the key for *uri*; texts that may be equivalent have the same key.
 
-    Who parses and writes URIs may change the case of the host, escapes and a final slash
+    A peer that normalizes URIs may change the case of the host, escapes and a final slash
     (RFC 3986, section 6.2.2).
     """
-    if isinstance(uri, str) and len(uri) <= _MAX_READ:
+    if isinstance(uri, str) and len(uri) <= _MAX_NORMALIZED:
         uri = unquote(uri).rstrip("/").casefold()
     return key_of(uri)

@@ -1,6 +1,6 @@
-"""Type model of the protocol: every type in every version, as data.
+"""Type model of the protocol: tables of all types in all versions.
 
-One table holds each type for all versions: a property has the first and the last version
-that knows it. The JSON Schema of a type (`rendering`) and the visitors of its values
-(`core.mcp.rules.visitors`) are derived from the tables.
+One entry describes a type in all versions: each property states the first and the last
+version that has it. `rendering` derives the JSON Schema of a type from the tables, and
+`core.mcp.rules.visitors` the visitors of its values.
 """

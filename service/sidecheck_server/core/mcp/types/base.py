@@ -19,23 +19,23 @@ from sidecheck_server.core.mcp.types.model import (
     required,
 )
 
-__all__ = ["TYPES", "described", "meta"]
+__all__ = ["TYPES", "description", "meta"]
 
 _HANDSHAKE, _DISCOVERY = LAST_HANDSHAKE, FIRST_STATELESS
 
 
 def meta(since: str = "2025-06-18") -> Property:
-    """Return the ``_meta`` property of a part, which parts have since *since*."""
+    """Return the property ``_meta`` of a nested object, in versions from *since*."""
     return optional("_meta", Ref("MetaObject"), since)
 
 
-def described() -> Property:
+def description() -> Property:
     """Return the property ``description``."""
     return optional("description", STRING)
 
 
 _VALUES: tuple[Type, ...] = (
-    # Any value; the published schema admits less, see `errata`.
+    # Any value. The published schema is stricter, see `errata`.
     Alias("JSONValue", ANY, since=_DISCOVERY),
     Alias("JSONObject", Plain({"type": "object"})),
     Alias("JSONArray", Plain({"type": "array"}), since=_DISCOVERY),
@@ -43,7 +43,7 @@ _VALUES: tuple[Type, ...] = (
     Alias("ProgressToken", Plain({"type": ["string", "integer"]})),
     Alias("RequestId", Plain({"type": ["string", "integer"]})),
     Alias("Role", one_of_values(("assistant", "user"))),
-    # Extensions may define others than "complete" and "input_required".
+    # Extensions may define further types beside "complete" and "input_required".
     Alias("ResultType", STRING, since=_DISCOVERY),
 )
 
@@ -152,7 +152,7 @@ _ERRORS: tuple[Type, ...] = (
     _error_with_code("MethodNotFoundError", -32601),
     _error_with_code("InvalidParamsError", -32602),
     _error_with_code("InternalError", -32603),
-    # The published schemas name the responses, and not their data.
+    # The published schemas name the error responses, not the types of their data.
     ObjectType(
         "URLElicitationRequiredErrorData",
         (required("elicitations", ListOf(Ref("ElicitRequestURLParams"))),),

@@ -1,4 +1,4 @@
-"""Types of capabilities, initialization, discovery, notifications and subscriptions."""
+"""Types of capabilities, handshake, discovery, notifications and subscriptions."""
 
 from sidecheck_server.core.mcp.context import FIRST_STATELESS, LAST_HANDSHAKE
 from sidecheck_server.core.mcp.types.model import (
@@ -25,13 +25,13 @@ _TASKS = "2025-11-25"
 
 _SETTINGS = Ref("JSONObject")
 _LIST_CHANGED = optional("listChanged", BOOLEAN)
-_OPEN: tuple[Property, ...] = (
+_NON_STANDARD: tuple[Property, ...] = (
     optional("experimental", MapOf(_SETTINGS)),
     optional("extensions", MapOf(_SETTINGS), _DISCOVERY),
 )
 
 
-def _tasks(side: str) -> tuple[Property, ...]:
+def _task_properties(side: str) -> tuple[Property, ...]:
     return (
         optional("list", _SETTINGS),
         optional("cancel", _SETTINGS),
@@ -39,8 +39,9 @@ def _tasks(side: str) -> tuple[Property, ...]:
     )
 
 
-# Of these, the published schemas name only `ClientCapabilities` and `ServerCapabilities`.
-_OF_CLIENTS: tuple[Type, ...] = (
+# The published schemas name only `ClientCapabilities` and `ServerCapabilities`; the other types
+# are anonymous there.
+_CLIENT_TYPES: tuple[Type, ...] = (
     ObjectType("RootsCapability", (optional("listChanged", BOOLEAN, until=_HANDSHAKE),)),
     ObjectType(
         "SamplingCapability",
@@ -67,11 +68,11 @@ _OF_CLIENTS: tuple[Type, ...] = (
         since=_TASKS,
         until=_TASKS,
     ),
-    ObjectType("ClientTasksCapability", _tasks("Client"), since=_TASKS, until=_TASKS),
+    ObjectType("ClientTasksCapability", _task_properties("Client"), since=_TASKS, until=_TASKS),
     ObjectType(
         "ClientCapabilities",
         (
-            *_OPEN,
+            *_NON_STANDARD,
             optional("roots", Ref("RootsCapability")),
             optional("sampling", Ref("SamplingCapability")),
             optional("elicitation", Ref("ElicitationCapability"), "2025-06-18"),
@@ -80,7 +81,7 @@ _OF_CLIENTS: tuple[Type, ...] = (
     ),
 )
 
-_OF_SERVERS: tuple[Type, ...] = (
+_SERVER_TYPES: tuple[Type, ...] = (
     ObjectType("PromptsCapability", (_LIST_CHANGED,)),
     ObjectType("ResourcesCapability", (optional("subscribe", BOOLEAN), _LIST_CHANGED)),
     ObjectType("ToolsCapability", (_LIST_CHANGED,)),
@@ -88,11 +89,11 @@ _OF_SERVERS: tuple[Type, ...] = (
     ObjectType(
         "ServerTaskRequests", (optional("tools", Ref("ToolsAsTask")),), since=_TASKS, until=_TASKS
     ),
-    ObjectType("ServerTasksCapability", _tasks("Server"), since=_TASKS, until=_TASKS),
+    ObjectType("ServerTasksCapability", _task_properties("Server"), since=_TASKS, until=_TASKS),
     ObjectType(
         "ServerCapabilities",
         (
-            *_OPEN,
+            *_NON_STANDARD,
             optional("logging", _SETTINGS),
             optional("completions", _SETTINGS, "2025-03-26"),
             optional("prompts", Ref("PromptsCapability")),
@@ -145,7 +146,7 @@ _NOTIFICATIONS: tuple[Type, ...] = (
         "CancelledNotificationParams",
         (
             required("requestId", _ID, until="2025-06-18"),
-            # Required unless a task is cancelled, which the version forbids elsewhere.
+            # Required by the prose except for tasks, which tasks/cancel must cancel.
             optional("requestId", _ID, "2025-11-25", "2025-11-25"),
             required("requestId", _ID, _DISCOVERY),
             optional("reason", STRING),
@@ -219,8 +220,8 @@ _SUBSCRIPTIONS: tuple[Type, ...] = (
 )
 
 TYPES: tuple[Type, ...] = (
-    *_OF_CLIENTS,
-    *_OF_SERVERS,
+    *_CLIENT_TYPES,
+    *_SERVER_TYPES,
     *_EXCHANGES,
     *_NOTIFICATIONS,
     *_SUBSCRIPTIONS,

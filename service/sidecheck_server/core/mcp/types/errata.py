@@ -1,8 +1,8 @@
 """Intended differences between the type model and the published schemas.
 
-The schemas are generated from ``schema.ts``, which the specification calls the source of
-truth, and the generator turns a plain number into an integer. Where the two differ, or where
-binding prose requires more, the type model follows ``schema.ts`` and the prose.
+The specification calls ``schema.ts`` the source of truth. The JSON Schemas are generated from
+it, and the generator turns a plain number into an integer. Where they differ, or where binding
+prose requires more, the type model follows ``schema.ts`` and the prose.
 """
 
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ class Erratum:
     type: str
     #: Property of the type, or "" for the whole type.
     property: str
-    #: What the published schema admits.
+    #: Values that the published schema accepts.
     published: str
-    #: What the type model admits.
+    #: Values that the type model accepts.
     correct: str
     #: Evidence for the difference.
     reason: str

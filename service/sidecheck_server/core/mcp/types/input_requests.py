@@ -1,11 +1,11 @@
-"""Types of elicitation, of sampling, and of results that request input (2026-07-28).
+"""Types of elicitation, sampling, and results that request input (2026-07-28).
 
-The schemas of form fields are as open as the published ones; rules check the closed grammar
-of the specification.
+Like the published schemas, the types of form fields accept additional keywords; rules check
+the closed grammar of the specification.
 """
 
 from sidecheck_server.core.mcp.context import FIRST_STATELESS, LAST_HANDSHAKE
-from sidecheck_server.core.mcp.types.base import described, meta
+from sidecheck_server.core.mcp.types.base import description, meta
 from sidecheck_server.core.mcp.types.model import (
     ANY,
     BOOLEAN,
@@ -37,7 +37,7 @@ _FIRST = "2025-06-18"
 _MODES = "2025-11-25"
 _HANDSHAKE, _DISCOVERY = LAST_HANDSHAKE, FIRST_STATELESS
 
-_TITLED: tuple[Property, ...] = (optional("title", STRING), described())
+_TITLED: tuple[Property, ...] = (optional("title", STRING), description())
 _TEXT: tuple[Property, ...] = (required("type", constant("string")), *_TITLED)
 _LIST: tuple[Property, ...] = (
     required("type", constant("array")),
@@ -132,8 +132,8 @@ _UNIONS: tuple[Type, ...] = (
         "MultiSelectEnumSchema", (*_LIST, required("items", Ref("SelectItems"))), since=_MODES
     ),
     _choice("EnumSchema", *_SINGLE, "MultiSelectEnumSchema", "LegacyTitledEnumSchema"),
-    # The published schemas list the fields without this group. With it, the type of a field
-    # selects the alternative, and violations refer to that one.
+    # The published schemas list the alternatives without this group. The group makes the type
+    # of a field select the alternative that violations refer to.
     Choice(
         "StringFieldSchema",
         (
@@ -208,17 +208,20 @@ _REQUEST: tuple[Type, ...] = (
     ),
 )
 
-# The published schemas admit only integers, see `errata`.
-_ANSWER = {"type": ["string", "number", "boolean"]}
-_ANSWERS = {"type": ["string", "number", "boolean", "array"], "items": {"type": "string"}}
+# The published schemas accept only integers, see `errata`.
+_FORM_VALUE = {"type": ["string", "number", "boolean"]}
+_FORM_VALUE_OR_LIST = {
+    "type": ["string", "number", "boolean", "array"],
+    "items": {"type": "string"},
+}
 
 _RESULT: tuple[Type, ...] = (
     ObjectType(
         "ElicitResult",
         (
             required("action", one_of_values(("accept", "decline", "cancel"))),
-            optional("content", MapOf(Plain(_ANSWER)), until="2025-06-18"),
-            optional("content", MapOf(Plain(_ANSWERS)), _MODES),
+            optional("content", MapOf(Plain(_FORM_VALUE)), until="2025-06-18"),
+            optional("content", MapOf(Plain(_FORM_VALUE_OR_LIST)), _MODES),
             optional("_meta", Ref("ResultMetaObject"), until=_HANDSHAKE),
         ),
         since=_FIRST,

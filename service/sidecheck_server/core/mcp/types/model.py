@@ -1,6 +1,6 @@
-"""Classes that describe types: objects, choices, aliases, the kinds of their parts.
+"""Classes that describe types: objects, choices, aliases and kinds of values.
 
-Discriminators are properties that show which of several types a value is meant to be.
+Discriminators are properties that identify the intended type among several alternatives.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -98,7 +98,7 @@ def required(name: str, kind: Kind, since: str = _FIRST, until: str = _LAST) -> 
 
 
 def optional(name: str, kind: Kind, since: str = _FIRST, until: str = _LAST) -> Property:
-    """Return a property that may be missing, but not null."""
+    """Return an optional property. It may be missing, but not null."""
     return Property(name, kind, False, since, until)  # noqa: FBT003
 
 
@@ -133,8 +133,8 @@ class Choice:
 
     name: str
     alternatives: tuple[Alternative, ...]
-    #: Properties that all alternatives share and that distinguish them from other types,
-    #: where this choice is an alternative itself.
+    #: Properties that all alternatives share, which distinguish this choice where it is an
+    #: alternative of another choice.
     discriminators: tuple[Property, ...] = ()
     since: str = _FIRST
     until: str = _LAST
@@ -164,12 +164,12 @@ URI = Plain({"type": "string", "format": "uri"})
 
 
 def constant(value: str | int) -> Plain:
-    """Return the kind of one text or number."""
+    """Return the kind whose only value is *value*."""
     return Plain({"type": "string" if isinstance(value, str) else "integer", "const": value})
 
 
 def one_of_values(values: Iterable[str]) -> Plain:
-    """Return the kind of texts that are one of *values*."""
+    """Return the kind whose values are the strings *values*."""
     return Plain({"type": "string", "enum": list(values)})
 
 
@@ -188,7 +188,7 @@ class Discriminators:
     possible: tuple[tuple[str, tuple[Any, ...]], ...]
 
     def match_constants(self, value: Any) -> bool:
-        """Return whether *value* has the constants; values that are no objects have none."""
+        """Return whether *value* has the constants. Only objects have constants."""
         if not isinstance(value, dict):
             return not self.required
         for name, values in self.constants:  # noqa: SIM110  (`all` takes three times as long)
@@ -204,7 +204,7 @@ class Discriminators:
         return True
 
     def may_match(self, value: Any) -> bool:
-        """Return whether *value* is an object without a contradicting property."""
+        """Return whether *value* is an object and no property contradicts the type."""
         return (
             isinstance(value, dict)
             and self.match_constants(value)
@@ -214,23 +214,27 @@ class Discriminators:
 
 def discriminators_of(alternatives: Sequence[Iterable[Property]]) -> list[Discriminators]:
     """Return the discriminators of alternative types, each given by its properties."""
-    enumerations = [_enumerations(properties) for properties in alternatives]
-    # A property with several values discriminates only if every alternative enumerates it.
+    enumerations = [_list_enumerations(properties) for properties in alternatives]
+    # A property with several values discriminates only if all alternatives enumerate it.
     shared = set(enumerations[0]).intersection(*enumerations[1:])
     return [
-        _discriminators(
+        _build_discriminators(
             properties,
-            {name: values for name, values in own.items() if len(values) == 1 or name in shared},
+            {
+                name: values
+                for name, values in enumeration.items()
+                if len(values) == 1 or name in shared
+            },
         )
-        for properties, own in zip(alternatives, enumerations, strict=True)
+        for properties, enumeration in zip(alternatives, enumerations, strict=True)
     ]
 
 
 def tag_of(alternatives: Sequence[tuple[Discriminators, T]]) -> tuple[str, dict[str, T]]:
-    """Return the property whose text alone selects one of *alternatives*, and the selection.
+    """Return a property that tags *alternatives*, and the alternatives by its value.
 
-    ("", {}) if there is none: each alternative must have one constant text of its own under
-    the same property, and no other constant.
+    Each alternative must have exactly one constant, a distinct string, under the same
+    property. Returns ("", {}) if there is no such property.
     """
     names = {name for discriminators, _ in alternatives for name, _ in discriminators.constants}
     by_text = {
@@ -244,7 +248,7 @@ def tag_of(alternatives: Sequence[tuple[Discriminators, T]]) -> tuple[str, dict[
     return "", {}
 
 
-def _discriminators(
+def _build_discriminators(
     properties: Iterable[Property], enumerations: dict[str, tuple[Any, ...]]
 ) -> Discriminators:
     required = tuple(property_.name for property_ in properties if property_.required)
@@ -257,8 +261,8 @@ def _discriminators(
     )
 
 
-def _enumerations(properties: Iterable[Property]) -> dict[str, tuple[Any, ...]]:
-    """Return the allowed values of those *properties* that enumerate them, by name."""
+def _list_enumerations(properties: Iterable[Property]) -> dict[str, tuple[Any, ...]]:
+    """Return the allowed values of each of *properties* with ``const`` or ``enum``."""
     enumerations: dict[str, tuple[Any, ...]] = {}
     for property_ in properties:
         if isinstance(property_.kind, Plain):

@@ -31,45 +31,45 @@ def render_schema(types: Mapping[str, Type], name: str, version: str) -> dict[st
         KeyError: *version* does not have the type, or a type that it refers to.
     """
     definitions: dict[str, Any] = {}
-    pending = list(_references(types, name, version))
+    pending = list(_list_references(types, name, version))
     while pending:
-        other = pending.pop()
-        if other not in definitions:
-            definitions[other] = _schema(types, other, version)
-            pending += _references(types, other, version)
-    root = _schema(types, name, version)
+        reference = pending.pop()
+        if reference not in definitions:
+            definitions[reference] = _render_type(types, reference, version)
+            pending += _list_references(types, reference, version)
+    root = _render_type(types, name, version)
     return {**root, "$defs": dict(sorted(definitions.items()))} if definitions else root
 
 
 def properties_of(
     types: Mapping[str, Type], object_type: ObjectType, version: str
 ) -> dict[str, Property]:
-    """Return the properties of *object_type* in *version* by name, with inherited ones."""
+    """Return the own and inherited properties of *object_type* in *version*, by name."""
     properties: dict[str, Property] = {}
     for name in object_type.bases:
         base = types[name]
         if base.since <= version <= base.until:
             assert isinstance(base, ObjectType)
             properties |= properties_of(types, base, version)
-    own = {
+    own_properties = {
         property_.name: property_
         for property_ in object_type.properties
         if property_.since <= version <= property_.until
     }
-    return properties | own
+    return properties | own_properties
 
 
-def _type(types: Mapping[str, Type], name: str, version: str) -> Type:
+def _get_type(types: Mapping[str, Type], name: str, version: str) -> Type:
     type_ = types[name]
     if not type_.since <= version <= type_.until:
         raise KeyError(f"{version} has no {name}")
     return type_
 
 
-def _schema(types: Mapping[str, Type], name: str, version: str) -> dict[str, Any]:
-    match _type(types, name, version):
+def _render_type(types: Mapping[str, Type], name: str, version: str) -> dict[str, Any]:
+    match _get_type(types, name, version):
         case ObjectType() as object_type:
-            return _object_schema(types, object_type, version)
+            return _render_object(types, object_type, version)
         case Choice() as choice:
             branches = [
                 {"$ref": f"#/$defs/{alternative.name}"}
@@ -77,24 +77,24 @@ def _schema(types: Mapping[str, Type], name: str, version: str) -> dict[str, Any
                 if alternative.since <= version <= alternative.until
             ]
             if choice.discriminators:
-                return {**_properties_schema(choice.discriminators), "anyOf": branches}
+                return {**_render_properties(choice.discriminators), "anyOf": branches}
             return branches[0] if len(branches) == 1 else {"anyOf": branches}
         case Alias(kind=kind):
-            return _kind_schema(kind)
+            return _render_kind(kind)
 
 
-def _object_schema(
+def _render_object(
     types: Mapping[str, Type], object_type: ObjectType, version: str
 ) -> dict[str, Any]:
-    schema = _properties_schema(properties_of(types, object_type, version).values())
+    schema = _render_properties(properties_of(types, object_type, version).values())
     if object_type.closed:
         schema["additionalProperties"] = False
     return schema
 
 
-def _properties_schema(properties: Collection[Property]) -> dict[str, Any]:
+def _render_properties(properties: Collection[Property]) -> dict[str, Any]:
     schema: dict[str, Any] = {"type": "object"}
-    schemas = {property_.name: _kind_schema(property_.kind) for property_ in properties}
+    schemas = {property_.name: _render_kind(property_.kind) for property_ in properties}
     if schemas:
         schema["properties"] = schemas
     required = [property_.name for property_ in properties if property_.required]
@@ -103,7 +103,7 @@ def _properties_schema(properties: Collection[Property]) -> dict[str, Any]:
     return schema
 
 
-def _kind_schema(kind: Kind) -> dict[str, Any]:
+def _render_kind(kind: Kind) -> dict[str, Any]:
     match kind:
         case Plain(schema):
             return dict(schema)
@@ -111,19 +111,19 @@ def _kind_schema(kind: Kind) -> dict[str, Any]:
             return {"$ref": f"#/$defs/{name}"}
         case ListOf(item, max_items):
             bound = {} if max_items is None else {"maxItems": max_items}
-            return {"type": "array", "items": _kind_schema(item), **bound}
+            return {"type": "array", "items": _render_kind(item), **bound}
         case MapOf(value):
-            return {"type": "object", "additionalProperties": _kind_schema(value)}
+            return {"type": "object", "additionalProperties": _render_kind(value)}
         case OneOf(kinds):
-            return {"anyOf": [_kind_schema(branch) for branch in kinds]}
+            return {"anyOf": [_render_kind(branch) for branch in kinds]}
 
 
-def _references(types: Mapping[str, Type], name: str, version: str) -> Iterator[str]:
+def _list_references(types: Mapping[str, Type], name: str, version: str) -> Iterator[str]:
     """Yield the names of the types that the type *name* refers to directly."""
-    match _type(types, name, version):
+    match _get_type(types, name, version):
         case ObjectType() as object_type:
             for property_ in properties_of(types, object_type, version).values():
-                yield from _kind_references(property_.kind)
+                yield from _list_kind_references(property_.kind)
         case Choice(alternatives=alternatives):
             yield from (
                 alternative.name
@@ -131,22 +131,22 @@ def _references(types: Mapping[str, Type], name: str, version: str) -> Iterator[
                 if alternative.since <= version <= alternative.until
             )
         case Alias(kind=kind):
-            yield from _kind_references(kind)
+            yield from _list_kind_references(kind)
 
 
-def _kind_references(kind: Kind) -> Iterator[str]:
+def _list_kind_references(kind: Kind) -> Iterator[str]:
     match kind:
         case Plain():
             pass
         case Ref(name):
             yield name
         case ListOf(item):
-            yield from _kind_references(item)
+            yield from _list_kind_references(item)
         case MapOf(value):
-            yield from _kind_references(value)
+            yield from _list_kind_references(value)
         case OneOf(kinds):
             for branch in kinds:
-                yield from _kind_references(branch)
+                yield from _list_kind_references(branch)
 
 
 _ALL: tuple[Type, ...] = (
@@ -161,4 +161,5 @@ _ALL: tuple[Type, ...] = (
 
 TYPES: Mapping[str, Type] = MappingProxyType({type_.name: type_ for type_ in _ALL})
 """All types by name."""
+# Decision 0023: tables of our own, validated by the engines for payloads.
 assert len(TYPES) == len(_ALL)

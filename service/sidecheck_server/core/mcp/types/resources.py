@@ -1,7 +1,7 @@
 """Types of content blocks, resources, roots, prompts and completion."""
 
 from sidecheck_server.core.mcp.context import FIRST_STATELESS, LAST_HANDSHAKE
-from sidecheck_server.core.mcp.types.base import described, meta
+from sidecheck_server.core.mcp.types.base import description, meta
 from sidecheck_server.core.mcp.types.model import (
     BOOLEAN,
     INTEGER,
@@ -96,7 +96,7 @@ _RESOURCES: tuple[Type, ...] = (
         "Resource",
         (
             required("uri", URI),
-            described(),
+            description(),
             optional("mimeType", STRING),
             optional("size", INTEGER),
             _ANNOTATED,
@@ -108,7 +108,7 @@ _RESOURCES: tuple[Type, ...] = (
         "ResourceTemplate",
         (
             required("uriTemplate", Plain({"type": "string", "format": "uri-template"})),
-            described(),
+            description(),
             optional("mimeType", STRING),
             _ANNOTATED,
             meta(),
@@ -149,7 +149,7 @@ _ROOTS: tuple[Type, ...] = (
         "ListRootsRequestParams",
         (
             optional("_meta", Ref("RequestMetaObject"), until=_HANDSHAKE),
-            # No longer a request of its own, but a part of a result.
+            # In these versions the request is part of a result, not a message.
             optional("_meta", Ref("MetaObject"), _DISCOVERY),
         ),
     ),
@@ -166,12 +166,12 @@ _ROOTS: tuple[Type, ...] = (
 _PROMPTS: tuple[Type, ...] = (
     ObjectType(
         "PromptArgument",
-        (described(), optional("required", BOOLEAN)),
+        (description(), optional("required", BOOLEAN)),
         bases=("BaseMetadata",),
     ),
     ObjectType(
         "Prompt",
-        (described(), optional("arguments", ListOf(Ref("PromptArgument"))), meta()),
+        (description(), optional("arguments", ListOf(Ref("PromptArgument"))), meta()),
         bases=("BaseMetadata", "Icons"),
     ),
     ObjectType(
@@ -189,7 +189,7 @@ _PROMPTS: tuple[Type, ...] = (
     ),
     ObjectType(
         "GetPromptResult",
-        (described(), required("messages", ListOf(Ref("PromptMessage")))),
+        (description(), required("messages", ListOf(Ref("PromptMessage")))),
         bases=("Result",),
     ),
 )

@@ -1,10 +1,10 @@
 """Types of tool definitions, calls and results, and of tasks.
 
-Tasks are those of the protocol (2025-11-25) and of the extension (since 2026-07-28).
+The protocol has tasks in 2025-11-25, and an extension has them since 2026-07-28.
 """
 
 from sidecheck_server.core.mcp.context import FIRST_STATELESS, LAST_HANDSHAKE
-from sidecheck_server.core.mcp.types.base import described, meta
+from sidecheck_server.core.mcp.types.base import description, meta
 from sidecheck_server.core.mcp.types.model import (
     ANY,
     BOOLEAN,
@@ -29,7 +29,7 @@ __all__ = ["TASK_TYPES", "TOOL_TYPES"]
 
 _HANDSHAKE, _DISCOVERY = LAST_HANDSHAKE, FIRST_STATELESS
 
-# The properties of a schema that were published until any JSON Schema was allowed.
+# Keywords of tool schemas in the published types.
 _SCHEMA_PROPERTIES: tuple[Property, ...] = (
     optional("$schema", STRING, "2025-11-25"),
     optional("properties", MapOf(OBJECT), until=_HANDSHAKE),
@@ -64,7 +64,7 @@ _DEFINITIONS: tuple[Type, ...] = (
     ObjectType(
         "Tool",
         (
-            described(),
+            description(),
             required("inputSchema", Ref("ToolInputSchema")),
             optional("outputSchema", Ref("ToolOutputSchema"), "2025-06-18"),
             optional("annotations", Ref("ToolAnnotations"), "2025-03-26"),
@@ -73,7 +73,7 @@ _DEFINITIONS: tuple[Type, ...] = (
         ),
         bases=("BaseMetadata", "Icons"),
     ),
-    # Not part of the protocol: a definition whose output schema is not adapted to a version.
+    # Not part of the protocol: a canonical definition, whose output schema may have any root.
     ObjectType("CanonicalOutputSchema", since="2025-06-18"),
     ObjectType(
         "CanonicalTool",
@@ -105,7 +105,7 @@ _CALLS: tuple[Type, ...] = (
     ),
 )
 
-# Not part of the protocol: the text profile of results, equal in all versions.
+# Not part of the protocol: the text profile of results, the same in all versions.
 _TEXT: tuple[Type, ...] = (
     ObjectType(
         "TextItem", (required("type", constant("text")), required("text", STRING)), closed=True
@@ -128,28 +128,28 @@ _TASK_ID = required("taskId", STRING)
 _DURATION = Plain({"type": ["integer", "null"]})
 
 
-def _of_protocol(name: str, *fields: Property, bases: tuple[str, ...] = ()) -> ObjectType:
+def _protocol_type(name: str, *fields: Property, bases: tuple[str, ...] = ()) -> ObjectType:
     return ObjectType(name, fields, bases, since=_TASKS, until=_TASKS)
 
 
-def _of_extension(name: str, *fields: Property, bases: tuple[str, ...] = ()) -> ObjectType:
+def _extension_type(name: str, *fields: Property, bases: tuple[str, ...] = ()) -> ObjectType:
     return ObjectType(name, fields, bases, since=_EXTENSION)
 
 
-def _of_both(name: str, *fields: Property, bases: tuple[str, ...] = ()) -> ObjectType:
+def _shared_type(name: str, *fields: Property, bases: tuple[str, ...] = ()) -> ObjectType:
     return ObjectType(name, fields, bases, since=_TASKS)
 
 
-# The extension has its types in SEP-2663 alone, without a JSON Schema.
+# SEP-2663 defines the types of the extension, without a JSON Schema.
 TASK_TYPES: tuple[Type, ...] = (
     Alias(
         "TaskStatus",
         one_of_values(("working", "input_required", "completed", "failed", "cancelled")),
         since=_TASKS,
     ),
-    _of_protocol("TaskMetadata", optional("ttl", INTEGER)),
-    _of_protocol("RelatedTaskMetadata", _TASK_ID),
-    _of_both(
+    _protocol_type("TaskMetadata", optional("ttl", INTEGER)),
+    _protocol_type("RelatedTaskMetadata", _TASK_ID),
+    _shared_type(
         "Task",
         _TASK_ID,
         required("status", Ref("TaskStatus")),
@@ -161,23 +161,23 @@ TASK_TYPES: tuple[Type, ...] = (
         required("ttlMs", _DURATION, _EXTENSION),
         optional("pollIntervalMs", INTEGER, _EXTENSION),
     ),
-    _of_protocol(
+    _protocol_type(
         "TaskAugmentedRequestParams",
         optional("task", Ref("TaskMetadata")),
         bases=("RequestParams",),
     ),
     # Of the extension: a task in the result that creates it.
-    _of_extension("CreatedTask", bases=("Task",)),
-    # Of the extension: a task with what its status adds; rules demand what belongs to it.
-    _of_extension(
+    _extension_type("CreatedTask", bases=("Task",)),
+    # Of the extension: a task with the properties of its status; rules require the right ones.
+    _extension_type(
         "DetailedTask",
         optional("inputRequests", Ref("InputRequests")),
         optional("result", Ref("TaskCallResult")),
         optional("error", Ref("Error")),
         bases=("Task",),
     ),
-    # The result of a call inside a task: its `resultType` may be missing, as in the examples.
-    _of_extension(
+    # The result of a call in a task; the examples of SEP-2663 have it without `resultType`.
+    _extension_type(
         "TaskCallResult",
         required("content", ListOf(Ref("ContentBlock"))),
         optional("structuredContent", ANY),
@@ -185,28 +185,30 @@ TASK_TYPES: tuple[Type, ...] = (
         optional("resultType", STRING),
         optional("_meta", Ref("ResultMetaObject")),
     ),
-    _of_both(
+    _shared_type(
         "CreateTaskResult",
         required("task", Ref("Task"), until=_TASKS),
         bases=("Result", "CreatedTask"),
     ),
-    _of_both("GetTaskRequestParams", _TASK_ID, bases=("RequestParams",)),
-    _of_protocol("GetTaskPayloadRequestParams", _TASK_ID, bases=("RequestParams",)),
-    _of_protocol("GetTaskPayloadResult", bases=("Result",)),
-    _of_both("GetTaskResult", bases=("Result", "Task", "DetailedTask")),
-    _of_both("CancelTaskRequestParams", _TASK_ID, bases=("RequestParams",)),
-    _of_extension(
+    _shared_type("GetTaskRequestParams", _TASK_ID, bases=("RequestParams",)),
+    _protocol_type("GetTaskPayloadRequestParams", _TASK_ID, bases=("RequestParams",)),
+    _protocol_type("GetTaskPayloadResult", bases=("Result",)),
+    _shared_type("GetTaskResult", bases=("Result", "Task", "DetailedTask")),
+    _shared_type("CancelTaskRequestParams", _TASK_ID, bases=("RequestParams",)),
+    _extension_type(
         "UpdateTaskRequestParams",
         _TASK_ID,
         required("inputResponses", Ref("InputResponses")),
         bases=("RequestParams",),
     ),
-    _of_protocol("CancelTaskResult", bases=("Result", "Task")),
+    _protocol_type("CancelTaskResult", bases=("Result", "Task")),
     # Of the extension: the empty result of tasks/update and tasks/cancel.
-    _of_extension("TaskAcknowledgement", bases=("Result",)),
-    _of_protocol(
+    _extension_type("TaskAcknowledgement", bases=("Result",)),
+    _protocol_type(
         "ListTasksResult", required("tasks", ListOf(Ref("Task"))), bases=("PaginatedResult",)
     ),
-    _of_both("TaskStatusNotificationParams", bases=("NotificationParams", "Task", "DetailedTask")),
+    _shared_type(
+        "TaskStatusNotificationParams", bases=("NotificationParams", "Task", "DetailedTask")
+    ),
 )
 """Tasks."""

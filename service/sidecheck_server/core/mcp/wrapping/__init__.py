@@ -1,5 +1,5 @@
 """Adapts tool definitions and output schemas to protocol versions.
 
-Versions before 2026-07-28 demand output schemas and structured content that are objects;
-other output schemas are wrapped in an object with one property.
+Versions before 2026-07-28 require structured content to be an object. For these versions, an
+output schema of other values is wrapped in an object schema with one property.
 """

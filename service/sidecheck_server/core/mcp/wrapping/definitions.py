@@ -25,16 +25,16 @@ _PROPERTIES = msgspec.json.Decoder(dict[str, msgspec.Raw])
 class AdaptedTool:
     """A tool definition in the form for a protocol version."""
 
-    #: JSON text; that of `read_tool` if nothing had to change.
+    #: JSON text; the text of `read_tool` if the version requires no change.
     json: bytes
     #: The adapted output schema, or None if the tool or the version has none.
     output: AdaptedSchema | None
-    #: Properties that the version does not have, in their order.
+    #: Removed properties, which the version does not have, in their order.
     dropped_properties: tuple[str, ...] = ()
 
     @property
     def wraps_output(self) -> bool:
-        """Whether the output schema was wrapped, or unwrapped."""
+        """Whether adapting wrapped or unwrapped the output schema."""
         output = self.output
         return output is not None and (output.wraps_content or bool(output.unwrapped_property))
 
@@ -44,11 +44,11 @@ class AdaptedTool:
         return "" if self.output is None else self.output.wrapped_property
 
 
+# Decision 0039: one canonical definition; adapting is a pure function of it and the version.
 def adapt_tool(text: bytes, version: str, limits: Limits) -> AdaptedTool:
     """Return the tool definition *text* in the form for *version*.
 
-    Properties that no version has are kept. The order and the texts of what is kept do not
-    change.
+    Properties that no version defines stay. Unchanged properties keep their order and text.
 
     Raises:
         RequestError: INVALID_TOOL, also for a wrap marker that contradicts the schema;
@@ -57,16 +57,16 @@ def adapt_tool(text: bytes, version: str, limits: Limits) -> AdaptedTool:
     definition = read_tool(text, (), limits)
     text = definition.json
     properties = _PROPERTIES.decode(text)
-    dropped = tuple(name for name in properties if name in _properties_of_others(version))
-    output, changed = None, False
+    dropped = tuple(name for name in properties if name in _find_missing_properties(version))
+    output, has_changed = None, False
     if definition.output is not None and _OUTPUT not in dropped:
         schema: dict[str, Any] = read_json(definition.output.json)
         output = adapted_output_schema(schema, version, limits)
-        changed = output.schema is not schema
-    if not (dropped or changed):
+        has_changed = output.schema is not schema
+    if not (dropped or has_changed):
         return AdaptedTool(text, output)
     adapted: dict[str, Any] = {name: properties[name] for name in properties if name not in dropped}
-    if output is not None and changed:
+    if output is not None and has_changed:
         adapted[_OUTPUT] = output.schema
     return AdaptedTool(encode_json(adapted), output, dropped)
 
@@ -84,15 +84,15 @@ def adapted_output_schema(schema: dict[str, Any], version: str, limits: Limits) 
         raise limit_exceeded_error("steps", limits.steps, message) from None
 
 
-@lru_cache(maxsize=16)  # more than there are versions
-def _properties_of_others(version: str) -> frozenset[str]:
-    """Return the properties of a tool that other versions have, and *version* has not."""
-    by_version = {other: _tool_properties(other) for other in VERSIONS}
+@lru_cache(maxsize=16)  # exceeds the number of versions
+def _find_missing_properties(version: str) -> frozenset[str]:
+    """Return the properties of a tool that other versions have and *version* lacks."""
+    by_version = {candidate: _list_tool_properties(candidate) for candidate in VERSIONS}
     names = frozenset().union(*(properties.keys() for properties in by_version.values()))
     return names - by_version[version].keys()
 
 
-def _tool_properties(version: str) -> Mapping[str, Any]:
+def _list_tool_properties(version: str) -> Mapping[str, Any]:
     tool = TYPES["Tool"]
     assert isinstance(tool, ObjectType)
     return properties_of(TYPES, tool, version)

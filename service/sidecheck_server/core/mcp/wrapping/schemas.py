@@ -1,14 +1,14 @@
 """Wraps and unwraps output schemas for protocol versions.
 
 Until 2025-11-25 an output schema has ``type: object`` at its root and structured content is
-an object; since 2026-07-28 both are unrestricted (SEP-2106). For the earlier versions a
-schema of anything else is wrapped in an object with the value as its one property. The
-schema alone decides which values are wrapped: an empty list is wrapped like a full one.
+an object; since 2026-07-28 both are unrestricted (SEP-2106). For the earlier versions, a
+schema of other values is wrapped in an object schema with one property for the value. The
+schema alone decides this, whatever the value: an empty list is wrapped like any list.
 
-A wrapped schema moves in its document, and the references to it are rewritten, of which only
-the start changes: escapes stay as they are. The contents of ``const``, ``examples`` and unknown
-keywords are data, unless a reference leads there. A subschema with a URI of its own is
-unchanged: references in it are relative to itself (2020-12 core, section 8.2.1).
+Wrapping moves the schema within its document, so the start of each reference to it is
+rewritten; escapes stay unchanged. Contents of ``const``, ``examples`` and unknown keywords are
+data, unless a reference leads there. A subschema with its own URI stays unchanged, since its
+references are relative to that URI (2020-12 core, section 8.2.1).
 """
 
 from collections.abc import Callable, Iterator
@@ -40,7 +40,7 @@ __all__ = [
 #: Subschemas of a resource, by identity.
 _ResourceSchemas = dict[int, dict[str, Any]]
 
-# Steps.
+# Steps per element.
 _SUBSCHEMA = 60
 _PROPERTY = 4
 _VALUE = 4
@@ -48,16 +48,16 @@ _VALUE = 4
 _POINTER_KEYWORDS = ("$ref", "$dynamicRef")
 
 _MAX_REFERENCES = 32
-"""References that are followed to find the type of a root; pydantic writes one."""
+"""Number of references that are followed to find the type of a root; pydantic writes one."""
 
 _DEFINITIONS = ("$defs", "definitions")
 _SCHEMA_STEPS = 40
 
 _UNQUOTED = "/~!$&'()*+,;=:@-._?"
-"""Characters of a fragment beside letters and digits (RFC 3986, section 3.5)."""
+"""Punctuation that a fragment may have unescaped (RFC 3986, section 3.5)."""
 
-_OWN_URI = "urn:x-dedalus-box:"
-"""Prefix of the URI of a wrapped schema that has to be a resource."""
+_WRAPPED_URI = "urn:x-dedalus-box:"
+"""Prefix of the ``$id`` that makes a wrapped schema a resource."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,25 +67,25 @@ class AdaptedSchema:
     schema: dict[str, Any]
     #: Property of structured content that holds the value, or "" if it is not wrapped.
     wrapped_property: str = ""
-    #: Whether the schema was already wrapped before.
+    #: Whether the canonical schema was wrapped already.
     was_wrapped: bool = False
-    #: Property that held the value before the schema was unwrapped, or "".
+    #: Property of the value in the canonical schema if adapting unwrapped it, or "".
     unwrapped_property: str = ""
 
     @property
     def wraps_content(self) -> bool:
-        """Whether content of the schema has to be wrapped, which was not wrapped before."""
+        """Whether content must be wrapped to match, because adapting wrapped the schema."""
         return bool(self.wrapped_property) and not self.was_wrapped
 
 
 def adapt_schema(schema: dict[str, Any], version: str, budget: Budget) -> AdaptedSchema:
-    """Return *schema* in the form for *version*; the same object if nothing has to change.
+    """Return *schema* in the form for *version*; the same object if it is unchanged.
 
-    For versions without output schemas it does not change. A wrapped schema that cannot be
+    Versions without output schemas require no change. A wrapped schema that cannot be
     unwrapped stays wrapped, which is valid in every version.
 
     Raises:
-        RequestError: INVALID_TOOL if it is marked as wrapped and is not.
+        RequestError: INVALID_TOOL if its marker contradicts it.
         Exhausted: *budget* is spent.
     """
     name = wrapped_property_of(schema)
@@ -93,18 +93,18 @@ def adapt_schema(schema: dict[str, Any], version: str, budget: Budget) -> Adapte
         return AdaptedSchema(schema)
     if name:
         if requires_object_output(version):
-            return AdaptedSchema(_with_object_type(schema), wrapped_property=name, was_wrapped=True)
+            return AdaptedSchema(_add_object_type(schema), wrapped_property=name, was_wrapped=True)
         unwrapped = unwrap_schema(schema, budget)
         if unwrapped is None:
             return AdaptedSchema(schema, wrapped_property=name, was_wrapped=True)
         return AdaptedSchema(unwrapped, unwrapped_property=name)
     if needs_wrapping(schema, version, budget):
         return AdaptedSchema(wrap_schema(schema, budget), wrapped_property=WRAPPED_PROPERTY)
-    return AdaptedSchema(_with_object_type(schema) if requires_object_output(version) else schema)
+    return AdaptedSchema(_add_object_type(schema) if requires_object_output(version) else schema)
 
 
-def _with_object_type(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return *schema*, which admits only objects, with that type at its root."""
+def _add_object_type(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return *schema*, which accepts only objects, with ``type: object`` at its root."""
     if schema.get("type") == "object":
         return schema
     return {**schema, "type": "object"} if "type" in schema else {"type": "object", **schema}
@@ -120,9 +120,9 @@ def needs_wrapping(schema: dict[str, Any], version: str, budget: Budget) -> bool
 
 
 def root_is_object(schema: dict[str, Any], budget: Budget) -> bool:
-    """Return whether the root of *schema* declares that it admits only objects.
+    """Return whether the root of *schema* declares that it accepts only objects.
 
-    It does so by ``type``, directly or through ``allOf`` and up to 32 local references.
+    The declaration is ``type``, directly or through ``allOf`` and up to 32 local references.
     ``properties`` alone does not restrict the type.
 
     Raises:
@@ -133,31 +133,31 @@ def root_is_object(schema: dict[str, Any], budget: Budget) -> bool:
     pending: list[Any] = [schema]
     references = 0
     while pending:
-        here = pending.pop()
-        if not isinstance(here, dict) or id(here) in seen:
+        subschema = pending.pop()
+        if not isinstance(subschema, dict) or id(subschema) in seen:
             continue
-        seen.add(id(here))
+        seen.add(id(subschema))
         spend(budget, _SCHEMA_STEPS)
-        is_reference = isinstance(here.get("$ref"), str)
-        # Before 2019-09 the keywords beside a reference have no effect.
+        is_reference = isinstance(subschema.get("$ref"), str)
+        # Before 2019-09, "$ref" disables its sibling keywords.
         if not (is_reference and draft.value <= Draft.DRAFT_07.value):
-            if here.get("type") in ("object", ["object"]):
+            if subschema.get("type") in ("object", ["object"]):
                 return True
-            branches = here.get("allOf")
+            branches = subschema.get("allOf")
             if isinstance(branches, list):
                 spend(budget, len(branches))
                 pending.extend(branch for branch in branches if not is_resource(branch, draft))
         references += is_reference
         if is_reference and references <= _MAX_REFERENCES and not is_resource(schema, draft):
-            pending.append(_resolve_pointer(here["$ref"], schema, draft, budget))
+            pending.append(_resolve_pointer(subschema["$ref"], schema, draft, budget))
     return False
 
 
 def wrap_schema(schema: dict[str, Any], budget: Budget) -> dict[str, Any]:
-    """Return *schema* wrapped in an object with one property.
+    """Return *schema* wrapped in an object schema with one property.
 
-    ``$schema`` moves to the wrapper. So do the definitions, if all pointers of the schema
-    lead to them; otherwise the pointers are rewritten.
+    ``$schema`` moves to the wrapper. The definitions move too if all pointers of the schema
+    lead to definitions; otherwise the pointers are rewritten.
 
     Raises:
         Exhausted: *budget* is spent.
@@ -168,15 +168,15 @@ def wrap_schema(schema: dict[str, Any], budget: Budget) -> dict[str, Any]:
         dialect["$schema"] = schema["$schema"]
     definitions: dict[str, Any] = {}
     if not is_resource(schema, draft):
-        schemas = _resource_schemas(schema, draft, budget)
+        schemas = _collect_schemas(schema, draft, budget)
         if _has_recursive_root(schema, schemas, draft):
-            # $recursiveRef leads only to roots of resources.
-            value = {"$id": _OWN_URI + digest_of(schema).removeprefix("sha256:"), **value}
+            # $recursiveRef targets only the root of a resource.
+            value = {"$id": _WRAPPED_URI + digest_of(schema).removeprefix("sha256:"), **value}
         else:
             if _refers_only_to_definitions(schemas, draft):
                 definitions = {name: value.pop(name) for name in _DEFINITIONS if name in value}
             else:
-                value = _rewrite_references(schema, schemas, draft, _into_wrapper, budget)
+                value = _rewrite_references(schema, schemas, draft, _move_into_wrapper, budget)
             value.pop("$schema", None)
     return {
         **dialect,
@@ -188,14 +188,17 @@ def wrap_schema(schema: dict[str, Any], budget: Budget) -> dict[str, Any]:
     }
 
 
-def _into_wrapper(reference: str) -> str:
-    if _pointer_of(reference) is None:
+def _move_into_wrapper(reference: str) -> str:
+    if _decode_pointer(reference) is None:
         return reference
     return f"#/properties/{WRAPPED_PROPERTY}{reference[1:]}"
 
 
 def _has_recursive_root(schema: dict[str, Any], schemas: _ResourceSchemas, draft: Draft) -> bool:
-    """Return whether ``$recursiveRef`` may lead to the root of *schema* (2019-09, 8.2.4.2)."""
+    """Return whether ``$recursiveRef`` may target the root of *schema*.
+
+    Source: 2019-09 core, section 8.2.4.2.
+    """
     return draft is Draft.DRAFT_2019_09 and (
         schema.get("$recursiveAnchor") is True
         or any("$recursiveRef" in subschema for subschema in schemas.values())
@@ -204,14 +207,14 @@ def _has_recursive_root(schema: dict[str, Any], schemas: _ResourceSchemas, draft
 
 def _refers_only_to_definitions(schemas: _ResourceSchemas, draft: Draft) -> bool:
     pointers = (
-        _pointer_of(reference)
+        _decode_pointer(reference)
         for schema in schemas.values()
-        for _, reference in _references_in(schema, draft)
+        for _, reference in _list_references(schema, draft)
     )
-    return all(pointer is None or _is_of_definitions(pointer) for pointer in pointers)
+    return all(pointer is None or _leads_to_definition(pointer) for pointer in pointers)
 
 
-def _is_of_definitions(pointer: str) -> bool:
+def _leads_to_definition(pointer: str) -> bool:
     return pointer.startswith(tuple(f"/{name}/" for name in _DEFINITIONS))
 
 
@@ -221,7 +224,7 @@ def unwrap_schema(schema: dict[str, Any], budget: Budget) -> dict[str, Any] | No
     None if it is not marked as wrapped, or if the wrapped schema depends on the wrapper.
 
     Raises:
-        RequestError: INVALID_TOOL if it is marked as wrapped and is not.
+        RequestError: INVALID_TOOL if its marker contradicts it.
         Exhausted: *budget* is spent.
     """
     name = wrapped_property_of(schema)
@@ -232,7 +235,7 @@ def unwrap_schema(schema: dict[str, Any], budget: Budget) -> dict[str, Any] | No
 
 
 class _DependsOnWrapperError(Exception):
-    """The wrapped schema refers to its wrapper, or its definitions differ from the wrapper's."""
+    """The wrapped schema refers to its wrapper, or has conflicting definitions."""
 
 
 def _unwrap(schema: dict[str, Any], name: str, budget: Budget) -> dict[str, Any]:
@@ -243,25 +246,25 @@ def _unwrap(schema: dict[str, Any], name: str, budget: Budget) -> dict[str, Any]
         return {} if value else {"not": {}}
     if is_resource(value, draft):
         uri = value.get("$id")
-        if isinstance(uri, str) and uri.startswith(_OWN_URI):
+        if isinstance(uri, str) and uri.startswith(_WRAPPED_URI):
             return {keyword: item for keyword, item in value.items() if keyword != "$id"}
-        return _with_dialect_of(schema, value)
-    schemas = _resource_schemas(schema, draft, budget)
+        return _add_dialect(schema, value)
+    schemas = _collect_schemas(schema, draft, budget)
 
-    def out_of_wrapper(reference: str) -> str:
-        return _out_of_wrapper(reference, name)
+    def rewrite(reference: str) -> str:
+        return _move_out_of_wrapper(reference, name)
 
-    unwrapped = _rewrite_references(value, schemas, draft, out_of_wrapper, budget)
+    unwrapped = _rewrite_references(value, schemas, draft, rewrite, budget)
     for keyword in _DEFINITIONS:
         if isinstance(schema.get(keyword), dict):
-            outer = _rewrite_references(schema[keyword], schemas, draft, out_of_wrapper, budget)
+            outer = _rewrite_references(schema[keyword], schemas, draft, rewrite, budget)
             unwrapped[keyword] = _merge_definitions(unwrapped.get(keyword, {}), outer)
-    return _with_dialect_of(schema, unwrapped)
+    return _add_dialect(schema, unwrapped)
 
 
-def _out_of_wrapper(reference: str, name: str) -> str:
-    pointer = _pointer_of(reference)
-    if pointer is None or _is_of_definitions(pointer):
+def _move_out_of_wrapper(reference: str, name: str) -> str:
+    pointer = _decode_pointer(reference)
+    if pointer is None or _leads_to_definition(pointer):
         return reference
     start = as_pointer(("properties", name))
     if pointer == start or pointer.startswith(f"{start}/"):
@@ -282,17 +285,17 @@ def _merge_definitions(inner: Any, outer: dict[str, Any]) -> dict[str, Any]:
     return {**inner, **outer}
 
 
-def _with_dialect_of(wrapper: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+def _add_dialect(wrapper: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
     """Return *schema* with the ``$schema`` of its *wrapper*."""
     if "$schema" in schema or "$schema" not in wrapper:
         return schema
     return {"$schema": wrapper["$schema"], **schema}
 
 
-def _resource_schemas(root: dict[str, Any], draft: Draft, budget: Budget) -> _ResourceSchemas:
-    """Return *root* and the subschemas of the same resource.
+def _collect_schemas(root: dict[str, Any], draft: Draft, budget: Budget) -> _ResourceSchemas:
+    """Return *root* and the subschemas of the same resource, by identity.
 
-    They are where the draft has subschemas and where references of the resource lead.
+    Subschemas are the values of the draft's applicators and the targets of references.
 
     Raises:
         Exhausted: *budget* is spent.
@@ -308,23 +311,23 @@ def _resource_schemas(root: dict[str, Any], draft: Draft, budget: Budget) -> _Re
         spend(budget, _SUBSCHEMA + _PROPERTY * len(schema))
         schemas[id(schema)] = schema
         pending.extend(inner for _, inner in subschemas(schema, draft))
-        for _, reference in _references_in(schema, draft):
+        for _, reference in _list_references(schema, draft):
             pending.append(_resolve_pointer(reference, root, draft, budget))
     return schemas
 
 
-def _references_in(schema: dict[str, Any], draft: Draft) -> Iterator[tuple[str, str]]:
-    """Yield the keywords of *schema* itself that may hold a pointer, with their references."""
+def _list_references(schema: dict[str, Any], draft: Draft) -> Iterator[tuple[str, str]]:
+    """Yield each reference keyword at the root of *schema*, with its value."""
     for keyword in _POINTER_KEYWORDS:
         reference = schema.get(keyword)
         if isinstance(reference, str) and keyword in KEYWORDS[draft]:
             yield keyword, reference
 
 
-def _pointer_of(reference: str) -> str | None:
+def _decode_pointer(reference: str) -> str | None:
     """Return the JSON Pointer of *reference*, percent-decoded.
 
-    None if it is another reference: an anchor, or the URI of another resource.
+    None if *reference* is an anchor or the URI of another resource.
     """
     if reference and not reference.startswith("#"):
         return None
@@ -335,26 +338,26 @@ def _pointer_of(reference: str) -> str | None:
 def _resolve_pointer(reference: str, root: dict[str, Any], draft: Draft, budget: Budget) -> Any:
     """Return the target of the pointer *reference* in *root*, or None.
 
-    None too if the path leads through another resource.
+    None also if the path leads through another resource.
 
     Raises:
         Exhausted: *budget* is spent.
     """
-    pointer = _pointer_of(reference)
+    pointer = _decode_pointer(reference)
     if pointer is None:
         return None
     spend(budget, _SUBSCHEMA + len(pointer))
-    here: Any = root
+    target: Any = root
     for step in pointer_steps(pointer):
-        if isinstance(here, dict) and step in here:
-            here = here[step]
-        elif isinstance(here, list) and step.isdecimal() and step.isascii() and len(step) < 9:
-            here = here[int(step)] if int(step) < len(here) else None
+        if isinstance(target, dict) and step in target:
+            target = target[step]
+        elif isinstance(target, list) and step.isdecimal() and step.isascii() and len(step) < 9:
+            target = target[int(step)] if int(step) < len(target) else None
         else:
             return None
-        if is_resource(here, draft):
+        if is_resource(target, draft):
             return None
-    return here
+    return target
 
 
 def _rewrite_references(
@@ -364,7 +367,7 @@ def _rewrite_references(
     rewrite: Callable[[str], str],
     budget: Budget,
 ) -> Any:
-    """Return *value* with *rewrite* applied to each reference of the schemas in *schemas*.
+    """Return a copy of *value* with *rewrite* applied to each reference in *schemas*.
 
     The caller bounds the nesting of *value*.
 
@@ -381,6 +384,6 @@ def _rewrite_references(
         for name, item in value.items()
     }
     if id(value) in schemas:
-        for keyword, reference in _references_in(value, draft):
+        for keyword, reference in _list_references(value, draft):
             copy[keyword] = rewrite(reference)
     return copy
