@@ -22,7 +22,7 @@ from sidecheck_server.core.mcp.name_grammars import ANTHROPIC
 __all__ = ["MESSAGES", "STRICT", "STRICT_LIMITS"]
 
 STRICT = Subset(
-    # allOf is accepted unless it has references; it is rare, and left out.
+    # The API accepts allOf without references; it is rare, so conversion does not use it.
     keywords=frozenset(
         {
             "additionalProperties",
