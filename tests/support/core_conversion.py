@@ -41,7 +41,8 @@ def read(schema: Any, documents: Mapping[str, Any] | None = None) -> tuple[Schem
 def reported(log: LossLog) -> list[LossSummary]:
     """Return the losses in *log*, in short."""
     return [
-        (loss.pointer, loss.keyword, str(loss.action), str(loss.effect)) for loss in log.sort_losses()
+        (loss.pointer, loss.keyword, str(loss.action), str(loss.effect))
+        for loss in log.sort_losses()
     ]
 
 

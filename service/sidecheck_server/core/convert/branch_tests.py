@@ -81,11 +81,11 @@ class BranchMatcher:
                 json_equal(constant, value[name]) for constant in constants
             ):
                 return False
-        only = test.get("only")
-        if only is None:
+        allowed_names = test.get("only")
+        if allowed_names is None:
             return True
         spend(self._budget, _ITEM * len(value))
-        return len(value) <= len(only) and value.keys() <= self.name_set(only)
+        return len(value) <= len(allowed_names) and value.keys() <= self.name_set(allowed_names)
 
 
 _MAX_TEXT = 32 << 10
@@ -127,7 +127,7 @@ class BranchTestBuilder:
             ]
             self._add(test, "constants", visitor.constant_properties(nodes))
             self._add(test, "required", _required(nodes))
-            self._add(test, "only", _only(nodes))
+            self._add(test, "only", _allowed_names(nodes))
         self._visits_left -= before - visitor.left
         return test
 
@@ -274,7 +274,7 @@ def _required(nodes: list[SchemaNode]) -> list[str]:
     return list(dict.fromkeys(name for node in nodes for name in node.keywords.get("required", ())))
 
 
-def _only(nodes: list[SchemaNode]) -> list[str] | None:
+def _allowed_names(nodes: list[SchemaNode]) -> list[str] | None:
     """Return all properties that objects can have, or None if they are unknown."""
     for node in nodes:
         others = node.keywords.get("additionalProperties")

@@ -354,7 +354,7 @@ def _translate_dependency(
         return
     node = translation.child(requirement, keyword, name)
     schemas = keywords.setdefault("dependentSchemas", {})
-    # `dependencies` may stand beside the keywords that replaced it.
+    # `dependencies` may occur together with the keywords that replaced it.
     if name in schemas:
         node = SchemaNode(node.path, {"allOf": [schemas[name], node]})
     schemas[name] = node

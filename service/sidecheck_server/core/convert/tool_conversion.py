@@ -321,6 +321,7 @@ def _read_metadata(
     output = None
     if options.include_output_schema and provider.accepts_output_schema and "outputSchema" in tool:
         schema: Any = decode_tool(bytes(tool["outputSchema"]), limits)
+        # Decision 0039: an adapted schema is derived from the one canonical definition.
         if options.protocol_version:
             schema = adapted_output_schema(schema, options.protocol_version, limits).schema
         output = encode_json(schema)

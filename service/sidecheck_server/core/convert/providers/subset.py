@@ -47,9 +47,9 @@ class References(Enum):
 class Patterns(Enum):
     """Regular expressions that ``pattern`` and ``patternProperties`` may contain."""
 
-    #: Those that Python's ``re`` compiles.
+    #: Patterns that Python's ``re`` compiles.
     PYTHON = "python"
-    #: Those that also have no look-around, back-references and word boundaries.
+    #: Patterns that also have no look-around, back-references or word boundaries.
     REGULAR = "regular"
 
 

@@ -176,20 +176,20 @@ def _remove_all_of(node: SchemaNode, context: TransformContext) -> None:
         return
     branches = node.keywords.pop("allOf")
     drop_unevaluated(node, context.log)
-    kept = []
+    kept_branches = []
     for branch in branches:
         merged = merge_nodes([node, branch], context.log.budget)
         if merged is not None:
             replace_node(node, merged)
         elif context.supports("allOf") and is_exact(branch, context):
-            kept.append(branch)
+            kept_branches.append(branch)
         else:
             text = f"also like {outline(branch)}"
             add_note(node, text)
             message = f"cannot be merged exactly; moved to the description: {text}"
             context.log.add(branch, "allOf", Action.DESCRIBED, Effect.WIDENED, message)
-    if kept:
-        node.keywords["allOf"] = kept
+    if kept_branches:
+        node.keywords["allOf"] = kept_branches
 
 
 def _describe_conditions(node: SchemaNode, context: TransformContext) -> None:

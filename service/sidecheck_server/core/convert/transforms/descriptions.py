@@ -131,8 +131,8 @@ def _format_enum(values: list[Any]) -> str:
     return f"one of: {_format_names(values)}"
 
 
-def _format_type(stated: str | list[str]) -> str:
-    return stated if isinstance(stated, str) else " or ".join(stated)
+def _format_type(type_value: str | list[str]) -> str:
+    return type_value if isinstance(type_value, str) else " or ".join(type_value)
 
 
 def _cut_text(pattern: str) -> str:

@@ -119,7 +119,7 @@ def admits_null(node: SchemaNode, context: TransformContext) -> Answer:
 
     The answer is NO where null, like any value, is encoded as JSON text.
     """
-    return _Nullability(context).evaluate(node, 0, alone=True)
+    return _Nullability(context).evaluate(node, 0, unrestricted=True)
 
 
 class _Nullability:
@@ -130,12 +130,12 @@ class _Nullability:
         #: Nodes on the path to the current one.
         self.path: set[int] = set()
 
-    def evaluate(self, node: SchemaNode, depth: int, *, alone: bool) -> Answer:
-        """Return the answer for *node*; *alone* means that no siblings restrict the value."""
+    def evaluate(self, node: SchemaNode, depth: int, *, unrestricted: bool) -> Answer:
+        """Return the answer for *node*, which is *unrestricted* by sibling keywords."""
         spend(self.budget, _VISIT)
         if node.never:
             return Answer.NO
-        if alone and has_any_type(node):
+        if unrestricted and has_any_type(node):
             # Values of any form are given as JSON text.
             return Answer.NO
         if id(node) in self.path or depth > _MAX_DEPTH:
@@ -155,16 +155,18 @@ class _Nullability:
             containers = any(isinstance(value, (dict, list)) for value in values)
             answers.append(_certain(None in values and not containers))
         if "$ref" in keywords:
-            alone = not types and values is None
-            answers.append(self.evaluate(keywords["$ref"], depth + 1, alone=alone))
+            unrestricted = not types and values is None
+            answers.append(self.evaluate(keywords["$ref"], depth + 1, unrestricted=unrestricted))
         answers += [
-            self.evaluate(branch, depth + 1, alone=False) for branch in keywords.get("allOf", ())
+            self.evaluate(branch, depth + 1, unrestricted=False)
+            for branch in keywords.get("allOf", ())
         ]
-        alone = not answers
+        unrestricted = not answers
         for keyword in ("anyOf", "oneOf"):
             if keyword in keywords:
                 branches = [
-                    self.evaluate(branch, depth + 1, alone=alone) for branch in keywords[keyword]
+                    self.evaluate(branch, depth + 1, unrestricted=unrestricted)
+                    for branch in keywords[keyword]
                 ]
                 answers.append(_any_of(branches, once=keyword == "oneOf"))
         if keywords.keys() & _CONDITIONS:

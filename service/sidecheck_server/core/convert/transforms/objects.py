@@ -217,10 +217,10 @@ def encode_as_json_text(node: SchemaNode, context: TransformContext, noun: str) 
     context.log.add(node, "", Action.ENCODED, Effect.EQUIVALENT, message)
 
 
-def _describe_others(node: SchemaNode, context: TransformContext, kept: set[str]) -> None:
-    """Describe all keywords, except *kept*, that apply to the original form of values."""
+def _describe_others(node: SchemaNode, context: TransformContext, kept_keywords: set[str]) -> None:
+    """Describe the keywords, except *kept_keywords*, that apply to original values."""
     for keyword, value in list(node.keywords.items()):
-        if keyword in kept or (keyword in ANNOTATIONS and keyword not in _FORM_DEPENDENT):
+        if keyword in kept_keywords or (keyword in ANNOTATIONS and keyword not in _FORM_DEPENDENT):
             continue
         if keyword not in node.keywords:
             continue  # Removed together with another keyword.

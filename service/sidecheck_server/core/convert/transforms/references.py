@@ -210,7 +210,7 @@ def _cut(node: SchemaNode, keyword: str, child: SchemaNode, log: LossLog) -> Non
 
 
 def _restricts_siblings(subset: Subset) -> bool:
-    """Return whether *subset* restricts what may stand beside a reference."""
+    """Return whether *subset* restricts the siblings of a reference."""
     return subset.closed or subset.all_required or subset.references is References.ALONE
 
 

@@ -61,8 +61,8 @@ def kind_of(keywords: Mapping[str, Any]) -> Kind:
     """Return the kind of a node that has these *keywords*."""
     if "type" not in keywords:
         return tuple(keywords)
-    stated = keywords["type"]
-    trait = SEVERAL_TYPES if isinstance(stated, list) else TYPE_TRAITS[stated]
+    type_value = keywords["type"]
+    trait = SEVERAL_TYPES if isinstance(type_value, list) else TYPE_TRAITS[type_value]
     return (*keywords, trait)
 
 

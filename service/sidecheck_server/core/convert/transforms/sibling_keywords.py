@@ -126,17 +126,20 @@ def _distribute(node: SchemaNode, combinator: str, own: dict[str, Any]) -> Effec
     effect = Effect.EQUIVALENT
     branches: list[SchemaNode] = []
     for branch in node.keywords[combinator]:
-        stated = branch.keywords
+        branch_keywords = branch.keywords
         if branch.never:
             continue
-        if any(keyword in stated for keyword in _COMBINATORS):
+        if any(keyword in branch_keywords for keyword in _COMBINATORS):
             effect = Effect.WIDENED
             branches.append(branch)
             continue
-        if any(keyword in stated and stated[keyword] != own[keyword] for keyword in own):
+        if any(
+            keyword in branch_keywords and branch_keywords[keyword] != own[keyword]
+            for keyword in own
+        ):
             effect = Effect.WIDENED
-        added = {keyword: own[keyword] for keyword in own if keyword not in stated}
-        keywords = {**added, **stated}
+        added = {keyword: own[keyword] for keyword in own if keyword not in branch_keywords}
+        keywords = {**added, **branch_keywords}
         common = common_types(types_of(node), types_of(branch))
         if common:
             keywords["type"] = common[0] if len(common) == 1 else common

@@ -74,8 +74,8 @@ def is_untyped(traits: Traits, subset: Subset) -> bool:
 
 def types_of(node: SchemaNode) -> list[str]:
     """Return the types in ``type`` of *node* itself, or none."""
-    stated = node.keywords.get("type", [])
-    return [stated] if isinstance(stated, str) else list(stated)
+    type_value = node.keywords.get("type", [])
+    return [type_value] if isinstance(type_value, str) else list(type_value)
 
 
 def has_type(value: Any, type_: str) -> bool:
@@ -174,16 +174,16 @@ def _widen_integer(types: Iterable[str]) -> set[str]:
 
 def _distribute(node: SchemaNode, branches: list[SchemaNode]) -> None:
     """Keep in *node* the keywords for all types, and use *branches* for the rest."""
-    kept = {
+    kept_keywords = {
         keyword: value
         for keyword, value in node.keywords.items()
         if keyword not in APPLIES_TO and keyword not in ("type", "enum", "const")
     }
     if len(branches) == 1:
-        kept.update(branches[0].keywords)
+        kept_keywords.update(branches[0].keywords)
     else:
-        kept["anyOf"] = branches
-    node.keywords = kept
+        kept_keywords["anyOf"] = branches
+    node.keywords = kept_keywords
 
 
 def push_types(node: SchemaNode, types: list[str]) -> Effect | None:
@@ -203,16 +203,16 @@ def push_types(node: SchemaNode, types: list[str]) -> Effect | None:
 
 
 def _restrict_branch(branch: SchemaNode, types: list[str]) -> SchemaNode:
-    """Return *branch* restricted to *types*; one that has a reference stays as it is."""
+    """Return *branch* restricted to *types*; a reference stays unchanged."""
     if branch.never or "$ref" in branch.keywords:
         return branch
     own = types_of(branch)
     common = common_types(own, types) if own else types
     if not common:
         return SchemaNode(branch.path, never=True)
-    stated = common[0] if len(common) == 1 else list(common)
-    keywords = {"type": stated, **branch.keywords}
-    keywords["type"] = stated
+    type_value = common[0] if len(common) == 1 else list(common)
+    keywords = {"type": type_value, **branch.keywords}
+    keywords["type"] = type_value
     return SchemaNode(branch.path, keywords, notes=list(branch.notes), name=branch.name)
 
 

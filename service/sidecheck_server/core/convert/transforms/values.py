@@ -40,10 +40,10 @@ def _rewrite_const(node: SchemaNode, context: TransformContext) -> None:
     constant = keywords["const"]
     if context.supports("const") and (_is_scalar(constant) or not context.subset.closed):
         return
-    listed = "enum" not in keywords or any(
+    is_listed = "enum" not in keywords or any(
         json_equal(constant, value) for value in keywords["enum"]
     )
-    if not listed:
+    if not is_listed:
         reason = "the enum beside it does not contain it"
         drop_keyword(node, context.log, "const", reason, Effect.WIDENED)
         return
@@ -66,13 +66,21 @@ def _encode_enum(node: SchemaNode, context: TransformContext) -> None:
     values = keywords["enum"]
     if all(map(_is_scalar, values)):
         return
-    kept = {keyword: keywords[keyword] for keyword in keywords if _is_type_independent(keyword)}
+    kept_keywords = {
+        keyword: keywords[keyword] for keyword in keywords if _is_type_independent(keyword)
+    }
     dropped = [
-        keyword for keyword in keywords if keyword not in kept and keyword not in ("enum", "type")
+        keyword
+        for keyword in keywords
+        if keyword not in kept_keywords and keyword not in ("enum", "type")
     ]
     for keyword in dropped:
         drop_keyword(node, context.log, keyword, "the enum beside it is kept", Effect.WIDENED)
-    node.keywords = {"type": "string", **kept, "enum": [json_text(value) for value in values]}
+    node.keywords = {
+        "type": "string",
+        **kept_keywords,
+        "enum": [json_text(value) for value in values],
+    }
     node.encoding = replace(node.encoding, json_text=True)
     node.notes.append("JSON text")
     message = "the values are given as JSON text"
