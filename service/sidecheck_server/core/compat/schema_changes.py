@@ -306,7 +306,7 @@ def _directions_of_property(
     without = old if added else new
     is_closed = any(without.subschema_at(keyword) is False for keyword in _CLOSING)
     is_explicit = any(without.subschema_at(keyword) is not ABSENT for keyword in _CLOSING)
-    # A closed object gains the property's values; an open one loses those of other types.
+    # A closed object gains the property's values; an open one loses values of other types.
     gains = Direction.BOTH if required else Direction.WIDER
     as_written = gains if is_closed else Direction.NARROWER
     assumed = as_written if is_explicit else gains

@@ -28,7 +28,7 @@ def tool_change(
 ) -> Change:
     """Return a change of a definition, with the level of the rule *code*."""
     level = CHANGE_RULES[code].input_level
-    assert level is not None, "changes of definitions have a level of their own"
+    assert level is not None, "the rules of changes of definitions have a level"
     effect = Effect(level)
     return Change(
         code, Part.TOOL, PerReading(effect, effect), *locations, "", _NONE, message, *values

@@ -30,7 +30,7 @@ _MAX_REFERENCES = 64
 class SchemaNode:
     """Subschema, merged with the targets of its references."""
 
-    #: Its keywords; of ``false`` those of ``not: {}``.
+    #: Keywords; empty for the schemas ``true`` and ``false``.
     keywords: Mapping[str, Any]
     #: Location and path of evaluation of the keywords that come from a target, by keyword.
     places: Mapping[str, tuple[str, str]]
@@ -211,7 +211,7 @@ class SchemaChange:
 
 
 class Sign(Enum):
-    """Effect of the values that a subschema admits on those of the whole schema."""
+    """Effect of a direction in a subschema on the direction of the whole schema."""
 
     SAME = "same"
     REVERSED = "reversed"

@@ -7,7 +7,7 @@ encoding is to be reversed. Its properties, all optional:
 - ``renamed``: original names of properties, by those at the provider;
 - ``properties``: decoders of properties, by their names at the provider; ``values``: the
   decoder of all others;
-- ``items``: the decoder of items; ``prefix``: those of the first items, or null, instead;
+- ``items``: the decoder of items; ``prefix``: instead, decoders, or null, of the first items;
 - ``entries``: the array is an object, with an entry for each property, ``{"name", "value",
   "each"}``: the properties of an entry that have name and value, and the decoder of values;
 - ``json_text``: the string contains the JSON text of the value;

@@ -34,7 +34,7 @@ class BatchTool(Generic[Definition]):
 class ToolBatch(Generic[Definition]):
     """The tools of one request.
 
-    The caller converts each of `tools`, converts those that have a reason in
+    The caller converts all `tools`, converts the tools with a reason in
     `not_strict_reasons` again with the options `fallback`, and then calls `outcomes`. Lists
     of forms are parallel to `tools`, and have an error where there is no form.
     """
@@ -74,7 +74,7 @@ class ToolBatch(Generic[Definition]):
         names: Mapping[ToolName, str],
         reasons: Sequence[str],
     ) -> Iterator[ConvertedTool | RequestError]:
-        """Yield the outcome of each tool; *reasons* are those of `not_strict_reasons`."""
+        """Yield the outcome of each tool; *reasons* come from `not_strict_reasons`."""
         for item, form, reason in zip(self.tools, forms, reasons, strict=True):
             if isinstance(form, RequestError):
                 yield form

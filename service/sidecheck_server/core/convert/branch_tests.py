@@ -1,6 +1,6 @@
 """Tests of union branches: cheap, necessary conditions for a match.
 
-A test is a JSON object: ``types`` are those that the value can have, ``required`` the
+A test is a JSON object: ``types`` are the possible types of the value, ``required`` the
 required properties of objects, ``only`` all properties that they may have, ``constants`` the
 scalars that a property can have, by its name. All are optional.
 

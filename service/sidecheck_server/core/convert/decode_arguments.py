@@ -1,8 +1,8 @@
 """Decoding of a model's arguments to arguments of the original schema.
 
-A value that does not have the form that the decoder expects stays as it is; validation
-reports it. If several branches of a union match a value, there are several interpretations,
-and validation selects one.
+A value without the form that the decoder expects stays unchanged; validation reports it. If
+several branches of a union match a value, there are several interpretations, and validation
+selects one.
 """
 
 from collections import deque

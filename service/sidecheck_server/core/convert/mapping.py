@@ -45,7 +45,7 @@ class ToolMapping:
     definition_digest: str
     #: Whether strict mode was requested.
     strict: bool
-    #: None if the arguments are those of the original schema.
+    #: None if the arguments need no decoding.
     decoder: ArgumentDecoder | None
 
 

@@ -49,9 +49,9 @@ def assign_tool_names(
 
 
 def assign_property_names(names: Iterable[str], grammar: NameGrammar) -> Mapping[str, str]:
-    """Return replacements for those of *names* that *grammar* does not allow.
+    """Return replacements for the *names* that *grammar* does not allow.
 
-    No replacement is one of *names*. The grammar is as for `assign_tool_names`.
+    No replacement equals one of *names*. `assign_tool_names` describes *grammar*.
     """
     preferred = {ToolName("", name): name for name in names}
     assigned = _assign_distinct(preferred, grammar)

@@ -175,7 +175,7 @@ def convert_result(
     *result* is a valid ``CallToolResult`` of any protocol version. The text is a message with
     the role ``tool`` for Chat Completions, Mistral and Ollama; an item
     ``function_call_output`` for Responses; a block ``tool_result`` for Anthropic, which goes
-    into one message of the user together with those of all other calls; and a part
+    into one message of the user together with the blocks of all other calls; and a part
     ``functionResponse`` for Gemini, or a block ``toolResult`` for Bedrock, likewise. There are
     at most 1,001 losses, ordered by location in *result*.
 

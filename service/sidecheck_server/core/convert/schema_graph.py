@@ -41,7 +41,7 @@ class Entries:
 class Encoding:
     """Reversible differences between payloads at a node and original payloads."""
 
-    # Decision 0033: what a strict API cannot express is encoded, and the mapping decodes it.
+    # Decision 0033: a form that a strict API lacks is encoded, and the mapping decodes it.
 
     #: Names at the provider of properties where null stands for an absent property.
     nulls: tuple[str, ...] = ()

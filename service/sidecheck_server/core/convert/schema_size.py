@@ -36,8 +36,8 @@ class SchemaSize:
 def measure_schema(root: SchemaNode) -> SchemaSize:
     """Return the size of the transformed schema at *root*.
 
-    The target of references is counted once. The depth is that of the longest path on which
-    no node occurs twice.
+    The target of references is counted once. The depth is the length of the longest path on
+    which no node occurs twice.
     """
     depths = _depths(root)
     names: list[str] = []

@@ -63,7 +63,7 @@ def write_schema(root: SchemaNode, subset: Subset) -> dict[str, Any]:
 
 
 def describe_node(node: SchemaNode) -> str:
-    """Return the description of *node*: that of its author, then the notes."""
+    """Return the description of *node*: the author's description, then the notes."""
     return f"{node.keywords.get('description', '')} {format_notes(node)}".lstrip()
 
 
@@ -427,7 +427,7 @@ class _ConvertedSchema:
 
 
 def _explain_loss(loss: Loss) -> str:
-    """Return the reason of *loss*: what the provider cannot express."""
+    """Return the reason of *loss*, which names the keyword that cannot be expressed."""
     if loss.effect is Effect.NARROWED:
         return loss.message
     subject = loss.keyword or "the schema"

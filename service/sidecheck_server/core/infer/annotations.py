@@ -1,6 +1,6 @@
 """Annotations: JSON Schemas of types, from the expressions that name them.
 
-The schemas equal those of pydantic 2.14, without generated titles.
+The schemas equal the schemas of pydantic 2.14, without generated titles.
 
 A schema refers to a class by a reference. The class is read when its definition is requested,
 so classes may refer to each other and to themselves.

@@ -521,7 +521,7 @@ class _ToolReader:
     ) -> dict[str, Any] | None:
         """Return the canonical output schema, or None.
 
-        There is none for content, and for types that say nothing about the result.
+        Types of content, and types that admit arbitrary results, have none.
         """
         # Decision 0039: the canonical definition has an output schema of any type.
         node = function.node.returns

@@ -90,7 +90,7 @@ _SHORT_URI = _string("uri", minLength=1, maxLength=2083)
 
 _DECIMAL = {"anyOf": [{"type": "number"}, {"type": "string"}]}
 
-# Decision 0041: the schemas equal those of the live route, which pydantic writes.
+# Decision 0041: the schemas equal the schemas that pydantic writes on the live route.
 #: Schemas in pydantic 2.14 of types without type parameters, with their kinds.
 SIMPLE: Mapping[str, tuple[dict[str, Any], TypeKind]] = MappingProxyType(
     {

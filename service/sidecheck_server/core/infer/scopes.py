@@ -296,7 +296,7 @@ def _resolve_attribute(owner: Binding, name: str, node: ast.expr) -> Binding:
 
 
 def _binding_nodes(body: list[ast.stmt]) -> Iterator[ast.AST]:
-    """Yield the nodes of *body* that may bind names, without those of nested scopes."""
+    """Yield the nodes of *body* that may bind names, without nested scopes."""
     pending: list[ast.AST] = list(reversed(body))
     while pending:
         node = pending.pop()

@@ -40,7 +40,7 @@ _IN_PLACE = ("allOf", "anyOf", "oneOf", "if", "dependentSchemas", "$ref", "conta
 
 
 def replace_node(node: SchemaNode, other: SchemaNode) -> None:
-    """Replace the keywords of *node* by those of *other*, in place."""
+    """Replace the keywords of *node* by the keywords of *other*, in place."""
     node.keywords = dict(other.keywords)
     node.never = other.never
     node.notes = list(dict.fromkeys([*node.notes, *other.notes]))

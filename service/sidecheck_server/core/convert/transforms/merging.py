@@ -231,7 +231,7 @@ def _join_values(into: SchemaNode, right_keywords: Mapping[str, Any]) -> None:
 
 
 def _values(keywords: Mapping[str, Any]) -> list[Any] | None:
-    """Return the values that ``enum`` and ``const`` admit; None if there is neither."""
+    """Return the values that ``enum`` and ``const`` admit; None without both."""
     if "const" not in keywords:
         return keywords.get("enum")
     constant = keywords["const"]

@@ -46,9 +46,10 @@ STAGES: tuple[Stage, ...] = (
 """All rules, in order: the structure first, so that later rules see its final form.
 
 Stray keywords are dropped before all else, since other rules would take them for a part of
-the structure. Each stage visits all nodes before the next begins. Merging comes before
-encoding, since encoded nodes cannot be merged. First properties are arranged last, when all
-properties are declared.
+the structure. Each stage visits all nodes before the next begins. Rules that merge nodes have
+earlier stages than rules that encode: encoded nodes cannot be merged, and a reference may lead
+to a node that was visited before. First properties are arranged last, when all properties are
+declared.
 """
 
 

@@ -54,7 +54,7 @@ NO_KEYWORDS = frozenset({*TYPE_TRAITS.values(), SEVERAL_TYPES, RENAMING, DROPPIN
 
 
 Kind: TypeAlias = tuple[str, ...]
-"""The traits of a node in the order of its keywords, without those of the transformation."""
+"""Traits of a node in the order of its keywords, without traits of the transformation."""
 
 
 def kind_of(keywords: Mapping[str, Any]) -> Kind:

@@ -111,7 +111,7 @@ _DEPENDS_ON = {"then": "if", "else": "if", "minContains": "contains", "maxContai
 
 
 def _remove_unsupported_keywords(node: SchemaNode, context: TransformContext) -> None:
-    """Remove unsupported keywords; those that assert something are described."""
+    """Remove unsupported keywords; describe assertions."""
     subset = context.subset
     for keyword in [name for name in node.keywords if not _is_supported(name, subset)]:
         if keyword not in node.keywords:

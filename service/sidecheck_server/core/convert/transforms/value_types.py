@@ -189,7 +189,7 @@ def _distribute(node: SchemaNode, branches: list[SchemaNode]) -> None:
 def push_types(node: SchemaNode, types: list[str]) -> Effect | None:
     """Move *types* to the branches of the union in *node*; return the effect.
 
-    Branches that have a reference stay as they are. Returns None if there is no union.
+    Branches with a reference stay unchanged. Returns None if there is no union.
     """
     union = next((keyword for keyword in ("anyOf", "oneOf") if keyword in node.keywords), None)
     if union is None:

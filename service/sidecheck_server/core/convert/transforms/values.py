@@ -96,7 +96,7 @@ def _restrict_enum(node: SchemaNode, context: TransformContext) -> None:
     keywords = node.keywords
     types = types_of(node)
     if types and context.subset.enum_of_strings:
-        # A value of another type than those of the node is never valid.
+        # A value of a type that the node does not allow is never valid.
         possible = [
             value for value in keywords["enum"] if any(has_type(value, type_) for type_ in types)
         ]
