@@ -65,7 +65,7 @@ def test_text_tells_what_changed_and_why_it_breaks() -> None:
         "  1 further change is cosmetic\n"
         "read: risky\n"
         "  old.json:6:36: risky READ_ONLY_HINT_REMOVED /annotations/readOnlyHint\n"
-        "    the tool may modify its environment, and did not\n"
+        "    the tool may now modify its environment\n"
         "purge: breaking\n"
         "  old.json:7:3: breaking TOOL_REMOVED\n"
         "    the tool was removed\n"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sidecheck_server.core.convert.providers.subset import Subset
-from sidecheck_server.core.convert.schema_graph import SchemaNode, reachable
+from sidecheck_server.core.convert.schema_graph import SchemaNode, collect_reachable
 from sidecheck_server.core.convert.schema_reader import read_schema
 from sidecheck_server.core.convert.tool_conversion import write_schema
 from sidecheck_server.core.convert.transforms.rules import Rule, TransformContext, kind_of
@@ -41,7 +41,8 @@ def read(schema: Any, documents: Mapping[str, Any] | None = None) -> tuple[Schem
 def reported(log: LossLog) -> list[LossSummary]:
     """Return the losses in *log*, in short."""
     return [
-        (loss.pointer, loss.keyword, str(loss.action), str(loss.effect)) for loss in log.ordered()
+        (loss.pointer, loss.keyword, str(loss.action), str(loss.effect))
+        for loss in log.sort_losses()
     ]
 
 
@@ -59,7 +60,7 @@ def apply_rules(
     """Return *schema* after *rules* for *subset* were applied, and the losses."""
     root, log = read(schema)
     context = TransformContext(root, subset, properties or {}, log)
-    for node in reachable(root):
+    for node in collect_reachable(root):
         for rule in rules:
             if rule.concerns(context.traits.union(kind_of(node.keywords)), subset):
                 rule.apply(node, context)
@@ -73,7 +74,7 @@ def without(*keywords: str, **fields: Any) -> Subset:
 
 def written_keywords(root: SchemaNode) -> set[str]:
     """Return the keywords at *root* and below."""
-    return {keyword for node in reachable(root) for keyword in node.keywords}
+    return {keyword for node in collect_reachable(root) for keyword in node.keywords}
 
 
 def has_whole_doubles(value: Any) -> bool:

@@ -11,7 +11,11 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from sidecheck_server.core.compat.changes import SetComparison, ToolComparison
-from sidecheck_server.core.compat.pairing import compare_unpaired, pair_definitions, read_definition
+from sidecheck_server.core.compat.pairing import (
+    compare_trivial_pair,
+    pair_definitions,
+    read_definition,
+)
 from sidecheck_server.core.compiler.compilation import CompiledSchema
 from sidecheck_server.core.compiler.compilation import compile_schema as compile_source
 from sidecheck_server.core.convert.batch import BatchTool, ToolBatch
@@ -284,7 +288,7 @@ def compare_tools(
     for pair in pair_definitions(
         *([read_definition(text, (), limits) for text in side] for side in (old, new))
     ):
-        comparison = compare_unpaired(pair)
+        comparison = compare_trivial_pair(pair)
         if comparison is None:
             assert pair.old is not None and pair.old.definition is not None  # noqa: PT018
             assert pair.new is not None and pair.new.definition is not None  # noqa: PT018

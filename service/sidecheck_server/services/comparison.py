@@ -15,9 +15,9 @@ from sidecheck_server.core.compat.changes import (
     ToolStatus,
 )
 from sidecheck_server.core.compat.pairing import (
+    DefinitionEntry,
     Pair,
-    ReadDefinition,
-    compare_unpaired,
+    compare_trivial_pair,
     not_compared,
     pair_definitions,
     read_definition,
@@ -80,18 +80,18 @@ class ToolComparer:
                 compared += await gather_in_turns(map(self._compare, group))
         return SetComparison(tuple(compared))
 
-    async def _read(self, tools: Sequence[InlineTool]) -> list[ReadDefinition]:
+    async def _read(self, tools: Sequence[InlineTool]) -> list[DefinitionEntry]:
         limit = self._limits.batch_items
         if len(tools) > limit:
             raise limit_exceeded_error("batch_items", limit, "the tools", len(tools))
         time_slice = TimeSlice()
-        definitions: list[ReadDefinition] = []
+        definitions: list[DefinitionEntry] = []
         for tool in tools:
             definitions.append(await self._read_one(tool))
             await time_slice.yield_if_over()
         return definitions
 
-    async def _read_one(self, tool: InlineTool) -> ReadDefinition:
+    async def _read_one(self, tool: InlineTool) -> DefinitionEntry:
         return await self._offload.run(
             Work.READ_DEFINITION,
             tool.json,
@@ -99,7 +99,7 @@ class ToolComparer:
         )
 
     async def _compare(self, pair: Pair) -> ToolComparison:
-        comparison = compare_unpaired(pair)
+        comparison = compare_trivial_pair(pair)
         if comparison is not None:
             return comparison
         assert pair.old is not None
@@ -189,7 +189,7 @@ def _size(pair: Pair) -> int:
 
 def _failed(pair: Pair, reason: str) -> ToolComparison:
     """Return the outcome of *pair* if its schemas could not be compared."""
-    comparison = compare_unpaired(pair)
+    comparison = compare_trivial_pair(pair)
     if comparison is not None:
         return comparison
     name = pair.new.name if pair.new is not None else ""

@@ -217,7 +217,7 @@ class CallConverter:
         return await self._offload.run(
             Work.DECODE,
             text,
-            lambda: read_model_call(text, api, self._limits, most=max_violations),
+            lambda: read_model_call(text, api, self._limits, max_violations=max_violations),
         )
 
     async def _read_mappings(self, texts: Sequence[bytes]) -> AsyncIterator[ToolMapping]:

@@ -9,7 +9,7 @@ from sidecheck_server.core.compat.changes import Direction, Level, Reading, SetC
 from sidecheck_server.core.compat.compare import compare_definitions
 from sidecheck_server.core.compat.pairing import (
     Pair,
-    compare_unpaired,
+    compare_trivial_pair,
     pair_definitions,
     read_definition,
 )
@@ -30,7 +30,7 @@ def compare(old: list[Any], new: list[Any]) -> SetComparison:
 
 
 def _compare(pair: Pair) -> Any:
-    unpaired = compare_unpaired(pair)
+    unpaired = compare_trivial_pair(pair)
     if unpaired is not None:
         return unpaired
     old, new = pair.old, pair.new

@@ -17,7 +17,7 @@ def test_losses_are_ordered_by_location() -> None:
         reported(log, name)
 
     widening = ("pattern", Action.DESCRIBED, Effect.WIDENED, "?")
-    assert (Loss("/a", *widening), Loss("/b", *widening)) == log.ordered()
+    assert (Loss("/a", *widening), Loss("/b", *widening)) == log.sort_losses()
 
 
 def test_a_location_costs_steps_by_its_length() -> None:

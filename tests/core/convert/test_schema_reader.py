@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from sidecheck_server.core.convert.schema_graph import reachable
+from sidecheck_server.core.convert.schema_graph import collect_reachable
 from sidecheck_server.core.convert.schema_reader import read_schema
 from sidecheck_server.core.convert.types import LossLog
 from sidecheck_server.core.errors import ErrorReason, RequestError
@@ -204,7 +204,7 @@ CASES: list[tuple[str, Any, Any, list[LossSummary]]] = [
             "description": "(other properties may be rejected)",
             "$defs": {
                 "l": {
-                    "contains": {"description": "(of the form of the whole that this is a part of)"}
+                    "contains": {"description": "(of the same form as a schema that contains it)"}
                 }
             },
         },
@@ -253,7 +253,7 @@ def test_nodes_have_the_paths_of_the_definition() -> None:
 
     root, _ = read(schema, documents)
 
-    assert [(node.path, node.name) for node in reachable(root)] == [
+    assert [(node.path, node.name) for node in collect_reachable(root)] == [
         (("in",), ""),
         (("in", "items", 0), ""),
         (("in", "urn:doc", "definitions", "Po/int"), "Po/int"),
@@ -277,7 +277,7 @@ def test_long_chains_of_references_are_read() -> None:
     }
     root, _ = read({"$ref": "#/$defs/d0", "$defs": {**definitions, "d4000": {}}})
 
-    assert len(reachable(root)) == 8002
+    assert len(collect_reachable(root)) == 8002
 
 
 def test_reading_costs_steps() -> None:

@@ -79,7 +79,7 @@ def transformed(
     log = LossLog([LIMITS.steps])
     root = read_schema(source_of(schema), (), log, LIMITS)
     root = transform_schema(root, subset, properties or {}, log)
-    return Transformed(root, write_schema(root, subset), log.ordered())
+    return Transformed(root, write_schema(root, subset), log.sort_losses())
 
 
 def transformed_property(schema: Any, subset: Subset) -> tuple[Any, list[tuple[str, str, str]]]:

@@ -1,4 +1,4 @@
-"""Results of a comparison: changes, verdicts on schemas, and outcomes of tools and sets."""
+"""Results of a comparison: changes, verdicts, and outcomes of tools and sets."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -29,10 +29,10 @@ _Value = TypeVar("_Value")
 
 
 class Level(StrEnum):
-    """What a change means for callers."""
+    """Impact of a change on callers."""
 
     BREAKING = "breaking"
-    """A payload that was accepted, or a tool that could be called, is no longer."""
+    """An accepted payload becomes invalid, or a tool can no longer be called."""
     UNDECIDED = "undecided"
     """Neither a proof nor a payload that shows the contrary was found."""
     RISKY = "risky"
@@ -55,15 +55,15 @@ def worst_level(levels: Iterable[Level]) -> Level:
 
 
 class Reading(StrEnum):
-    """How a schema that leaves an object open is read."""
+    """Interpretation of objects that a schema leaves open."""
 
     AS_WRITTEN = "as-written"
     """As JSON Schema says: an open object admits properties that it does not declare."""
     ASSUME_CLOSED = "assume-closed"
     """An object that declares properties admits no others, unless the schema says so.
 
-    Arguments and results have only declared properties then, and arguments with others are
-    rejected. Whoever reads a result still accepts properties that are new to it.
+    Arguments and results then have only declared properties, and arguments with others are
+    rejected. Readers of results still accept unknown properties.
     """
 
 
@@ -80,7 +80,7 @@ class PerReading(Generic[_Value]):
 
 
 class Part(StrEnum):
-    """The part of a definition that a change is in."""
+    """Part of a definition that changed."""
 
     TOOL = "tool"
     INPUT = "inputSchema"
@@ -88,16 +88,16 @@ class Part(StrEnum):
 
 
 class Direction(StrEnum):
-    """How a keyword's change alters the set of values that its subschema admits."""
+    """Effect of a change on the set of values that its subschema admits."""
 
     NARROWER = "narrower"
     WIDER = "wider"
     BOTH = "both"
     """Some values are added, others removed."""
     UNKNOWN = "unknown"
-    """It depends on the rest of the schema."""
+    """The effect depends on the rest of the schema."""
     NONE = "none"
-    """It asserts nothing."""
+    """The changed keyword asserts nothing."""
 
     @property
     def reversed(self) -> "Direction":
@@ -111,30 +111,30 @@ _REVERSED: Mapping[Direction, Direction] = MappingProxyType(
 
 
 class Relation(StrEnum):
-    """How the set of values that a schema admits has changed."""
+    """Relation of the set of admitted values to the old set."""
 
     EQUAL = "equal"
     WIDENED = "widened"
-    """It admits all that it admitted, and is not known to be equal."""
+    """The new set contains the old one, and is not known to be equal."""
     NARROWED = "narrowed"
-    """It admits nothing that it did not admit, and is not known to be equal."""
+    """The old set contains the new one, and is not known to be equal."""
     INCOMPARABLE = "incomparable"
-    """Neither is proved, and something that it admitted is rejected, or admitted only now."""
+    """Neither set is proved to contain the other, and a payload shows a difference."""
     UNDECIDED = "undecided"
     """Whether it breaks callers is undecided."""
 
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """A payload that one version of a schema accepts and the other rejects.
+    """Payload that one version of a schema accepts and the other rejects.
 
-    Both verdicts are those of `core.evaluate`. For an input schema the old version accepts
-    it, and for an output schema the new one.
+    `core.evaluate` gives both verdicts. The old version of an input schema accepts the payload,
+    and the new version of an output schema.
     """
 
     #: JSON text.
     payload: bytes
-    #: Why it is rejected: the first violation's message, and the locations of value and keyword.
+    #: First violation: its message, and the locations of the value and the keyword.
     message: str
     instance_location: str
     keyword_location: str
@@ -142,7 +142,7 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What a change means in one reading."""
+    """Impact of a change in one reading."""
 
     level: Level
     #: A payload that this change makes invalid; None if none was found.
@@ -151,9 +151,9 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One difference between two definitions."""
+    """Difference between two definitions."""
 
-    #: A code of `core.compat.rules`.
+    #: Code of a rule of `core.compat.rules`.
     code: str
     part: Part
     effects: PerReading[Effect]
@@ -164,7 +164,7 @@ class Change:
     keyword: str
     direction: PerReading[Direction]
     message: str
-    #: The values in short, or "".
+    #: Shortened values, or "".
     old_value: str = ""
     new_value: str = ""
 
@@ -190,7 +190,7 @@ class SchemaComparison:
 
 
 class ToolStatus(StrEnum):
-    """What became of a tool."""
+    """Status of a tool in a comparison."""
 
     ADDED = "added"
     REMOVED = "removed"
@@ -204,16 +204,16 @@ class ToolComparison:
     """Outcome of one tool."""
 
     status: ToolStatus
-    #: Its name; of a renamed tool the new name.
+    #: Name of the tool; the new one if it was renamed.
     name: str
-    #: Its name before, if it was renamed; otherwise "".
+    #: Old name of a renamed tool; otherwise "".
     old_name: str = ""
     old_digest: str = ""
     new_digest: str = ""
     changes: tuple[Change, ...] = ()
     #: The schemas that differ.
     schemas: tuple[SchemaComparison, ...] = ()
-    #: The steps that it took, by the processor's time; not a part of the outcome.
+    #: Steps of the comparison, from processor time; not a part of the outcome.
     steps: int = field(default=0, compare=False, repr=False)
 
     def level(self, reading: Reading) -> Level:

@@ -31,7 +31,7 @@ from sidecheck_server.core.schemas.dialects import SchemaSource
 __all__ = ["compare_definitions", "compare_schemas"]
 
 _ANYTHING = SchemaSource(b"true")
-"""What a tool without output schema promises of its structured content."""
+"""Schema in place of a missing output schema: it admits any structured content."""
 
 
 def compare_definitions(
@@ -39,8 +39,8 @@ def compare_definitions(
 ) -> ToolComparison:
     """Return the comparison of two definitions of one tool.
 
-    With *undecided*, only what changed is found, which takes no more than the limit of
-    steps; every changed schema is undecided for that reason.
+    *undecided* is a reason to seek no proof, or "". Finding the changes takes no more than the
+    limit of steps, and every changed schema is then undecided for that reason.
     """
     changes = list(find_definition_changes(read_json(old.json), read_json(new.json)))
     schemas: list[SchemaComparison] = []
@@ -50,10 +50,10 @@ def compare_definitions(
     ):
         if digests[0] == digests[1]:
             continue
-        found, comparison = compare_schemas(
+        schema_changes, comparison = compare_schemas(
             part, sources, limits, undecided, of_arguments=part is Part.INPUT
         )
-        changes += found
+        changes += schema_changes
         schemas.append(comparison)
     status = ToolStatus.UNCHANGED if old.digest == new.digest else ToolStatus.CHANGED
     return ToolComparison(
@@ -74,9 +74,10 @@ def compare_schemas(
     *,
     of_arguments: bool = False,
 ) -> tuple[list[Change], SchemaComparison]:
-    """Return the changes between *sources*, of which an output schema may be None.
+    """Return the changes between *sources*, and the verdicts on them.
 
-    *undecided* is that of `compare_definitions`. With *of_arguments*, only objects are sent.
+    A source is None if there is no output schema. *undecided* is as for `compare_definitions`.
+    With *of_arguments*, payloads are arguments, so only objects are considered.
     """
     pair = sources[0] or _ANYTHING, sources[1] or _ANYTHING
     location = f"/{part}"
@@ -84,33 +85,33 @@ def compare_schemas(
         admitted = admit_schema(pair[0], limits), admit_schema(pair[1], limits)
     except RequestError as error:
         reason = f"a schema cannot be compiled: {error.message}"
-        return _without_proof([_undecided_change(location, reason)], part, reason)
+        return _leave_undecided([_undecided_change(location, reason)], part, reason)
     budget = [limits.steps]
     try:
         if None in sources:
             is_added = sources[0] is None
             code = f"OUTPUT_SCHEMA_{'ADDED' if is_added else 'REMOVED'}"
-            places = (None, location) if is_added else (location, None)
-            changes = [_whole_change(code, *places)]
+            locations = (None, location) if is_added else (location, None)
+            changes = [_change_of_schema(code, *locations)]
         else:
             changes = find_schema_changes(*admitted, location, budget)
         if undecided:
-            return _without_proof(changes, part, undecided)
-        decided = SchemaPair(part, pair, admitted, changes, limits, of_arguments=of_arguments)
+            return _leave_undecided(changes, part, undecided)
+        schema_pair = SchemaPair(part, pair, admitted, changes, limits, of_arguments=of_arguments)
         outcomes = PerReading(
-            decided.decide(Reading.AS_WRITTEN, budget),
-            decided.decide(Reading.ASSUME_CLOSED, budget),
+            schema_pair.decide(Reading.AS_WRITTEN, budget),
+            schema_pair.decide(Reading.ASSUME_CLOSED, budget),
         )
     except Exhausted:
         reason = f"comparing the schemas takes more than {limits.steps:,} steps"
-        return _without_proof([_undecided_change(location, reason)], part, reason)
+        return _leave_undecided([_undecided_change(location, reason)], part, reason)
     except RecursionError:
         reason = "the schemas nest too deeply to compare"
-        return _without_proof([_undecided_change(location, reason)], part, reason)
-    return _result(changes, part, outcomes)
+        return _leave_undecided([_undecided_change(location, reason)], part, reason)
+    return _build_result(changes, part, outcomes)
 
 
-def _whole_change(code: str, old: str | None, new: str | None) -> SchemaChange:
+def _change_of_schema(code: str, old: str | None, new: str | None) -> SchemaChange:
     rule = CHANGE_RULES[code]
     message = rule.sentence.removesuffix(".")
     direction = PerReading(rule.direction, rule.direction)
@@ -120,63 +121,64 @@ def _whole_change(code: str, old: str | None, new: str | None) -> SchemaChange:
 
 
 def _undecided_change(location: str, reason: str) -> SchemaChange:
-    return replace(_whole_change("SCHEMA_CHANGED", location, location), message=reason)
+    return replace(_change_of_schema("SCHEMA_CHANGED", location, location), message=reason)
 
 
-def _without_proof(
+def _leave_undecided(
     changes: Sequence[SchemaChange], part: Part, reason: str
 ) -> tuple[list[Change], SchemaComparison]:
     outcome = ReadingOutcome(SchemaVerdict(Relation.UNDECIDED, Level.UNDECIDED, reason))
-    return _result(changes, part, PerReading(outcome, outcome))
+    return _build_result(changes, part, PerReading(outcome, outcome))
 
 
-def _result(
+def _build_result(
     changes: Sequence[SchemaChange], part: Part, outcomes: PerReading[ReadingOutcome]
 ) -> tuple[list[Change], SchemaComparison]:
     """Return *changes* with their effects, and the verdicts on all of them together."""
     verdicts = PerReading(outcomes.as_written.verdict, outcomes.assume_closed.verdict)
-    rated = _rated(changes, part, outcomes)
-    unexplained = [
+    rated_changes = _rate_changes(changes, part, outcomes)
+    unexplained_readings = [
         reading
         for reading in Reading
         if verdicts.of(reading).level in _NEEDS_CAUSE
         and all(
-            change.effects.of(reading).level is not verdicts.of(reading).level for change in rated
+            change.effects.of(reading).level is not verdicts.of(reading).level
+            for change in rated_changes
         )
     ]
-    if unexplained:
-        # The walk pairs subschemas by their places, and may miss what alters the whole.
-        rated.append(_unexplained_change(part, verdicts))
-    if not rated:
-        rewritten = _whole_change("SCHEMA_REWRITTEN", f"/{part}", f"/{part}")
-        rated = _rated([rewritten], part, outcomes)
-    return rated, SchemaComparison(part, verdicts)
+    if unexplained_readings:
+        # The walk pairs subschemas by location, so it may miss the change that decides.
+        rated_changes.append(_unexplained_change(part, verdicts))
+    if not rated_changes:
+        rewritten = _change_of_schema("SCHEMA_REWRITTEN", f"/{part}", f"/{part}")
+        rated_changes = _rate_changes([rewritten], part, outcomes)
+    return rated_changes, SchemaComparison(part, verdicts)
 
 
 _NEEDS_CAUSE = (Level.BREAKING, Level.UNDECIDED)
-"""Levels of a schema that a change of the same level must account for."""
+"""Levels of a verdict that require a change of the same level as a cause."""
 
 
 def _unexplained_change(part: Part, verdicts: PerReading[SchemaVerdict]) -> Change:
-    change = _whole_change("SCHEMA_CHANGED", f"/{part}", f"/{part}")
+    change = _change_of_schema("SCHEMA_CHANGED", f"/{part}", f"/{part}")
     effects = PerReading(
         *(Effect(verdict.level, verdict.witness) for verdict in map(verdicts.of, Reading))
     )
     reason = verdicts.assume_closed.reason or verdicts.as_written.reason
-    return _change(change, part, effects, f"{change.message}: {reason}" if reason else "")
+    return _build_change(change, part, effects, f"{change.message}: {reason}" if reason else "")
 
 
-def _rated(
+def _rate_changes(
     changes: Sequence[SchemaChange], part: Part, outcomes: PerReading[ReadingOutcome]
 ) -> list[Change]:
     """Return *changes* with their effects."""
     return [
-        _change(
+        _build_change(
             change,
             part,
             PerReading(
                 *(
-                    _effect(change, part, reading, outcomes.of(reading), index)
+                    _rate_change(change, part, reading, outcomes.of(reading), index)
                     for reading in Reading
                 )
             ),
@@ -185,7 +187,7 @@ def _rated(
     ]
 
 
-def _change(
+def _build_change(
     change: SchemaChange, part: Part, effects: PerReading[Effect], message: str = ""
 ) -> Change:
     return Change(
@@ -202,7 +204,7 @@ def _change(
     )
 
 
-def _effect(
+def _rate_change(
     change: SchemaChange, part: Part, reading: Reading, outcome: ReadingOutcome, index: int
 ) -> Effect:
     rule = CHANGE_RULES[change.code]
@@ -212,9 +214,9 @@ def _effect(
     witness = outcome.witnesses.get(index)
     if witness is not None:
         return Effect(Level.BREAKING, witness)
-    decided = outcome.verdict.level
-    if decided is Level.BREAKING:
-        is_suspect = may_break(change, part, reading)
-        return Effect(Level.UNDECIDED if is_suspect else Level.COMPATIBLE)
-    # A proof, or its absence, is of all changes together.
-    return Effect(Level.UNDECIDED if decided is Level.UNDECIDED else Level.COMPATIBLE)
+    verdict_level = outcome.verdict.level
+    if verdict_level is Level.BREAKING:
+        may_be_cause = may_break(change, part, reading)
+        return Effect(Level.UNDECIDED if may_be_cause else Level.COMPATIBLE)
+    # A proof, or the lack of one, concerns all changes together.
+    return Effect(Level.UNDECIDED if verdict_level is Level.UNDECIDED else Level.COMPATIBLE)

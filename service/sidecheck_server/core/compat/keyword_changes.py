@@ -1,4 +1,4 @@
-"""Changes of single keywords whose values are no schemas."""
+"""Comparison of keywords whose values contain no schemas."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from sidecheck_server.core.json_values import canonical_json, is_number
 __all__ = ["ABSENT", "KEYWORD_COMPARERS", "KeywordChange", "are_equal", "shorten"]
 
 ABSENT: Any = object()
-"""The value of a keyword that a schema lacks."""
+"""Marker in place of the value of a keyword that a schema lacks."""
 
-_LONGEST = 80
+_MAX_LENGTH = 80
 
 
 @dataclass(frozen=True, slots=True)
 class KeywordChange:
-    """A change of one keyword."""
+    """Change of one keyword."""
 
     code: str
     message: str
@@ -28,11 +28,11 @@ class KeywordChange:
 
 
 def shorten(value: Any) -> str:
-    """Return *value* in short, or "" if it is absent."""
+    """Return *value* as a literal, cut to 80 characters, or "" if it is absent."""
     if value is ABSENT:
         return ""
     text = format_literal(value)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return text if len(text) <= _MAX_LENGTH else f"{text[:_MAX_LENGTH]}…"
 
 
 def are_equal(old: Any, new: Any) -> bool:
@@ -42,7 +42,9 @@ def are_equal(old: Any, new: Any) -> bool:
     return canonical_json(old) == canonical_json(new)
 
 
-def _changed(keyword: str, suffix: str, old: Any, new: Any, verb: str = "") -> KeywordChange:
+def _describe_change(
+    keyword: str, suffix: str, old: Any, new: Any, verb: str = ""
+) -> KeywordChange:
     before, after = shorten(old), shorten(new)
     if old is ABSENT:
         message = f"{keyword} {after} was added"
@@ -55,22 +57,22 @@ def _changed(keyword: str, suffix: str, old: Any, new: Any, verb: str = "") -> K
 
 def _compare_bound(keyword: str, old: Any, new: Any) -> Iterator[KeywordChange]:
     if old is ABSENT or new is ABSENT:
-        yield _changed(keyword, "ADDED" if old is ABSENT else "REMOVED", old, new)
+        yield _describe_change(keyword, "ADDED" if old is ABSENT else "REMOVED", old, new)
     elif is_number(old) and is_number(new):
         if old != new:
             suffix = "RAISED" if new > old else "LOWERED"
-            yield _changed(keyword, suffix, old, new, f"was {suffix.lower()}")
+            yield _describe_change(keyword, suffix, old, new, f"was {suffix.lower()}")
     elif old is not new:
-        # In draft 4 the exclusive bounds are flags of the others.
+        # In draft 4, exclusive bounds are flags that modify inclusive bounds.
         suffix = "ADDED" if new is True else "REMOVED"
-        yield _changed(keyword, suffix, old, new)
+        yield _describe_change(keyword, suffix, old, new)
 
 
 def _compare_other(keyword: str, old: Any, new: Any) -> Iterator[KeywordChange]:
     if old is ABSENT or new is ABSENT:
-        yield _changed(keyword, "ADDED" if old is ABSENT else "REMOVED", old, new)
+        yield _describe_change(keyword, "ADDED" if old is ABSENT else "REMOVED", old, new)
     elif canonical_json(old) != canonical_json(new):
-        yield _changed(keyword, "CHANGED", old, new)
+        yield _describe_change(keyword, "CHANGED", old, new)
 
 
 def _compare_flag(keyword: str, old: Any, new: Any) -> Iterator[KeywordChange]:
@@ -100,21 +102,21 @@ def _compare_types(keyword: str, old: Any, new: Any) -> Iterator[KeywordChange]:
     if before == after:
         return
     suffix = "WIDENED" if before < after else "NARROWED" if after < before else "CHANGED"
-    yield _changed(keyword, suffix, old, new)
+    yield _describe_change(keyword, suffix, old, new)
 
 
 def _compare_enum(keyword: str, old: Any, new: Any) -> Iterator[KeywordChange]:
     if old is ABSENT or new is ABSENT:
-        yield _changed(keyword, "ADDED" if old is ABSENT else "REMOVED", old, new)
+        yield _describe_change(keyword, "ADDED" if old is ABSENT else "REMOVED", old, new)
         return
     before = {canonical_json(value): value for value in old}
     after = {canonical_json(value): value for value in new}
     for suffix, values, others in (("REMOVED", before, after), ("ADDED", after, before)):
-        only = [value for text, value in values.items() if text not in others]
-        if only:
-            noun = "value" if len(only) == 1 else "values"
-            listed = ", ".join(shorten(value) for value in only[:5])
-            more = f" and {len(only) - 5} more" if len(only) > 5 else ""
+        changed_values = [value for text, value in values.items() if text not in others]
+        if changed_values:
+            noun = "value" if len(changed_values) == 1 else "values"
+            listed = ", ".join(shorten(value) for value in changed_values[:5])
+            more = f" and {len(changed_values) - 5} more" if len(changed_values) > 5 else ""
             yield KeywordChange(
                 f"ENUM_VALUE_{suffix}",
                 f"enum {'lost' if suffix == 'REMOVED' else 'gained'} the {noun} {listed}{more}",

@@ -1,4 +1,4 @@
-"""How each keyword is written in the normal form of a schema."""
+"""Writers of the keywords of a normal form."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -12,36 +12,36 @@ __all__ = ["Mode", "Writer", "write_keywords"]
 
 
 class Mode(StrEnum):
-    """How a subschema is written."""
+    """Treatment of open objects in a subschema."""
 
     WHOLE = ""
-    """It is all that applies to its place: objects are closed here."""
+    """The subschema alone applies to its value, and closes objects itself."""
     PART = "part"
-    """It applies together with others, at whose place objects are closed."""
+    """The subschema applies together with others, and its parent closes objects."""
     OPEN = "open"
-    """Nothing is closed, here or below."""
+    """No object is closed, at the subschema or below."""
 
 
 class Writer(Protocol):
-    """Writes the subschemas of a keyword."""
+    """Writer of the subschemas of a keyword."""
 
-    def condition(self, value: JsonValue) -> JsonValue:
-        """Write a subschema that is only a condition."""
+    def write_condition(self, value: JsonValue) -> JsonValue:
+        """Write a subschema that only states a condition."""
 
-    def place(self, value: JsonValue, mode: Mode) -> JsonValue:
-        """Write the subschema of another value than that of its parent, of *mode*."""
+    def write_child(self, value: JsonValue, mode: Mode) -> JsonValue:
+        """Write a subschema for a child of the value of its parent, which has *mode*."""
 
-    def beside(self, value: JsonValue, mode: Mode) -> JsonValue:
-        """Write a subschema of the same value as its parent, of *mode*."""
+    def write_in_place(self, value: JsonValue, mode: Mode) -> JsonValue:
+        """Write a subschema for the same value as its parent, which has *mode*."""
 
-    def note_one_of(self) -> None:
-        """Remember that a subschema may be one of which exactly one must match."""
+    def record_one_of(self) -> None:
+        """Record that the schema uses ``oneOf``."""
 
 
 def write_keywords(
     writer: Writer, keywords: Mapping[str, Any], mode: Mode, subschema: Subschema
 ) -> dict[str, Any]:
-    """Return *keywords* of *subschema*, in force in its dialect, without its references."""
+    """Return *keywords* of *subschema* in normal form, without references."""
     written: dict[str, Any] = {}
     for name, value in keywords.items():
         _WRITERS.get(name, _write_value)(writer, written, name, value, mode, subschema)
@@ -50,13 +50,18 @@ def write_keywords(
 
 
 def _write_value(
-    _: Writer, written: dict[str, Any], name: str, value: Any, __: Mode, ___: Subschema
+    _writer: Writer,
+    written: dict[str, Any],
+    name: str,
+    value: Any,
+    _mode: Mode,
+    _subschema: Subschema,
 ) -> None:
     written[name] = value
 
 
-def _drop(*_: object) -> None:
-    """Write nothing: the keyword asserts nothing, or was written with another one."""
+def _drop(*_arguments: object) -> None:
+    """Write nothing: the keyword asserts nothing, or another keyword includes it."""
 
 
 def _write_list(
@@ -65,39 +70,44 @@ def _write_list(
     name: str,
     value: Any,
     mode: Mode,
-    _: Subschema,
+    _subschema: Subschema,
 ) -> None:
     if name == "oneOf":
-        writer.note_one_of()
-    written.setdefault(name, []).extend(writer.beside(branch, mode) for branch in value)
+        writer.record_one_of()
+    written.setdefault(name, []).extend(writer.write_in_place(branch, mode) for branch in value)
 
 
-def _write_beside(
+def _write_in_place(
     writer: Writer,
     written: dict[str, Any],
     name: str,
     value: Any,
     mode: Mode,
-    _: Subschema,
+    _subschema: Subschema,
 ) -> None:
-    written[name] = writer.beside(value, mode)
+    written[name] = writer.write_in_place(value, mode)
 
 
 def _write_condition(
-    writer: Writer, written: dict[str, Any], name: str, value: Any, _: Mode, __: Subschema
+    writer: Writer,
+    written: dict[str, Any],
+    name: str,
+    value: Any,
+    _mode: Mode,
+    _subschema: Subschema,
 ) -> None:
-    written[name] = writer.condition(value)
+    written[name] = writer.write_condition(value)
 
 
-def _write_place(
+def _write_child(
     writer: Writer,
     written: dict[str, Any],
     name: str,
     value: Any,
     mode: Mode,
-    _: Subschema,
+    _subschema: Subschema,
 ) -> None:
-    written[name] = value if isinstance(value, bool) else writer.place(value, mode)
+    written[name] = value if isinstance(value, bool) else writer.write_child(value, mode)
 
 
 def _write_map(
@@ -106,30 +116,35 @@ def _write_map(
     name: str,
     value: Any,
     mode: Mode,
-    _: Subschema,
+    _subschema: Subschema,
 ) -> None:
-    written[name] = {key: writer.place(item, mode) for key, item in value.items()}
+    written[name] = {key: writer.write_child(item, mode) for key, item in value.items()}
 
 
-def _write_dependent(
+def _write_dependent_schemas(
     writer: Writer,
     written: dict[str, Any],
-    _: str,
+    _name: str,
     value: Any,
     mode: Mode,
-    __: Subschema,
+    _subschema: Subschema,
 ) -> None:
-    _add_schemas(written, {key: writer.beside(item, mode) for key, item in value.items()})
+    _add_schemas(written, {key: writer.write_in_place(item, mode) for key, item in value.items()})
 
 
-def _write_required(
-    _: Writer, written: dict[str, Any], __: str, value: Any, ___: Mode, ____: Subschema
+def _write_dependent_required(
+    _writer: Writer,
+    written: dict[str, Any],
+    _name: str,
+    value: Any,
+    _mode: Mode,
+    _subschema: Subschema,
 ) -> None:
     _add_names(written, value)
 
 
 def _add_names(written: dict[str, Any], added: Mapping[str, Any]) -> None:
-    """Add names by property; both keywords for them may occur together since 2019-09."""
+    """Add names by property; since 2019-09 two keywords for them may occur together."""
     known = written.setdefault("dependentRequired", {})
     for key, names in added.items():
         known[key] = sorted({*known.get(key, ()), *names})
@@ -151,7 +166,9 @@ def _write_dependencies(
     subschema: Subschema,
 ) -> None:
     lists = {key: item for key, item in value.items() if isinstance(item, list)}
-    schemas = {key: writer.beside(item, mode) for key, item in value.items() if key not in lists}
+    schemas = {
+        key: writer.write_in_place(item, mode) for key, item in value.items() if key not in lists
+    }
     if subschema.dialect.draft is Draft.DRAFT_04:
         written[name] = {**lists, **schemas}
         return
@@ -170,17 +187,17 @@ def _write_items(
     subschema: Subschema,
 ) -> None:
     if not isinstance(value, list):
-        written[name] = writer.place(value, mode)
+        written[name] = writer.write_child(value, mode)
         return
-    items = [writer.place(item, mode) for item in value]
+    items = [writer.write_child(item, mode) for item in value]
     rest = subschema.schema.get("additionalItems")
-    keeps = subschema.dialect.draft is Draft.DRAFT_04
-    if items or keeps:
-        written[name if keeps else "prefixItems"] = items
+    is_draft_04 = subschema.dialect.draft is Draft.DRAFT_04
+    if items or is_draft_04:
+        written[name if is_draft_04 else "prefixItems"] = items
     if rest is not None and "additionalItems" in subschema.dialect.keywords:
-        is_flag = keeps and isinstance(rest, bool)
-        written["additionalItems" if keeps else "items"] = (
-            rest if is_flag else writer.place(rest, mode)
+        is_flag = is_draft_04 and isinstance(rest, bool)
+        written["additionalItems" if is_draft_04 else "items"] = (
+            rest if is_flag else writer.write_child(rest, mode)
         )
 
 
@@ -190,20 +207,30 @@ def _write_prefix_items(
     name: str,
     value: Any,
     mode: Mode,
-    _: Subschema,
+    _subschema: Subschema,
 ) -> None:
-    written[name] = [writer.place(item, mode) for item in value]
+    written[name] = [writer.write_child(item, mode) for item in value]
 
 
 def _write_names(
-    _: Writer, written: dict[str, Any], name: str, value: Any, __: Mode, ___: Subschema
+    _writer: Writer,
+    written: dict[str, Any],
+    name: str,
+    value: Any,
+    _mode: Mode,
+    _subschema: Subschema,
 ) -> None:
     if value:
         written[name] = sorted(set(value))
 
 
 def _write_type(
-    _: Writer, written: dict[str, Any], name: str, value: Any, __: Mode, ___: Subschema
+    _writer: Writer,
+    written: dict[str, Any],
+    name: str,
+    value: Any,
+    _mode: Mode,
+    _subschema: Subschema,
 ) -> None:
     types = sorted(set(value)) if isinstance(value, list) else [value]
     written[name] = types[0] if len(types) == 1 else types
@@ -214,14 +241,14 @@ _WRITERS: Mapping[str, Any] = MappingProxyType(
         **dict.fromkeys((*REFERENCES, "$defs", "definitions", "format", "contentSchema"), _drop),
         "additionalItems": _drop,
         **dict.fromkeys(("allOf", "anyOf", "oneOf"), _write_list),
-        **dict.fromkeys(("then", "else"), _write_beside),
+        **dict.fromkeys(("then", "else"), _write_in_place),
         **dict.fromkeys(("not", "if", "contains", "propertyNames"), _write_condition),
         **dict.fromkeys(
-            ("additionalProperties", "unevaluatedProperties", "unevaluatedItems"), _write_place
+            ("additionalProperties", "unevaluatedProperties", "unevaluatedItems"), _write_child
         ),
         **dict.fromkeys(("properties", "patternProperties"), _write_map),
-        "dependentSchemas": _write_dependent,
-        "dependentRequired": _write_required,
+        "dependentSchemas": _write_dependent_schemas,
+        "dependentRequired": _write_dependent_required,
         "dependencies": _write_dependencies,
         "items": _write_items,
         "prefixItems": _write_prefix_items,
@@ -229,13 +256,13 @@ _WRITERS: Mapping[str, Any] = MappingProxyType(
         "type": _write_type,
     }
 )
-"""How each keyword is written; one that is not listed, as it is."""
+"""Writers by keyword; other keywords are copied."""
 
 
 def _drop_dependent(written: dict[str, Any]) -> None:
     """Drop the keywords that have no effect without another one."""
-    for name, needed in _DEPENDS_ON:
-        if needed not in written:
+    for name, required_name in _DEPENDS_ON:
+        if required_name not in written:
             written.pop(name, None)
 
 

@@ -1,14 +1,14 @@
-"""Schemas reduced to their assertions, as one document without other references.
+"""Normal form of schemas: their assertions, in one document.
 
-The form has the keywords of 2020-12 that assert, or lead to what asserts: no annotations,
-identifiers or formats, and every reference is ``#/$defs/NAME``. So schemas of different
-dialects can be compared, and what a dialect merely annotates is never taken for an
-assertion. Draft 4, whose integers are others, keeps its own keywords.
+The form has the keywords of 2020-12 that assert or contain assertions, without annotations,
+identifiers and formats; every reference is ``#/$defs/NAME``. Thus schemas of different
+dialects can be compared, and an annotation of a dialect is never taken for an assertion.
+Draft 4 defines integers differently, so its forms keep its own keywords.
 
-With `Reading.ASSUME_CLOSED`, objects that declare properties are closed on the way. The
-subschemas that apply to one object together are closed as one: each alone would reject
-what the others declare. What is only a condition (``not``, ``if``, ``contains``,
-``propertyNames``) stays open.
+With `Reading.ASSUME_CLOSED`, the form closes objects that declare properties. It closes the
+subschemas that apply to one object together, since each alone would reject the properties
+that the others declare. Conditions (``not``, ``if``, ``contains``, ``propertyNames``) stay
+open.
 """
 
 import re
@@ -27,18 +27,18 @@ from sidecheck_server.core.types import Draft, JsonValue
 __all__ = ["CannotCompareError", "NormalForm", "normalize_schema"]
 
 _SUBSCHEMA = 120
-"""Steps of writing a subschema."""
+"""Steps per written subschema."""
 
-_MOST_DEFINITIONS = 500
-_DEEPEST = 200
-"""Bounds of a form, beyond which a proof may exhaust the stack of the library that finds it.
+_MAX_DEFINITIONS = 500
+_MAX_DEPTH = 200
+"""Bounds of a form; beyond them, a proof may overflow the stack of the library.
 
-The largest schema of several thousand public tools has a tenth of either.
+The largest schema of several thousand public tools reaches a tenth of either.
 """
 
 
 class CannotCompareError(Exception):
-    """The form cannot express a schema; *reason* says what of it."""
+    """The normal form cannot express a schema, for *reason*."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -47,14 +47,14 @@ class CannotCompareError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class NormalForm:
-    """A schema in the form of this module."""
+    """Schema in normal form."""
 
     schema: JsonValue
     #: Draft 4 or 2020-12.
     draft: Draft
-    #: Whether objects were closed that the schema leaves open.
+    #: Whether the form closes objects that the schema leaves open.
     closes: bool = False
-    #: Whether that cannot have made it admit more, as it can below ``oneOf``.
+    #: Whether closing can only narrow the form; below ``oneOf``, closing may widen it.
     only_narrows: bool = True
 
     @property
@@ -68,7 +68,7 @@ def normalize_schema(
 ) -> NormalForm:
     """Return the form of *admitted* with the keywords of *draft*.
 
-    *draft* is draft 4 if the schema and what it is compared with are both of draft 4.
+    *draft* is draft 4 if both compared schemas are of draft 4, and 2020-12 otherwise.
 
     Raises:
         CannotCompareError: the form cannot express the schema.
@@ -87,7 +87,7 @@ class _Writer:
         self._survey = admitted.survey
         self._draft = draft
         self._budget = budget
-        #: By the identity of the target and the mode: the name of the definition.
+        #: Names of definitions, by the identity of the target and its mode.
         self._names: dict[tuple[int, Mode], str] = {}
         self._pending: list[tuple[str, Subschema, Mode]] = []
         self._definitions = "definitions" if draft is Draft.DRAFT_04 else "$defs"
@@ -102,8 +102,8 @@ class _Writer:
         root = self._write(self._root, mode)
         definitions: dict[str, JsonValue] = {}
         while self._pending:
-            name, target, its_mode = self._pending.pop()
-            definitions[name] = self._write_object(target, its_mode)
+            name, target, target_mode = self._pending.pop()
+            definitions[name] = self._write_object(target, target_mode)
         if definitions and isinstance(root, dict):
             root[self._definitions] = dict(sorted(definitions.items()))
         only_narrows = not (self._closes and self._has_one_of)
@@ -116,7 +116,7 @@ class _Writer:
         if subschema is None:
             raise CannotCompareError("it has a subschema whose dialect is not known")
         self._depth += 1
-        if self._depth > _DEEPEST:
+        if self._depth > _MAX_DEPTH:
             raise CannotCompareError("it nests too deeply")
         written = self._write_object(subschema, mode)
         self._depth -= 1
@@ -130,23 +130,23 @@ class _Writer:
     def _write_object(self, subschema: Subschema, mode: Mode) -> dict[str, JsonValue]:
         schema = subschema.schema
         spend(self._budget, _SUBSCHEMA + 4 * len(schema))
-        references = list(self._references(subschema))
+        references = list(self._find_targets(subschema))
         hides = "$ref" in schema and subschema.dialect.reference_hides_siblings
-        keywords = {} if hides else self._in_force(subschema)
-        # Where one subschema, or one of several, is all that applies, it is closed itself.
-        is_one_of_several = (
+        keywords = {} if hides else self._keywords_in_force(subschema)
+        # A single reference, or a union alone, leaves closing to its subschemas.
+        is_combined = (
             len(references) > 1
-            or not _OF_OBJECTS.isdisjoint(keywords)
+            or not _OBJECT_KEYWORDS.isdisjoint(keywords)
             or (bool(references) and not _CHOICES.isdisjoint(keywords))
         )
-        stands_for = Mode.PART if mode is Mode.WHOLE and is_one_of_several else mode
-        written = write_keywords(self, keywords, stands_for, subschema)
-        self._add_references(written, references, stands_for)
-        if stands_for is Mode.PART and mode is Mode.WHOLE:
+        inner_mode = Mode.PART if mode is Mode.WHOLE and is_combined else mode
+        written = write_keywords(self, keywords, inner_mode, subschema)
+        self._add_references(written, references, inner_mode)
+        if inner_mode is Mode.PART and mode is Mode.WHOLE:
             self._close(written, subschema)
         return written
 
-    def _in_force(self, subschema: Subschema) -> dict[str, JsonValue]:
+    def _keywords_in_force(self, subschema: Subschema) -> dict[str, JsonValue]:
         dialect = subschema.dialect
         keywords = {
             name: value for name, value in subschema.schema.items() if name in dialect.keywords
@@ -164,9 +164,11 @@ class _Writer:
         return keywords
 
     def _uses_unevaluated_items(self) -> bool:
-        return any("unevaluatedItems" in each.schema for each in self._survey.reached.values())
+        return any(
+            "unevaluatedItems" in subschema.schema for subschema in self._survey.reached.values()
+        )
 
-    def _references(self, subschema: Subschema) -> Iterator[JsonValue]:
+    def _find_targets(self, subschema: Subschema) -> Iterator[JsonValue]:
         for keyword in REFERENCES:
             if keyword not in subschema.schema or keyword not in subschema.dialect.keywords:
                 continue
@@ -181,7 +183,7 @@ class _Writer:
         schemas: list[JsonValue] = []
         for target in targets:
             if isinstance(target, dict):
-                name = self._name(self._survey.reached[id(target)], mode)
+                name = self._name_definition(self._survey.reached[id(target)], mode)
                 schemas.append({"$ref": f"#/{self._definitions}/{name}"})
             else:
                 schemas.append(self._boolean(admits=target is not False))
@@ -192,10 +194,10 @@ class _Writer:
         else:
             written.setdefault("allOf", [])[:0] = schemas
 
-    def _name(self, target: Subschema, mode: Mode) -> str:
+    def _name_definition(self, target: Subschema, mode: Mode) -> str:
         key = (id(target.schema), mode)
         if key not in self._names:
-            if len(self._names) >= _MOST_DEFINITIONS:
+            if len(self._names) >= _MAX_DEFINITIONS:
                 raise CannotCompareError("it refers to too many subschemas")
             last = re.sub(r"[^A-Za-z0-9_]", "_", target.step.rpartition("/")[2])[:40]
             suffix = f"-{mode}" if mode not in ("", self._first_mode) else ""
@@ -212,7 +214,7 @@ class _Writer:
     def _close(self, written: dict[str, Any], subschema: Subschema) -> None:
         spend(self._budget, _SUBSCHEMA)
         known = _find_object(self._survey, subschema, self._budget)
-        if known.is_open or not known.declares:
+        if known.is_explicit or not known.declares:
             return
         self._closes = True
         self._move_reference(written)
@@ -221,35 +223,35 @@ class _Writer:
             ("properties", known.names),
             ("patternProperties", known.patterns),
         ):
-            own = written.get(keyword, {})
-            merged = {**own, **{name: anything for name in names if name not in own}}
+            declared = written.get(keyword, {})
+            merged = {**declared, **{name: anything for name in names if name not in declared}}
             if merged:
                 written[keyword] = merged
         written["additionalProperties"] = False
 
     def _move_reference(self, written: dict[str, Any]) -> None:
-        """Move a reference to where keywords beside it have an effect in draft 4 too."""
+        """Move a reference into ``allOf``, since in draft 4 it would hide its siblings."""
         if "$ref" in written:
             written["allOf"] = [{"$ref": written.pop("$ref")}]
 
-    def condition(self, value: JsonValue) -> JsonValue:
-        """Write a subschema that is only a condition."""
+    def write_condition(self, value: JsonValue) -> JsonValue:
+        """Write a subschema that only states a condition."""
         return self._write(value, Mode.OPEN)
 
-    def place(self, value: JsonValue, mode: Mode) -> JsonValue:
-        """Write the subschema of another value than that of its parent, of *mode*."""
+    def write_child(self, value: JsonValue, mode: Mode) -> JsonValue:
+        """Write a subschema for a child of the value of its parent, which has *mode*."""
         return self._write(value, Mode.OPEN if mode is Mode.OPEN else Mode.WHOLE)
 
-    def beside(self, value: JsonValue, mode: Mode) -> JsonValue:
-        """Write a subschema of the same value as its parent, of *mode*."""
+    def write_in_place(self, value: JsonValue, mode: Mode) -> JsonValue:
+        """Write a subschema for the same value as its parent, which has *mode*."""
         return self._write(value, mode)
 
-    def note_one_of(self) -> None:
-        """Remember that a subschema may be one of which exactly one must match."""
+    def record_one_of(self) -> None:
+        """Record that the schema uses ``oneOf``."""
         self._has_one_of = True
 
 
-_OF_OBJECTS = frozenset(
+_OBJECT_KEYWORDS = frozenset(
     {
         "properties",
         "patternProperties",
@@ -264,7 +266,7 @@ _OF_OBJECTS = frozenset(
         "else",
     }
 )
-"""Keywords beside which no branch of a choice knows all properties of an object."""
+"""Keywords that may declare properties which sibling branches do not declare."""
 
 _CHOICES = frozenset({"anyOf", "oneOf"})
 
@@ -274,20 +276,21 @@ _OBJECT_SUBSCHEMA = 40
 
 @dataclass(slots=True)
 class _KnownProperties:
-    """The properties that a schema knows, as in `core.repair.unknown_properties`."""
+    """Properties that the subschemas for one object declare.
+
+    `core.repair.unknown_properties` uses the same notion.
+    """
 
     names: dict[str, None] = field(default_factory=dict)
     patterns: dict[str, None] = field(default_factory=dict)
-    #: Whether a subschema that applies in any case has ``properties``.
+    #: Whether an unconditional subschema has ``properties``.
     declares: bool = False
-    #: Whether one says itself what becomes of other properties.
-    is_open: bool = False
+    #: Whether a subschema itself states how to treat undeclared properties.
+    is_explicit: bool = False
 
 
 def _find_object(survey: Survey, subschema: Subschema, budget: Budget) -> _KnownProperties:
-    """Return what *subschema* and those that apply in its place say together.
-
-    ``is_open`` is also true of an object that a subschema closes: there is nothing to add.
+    """Return the properties that *subschema* and its in-place subschemas declare.
 
     Raises:
         Exhausted: *budget* is spent.
@@ -300,7 +303,7 @@ def _find_object(survey: Survey, subschema: Subschema, budget: Budget) -> _Known
             continue
         visited.add((id(current.schema), always))
         spend(budget, _OBJECT_SUBSCHEMA)
-        pending += [(target, always) for target in _targets(survey, current)]
+        pending += [(target, always) for target in _reference_targets(survey, current)]
         if "$ref" in current.schema and current.dialect.reference_hides_siblings:
             continue
         keywords = {
@@ -308,25 +311,25 @@ def _find_object(survey: Survey, subschema: Subschema, budget: Budget) -> _Known
             for name, value in current.schema.items()
             if name in current.dialect.keywords
         }
-        _add(known, keywords)
+        _add_properties(known, keywords)
         known.declares |= always and "properties" in keywords
         pending += [
             (survey.reached[id(value)], always and name == "allOf")
-            for name, value in _beside(keywords)
+            for name, value in _in_place_subschemas(keywords)
             if isinstance(value, dict) and id(value) in survey.reached
         ]
     return known
 
 
-def _targets(survey: Survey, subschema: Subschema) -> Iterator[Subschema]:
+def _reference_targets(survey: Survey, subschema: Subschema) -> Iterator[Subschema]:
     for keyword in REFERENCES:
         reference = survey.references.get((id(subschema.schema), keyword))
         if reference is not None and isinstance(reference.target, dict):
             yield survey.reached[id(reference.target)]
 
 
-def _add(known: _KnownProperties, keywords: dict[str, Any]) -> None:
-    known.is_open |= "additionalProperties" in keywords or "unevaluatedProperties" in keywords
+def _add_properties(known: _KnownProperties, keywords: dict[str, Any]) -> None:
+    known.is_explicit |= "additionalProperties" in keywords or "unevaluatedProperties" in keywords
     for name in ("properties", "dependentSchemas", "dependentRequired", "dependencies"):
         known.names |= dict.fromkeys(keywords.get(name, ()))
     known.names |= dict.fromkeys(keywords.get("required") or ())
@@ -337,8 +340,8 @@ def _add(known: _KnownProperties, keywords: dict[str, Any]) -> None:
     known.patterns |= dict.fromkeys(keywords.get("patternProperties", ()))
 
 
-def _beside(keywords: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the subschemas that may apply in the same place, with their keywords."""
+def _in_place_subschemas(keywords: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the in-place subschemas in *keywords*, each with its keyword."""
     for name in ("allOf", "anyOf", "oneOf"):
         yield from ((name, branch) for branch in keywords.get(name, ()))
     if "if" in keywords:

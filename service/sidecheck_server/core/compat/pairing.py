@@ -1,4 +1,4 @@
-"""Which definitions of two sets belong together."""
+"""Pairing of the definitions of two sets of tools."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from sidecheck_server.core.payload import read_json
 from sidecheck_server.core.types import Document
 
 __all__ = [
+    "DefinitionEntry",
     "Pair",
-    "ReadDefinition",
-    "compare_unpaired",
+    "compare_trivial_pair",
     "not_compared",
     "pair_definitions",
     "read_definition",
@@ -24,23 +24,23 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class ReadDefinition:
-    """A definition of a set, or why it cannot be read."""
+class DefinitionEntry:
+    """Definition in a set, or the reason why it cannot be read."""
 
-    #: "" if it has none that can be read.
+    #: "" if no name can be read.
     name: str
     definition: ToolDefinition | None
     error: str = ""
-    #: Digest of all but the name.
+    #: Digest of the definition without its name.
     nameless_digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The old and the new definition of a tool; None on the side that lacks it."""
+    """Old and new definition of a tool; None on a side without the tool."""
 
-    old: ReadDefinition | None
-    new: ReadDefinition | None
+    old: DefinitionEntry | None
+    new: DefinitionEntry | None
 
     @property
     def is_renamed(self) -> bool:
@@ -48,59 +48,63 @@ class Pair:
         return self.old is not None and self.new is not None and self.old.name != self.new.name
 
 
-def read_definition(text: bytes, documents: tuple[Document, ...], limits: Limits) -> ReadDefinition:
-    """Return the definition *text*; a fault of it is kept rather than raised."""
+def read_definition(
+    text: bytes, documents: tuple[Document, ...], limits: Limits
+) -> DefinitionEntry:
+    """Return the definition with the JSON *text*; errors become part of the entry."""
     try:
         definition = read_tool(text, documents, limits)
     except RequestError as error:
-        return ReadDefinition(read_tool_name(text, limits), None, error.message)
+        return DefinitionEntry(read_tool_name(text, limits), None, error.message)
     properties = read_json(definition.json)
     del properties["name"]
-    return ReadDefinition(
+    return DefinitionEntry(
         definition.name, definition, nameless_digest=digest_of(properties, documents)
     )
 
 
 def pair_definitions(
-    old: Iterable[ReadDefinition], new: Iterable[ReadDefinition]
+    old: Iterable[DefinitionEntry], new: Iterable[DefinitionEntry]
 ) -> Sequence[Pair]:
-    """Return the pairs of *old* and *new*: the new tools in their order, then removed ones.
+    """Return the pairs of *old* and *new*: new tools in order, then removed ones.
 
-    Tools belong together by name, and tools whose names occur on one side only if all but
-    their names is equal, if no other tool is equal to them. Of several definitions with
-    one name the last one counts, as for registration.
+    Definitions with the same name form a pair. So do two definitions whose names occur on one
+    side only, if they are equal but for the name, and no other definition is equal to them.
+    Of several definitions with one name the last one counts, as for registration.
     """
-    before = {each.name: each for each in old}
-    after = {each.name: each for each in new}
-    removed = _by_content(each for name, each in before.items() if name not in after)
-    added = _by_content(each for name, each in after.items() if name not in before)
+    before = {entry.name: entry for entry in old}
+    after = {entry.name: entry for entry in new}
+    removed = _group_by_content(entry for name, entry in before.items() if name not in after)
+    added = _group_by_content(entry for name, entry in after.items() if name not in before)
     renamed = {
-        twins[0].name: removed[digest][0]
-        for digest, twins in added.items()
-        if digest and len(twins) == len(removed.get(digest, ())) == 1
+        entries[0].name: removed[digest][0]
+        for digest, entries in added.items()
+        if digest and len(entries) == len(removed.get(digest, ())) == 1
     }
-    moved = {each.name for each in renamed.values()}
-    pairs = [Pair(before.get(name, renamed.get(name)), each) for name, each in after.items()]
-    gone = (each for name, each in before.items() if name not in after and name not in moved)
-    return [*pairs, *(Pair(each, None) for each in gone)]
+    old_names = {entry.name for entry in renamed.values()}
+    pairs = [Pair(before.get(name, renamed.get(name)), entry) for name, entry in after.items()]
+    removed_entries = (
+        entry for name, entry in before.items() if name not in after and name not in old_names
+    )
+    return [*pairs, *(Pair(entry, None) for entry in removed_entries)]
 
 
-def _by_content(definitions: Iterable[ReadDefinition]) -> dict[str, list[ReadDefinition]]:
-    by_content: dict[str, list[ReadDefinition]] = {}
-    for each in definitions:
-        by_content.setdefault(each.nameless_digest, []).append(each)
-    return by_content
+def _group_by_content(entries: Iterable[DefinitionEntry]) -> dict[str, list[DefinitionEntry]]:
+    groups: dict[str, list[DefinitionEntry]] = {}
+    for entry in entries:
+        groups.setdefault(entry.nameless_digest, []).append(entry)
+    return groups
 
 
-def compare_unpaired(pair: Pair) -> ToolComparison | None:
-    """Return the outcome of *pair* if there are no two contents to compare, else None."""
+def compare_trivial_pair(pair: Pair) -> ToolComparison | None:
+    """Return the outcome of *pair* if it needs no comparison of contents, else None."""
     old, new = pair.old, pair.new
-    name = (new or old or _NOBODY).name
+    name = (new or old or _MISSING).name
     digests = _digest(old), _digest(new)
     unreadable = [
-        not_compared(f"the {version} definition cannot be read: {each.error}", locations)
-        for version, each, locations in (("old", old, ("", None)), ("new", new, (None, "")))
-        if each is not None and each.error
+        not_compared(f"the {version} definition cannot be read: {entry.error}", locations)
+        for version, entry, locations in (("old", old, ("", None)), ("new", new, (None, "")))
+        if entry is not None and entry.error
     ]
     if old is None or new is None:
         status = ToolStatus.ADDED if old is None else ToolStatus.REMOVED
@@ -119,15 +123,15 @@ def compare_unpaired(pair: Pair) -> ToolComparison | None:
 
 
 def not_compared(reason: str, locations: tuple[str | None, str | None] = ("", "")) -> Change:
-    """Return the change of a tool that could not be compared for *reason*.
+    """Return the change of a tool that cannot be compared, for *reason*.
 
-    *locations* are those of the definitions that are at fault.
+    *locations* are the locations of the faulty definitions.
     """
     return tool_change("NOT_COMPARED", reason, locations)
 
 
-_NOBODY = ReadDefinition("", None)
+_MISSING = DefinitionEntry("", None)
 
 
-def _digest(side: ReadDefinition | None) -> str:
+def _digest(side: DefinitionEntry | None) -> str:
     return side.definition.digest if side is not None and side.definition is not None else ""

@@ -1,17 +1,17 @@
-"""Proofs that one schema admits all that another admits, found by jsonschema-rs.
+"""Proofs by jsonschema-rs that one schema admits all values of another.
 
-Its answers are three-valued; whatever it cannot model is unknown here, never an error. It has
-no bound on time, so it runs in a worker.
+Answers are three-valued: a schema that the library cannot model gives UNKNOWN, never an
+error. A proof has no bound on time, so it runs in a worker.
 
-Before a proof is sought, the conditions and choices that two forms have in common are left
-out. A form is a conjunction: if one without a common part admits all that the other admits
-without it, the same is true with it. So a proof about one property need not be one about
-many conditions that did not change, whose combinations are too many.
+`prove_covers` first removes the conditions and branches that both forms have in common. A
+form is a conjunction: if one form without a common part covers the other without it, it also
+covers the other with it. Thus a proof about one property does not depend on many unchanged
+conditions, which have too many combinations.
 
-The library tries the constants and names of one schema against the other, by an engine for
-patterns and by numbers of its own. Both are written so that it finds what the validator
-finds: numbers that it reads as doubles or integers, and patterns whose classes are spelled
-as ranges of code points. Other engines have another idea of `.` and of what bounds a word,
+The library tries the constants and names of one schema against the other, with its own
+pattern engine and its own numbers. `write_for_library` writes both so that the library
+agrees with the validator: numbers that it reads as doubles or integers, and patterns with
+classes as ranges of code points. Other engines define `.` and word boundaries differently,
 and read `[a&&b]` as an intersection.
 """
 
@@ -50,15 +50,15 @@ _DRAFTS = {
 }
 
 
-_MOST_COMBINATIONS = 1_500
-"""Choices of branches, or constants, beyond which a proof takes seconds."""
+_MAX_COMBINATIONS = 1_500
+"""Maximum combinations of branches, or constants; a proof of more takes seconds."""
 
-# Its own errors, and that of lone surrogates, are value errors.
+# The library's own errors, and its error for lone surrogates, are instances of ValueError.
 _ERRORS = (ValueError, jsonschema_rs.ReferencingError)
 
 
 class Answer(StrEnum):
-    """Whether a schema admits all that another admits."""
+    """Answer to the question whether a schema admits all values of another."""
 
     YES = "yes"
     NO = "no"
@@ -73,7 +73,7 @@ _ANSWERS = {
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """A schema in the library's own form."""
+    """Schema in the library's own form."""
 
     #: None if the library rejects it.
     schema: Any
@@ -81,9 +81,10 @@ class Operand:
 
     @classmethod
     def of(cls, form: NormalForm) -> "Operand":
-        """Return the operand of *form*; it is none if proofs about it may take too long."""
-        # The library's stack overflows on some unevaluated keywords of recursive schemas.
-        if _count_combinations(form) > _MOST_COMBINATIONS or _is_recursive_unevaluated(form):
+        """Return the operand of *form*, without a schema if proofs may take too long."""
+        # Decision 0068: forms that take seconds or crash the library are not given to it.
+        # Its stack overflows on some unevaluated keywords of recursive schemas.
+        if _count_combinations(form) > _MAX_COMBINATIONS or _is_recursive_unevaluated(form):
             return cls(None, form)
         try:
             text = write_for_library(form.schema, form.draft)
@@ -101,7 +102,7 @@ class Operand:
 
 def prove_covers(wider: Operand, narrower: Operand) -> Answer:
     """Return whether *wider* admits every value that *narrower* admits."""
-    forms = _without_common_parts(wider.form, narrower.form)
+    forms = _remove_common_parts(wider.form, narrower.form)
     if forms is not None and _covers(*map(Operand.of, forms)) is Answer.YES:
         return Answer.YES
     return _covers(wider, narrower)
@@ -117,7 +118,7 @@ def _covers(wider: Operand, narrower: Operand) -> Answer:
 
 
 def subtract(minuend: Operand, subtrahend: Operand) -> JsonValue:
-    """Return a schema of what *minuend* admits and *subtrahend* rejects, or None."""
+    """Return a schema of values of *minuend* that *subtrahend* rejects, or None."""
     if minuend.schema is None or subtrahend.schema is None:
         return None
     try:
@@ -128,7 +129,7 @@ def subtract(minuend: Operand, subtrahend: Operand) -> JsonValue:
 
 
 def _json_value(value: Any) -> JsonValue:
-    """Return *value* without decimals, which the library has for some numbers."""
+    """Return *value* with decimals, which the library uses for some numbers, replaced."""
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else read_number(str(value))
     if isinstance(value, list):
@@ -139,25 +140,27 @@ def _json_value(value: Any) -> JsonValue:
 
 
 def _count_combinations(form: NormalForm) -> int:
-    """Return how many choices of branches, or constants, one place of *form* has, at most."""
+    """Return the maximum combinations of branches, or constants, for one value."""
     return _Combinations(form.schema).largest
 
 
 def _is_recursive_unevaluated(form: NormalForm) -> bool:
-    """Return whether *form* has unevaluated keywords, and a definition that leads to itself."""
-    names, _ = _names_in(form.schema)
+    """Return whether *form* has unevaluated keywords and recursive definitions."""
+    names, _ = _collect_names(form.schema)
     if not names & {"unevaluatedProperties", "unevaluatedItems"}:
         return False
     root = form.schema if isinstance(form.schema, dict) else {}
     definitions: Any = root.get("$defs", {})
-    targets = {f"#/$defs/{name}": _names_in(schema)[1] for name, schema in definitions.items()}
-    while leaves := [name for name, found in targets.items() if not found & targets.keys()]:
+    targets = {f"#/$defs/{name}": _collect_names(schema)[1] for name, schema in definitions.items()}
+    while leaves := [
+        name for name, referenced in targets.items() if not referenced & targets.keys()
+    ]:
         for name in leaves:
             del targets[name]
     return bool(targets)
 
 
-def _names_in(schema: Any) -> tuple[set[str], set[str]]:
+def _collect_names(schema: Any) -> tuple[set[str], set[str]]:
     """Return the keys and the targets of references in *schema*."""
     names: set[str] = set()
     references: set[str] = set()
@@ -175,7 +178,7 @@ def _names_in(schema: Any) -> tuple[set[str], set[str]]:
 
 
 class _Combinations:
-    """Counts the choices of branches of the subschemas that apply to one place together."""
+    """Counter of the branch combinations of subschemas that apply to one value."""
 
     def __init__(self, root: JsonValue) -> None:
         self._root: dict[str, Any] = root if isinstance(root, dict) else {}
@@ -199,64 +202,66 @@ class _Combinations:
         if not isinstance(schema, dict):
             return 1
         if id(schema) not in self._counts:
-            self._counts[id(schema)] = 1  # What leads back to itself adds nothing.
-            count = _PER_CONDITION ** min(_conditions(schema), _MOST_CONDITIONS)
+            self._counts[id(schema)] = 1  # A cycle adds no combinations.
+            count = _PER_CONDITION ** min(_count_conditions(schema), _MAX_CONDITIONS)
             for keyword in ("anyOf", "oneOf"):
                 branches = schema.get(keyword)
                 if isinstance(branches, list):
                     count *= sum(map(self._count, branches))
-            together = schema.get("allOf")
-            parts = [*together] if isinstance(together, list) else []
+            conjuncts = schema.get("allOf")
+            parts = [*conjuncts] if isinstance(conjuncts, list) else []
             reference = schema.get("$ref")
             if isinstance(reference, str):
                 parts.append(self._target(reference))
             for part in parts:
                 count *= self._count(part)
-            self._counts[id(schema)] = min(count, _LARGEST_COUNT)
+            self._counts[id(schema)] = min(count, _MAX_COUNT)
         return self._counts[id(schema)]
 
     def _target(self, reference: str) -> Any:
-        # What looks like a reference in a constant is none.
+        # A constant may contain an object that looks like a reference.
         steps = reference.split("/")
         return self._root.get(steps[1], {}).get(steps[2]) if len(steps) == 3 else None
 
 
-_LARGEST_COUNT = 10**12
+_MAX_COUNT = 10**12
 _PER_CONDITION = 6
-"""How many choices a condition counts as: proofs with five of them take long, and fail."""
-_MOST_CONDITIONS = 12
+"""Combinations per condition: proofs with five conditions take long, and fail."""
+_MAX_CONDITIONS = 12
 
 
-def _conditions(schema: dict[str, Any]) -> int:
-    """Return how many conditions *schema* has of its own."""
+def _count_conditions(schema: dict[str, Any]) -> int:
+    """Return the number of conditions in *schema* itself."""
     maps = (schema.get(name) for name in ("dependentRequired", "dependentSchemas", "dependencies"))
-    return ("if" in schema) + sum(len(each) for each in maps if isinstance(each, dict))
+    return ("if" in schema) + sum(
+        len(requirements) for requirements in maps if isinstance(requirements, dict)
+    )
 
 
 _DEFINITIONS = ("$defs", "definitions")
 _UNEVALUATED = frozenset({"unevaluatedProperties", "unevaluatedItems"})
-"""Keywords whose meaning depends on all others of the same place."""
-_MAPS_OF_DEPENDENTS = ("dependentRequired", "dependentSchemas", "dependencies")
+"""Keywords whose meaning depends on all other keywords for the same value."""
+_DEPENDENCIES = ("dependentRequired", "dependentSchemas", "dependencies")
 _CONDITION = ("if", "then", "else")
 
 
-def _without_common_parts(
-    one: NormalForm, other: NormalForm
+def _remove_common_parts(
+    form: NormalForm, other: NormalForm
 ) -> tuple[NormalForm, NormalForm] | None:
-    """Return both forms without what they have in common; None if that is nothing."""
-    if not isinstance(one.schema, dict) or not isinstance(other.schema, dict):
+    """Return both forms without their common parts; None if there are none."""
+    if not isinstance(form.schema, dict) or not isinstance(other.schema, dict):
         return None
-    if not _UNEVALUATED.isdisjoint({*one.schema, *other.schema}):
+    if not _UNEVALUATED.isdisjoint({*form.schema, *other.schema}):
         return None
-    # What is referred to must be the same, too.
-    if _definitions(one.schema) != _definitions(other.schema):
+    # Equal references must also have equal targets.
+    if _definitions(form.schema) != _definitions(other.schema):
         return None
-    common = {*_parts(one.schema)} & {*_parts(other.schema)}
+    common = {*_iterate_parts(form.schema)} & {*_iterate_parts(other.schema)}
     if not common:
         return None
     return (
-        replace(one, schema=_without(one.schema, common)),
-        replace(other, schema=_without(other.schema, common)),
+        replace(form, schema=_remove_parts(form.schema, common)),
+        replace(other, schema=_remove_parts(other.schema, common)),
     )
 
 
@@ -264,26 +269,26 @@ def _definitions(schema: dict[str, Any]) -> list[bytes]:
     return [canonical_json(schema.get(name)) for name in _DEFINITIONS]
 
 
-def _parts(schema: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
+def _iterate_parts(schema: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
     for branch in schema.get("allOf", ()):
         yield "allOf", canonical_json(branch)
-    for name in _MAPS_OF_DEPENDENTS:
+    for name in _DEPENDENCIES:
         for key, value in schema.get(name, {}).items():
             yield name, canonical_json([key, value])
     for name in ("anyOf", "oneOf"):
         if name in schema:
             yield name, canonical_json(schema[name])
     if "if" in schema:
-        yield "if", _condition(schema)
+        yield "if", _condition_key(schema)
 
 
-def _without(schema: dict[str, Any], common: set[tuple[str, bytes]]) -> dict[str, Any]:
+def _remove_parts(schema: dict[str, Any], common: set[tuple[str, bytes]]) -> dict[str, Any]:
     rest = dict(schema)
     if "allOf" in rest:
         rest["allOf"] = [
             branch for branch in rest["allOf"] if ("allOf", canonical_json(branch)) not in common
         ]
-    for name in _MAPS_OF_DEPENDENTS:
+    for name in _DEPENDENCIES:
         if name in rest:
             rest[name] = {
                 key: value
@@ -293,16 +298,16 @@ def _without(schema: dict[str, Any], common: set[tuple[str, bytes]]) -> dict[str
     for name in ("anyOf", "oneOf"):
         if name in rest and (name, canonical_json(rest[name])) in common:
             del rest[name]
-    if "if" in rest and ("if", _condition(rest)) in common:
+    if "if" in rest and ("if", _condition_key(rest)) in common:
         for name in _CONDITION:
             rest.pop(name, None)
-    for name in ("allOf", *_MAPS_OF_DEPENDENTS):
+    for name in ("allOf", *_DEPENDENCIES):
         if name in rest and not rest[name]:
             del rest[name]
     return rest
 
 
-def _condition(schema: dict[str, Any]) -> bytes:
+def _condition_key(schema: dict[str, Any]) -> bytes:
     return canonical_json({name: schema[name] for name in _CONDITION if name in schema})
 
 
@@ -310,14 +315,14 @@ _MAPS_OF_SCHEMAS = frozenset({Position.SCHEMA_MAP, Position.SCHEMA_OR_NAMES_MAP}
 
 
 class CannotWriteError(Exception):
-    """The library would read a part of the schema in another way."""
+    """The library would interpret a part of the schema differently."""
 
 
 def write_for_library(schema: JsonValue, draft: Draft) -> JsonValue:
-    """Return *schema*, a normal form of *draft*, with another text for the same meaning.
+    """Return *schema*, a normal form of *draft*, as the library must read it.
 
     Raises:
-        CannotWriteError: there is no such text.
+        CannotWriteError: there is no such form.
     """
     if not isinstance(schema, dict):
         return schema
@@ -325,70 +330,70 @@ def write_for_library(schema: JsonValue, draft: Draft) -> JsonValue:
     keywords: dict[str, Any] = schema
     for name, value in keywords.items():
         if name == "pattern":
-            written[name] = _plain(value)
+            written[name] = _write_pattern(value)
         elif name == "patternProperties":
-            written[name] = _by_pattern(value, draft)
+            written[name] = _write_pattern_map(value, draft)
         elif name in APPLICATORS[draft]:
             is_map = APPLICATORS[draft][name] in _MAPS_OF_SCHEMAS
-            written[name] = _map(value, draft) if is_map else _below(value, draft)
+            written[name] = _write_map(value, draft) if is_map else _write_subschemas(value, draft)
         else:
-            written[name] = _exact(value)
+            written[name] = _write_value(value)
     return written
 
 
-def _below(value: Any, draft: Draft) -> Any:
-    """Write the subschemas in the *value* of a keyword that has some."""
+def _write_subschemas(value: Any, draft: Draft) -> Any:
+    """Write the subschemas in the *value* of a keyword."""
     if isinstance(value, list):
         return [write_for_library(item, draft) for item in value]
     return write_for_library(value, draft)
 
 
-def _map(value: dict[str, Any], draft: Draft) -> dict[str, Any]:
+def _write_map(value: dict[str, Any], draft: Draft) -> dict[str, Any]:
     return {
-        # Names that a property depends on are beside subschemas in draft 4.
+        # In draft 4, lists of names occur among the subschemas of `dependencies`.
         name: item if isinstance(item, list) else write_for_library(item, draft)
         for name, item in value.items()
     }
 
 
-def _by_pattern(value: dict[str, Any], draft: Draft) -> dict[str, Any]:
+def _write_pattern_map(value: dict[str, Any], draft: Draft) -> dict[str, Any]:
     written: dict[str, Any] = {}
-    for pattern, schema in _map(value, draft).items():
-        plain = _plain(pattern)
+    for pattern, schema in _write_map(value, draft).items():
+        plain = _write_pattern(pattern)
         written[plain] = {"allOf": [written[plain], schema]} if plain in written else schema
     return written
 
 
-def _plain(pattern: str) -> str:
+def _write_pattern(pattern: str) -> str:
     plain = plain_pattern(pattern)
     if plain is None:
         raise CannotWriteError
     return plain
 
 
-def _exact(value: Any) -> Any:
-    """Return *value*, of a keyword, in numbers that the library reads as they are."""
+def _write_value(value: Any) -> Any:
+    """Return *value* with numbers that the library reads exactly."""
     if isinstance(value, ExactNumber):
         if not value.is_integer():
             raise CannotWriteError
         return int(value)
     if isinstance(value, list):
-        return [_exact(item) for item in value]
+        return [_write_value(item) for item in value]
     if isinstance(value, dict):
-        return {key: _exact(item) for key, item in value.items()}
+        return {key: _write_value(item) for key, item in value.items()}
     return value
 
 
 _MAX_REPETITIONS = 10**9
-"""No bound: the pattern is not run here."""
+"""High enough for any pattern, since the pattern is not run here."""
 
 
 @lru_cache(maxsize=512)
 def plain_pattern(pattern: str) -> str | None:
-    """Return a pattern that matches what *pattern* matches, or None if there is none.
+    """Return an equivalent of *pattern* that all engines read alike, or None.
 
-    It is one of ECMA-262 with the `u` flag too. There is none for back-references: to
-    one of a group that did not participate, engines differ.
+    The result is also a pattern of ECMA-262 with the `u` flag. There is none for patterns with
+    back-references: engines differ about references to groups that did not participate.
     """
     writer = _Writer(pattern, _MAX_REPETITIONS)
     try:
@@ -399,7 +404,7 @@ def plain_pattern(pattern: str) -> str | None:
 
 
 def _spell(members: Ranges) -> str:
-    """Return a class of *members*. JSON has no lone surrogates, nor have other engines."""
+    """Return a class of *members* without lone surrogates, which JSON cannot contain."""
     ranges = [
         part
         for first, last in members
@@ -408,11 +413,11 @@ def _spell(members: Ranges) -> str:
     ]
     if len(ranges) == 1 and ranges[0][0] == ranges[0][1]:
         return _spell_point(ranges[0][0])
-    spelled = (
+    spellings = (
         _spell_point(first) + ("" if first == last else f"-{_spell_point(last)}")
         for first, last in ranges
     )
-    return f"[{''.join(spelled)}]"
+    return f"[{''.join(spellings)}]"
 
 
 def _spell_point(point: int) -> str:
@@ -436,7 +441,7 @@ _OPENINGS = {
 
 
 class _Writer(PatternReader):
-    """Writes the pattern that it reads."""
+    """Reader that writes the pattern again, with explicit classes."""
 
     def __init__(self, source: str, max_repetitions: int) -> None:
         super().__init__(source, max_repetitions)
@@ -458,7 +463,7 @@ class _Writer(PatternReader):
         self.parts.append("|")
 
     def begin_group(self, kind: GroupKind, opened: int) -> Group:
-        # Without references, it does not matter what captures.
+        # Without references, capturing has no effect.
         self.parts.append(_OPENINGS.get(kind, "(?:"))
         return Group(kind, opened, [])
 

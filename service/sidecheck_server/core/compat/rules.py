@@ -1,8 +1,8 @@
 """Table of the codes of changes.
 
-Codes are stable, as those of violations. A row says how the keyword's change alters what
-its subschema admits, if that does not depend on the rest, and its level where no proof
-decides it: changes that a schema does not express.
+Codes are stable, like codes of violations. A row has the direction in which the change alters
+the admitted values of its subschema, if that does not depend on the rest of the schema. It
+has a level if no proof decides it, because the schema does not express the change.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,23 +16,23 @@ __all__ = ["BOUNDS", "CHANGE_RULES", "SUBSCHEMA_KEYWORDS", "ChangeRule", "upper_
 
 @dataclass(frozen=True, slots=True)
 class ChangeRule:
-    """A kind of change."""
+    """Kind of change."""
 
     code: str
-    #: What has changed, as a sentence.
+    #: Description of the change, as a sentence.
     sentence: str
-    #: How the set of admitted values changes, as far as the change alone tells.
+    #: Change of the set of admitted values, if the change alone determines it.
     direction: Direction = Direction.NONE
     #: The level of the change in an input and in an output schema, or of a definition;
     #: None where the proof decides it.
     input_level: Level | None = None
     output_level: Level | None = None
-    #: Where it is said what callers may rely on, or "".
+    #: URL of the specification that callers rely on, or "".
     source: str = ""
 
     @property
     def is_proved(self) -> bool:
-        """Whether its level follows from the sets of values."""
+        """Whether a proof or a payload decides the level."""
         return self.input_level is None
 
 
@@ -46,7 +46,6 @@ _TOOLS_URL = "https://modelcontextprotocol.io/specification/2025-11-25/server/to
 _TASKS_URL = "https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks"
 _HEADERS_URL = "https://modelcontextprotocol.io/specification/2026-07-28/server/tools#x-mcp-header"
 
-# Bounds by keyword: whether raising the bound narrows.
 BOUNDS: Mapping[str, bool] = MappingProxyType(
     {
         "minimum": True,
@@ -63,7 +62,7 @@ BOUNDS: Mapping[str, bool] = MappingProxyType(
         "maxContains": False,
     }
 )
-"""Keywords whose value is a bound, and whether raising it admits less."""
+"""Keywords whose value is a bound, and whether raising it narrows the schema."""
 
 SUBSCHEMA_KEYWORDS: Mapping[str, Direction] = MappingProxyType(
     {
@@ -78,7 +77,7 @@ SUBSCHEMA_KEYWORDS: Mapping[str, Direction] = MappingProxyType(
         "else": Direction.UNKNOWN,
     }
 )
-"""Keywords with one subschema, and what adding one does."""
+"""Keywords with one subschema, and the direction of adding one."""
 
 _MAPS: Mapping[str, tuple[str, str, Direction]] = MappingProxyType(
     {
@@ -98,7 +97,7 @@ _BRANCHES: Mapping[str, Direction] = MappingProxyType(
 )
 
 
-def _bounds() -> Iterator[ChangeRule]:
+def _bound_rules() -> Iterator[ChangeRule]:
     narrower, wider = Direction.NARROWER, Direction.WIDER
     for keyword, raising_narrows in BOUNDS.items():
         code = upper_snake(keyword)
@@ -109,7 +108,7 @@ def _bounds() -> Iterator[ChangeRule]:
         yield ChangeRule(f"{code}_LOWERED", f"`{keyword}` was lowered.", lowered)
 
 
-def _subschemas() -> Iterator[ChangeRule]:
+def _subschema_rules() -> Iterator[ChangeRule]:
     for keyword, added in SUBSCHEMA_KEYWORDS.items():
         code = upper_snake(keyword)
         yield ChangeRule(f"{code}_ADDED", f"`{keyword}` was added.", added)
@@ -119,20 +118,26 @@ def _subschemas() -> Iterator[ChangeRule]:
         yield ChangeRule(f"{code}_REMOVED", f"{noun} was removed (`{keyword}`).", added.reversed)
     for keyword, added in _BRANCHES.items():
         code = f"{upper_snake(keyword)}_BRANCH"
-        yield ChangeRule(f"{code}_ADDED", f"`{keyword}` has a branch more.", added)
-        yield ChangeRule(f"{code}_REMOVED", f"`{keyword}` has a branch less.", added.reversed)
-        yield ChangeRule(f"{upper_snake(keyword)}_ADDED", f"`{keyword}` was added.", _added(added))
+        yield ChangeRule(f"{code}_ADDED", f"`{keyword}` has one more branch.", added)
+        yield ChangeRule(f"{code}_REMOVED", f"`{keyword}` has one branch less.", added.reversed)
         yield ChangeRule(
-            f"{upper_snake(keyword)}_REMOVED", f"`{keyword}` was removed.", _added(added).reversed
+            f"{upper_snake(keyword)}_ADDED",
+            f"`{keyword}` was added.",
+            _direction_of_combinator(added),
+        )
+        yield ChangeRule(
+            f"{upper_snake(keyword)}_REMOVED",
+            f"`{keyword}` was removed.",
+            _direction_of_combinator(added).reversed,
         )
 
 
-def _added(branch: Direction) -> Direction:
-    """Return what adding a keyword does, of which another branch does *branch*."""
+def _direction_of_combinator(branch: Direction) -> Direction:
+    """Return the direction of adding a combinator whose branches have *branch*."""
     return Direction.UNKNOWN if branch is Direction.UNKNOWN else Direction.NARROWER
 
 
-def _keywords() -> Iterator[ChangeRule]:
+def _keyword_rules() -> Iterator[ChangeRule]:
     narrower, wider, both = Direction.NARROWER, Direction.WIDER, Direction.BOTH
     unknown = Direction.UNKNOWN
     yield ChangeRule("TYPE_NARROWED", "`type` allows fewer types.", narrower)
@@ -162,21 +167,21 @@ def _keywords() -> Iterator[ChangeRule]:
     for keyword in ("additionalProperties", "unevaluatedProperties"):
         code = upper_snake(keyword)
         yield ChangeRule(f"{code}_CLOSED", f"`{keyword}` became false.", narrower)
-        yield ChangeRule(f"{code}_OPENED", f"`{keyword}` is false no longer.", wider)
+        yield ChangeRule(f"{code}_OPENED", f"`{keyword}` is no longer false.", wider)
         yield ChangeRule(f"{code}_CHANGED", f"`{keyword}` was added or removed.", unknown)
     yield ChangeRule("PREFIX_ITEM_ADDED", "The schema of an item at a position was added.", unknown)
     yield ChangeRule(
         "PREFIX_ITEM_REMOVED", "The schema of an item at a position was removed.", unknown
     )
     yield ChangeRule("SUBSCHEMA_FORBIDDEN", "A subschema became `false`.", narrower)
-    yield ChangeRule("SUBSCHEMA_ALLOWED", "A subschema is `false` no longer.", wider)
+    yield ChangeRule("SUBSCHEMA_ALLOWED", "A subschema is no longer `false`.", wider)
     yield ChangeRule("DIALECT_CHANGED", "`$schema` names another dialect.", unknown)
     yield ChangeRule("SCHEMA_CHANGED", "The schema changed in a way that has no code.", unknown)
     yield ChangeRule("OUTPUT_SCHEMA_ADDED", "The tool has an output schema.", narrower)
     yield ChangeRule("OUTPUT_SCHEMA_REMOVED", "The tool has no output schema.", wider)
 
 
-def _annotations() -> Iterator[ChangeRule]:
+def _annotation_rules() -> Iterator[ChangeRule]:
     risky, compatible, cosmetic = Level.RISKY, Level.COMPATIBLE, Level.COSMETIC
 
     def annotation(
@@ -185,7 +190,7 @@ def _annotations() -> Iterator[ChangeRule]:
         return ChangeRule(code, sentence, Direction.NONE, *levels, url)
 
     yield annotation(
-        "DEFAULT_ADDED", "A property has a `default`, which it had not.", (compatible, cosmetic)
+        "DEFAULT_ADDED", "A property has a `default`, and had none.", (compatible, cosmetic)
     )
     yield annotation(
         "DEFAULT_REMOVED",
@@ -207,10 +212,10 @@ def _annotations() -> Iterator[ChangeRule]:
         "`format` was removed: callers that parse the result may not be able to.",
         (compatible, risky),
     )
-    yield annotation("FORMAT_CHANGED", "`format` is another one.", (risky, risky))
+    yield annotation("FORMAT_CHANGED", "`format` has another value.", (risky, risky))
     yield annotation(
         "SCHEMA_REWRITTEN",
-        "The schema is written in another way, or a part changed that nothing refers to.",
+        "The schema is written differently, or an unreferenced part changed.",
     )
     yield annotation("SCHEMA_TITLE_CHANGED", "A `title` in a schema changed.")
     yield annotation("SCHEMA_DESCRIPTION_CHANGED", "A `description` in a schema changed.")
@@ -219,14 +224,14 @@ def _annotations() -> Iterator[ChangeRule]:
     )
     yield annotation(
         "HEADER_CHANGED",
-        "`x-mcp-header` was added, removed or changed: clients that know the other definition "
-        "send other headers.",
+        "`x-mcp-header` was added, removed or changed: clients with the other definition send "
+        "other headers.",
         (risky, risky),
         _HEADERS_URL,
     )
 
 
-def _definitions() -> Iterator[ChangeRule]:
+def _definition_rules() -> Iterator[ChangeRule]:
     breaking, risky = Level.BREAKING, Level.RISKY
     compatible, cosmetic = Level.COMPATIBLE, Level.COSMETIC
 
@@ -238,7 +243,7 @@ def _definitions() -> Iterator[ChangeRule]:
     yield rule(
         "TOOL_RENAMED",
         breaking,
-        "A tool has another name, and is the same otherwise: calls use the name.",
+        "A tool has another name and is otherwise unchanged: calls use the name.",
         _TOOLS_URL,
     )
     yield rule(
@@ -254,11 +259,11 @@ def _definitions() -> Iterator[ChangeRule]:
     yield rule(
         "ANNOTATIONS_CHANGED",
         cosmetic,
-        "An annotation changed that says nothing else than before.",
+        "An annotation changed without a change of its meaning.",
         f"{_SCHEMA_URL}toolannotations",
     )
     for code, level, sentence in (
-        ("READ_ONLY_HINT_REMOVED", risky, "The tool is read-only no longer."),
+        ("READ_ONLY_HINT_REMOVED", risky, "The tool is no longer read-only."),
         ("READ_ONLY_HINT_ADDED", compatible, "The tool became read-only."),
         ("DESTRUCTIVE_HINT_ADDED", risky, "The tool may destroy something."),
         ("DESTRUCTIVE_HINT_REMOVED", compatible, "The tool destroys nothing."),
@@ -269,21 +274,23 @@ def _definitions() -> Iterator[ChangeRule]:
     ):
         yield rule(code, level, sentence, f"{_SCHEMA_URL}toolannotations")
     for code, level, sentence in (
-        ("TASK_SUPPORT_REQUIRED", breaking, "Calls must be tasks, and need not be before."),
-        ("TASK_SUPPORT_REMOVED", breaking, "Calls must not be tasks, and could be before."),
+        ("TASK_SUPPORT_REQUIRED", breaking, "Calls must be tasks; before, they need not be."),
+        ("TASK_SUPPORT_REMOVED", breaking, "Calls must not be tasks; before, they could be."),
         ("TASK_SUPPORT_ADDED", compatible, "Calls may be tasks."),
         ("TASK_SUPPORT_RELAXED", compatible, "Calls need not be tasks."),
     ):
         yield rule(code, level, sentence, _TASKS_URL)
 
 
-def _table() -> Iterator[ChangeRule]:
-    yield from _definitions()
-    yield from _keywords()
-    yield from _bounds()
-    yield from _subschemas()
-    yield from _annotations()
+def _all_rules() -> Iterator[ChangeRule]:
+    yield from _definition_rules()
+    yield from _keyword_rules()
+    yield from _bound_rules()
+    yield from _subschema_rules()
+    yield from _annotation_rules()
 
 
-CHANGE_RULES: Mapping[str, ChangeRule] = MappingProxyType({rule.code: rule for rule in _table()})
+CHANGE_RULES: Mapping[str, ChangeRule] = MappingProxyType(
+    {rule.code: rule for rule in _all_rules()}
+)
 """All kinds of changes by code, in the order of the documentation."""

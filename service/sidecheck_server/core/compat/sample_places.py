@@ -1,4 +1,4 @@
-"""Subschemas that apply to one place of a payload, and those for the places below it."""
+"""Subschemas that apply to a location of a payload, and to locations below it."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,41 +12,41 @@ from sidecheck_server.core.patterns.cursor import PatternError
 from sidecheck_server.core.patterns.pattern import Pattern, compile_pattern
 
 __all__ = [
-    "MOST_VALUES",
+    "MAX_VALUES",
     "Differences",
     "Place",
     "Sampler",
     "SubschemaChoices",
+    "count_item_positions",
     "edges_of",
     "is_unique",
     "names_of",
-    "positions_of_items",
     "schemas_of_item",
     "schemas_of_property",
 ]
 
-MOST_VALUES = 12
-"""The most values that are tried at one place."""
+MAX_VALUES = 12
+"""Maximum number of values at one location."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in a payload, and the subschemas that apply there."""
+    """Location in a payload, with the subschemas that apply to it."""
 
     nodes: list[dict[str, Any]]
-    #: The subschemas of the other side.
+    #: Subschemas of the other form.
     hints: list[dict[str, Any]]
     depth: int
 
 
 class Sampler(Protocol):
-    """Makes values for the places below a value."""
+    """Source of values for the locations below a value."""
 
     def values(self, schemas: Sequence[Any], others: Sequence[Any], depth: int) -> Iterator[Any]:
-        """Yield values for the place where *schemas* apply, and *others* of the other side."""
+        """Yield values for a location of *schemas*; *others* are of the other form."""
 
     def differ(self, schemas: Sequence[Any], others: Sequence[Any]) -> bool:
-        """Return whether *schemas*, for one place, say what *others* do not, or less."""
+        """Return whether *schemas* and *others*, for one location, may differ."""
 
 
 def names_of(nodes: list[dict[str, Any]], keyword: str) -> dict[str, None]:
@@ -69,17 +69,19 @@ def schemas_of_property(nodes: list[dict[str, Any]], name: str) -> list[Any]:
         others = [node["additionalProperties"]] if "additionalProperties" in node else []
         schemas += own or others
     if not is_declared:
-        schemas += [n["unevaluatedProperties"] for n in nodes if "unevaluatedProperties" in n]
+        schemas += [
+            node["unevaluatedProperties"] for node in nodes if "unevaluatedProperties" in node
+        ]
     return schemas
 
 
 def _matches(pattern: str, name: str) -> bool:
-    compiled = _compiled(pattern)
+    compiled = _compile(pattern)
     return compiled is not None and compiled.search(name)
 
 
 @lru_cache(maxsize=512)
-def _compiled(pattern: str) -> Pattern | None:
+def _compile(pattern: str) -> Pattern | None:
     try:
         return compile_pattern(pattern)
     except PatternError:
@@ -100,8 +102,8 @@ def schemas_of_item(nodes: list[dict[str, Any]], index: int) -> list[Any]:
     return schemas
 
 
-def positions_of_items(nodes: Iterable[dict[str, Any]]) -> int:
-    """Return how many items have a schema of their own, and one more."""
+def count_item_positions(nodes: Iterable[dict[str, Any]]) -> int:
+    """Return the number of items with their own schemas, plus one."""
     prefixes = (
         node["items"] if isinstance(node.get("items"), list) else node.get("prefixItems", [])
         for node in nodes
@@ -116,15 +118,15 @@ def edges_of(nodes: Iterable[dict[str, Any]], keywords: Sequence[str]) -> set[in
 
 
 def is_unique(nodes: list[dict[str, Any]]) -> bool:
-    """Return whether one of *nodes* wants unique items."""
+    """Return whether one of *nodes* requires unique items."""
     return any(node.get("uniqueItems") for node in nodes)
 
 
 _SUBSCHEMA = 100
-"""Steps of a subschema."""
-_DEEPEST = 8
-_MOST_SUBSCHEMAS = 60
-_MOST_BRANCHES = 12
+"""Steps per subschema."""
+_MAX_REFERENCES = 8
+_MAX_SUBSCHEMAS = 60
+_MAX_BRANCHES = 12
 
 
 class SubschemaChoices:
@@ -135,10 +137,10 @@ class SubschemaChoices:
         self._budget = budget
 
     def flatten(self, schemas: Iterable[Any]) -> list[dict[str, Any]]:
-        """Return the subschemas of the other side that may apply with *schemas*."""
+        """Return *schemas* and all subschemas that may apply to the same location."""
         nodes: list[dict[str, Any]] = []
         pending, seen = list(schemas), set[int]()
-        while pending and len(nodes) < _MOST_SUBSCHEMAS:
+        while pending and len(nodes) < _MAX_SUBSCHEMAS:
             schema = self._follow(pending.pop(0))
             if not isinstance(schema, dict) or id(schema) in seen:
                 continue
@@ -153,18 +155,18 @@ class SubschemaChoices:
     def alternatives(self, schemas: Sequence[Any]) -> Iterator[list[dict[str, Any]]]:
         """Yield the subschemas that apply with *schemas*, for each choice of branches."""
         choices = 1
-        for choice in range(_MOST_BRANCHES):
+        for choice in range(_MAX_BRANCHES):
             if choice >= choices:
                 return
-            nodes, count = self._chosen(schemas, choice)
+            nodes, count = self._choose_branches(schemas, choice)
             choices = max(choices, count)
             if nodes is not None:
                 yield nodes
 
-    def _chosen(
+    def _choose_branches(
         self, schemas: Sequence[Any], choice: int
     ) -> tuple[list[dict[str, Any]] | None, int]:
-        """Return the subschemas for the *choice*, and how many choices there are, at most."""
+        """Return the subschemas for *choice*, and the maximum number of choices."""
         nodes: list[dict[str, Any]] = []
         choices = 1
         pending, seen = list(schemas), set[int]()
@@ -192,12 +194,12 @@ class SubschemaChoices:
         return nodes, choices
 
     def _follow(self, schema: Any) -> Any:
-        """Return the target of *schema* if it is a reference and nothing else."""
-        for _ in range(_DEEPEST):
+        """Return *schema* with its reference replaced by the target."""
+        for _ in range(_MAX_REFERENCES):
             if not isinstance(schema, dict) or "$ref" not in schema:
                 return schema
             target = self._definitions.get(schema["$ref"])
-            # The difference of two schemas has names of the library.
+            # The library adds keywords of its own to the difference of two schemas.
             rest = {name: value for name, value in schema.items() if name[0] != "$"}
             if rest:
                 return {**rest, "allOf": [target, *rest.get("allOf", ())]}
@@ -206,15 +208,15 @@ class SubschemaChoices:
 
 
 class Differences:
-    """Tells which places of two forms may differ, to vary those first."""
+    """Comparison of locations in two forms; samples vary differing ones first."""
 
     def __init__(self, form: NormalForm, other: NormalForm) -> None:
         self._same_definitions = _definitions(form) == _definitions(other)
         #: Whether each subschema, by its identity, refers to a definition.
-        self._refers: dict[int, bool] = {}
+        self._has_references: dict[int, bool] = {}
 
     def differ(self, schemas: Sequence[Any], others: Sequence[Any]) -> bool:
-        """Return whether *schemas*, for one place, say what *others* do not, or less."""
+        """Return whether *schemas* and *others*, for one location, may differ."""
         return any(
             schema not in side or (not self._same_definitions and self._has_reference(schema))
             for schemas_of, side in ((schemas, others), (others, schemas))
@@ -223,9 +225,9 @@ class Differences:
 
     def _has_reference(self, schema: Any) -> bool:
         key = id(schema)
-        if key not in self._refers:
-            self._refers[key] = b'"$ref"' in canonical_json(schema)
-        return self._refers[key]
+        if key not in self._has_references:
+            self._has_references[key] = b'"$ref"' in canonical_json(schema)
+        return self._has_references[key]
 
 
 def _definitions(form: NormalForm) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Strings, numbers, booleans and null at the edges of schemas.
 
-Texts for a pattern are what its plain parts tell: look-around, back-references and
-boundaries are ignored, and callers match the texts themselves.
+Texts for a pattern follow its plain parts only: look-around, back-references and boundaries
+are ignored, so a text may not match.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,10 +22,10 @@ __all__ = ["TYPES", "pattern_texts", "scalar_values", "types_of"]
 TYPES = ("string", "integer", "number", "boolean", "object", "array", "null")
 """The types of JSON Schema, in the order in which values are tried."""
 
-_LONGEST_TEXT = 1 << 20
-"""The longest text."""
-_USUAL = 10_000
-"""The longest where no ``maxLength`` allows a longer one."""
+_MAX_TEXT = 1 << 20
+"""Maximum characters of a text."""
+_DEFAULT_MAX_TEXT = 10_000
+"""Maximum characters of a text without ``maxLength``."""
 _PLAIN = "abcdefghijklmnopqrstuvwxyz"
 _TEXTS = ("a", "text", "", "A1", "-", "0", "é", "a b", "2020-01-01")
 
@@ -43,7 +43,7 @@ def types_of(nodes: Iterable[dict[str, Any]]) -> frozenset[str]:
 def scalar_values(
     kind: str, nodes: list[dict[str, Any]], hints: list[dict[str, Any]]
 ) -> Iterator[Any]:
-    """Yield values of the type *kind* for *nodes*; *hints* are the other side's subschemas."""
+    """Yield values of the type *kind* for *nodes*, with *hints* of the other form."""
     if kind == "boolean":
         return iter((True, False))
     if kind == "null":
@@ -63,37 +63,37 @@ def _constants(kind: str, hints: list[dict[str, Any]]) -> Iterator[Any]:
 
 def _strings(nodes: list[dict[str, Any]], hints: list[dict[str, Any]]) -> Iterator[str]:
     least = int(max(_values(nodes, "minLength"), default=0))
-    most = min(int(min(_values(nodes, "maxLength"), default=_USUAL)), _LONGEST_TEXT)
-    if least > _LONGEST_TEXT:
+    most = min(int(min(_values(nodes, "maxLength"), default=_DEFAULT_MAX_TEXT)), _MAX_TEXT)
+    if least > _MAX_TEXT:
         return
     patterns = [node["pattern"] for node in nodes if "pattern" in node]
     excluded = [node["not"] for node in nodes if isinstance(node.get("not"), dict)]
-    hinted = [node["pattern"] for node in (*hints, *excluded) if "pattern" in node]
+    other_patterns = [node["pattern"] for node in (*hints, *excluded) if "pattern" in node]
     texts = list(dict.fromkeys(text for pattern in patterns for text in pattern_texts(pattern)))
     own = (int(value) for name in _LENGTHS for value in _values(nodes, name))
-    edges = {*own, *(int(v) for n in _LENGTHS for v in _values(hints, n))}
+    edges = {*own, *(int(value) for name in _LENGTHS for value in _values(hints, name))}
     lengths = sorted({edge + step for edge in edges for step in (-1, 0, 1)})
     if texts:
         yield from texts
         for length in lengths:
             if least <= length <= most:
-                # A pattern that ends in a repetition often goes on as it ended.
-                yield from (_stretched(text, length) for text in texts[:2])
+                # A pattern that ends in a repetition often admits more of the last character.
+                yield from (_stretch(text, length) for text in texts[:2])
         return
     fitting = [text for text in _TEXTS if least <= len(text) <= most]
-    yield from fitting[:1] or [_stretched(_PLAIN, least)]
+    yield from fitting[:1] or [_stretch(_PLAIN, least)]
     for length in lengths:
         if least <= length <= most:
-            yield _stretched(_PLAIN, length)
+            yield _stretch(_PLAIN, length)
     yield from fitting[1:]
-    for pattern in hinted:
+    for pattern in other_patterns:
         yield from pattern_texts(pattern)
 
 
 _LENGTHS = ("minLength", "maxLength")
 
 
-def _stretched(text: str, length: int) -> str:
+def _stretch(text: str, length: int) -> str:
     if length <= len(text):
         return text[:length]
     return text + (text[-1:] or "a") * (length - len(text))
@@ -106,14 +106,14 @@ def _numbers(
     others = [value for name in _BOUNDS for value in _values(hints, name)]
     steps = [*_values(nodes, "multipleOf")]
     edges = [*own, *others]
-    # Integers are values of that type; here fractions come first.
+    # Integers are numbers, too, so fractions come first here.
     fractions: list[float] = []
     if kind == "number":
-        fractions = [0.5, 1.5, *(e + 0.5 for e in (*own, *others) if abs(e) < _LARGEST), -0.5]
+        fractions = [0.5, 1.5, *(edge + 0.5 for edge in edges if abs(edge) < _MAX_EXACT), -0.5]
     near: list[float] = [*fractions, 1, 0, *steps, *edges, *_values(hints, "multipleOf")]
-    # Sums and quotients of larger numbers are not exact, or no numbers at all.
-    edges = [edge for edge in edges if abs(edge) < _LARGEST]
-    steps = [step for step in steps if 1 / _LARGEST < step < _LARGEST]
+    # Sums and quotients of larger numbers are inexact, or overflow.
+    edges = [edge for edge in edges if abs(edge) < _MAX_EXACT]
+    steps = [step for step in steps if 1 / _MAX_EXACT < step < _MAX_EXACT]
     near += [edge + step for edge in edges for step in (1, -1)]
     near += [step * factor for step in steps for factor in (2, 3, -1, 10)]
     for step in steps:
@@ -125,15 +125,15 @@ def _numbers(
             if not value.is_integer():
                 continue
             value = int(value)  # noqa: PLW2901  (the same number)
-        if all(_within(value, node) for node in nodes):
+        if all(_is_within_bounds(value, node) for node in nodes):
             yield value
 
 
-_LARGEST = 2**50
+_MAX_EXACT = 2**50
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 
-def _within(value: float, node: dict[str, Any]) -> bool:
+def _is_within_bounds(value: float, node: dict[str, Any]) -> bool:
     bounds = {name: node[name] for name in _BOUNDS if is_number(node.get(name))}
     return (
         value >= bounds.get("minimum", value)
@@ -148,12 +148,12 @@ def _values(nodes: Iterable[dict[str, Any]], keyword: str) -> list[Any]:
 
 
 _VARIANTS = 6
-_LONGEST_MATCH = 200
+_MAX_MATCH = 200
 
 
 @dataclass(slots=True)
-class _Repeated:
-    """A piece with the least and the most times that it occurs; None is any number."""
+class _Repetition:
+    """Piece of a pattern, with its minimum and maximum count; None is no maximum."""
 
     piece: "_Piece"
     least: int = 1
@@ -164,7 +164,7 @@ class _Repeated:
 class _Choice:
     """The alternatives of a group, each a sequence."""
 
-    alternatives: list[list[_Repeated]] = field(default_factory=lambda: [[]])
+    alternatives: list[list[_Repetition]] = field(default_factory=lambda: [[]])
 
 
 _Piece: TypeAlias = Ranges | _Choice
@@ -179,18 +179,18 @@ def pattern_texts(pattern: str) -> tuple[str, ...]:
     except PatternError:
         return ()
     texts = (_spell(reader.choices[0], variant) for variant in range(_VARIANTS))
-    return tuple(dict.fromkeys(text[:_LONGEST_MATCH] for text in texts))
+    return tuple(dict.fromkeys(text[:_MAX_MATCH] for text in texts))
 
 
 class _Sketch(PatternReader):
-    """Reads the plain parts of a pattern."""
+    """Reader of the plain parts of a pattern."""
 
     def __init__(self, source: str) -> None:
         super().__init__(source, max_repetitions=10_000)
         self.choices = [_Choice()]
 
     def _add(self, piece: _Piece) -> None:
-        self.choices[-1].alternatives[-1].append(_Repeated(piece))
+        self.choices[-1].alternatives[-1].append(_Repetition(piece))
 
     def add_characters(self, members: Ranges) -> None:
         self._add(members)
@@ -222,21 +222,21 @@ def _spell(piece: _Piece, variant: int) -> str:
         return _character(piece, variant)
     sequence = piece.alternatives[variant % len(piece.alternatives)]
     text = ""
-    for each in sequence:
-        # Odd variants have as little as possible, even ones one more where they may.
-        least = each.least if variant % 2 else max(each.least, 1)
-        count = least if each.most is None else min(least, each.most)
-        if variant >= 4 and (each.most is None or each.most > count):
+    for repetition in sequence:
+        # Odd variants repeat as rarely as possible, even ones at least once if allowed.
+        least = repetition.least if variant % 2 else max(repetition.least, 1)
+        count = least if repetition.most is None else min(least, repetition.most)
+        if variant >= 4 and (repetition.most is None or repetition.most > count):
             count += 1
-        for number in range(min(count, _LONGEST_MATCH)):
-            text += _spell(each.piece, variant + number)
-            if len(text) > _LONGEST_MATCH:
+        for number in range(min(count, _MAX_MATCH)):
+            text += _spell(repetition.piece, variant + number)
+            if len(text) > _MAX_MATCH:
                 return text
     return text
 
 
 _PRINTABLE = ((97, 122), (48, 57), (65, 90), (32, 126))
-"""What is taken of a class that has it: lower-case letters, digits, and so on."""
+"""Preferred ranges of a class: lower-case letters, digits, upper-case, printable ASCII."""
 
 
 def _character(members: Ranges, variant: int) -> str:

@@ -1,9 +1,9 @@
-"""What changed between two schemas: a walk over both, keyword by keyword.
+"""Changes between two schemas, found by a walk over both, keyword by keyword.
 
-Subschemas are paired by their place, those of ``anyOf``, ``oneOf`` and ``allOf`` by equal
+Subschemas are paired by location, those of ``anyOf``, ``oneOf`` and ``allOf`` by equal
 text first and then by position. References are followed, so moving a subschema into
-``$defs`` is no change. What each change alters is said as far as the change alone tells;
-whether it breaks callers is for `core.compat.verdicts`.
+``$defs`` is no change. A change has the direction that it determines by itself;
+`core.compat.verdicts` decides whether it breaks callers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -39,7 +39,7 @@ __all__ = ["find_schema_changes"]
 def find_schema_changes(
     old: AdmittedSchema, new: AdmittedSchema, location: str, budget: Budget
 ) -> list[SchemaChange]:
-    """Return the changes from *old* to *new*, which stand at *location* of their definitions.
+    """Return the changes from *old* to *new*, at *location* of their definitions.
 
     Raises:
         Exhausted: *budget* is spent.
@@ -70,15 +70,15 @@ def _compare_keywords(walk: Walk, old: SchemaNode, new: SchemaNode, sign: Sign) 
     for keyword in dict.fromkeys((*old.keywords, *new.keywords)):
         before, after = (node.keywords.get(keyword, ABSENT) for node in (old, new))
         compare = KEYWORD_COMPARERS.get(keyword)
-        asserts = old.in_force(keyword) or new.in_force(keyword)
+        asserts = old.is_in_force(keyword) or new.is_in_force(keyword)
         if compare is not None and (asserts or keyword == "default"):
             for change in compare(keyword, before, after):
                 walk.add(change, (old, new), keyword, sign)
         elif keyword not in SILENT_KEYWORDS and not asserts and not are_equal(before, after):
-            walk.add(_annotation(keyword, before, after), (old, new), keyword, sign)
+            walk.add(_annotation_change(keyword, before, after), (old, new), keyword, sign)
 
 
-def _annotation(keyword: str, before: Any, after: Any) -> KeywordChange:
+def _annotation_change(keyword: str, before: Any, after: Any) -> KeywordChange:
     code = _TEXTS.get(keyword, "HEADER_CHANGED" if keyword == _HEADER else "ANNOTATION_CHANGED")
     verb = "added" if before is ABSENT else "removed" if after is ABSENT else "changed"
     values = ("", "") if keyword in _TEXTS else (shorten(before), shorten(after))
@@ -89,16 +89,18 @@ def _compare_subschemas(walk: Walk, old: SchemaNode, new: SchemaNode, sign: Sign
     """Add the changes of the keywords about items, and of those with one subschema."""
     _compare_items(walk, old, new, sign)
     for keyword, added in SUBSCHEMA_KEYWORDS.items():
-        if not (keyword == "items" and _is_list(old, new)):
+        if not (keyword == "items" and _has_tuple(old, new)):
             _compare_subschema(walk, old, new, keyword, added, sign)
 
 
 def _compare_items(walk: Walk, old: SchemaNode, new: SchemaNode, sign: Sign) -> None:
-    (old_word, before), (new_word, after) = _prefix(old), _prefix(new)
+    (old_keyword, before), (new_keyword, after) = _prefix_items(old), _prefix_items(new)
     for index in range(max(len(before), len(after))):
         if index < len(before) and index < len(after):
             walk.compare(
-                walk.old.child(old, old_word, index), walk.new.child(new, new_word, index), sign
+                walk.old.child(old, old_keyword, index),
+                walk.new.child(new, new_keyword, index),
+                sign,
             )
             continue
         added = index < len(after)
@@ -107,38 +109,38 @@ def _compare_items(walk: Walk, old: SchemaNode, new: SchemaNode, sign: Sign) -> 
             f"PREFIX_ITEM_{verb.upper()}", f"the schema of the item {index} was {verb}"
         )
         steps = ("", f"/{index}") if added else (f"/{index}", "")
-        walk.add(change, (old, new), new_word if added else old_word, sign, steps=steps)
+        walk.add(change, (old, new), new_keyword if added else old_keyword, sign, steps=steps)
 
 
 def _compare_subschema(
     walk: Walk, old: SchemaNode, new: SchemaNode, keyword: str, added: Direction, sign: Sign
 ) -> None:
-    before, after = (node.subschema(keyword) for node in (old, new))
+    before, after = (node.subschema_at(keyword) for node in (old, new))
     if isinstance(before, list) or isinstance(after, list):
         return
     if before is not ABSENT and after is not ABSENT:
-        below = sign.negated if keyword == "not" else sign
+        inner_sign = sign.negated if keyword == "not" else sign
         if added is Direction.UNKNOWN and keyword in ("if", "contains"):
-            below = Sign.UNKNOWN if keyword == "if" or _counts(old, new) else sign
-        walk.compare(walk.old.child(old, keyword), walk.new.child(new, keyword), below)
+            inner_sign = Sign.UNKNOWN if keyword == "if" or _has_max_contains(old, new) else sign
+        walk.compare(walk.old.child(old, keyword), walk.new.child(new, keyword), inner_sign)
     elif before is not after:
         suffix, verb = ("ADDED", "added") if before is ABSENT else ("REMOVED", "removed")
         change = KeywordChange(f"{upper_snake(keyword)}_{suffix}", f"{keyword} was {verb}")
         walk.add(change, (old, new), keyword, sign)
 
 
-def _is_list(old: SchemaNode, new: SchemaNode) -> bool:
+def _has_tuple(old: SchemaNode, new: SchemaNode) -> bool:
     return any(isinstance(node.keywords.get("items"), list) for node in (old, new))
 
 
-def _prefix(node: SchemaNode) -> tuple[str, Sequence[Any]]:
+def _prefix_items(node: SchemaNode) -> tuple[str, Sequence[Any]]:
     items = node.keywords.get("items")
     if isinstance(items, list):
         return "items", items
-    return "prefixItems", node.list("prefixItems")
+    return "prefixItems", node.array_at("prefixItems")
 
 
-def _counts(old: SchemaNode, new: SchemaNode) -> bool:
+def _has_max_contains(old: SchemaNode, new: SchemaNode) -> bool:
     return any("maxContains" in node.keywords for node in (old, new))
 
 
@@ -164,12 +166,12 @@ _MAP_CODES = {
 
 
 def _compare_required(walk: Walk, old: SchemaNode, new: SchemaNode, sign: Sign) -> None:
-    before, after = (dict.fromkeys(node.list("required")) for node in (old, new))
-    declared = [node.map("properties") for node in (old, new)]
+    before, after = (dict.fromkeys(node.array_at("required")) for node in (old, new))
+    declared = [node.object_at("properties") for node in (old, new)]
     for name in (*after, *(name for name in before if name not in after)):
         if name in before and name in after:
             continue
-        # A property that came or went is reported as that.
+        # `_compare_properties` reports a property that was added or removed.
         if name in declared[0] or name not in declared[1] or name in before:
             if name in before and name in declared[0] and name not in declared[1]:
                 continue
@@ -181,7 +183,7 @@ def _compare_required(walk: Walk, old: SchemaNode, new: SchemaNode, sign: Sign) 
 
 
 def _compare_properties(walk: Walk, old: SchemaNode, new: SchemaNode, sign: Sign) -> None:
-    before, after = (node.map("properties") for node in (old, new))
+    before, after = (node.object_at("properties") for node in (old, new))
     for name in dict.fromkeys((*before, *after)):
         if name in before and name in after:
             walk.compare(
@@ -191,7 +193,7 @@ def _compare_properties(walk: Walk, old: SchemaNode, new: SchemaNode, sign: Sign
             )
             continue
         added = name in after
-        required = name in (new if added else old).list("required")
+        required = name in (new if added else old).array_at("required")
         code = f"{'REQUIRED_' if required else ''}PROPERTY_{'ADDED' if added else 'REMOVED'}"
         kind = "required" if required else "optional"
         change = KeywordChange(
@@ -203,7 +205,7 @@ def _compare_properties(walk: Walk, old: SchemaNode, new: SchemaNode, sign: Sign
             "properties",
             sign,
             steps=("", as_step(name)) if added else (as_step(name), ""),
-            directions=_of_property(old, new, added=added, required=required),
+            directions=_directions_of_property(old, new, added=added, required=required),
             name=name,
         )
 
@@ -211,7 +213,7 @@ def _compare_properties(walk: Walk, old: SchemaNode, new: SchemaNode, sign: Sign
 def _compare_other_properties(
     walk: Walk, old: SchemaNode, new: SchemaNode, keyword: str, sign: Sign
 ) -> None:
-    before, after = (node.subschema(keyword) for node in (old, new))
+    before, after = (node.subschema_at(keyword) for node in (old, new))
     if are_equal(before, after) and not isinstance(before, dict):
         return
     code, change = upper_snake(keyword), None
@@ -219,12 +221,12 @@ def _compare_other_properties(
     none, narrower, wider = Direction.NONE, Direction.NARROWER, Direction.WIDER
     if after is False:
         change = KeywordChange(f"{code}_CLOSED", "undeclared properties are not allowed")
-        closed = none if before is ABSENT else narrower
-        walk.add(change, nodes, keyword, sign, directions=PerReading(narrower, closed))
+        closed_direction = none if before is ABSENT else narrower
+        walk.add(change, nodes, keyword, sign, directions=PerReading(narrower, closed_direction))
     elif before is False:
         change = KeywordChange(f"{code}_OPENED", "undeclared properties are allowed")
-        opened = none if after is ABSENT else wider
-        walk.add(change, nodes, keyword, sign, directions=PerReading(wider, opened))
+        opened_direction = none if after is ABSENT else wider
+        walk.add(change, nodes, keyword, sign, directions=PerReading(wider, opened_direction))
     elif isinstance(before, dict) and isinstance(after, dict):
         walk.compare(walk.old.child(old, keyword), walk.new.child(new, keyword), sign)
     else:
@@ -234,11 +236,11 @@ def _compare_other_properties(
             shorten(before),
             shorten(after),
         )
-        walk.add(change, nodes, keyword, sign, directions=_of_opened(before, after))
+        walk.add(change, nodes, keyword, sign, directions=_directions_of_others(before, after))
 
 
 def _compare_maps(walk: Walk, old: SchemaNode, new: SchemaNode, keyword: str, sign: Sign) -> None:
-    before, after = (node.map(keyword) for node in (old, new))
+    before, after = (node.object_at(keyword) for node in (old, new))
     code = _MAP_CODES[keyword]
     for name in dict.fromkeys((*before, *after)):
         if name in before and name in after:
@@ -251,13 +253,13 @@ def _compare_maps(walk: Walk, old: SchemaNode, new: SchemaNode, keyword: str, si
 def _add_entry(
     walk: Walk, old: SchemaNode, new: SchemaNode, keyword: str, name: str, code: str, sign: Sign
 ) -> None:
-    added = name in new.map(keyword)
+    added = name in new.object_at(keyword)
     verb = "added" if added else "removed"
     change = KeywordChange(
         f"{code}_{verb.upper()}", f"the entry {quote(name)} of {keyword} was {verb}"
     )
     steps = ("", as_step(name)) if added else (as_step(name), "")
-    # An entry also names properties, which a closed object knows by it.
+    # An entry also declares names of properties, which the closed reading admits.
     direction = CHANGE_RULES[change.code].direction
     directions = PerReading(direction, direction if added else Direction.UNKNOWN)
     walk.add(change, (old, new), keyword, sign, steps=steps, directions=directions)
@@ -266,7 +268,7 @@ def _add_entry(
 def _compare_dependencies(
     walk: Walk, old: SchemaNode, new: SchemaNode, keyword: str, sign: Sign
 ) -> None:
-    before, after = (node.map(keyword) for node in (old, new))
+    before, after = (node.object_at(keyword) for node in (old, new))
     for name in dict.fromkeys((*before, *after)):
         pair = before.get(name, ABSENT), after.get(name, ABSENT)
         if all(isinstance(item, dict) for item in pair):
@@ -297,25 +299,25 @@ def _compare_dependencies(
             )
 
 
-def _of_property(
+def _directions_of_property(
     old: SchemaNode, new: SchemaNode, *, added: bool, required: bool
 ) -> PerReading[Direction]:
-    """Return what it does that a property is declared, or no longer is."""
+    """Return the directions of adding or removing the declaration of a property."""
     without = old if added else new
-    closed = any(without.subschema(keyword) is False for keyword in _CLOSING)
-    explicit = any(without.subschema(keyword) is not ABSENT for keyword in _CLOSING)
-    # A closed object gains the property's values; an open one loses those of other types.
+    is_closed = any(without.subschema_at(keyword) is False for keyword in _CLOSING)
+    is_explicit = any(without.subschema_at(keyword) is not ABSENT for keyword in _CLOSING)
+    # A closed object gains the property's values; an open one loses values of other types.
     gains = Direction.BOTH if required else Direction.WIDER
-    as_written = gains if closed else Direction.NARROWER
-    assumed = as_written if explicit else gains
-    if not explicit and "properties" not in without.keywords:
-        assumed = Direction.UNKNOWN  # The first declaration is what closes the object.
+    as_written = gains if is_closed else Direction.NARROWER
+    assumed = as_written if is_explicit else gains
+    if not is_explicit and "properties" not in without.keywords:
+        assumed = Direction.UNKNOWN  # The first declaration closes the object.
     pair = PerReading(as_written, assumed)
     return pair if added else PerReading(pair.as_written.reversed, pair.assume_closed.reversed)
 
 
-def _of_opened(before: Any, after: Any) -> PerReading[Direction]:
-    """Return what it does that ``additionalProperties`` came, went, or became a schema."""
+def _directions_of_others(before: Any, after: Any) -> PerReading[Direction]:
+    """Return the directions of a change of ``additionalProperties`` or its equivalent."""
     opened = [True if value is ABSENT else value for value in (before, after)]
     if opened == [True, True]:
         written = Direction.NONE
@@ -329,25 +331,25 @@ def _of_opened(before: Any, after: Any) -> PerReading[Direction]:
 
 
 def _compare_branches(walk: Walk, old: SchemaNode, new: SchemaNode, sign: Sign) -> None:
-    """Add the changes of the branches, and of a reference that applies beside keywords."""
-    _compare_beside(walk, old, new, sign)
+    """Add the changes of combinators, and of references that are not merged."""
+    _compare_references(walk, old, new, sign)
     for keyword in ("allOf", "anyOf", "oneOf"):
-        _compare_keyword(walk, old, new, keyword, sign)
+        _compare_combinator(walk, old, new, keyword, sign)
 
 
-def _compare_beside(walk: Walk, old: SchemaNode, new: SchemaNode, sign: Sign) -> None:
-    if old.beside is not None and new.beside is not None:
-        walk.compare(walk.old.beside(old), walk.new.beside(new), sign)
-    elif old.beside is not new.beside:
-        suffix, verb = ("ADDED", "added") if old.beside is None else ("REMOVED", "removed")
+def _compare_references(walk: Walk, old: SchemaNode, new: SchemaNode, sign: Sign) -> None:
+    if old.unmerged_target is not None and new.unmerged_target is not None:
+        walk.compare(walk.old.unmerged_node(old), walk.new.unmerged_node(new), sign)
+    elif old.unmerged_target is not new.unmerged_target:
+        suffix, verb = ("ADDED", "added") if old.unmerged_target is None else ("REMOVED", "removed")
         change = KeywordChange(f"ALL_OF_BRANCH_{suffix}", f"a reference was {verb}")
         walk.add(change, (old, new), "$ref", sign)
 
 
-def _compare_keyword(
+def _compare_combinator(
     walk: Walk, old: SchemaNode, new: SchemaNode, keyword: str, sign: Sign
 ) -> None:
-    before, after = (node.list(keyword) for node in (old, new))
+    before, after = (node.array_at(keyword) for node in (old, new))
     if not before and not after:
         return
     code = upper_snake(keyword)
@@ -356,7 +358,7 @@ def _compare_keyword(
         change = KeywordChange(f"{code}_{suffix}", f"{keyword} was {verb}")
         walk.add(change, (old, new), keyword, sign)
         return
-    below = Sign.UNKNOWN if keyword == "oneOf" else sign
+    inner_sign = Sign.UNKNOWN if keyword == "oneOf" else sign
     branches = (
         [tree.child(node, keyword, index) for index in range(len(values))]
         for tree, node, values in ((walk.old, old, before), (walk.new, new, after))
@@ -364,7 +366,7 @@ def _compare_keyword(
     for left, right in _pair_branches((before, after), *branches):
         if left is not None and right is not None:
             walk.compare(
-                walk.old.child(old, keyword, left), walk.new.child(new, keyword, right), below
+                walk.old.child(old, keyword, left), walk.new.child(new, keyword, right), inner_sign
             )
             continue
         index = left if right is None else right
@@ -378,22 +380,24 @@ def _compare_keyword(
 
 
 def _compare_wrapped(walk: Walk, old: SchemaNode, new: SchemaNode, sign: Sign) -> bool:
-    """Compare a schema with a choice that it is one branch of, if these are such."""
-    keyword = _choice(new) if _choice(old) is None else _choice(old)
-    if keyword is None or (_choice(old) is None) is (_choice(new) is None):
+    """Compare a schema with a union of which it is a branch; return whether it is."""
+    keyword = _find_union(new) if _find_union(old) is None else _find_union(old)
+    if keyword is None or (_find_union(old) is None) is (_find_union(new) is None):
         return False
-    wraps = _choice(new) is not None
+    wraps = _find_union(new) is not None
     tree, choice, single = (walk.new, new, old) if wraps else (walk.old, old, new)
-    asserted = _only(single, asserts=True)
-    branches = [tree.child(choice, keyword, i) for i in range(len(choice.list(keyword)))]
+    asserted = _select_keywords(single, asserts=True)
+    branches = [tree.child(choice, keyword, i) for i in range(len(choice.array_at(keyword)))]
     branch = _find_branch(asserted, branches)
     if branch is None:
         return False
-    _compare_keywords(walk, _only(old, asserts=False), _only(new, asserts=False), sign)
-    below = Sign.UNKNOWN if keyword == "oneOf" else sign
+    _compare_keywords(
+        walk, _select_keywords(old, asserts=False), _select_keywords(new, asserts=False), sign
+    )
+    inner_sign = Sign.UNKNOWN if keyword == "oneOf" else sign
     inner = branches[branch]
-    walk.compare(*((asserted, inner) if wraps else (inner, asserted)), below)
-    for index, value in enumerate(choice.list(keyword)):
+    walk.compare(*((asserted, inner) if wraps else (inner, asserted)), inner_sign)
+    for index, value in enumerate(choice.array_at(keyword)):
         if index != branch:
             suffix, verb = ("ADDED", "added") if wraps else ("REMOVED", "removed")
             change = KeywordChange(
@@ -406,41 +410,43 @@ def _compare_wrapped(walk: Walk, old: SchemaNode, new: SchemaNode, sign: Sign) -
 
 
 def _find_branch(single: SchemaNode, branches: Sequence[SchemaNode]) -> int | None:
-    """Return the index of the branch that *single* is, or that has its type."""
-    if single.beside is not None:
+    """Return the index of the branch that equals *single*, or else has its type."""
+    if single.unmerged_target is not None:
         return None
-    content = _content(None, single)
+    content = _content_key(None, single)
     for index, branch in enumerate(branches):
-        if branch.beside is None and content == _content(None, _only(branch, asserts=True)):
+        if branch.unmerged_target is None and content == _content_key(
+            None, _select_keywords(branch, asserts=True)
+        ):
             return index
     name = single.keywords.get("type")
     types = [branch.keywords.get("type") for branch in branches]
     return types.index(name) if name is not None and name in types else None
 
 
-def _choice(node: SchemaNode) -> str | None:
-    """Return ``anyOf`` or ``oneOf`` if that is all that *node* asserts."""
+def _find_union(node: SchemaNode) -> str | None:
+    """Return ``anyOf`` or ``oneOf`` if *node* asserts nothing else."""
     asserted = [
         keyword
         for keyword in node.keywords
-        if node.in_force(keyword) and keyword not in SILENT_KEYWORDS
+        if node.is_in_force(keyword) and keyword not in SILENT_KEYWORDS
     ]
-    is_choice = asserted in (["anyOf"], ["oneOf"]) and node.beside is None
+    is_choice = asserted in (["anyOf"], ["oneOf"]) and node.unmerged_target is None
     return asserted[0] if is_choice else None
 
 
-def _only(node: SchemaNode, *, asserts: bool) -> SchemaNode:
+def _select_keywords(node: SchemaNode, *, asserts: bool) -> SchemaNode:
     """Return *node* with the keywords that assert something, or with the others."""
     keywords = {
         name: value
         for name, value in node.keywords.items()
-        if (node.in_force(name) and name != "default") is asserts
+        if (node.is_in_force(name) and name != "default") is asserts
     }
     return replace(
         node,
         keywords=keywords,
         identity=-node.identity,
-        beside=node.beside if asserts else None,
+        unmerged_target=node.unmerged_target if asserts else None,
     )
 
 
@@ -449,16 +455,16 @@ def _pair_branches(
     before: Sequence[SchemaNode],
     after: Sequence[SchemaNode],
 ) -> Iterator[tuple[int | None, int | None]]:
-    """Yield the indexes of the branches that belong together, and of those without another.
+    """Yield the indexes of paired branches, and of branches without a counterpart.
 
-    *values* are those of the keyword, and *before* and *after* what they lead to.
+    *values* are the values of the keyword; *before* and *after* are their nodes.
     """
     sides = [
         {index: (value, node) for index, (value, node) in enumerate(zip(*side, strict=True))}
         for side in zip(values, (before, after), strict=True)
     ]
     left, right = sides
-    for criterion in (_text, _reference, _content, _kind):
+    for criterion in (_text_key, _reference_key, _content_key, _kind_key):
         candidates: dict[object, list[int]] = {}
         for index, branch in right.items():
             candidates.setdefault(criterion(*branch), []).append(index)
@@ -472,23 +478,23 @@ def _pair_branches(
     yield from ((None, index) for index in right)
 
 
-def _text(value: Any, _: SchemaNode) -> object:
+def _text_key(value: Any, _node: SchemaNode) -> object:
     return canonical_json(value)
 
 
-def _reference(value: Any, _: SchemaNode) -> object:
+def _reference_key(value: Any, _node: SchemaNode) -> object:
     return value.get("$ref") if isinstance(value, dict) else None
 
 
-def _content(_: Any, node: SchemaNode) -> object:
+def _content_key(_value: Any, node: SchemaNode) -> object:
     return node.never, canonical_json({**node.keywords})
 
 
-def _kind(_: Any, node: SchemaNode) -> object:
-    """Return what branches that belong together have in common."""
+def _kind_key(_value: Any, node: SchemaNode) -> object:
+    """Return the type and the constant properties, which paired branches share."""
     tags = [
         (name, canonical_json(value["const"]))
-        for name, value in node.map("properties").items()
+        for name, value in node.object_at("properties").items()
         if isinstance(value, dict) and "const" in value
     ]
     return canonical_json(node.keywords.get("type")), tuple(tags), "const" in node.keywords

@@ -1,4 +1,4 @@
-"""What changed between two definitions outside of their schemas."""
+"""Changes between two definitions outside of their schemas."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from sidecheck_server.core.compat.rules import CHANGE_RULES
 
 __all__ = ["find_definition_changes", "tool_change"]
 
-_HANDLED = frozenset({"name", "inputSchema", "outputSchema", "annotations", "execution"})
+_SEPARATE = frozenset({"name", "inputSchema", "outputSchema", "annotations", "execution"})
 _CODES = {
     "title": "TITLE_CHANGED",
     "description": "DESCRIPTION_CHANGED",
@@ -26,9 +26,9 @@ def tool_change(
     locations: tuple[str | None, str | None] = ("", ""),
     values: tuple[str, str] = ("", ""),
 ) -> Change:
-    """Return a change of a definition; its level is that of the rule *code*."""
+    """Return a change of a definition, with the level of the rule *code*."""
     level = CHANGE_RULES[code].input_level
-    assert level is not None, "changes of definitions have a level of their own"
+    assert level is not None, "the rules of changes of definitions have a level"
     effect = Effect(level)
     return Change(
         code, Part.TOOL, PerReading(effect, effect), *locations, "", _NONE, message, *values
@@ -36,9 +36,9 @@ def tool_change(
 
 
 def find_definition_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    """Yield the changes from *old* to *new*, decoded definitions, outside of their schemas."""
+    """Yield the changes from *old* to *new*, decoded definitions, but not in schemas."""
     for name in dict.fromkeys((*old, *new)):
-        if name in _HANDLED:
+        if name in _SEPARATE:
             continue
         before, after = old.get(name, ABSENT), new.get(name, ABSENT)
         if not are_equal(before, after):
@@ -48,10 +48,10 @@ def find_definition_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> I
         ("annotations", _hint_changes, "ANNOTATIONS_CHANGED"),
         ("execution", _execution_changes, "TOOL_PROPERTY_CHANGED"),
     ):
-        changes = [*find_changes(_object(old, name), _object(new, name))]
+        changes = [*find_changes(_object_at(old, name), _object_at(new, name))]
         before, after = old.get(name, ABSENT), new.get(name, ABSENT)
         if not changes and not are_equal(before, after):
-            # An empty object came or went, or a value that is none.
+            # An empty object was added or removed, or a value is not an object.
             changes = [_property_change(code, f"/{name}", name, before, after)]
         yield from changes
 
@@ -62,17 +62,19 @@ def _property_change(code: str, location: str, name: str, before: Any, after: An
         None if before is ABSENT else location,
         None if after is ABSENT else location,
     )
-    be = "were" if name in _PLURALS else "was"
-    return tool_change(code, f"{name} {be} {verb}", locations, (shorten(before), shorten(after)))
+    auxiliary = "were" if name in _PLURALS else "was"
+    return tool_change(
+        code, f"{name} {auxiliary} {verb}", locations, (shorten(before), shorten(after))
+    )
 
 
 def _hint_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    meanings = _meaning(old), _meaning(new)
+    meanings = _interpret_hints(old), _interpret_hints(new)
     modifies = not any(meaning["readOnlyHint"] for meaning in meanings)
     reported: set[str] = set()
     for name, code in _HINTS:
         before, after = (meaning[name] for meaning in meanings)
-        if before == after or (name in _OF_MODIFICATIONS and not modifies):
+        if before == after or (name in _MODIFICATION_HINTS and not modifies):
             continue
         reported.add(name)
         suffix = "ADDED" if after else "REMOVED"
@@ -96,21 +98,21 @@ _HINTS = (
     ("idempotentHint", "IDEMPOTENT_HINT"),
     ("openWorldHint", "OPEN_WORLD_HINT"),
 )
-_OF_MODIFICATIONS = frozenset({"destructiveHint", "idempotentHint"})
+_MODIFICATION_HINTS = frozenset({"destructiveHint", "idempotentHint"})
 _MESSAGES = {
-    "READ_ONLY_HINT_REMOVED": "the tool may modify its environment, and did not",
+    "READ_ONLY_HINT_REMOVED": "the tool may now modify its environment",
     "READ_ONLY_HINT_ADDED": "the tool modifies nothing",
-    "DESTRUCTIVE_HINT_ADDED": "the tool may destroy something, and did not",
+    "DESTRUCTIVE_HINT_ADDED": "the tool may now destroy something",
     "DESTRUCTIVE_HINT_REMOVED": "the tool destroys nothing",
-    "IDEMPOTENT_HINT_REMOVED": "repeating a call may have further effects, and had none",
+    "IDEMPOTENT_HINT_REMOVED": "repeating a call may now have further effects",
     "IDEMPOTENT_HINT_ADDED": "repeating a call has no further effects",
-    "OPEN_WORLD_HINT_ADDED": "the tool may interact with an open world, and did not",
+    "OPEN_WORLD_HINT_ADDED": "the tool may now interact with an open world",
     "OPEN_WORLD_HINT_REMOVED": "the tool does not interact with an open world",
 }
 
 
-def _meaning(hints: Mapping[str, Any]) -> dict[str, bool]:
-    """Return what *hints* say, with the defaults of the protocol for those that are absent.
+def _interpret_hints(hints: Mapping[str, Any]) -> dict[str, bool]:
+    """Return the values of *hints*, with the protocol's defaults for absent hints.
 
     The hints on modifications are meaningful only if a tool is not read-only
     (ToolAnnotations in the schema of 2025-11-25).
@@ -142,7 +144,7 @@ def _execution_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterat
 
 _MODES = ("forbidden", "optional", "required")
 _FORBIDDEN = "forbidden"
-"""What the absence of ``taskSupport`` says (2025-11-25, tasks), and so a value that is none."""
+"""Meaning of an absent ``taskSupport`` (2025-11-25, tasks), and of an invalid value."""
 _TASK_SUPPORT: Mapping[tuple[Any, ...], str] = {
     ("forbidden", "optional"): "TASK_SUPPORT_ADDED",
     ("forbidden", "required"): "TASK_SUPPORT_REQUIRED",
@@ -154,11 +156,11 @@ _TASK_SUPPORT: Mapping[tuple[Any, ...], str] = {
 _TASK_MESSAGES = {
     "TASK_SUPPORT_ADDED": "calls may be tasks",
     "TASK_SUPPORT_REQUIRED": "task execution became required",
-    "TASK_SUPPORT_REMOVED": "calls must not be tasks, and could be",
+    "TASK_SUPPORT_REMOVED": "calls can no longer be tasks",
     "TASK_SUPPORT_RELAXED": "calls need not be tasks",
 }
 
 
-def _object(definition: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _object_at(definition: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     value = definition.get(name)
     return value if isinstance(value, dict) else {}

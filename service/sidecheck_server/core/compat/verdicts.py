@@ -1,7 +1,7 @@
-"""Verdicts on the change of a schema: proved, or shown by a payload, or undecided.
+"""Verdicts on the change of a schema: by a proof, by a payload, or undecided.
 
-A change is compatible if there is a proof that every payload that had to stay accepted
-is, and breaking if evaluation confirms a payload that is not. Neither is ever a guess.
+A change is compatible if a proof shows that every payload that must stay accepted is
+accepted. It is breaking if evaluation rejects such a payload. Otherwise it is undecided.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -43,47 +43,47 @@ __all__ = [
     "ReadingOutcome",
     "SchemaPair",
     "Version",
+    "explain_undecided",
     "find_payloads",
     "may_break",
-    "why_undecided",
 ]
 
-_STEPS = 400_000
-"""The most steps for one payload; those that are tried are small."""
+_MAX_STEPS = 400_000
+"""Maximum steps for one payload; sample payloads are small."""
 
 _DECISION = EvaluationOptions(max_violations=1)
 _REASONS = EvaluationOptions(max_violations=8)
 
 
 class Acceptance:
-    """Decides payloads by all of some schemas, such as both readings of one.
+    """Validator of payloads against several schemas, such as both readings of one.
 
-    No code is generated: that takes longer than to evaluate the few payloads that are tried.
+    It generates no code, which would take longer than the evaluation of a few payloads.
     """
 
     def __init__(self, sources: tuple[SchemaSource, ...], limits: Limits) -> None:
-        #: The steps that all evaluations took.
+        #: Steps of all evaluations so far.
         self.steps = 0
-        bounded = replace(limits, steps=min(limits.steps, _STEPS))
-        self._schemas = tuple(_interpreted(source, bounded) for source in sources)
+        bounded = replace(limits, steps=min(limits.steps, _MAX_STEPS))
+        self._schemas = tuple(_compile_interpreted(source, bounded) for source in sources)
 
     @classmethod
     def of_forms(
         cls, source: SchemaSource, form: NormalForm | None, limits: Limits
     ) -> "Acceptance":
-        """Return the acceptance by *source*, and by *form* too if there is one."""
+        """Return the acceptance by *source*, and by *form* if there is one."""
         if form is None:
             return cls((source,), limits)
         text = encode_json(form.schema)
         return cls((source, SchemaSource(text, default_dialect=form.dialect_uri)), limits)
 
     def accepts(self, payload: bytes) -> bool | None:
-        """Return whether all schemas accept *payload*; None if that takes too long."""
+        """Return whether all schemas accept *payload*; None if the steps are spent."""
         verdicts = self._evaluate(payload, _DECISION)
         return None if verdicts is None else all(verdict.valid for verdict in verdicts)
 
     def violations(self, payload: bytes) -> tuple[Violation, ...]:
-        """Return why *payload* is rejected; none if that takes too long."""
+        """Return the violations of *payload*; none if the steps are spent."""
         verdicts = self._evaluate(payload, _REASONS) or ()
         return tuple(violation for verdict in verdicts for violation in verdict.violations)
 
@@ -93,7 +93,7 @@ class Acceptance:
             try:
                 verdict = evaluate(schema, payload, options)
             except RequestError:
-                self.steps += _STEPS
+                self.steps += _MAX_STEPS
                 return None
             self.steps += verdict.steps
             verdicts.append(verdict)
@@ -102,34 +102,34 @@ class Acceptance:
         return verdicts
 
 
-def _interpreted(source: SchemaSource, limits: Limits) -> CompiledSchema:
+def _compile_interpreted(source: SchemaSource, limits: Limits) -> CompiledSchema:
     artifact = Artifact(
         digest="", dialect="", fast=None, complete_only_reason="it serves few payloads"
     )
     return CompiledSchema(source, artifact, limits)
 
 
-_TRIES = 400
-"""The most payloads that are tried to find witnesses."""
-_FROM_DIFFERENCE = 60
-"""The most of them that are made from the difference of the schemas."""
-_SAMPLE_STEPS = 2_000_000
-"""The most steps to make payloads, in one reading."""
-_EVALUATION_STEPS = 20_000_000
-"""The most steps to evaluate them."""
+_MAX_PAYLOADS = 400
+"""Maximum number of payloads in a search for witnesses."""
+_MAX_FROM_DIFFERENCE = 60
+"""Maximum number of payloads from the difference of the schemas."""
+_MAX_SAMPLE_STEPS = 2_000_000
+"""Maximum steps to generate payloads, in one reading."""
+_MAX_EVALUATION_STEPS = 20_000_000
+"""Maximum steps to evaluate payloads, in one reading."""
 
 
 @dataclass(frozen=True)
 class Version:
-    """One version of the schema in one reading."""
+    """Version of a schema in one reading."""
 
     form: NormalForm
     #: The form as written.
     written: NormalForm
     acceptance: Acceptance
-    #: Whether it stands for readers, who accept properties that they do not know.
+    #: Whether it models readers of results, which accept unknown properties.
     is_reader: bool = False
-    #: Whether its payloads are arguments of calls, which are objects.
+    #: Whether payloads are arguments of calls, which are objects.
     of_arguments: bool = False
 
     @cached_property
@@ -144,12 +144,19 @@ class Version:
 
 
 def find_payloads(
-    admitting: Version, rejecting: Version, *, count: int = _TRIES, proved: bool = False
+    admitting: Version,
+    rejecting: Version,
+    *,
+    count: int = _MAX_PAYLOADS,
+    has_difference: bool = False,
 ) -> Iterator[bytes]:
-    """Yield payloads that *admitting* accepts and *rejecting* may reject."""
-    values = _values(admitting, rejecting, proved=proved)
+    """Yield payloads that *admitting* accepts and *rejecting* may reject.
+
+    With *has_difference*, some payloads come from the computed difference of the forms.
+    """
+    values = _values(admitting, rejecting, has_difference=has_difference)
     for value in islice(values, count):
-        if admitting.acceptance.steps + rejecting.acceptance.steps > _EVALUATION_STEPS:
+        if admitting.acceptance.steps + rejecting.acceptance.steps > _MAX_EVALUATION_STEPS:
             return
         if admitting.of_arguments and not isinstance(value, dict):
             continue
@@ -158,34 +165,34 @@ def find_payloads(
             yield payload
 
 
-def _values(admitting: Version, rejecting: Version, *, proved: bool) -> Iterator[JsonValue]:
-    budget = [_SAMPLE_STEPS]
+def _values(admitting: Version, rejecting: Version, *, has_difference: bool) -> Iterator[JsonValue]:
+    budget = [_MAX_SAMPLE_STEPS]
     values = sample_payloads(admitting.form, rejecting.form, budget)
-    if proved:
-        # The difference takes longer to find than a payload mostly does.
-        yield from islice(values, _FROM_DIFFERENCE)
+    if has_difference:
+        # Computing the difference usually takes longer than finding a payload.
+        yield from islice(values, _MAX_FROM_DIFFERENCE)
         other = rejecting.written_operand if rejecting.is_reader else rejecting.operand
-        lost = subtract(admitting.operand, other)
-        if isinstance(lost, dict | bool):
-            form = NormalForm(lost, admitting.form.draft)
-            yield from islice(sample_payloads(form, rejecting.form, budget), _FROM_DIFFERENCE)
+        difference = subtract(admitting.operand, other)
+        if isinstance(difference, dict | bool):
+            form = NormalForm(difference, admitting.form.draft)
+            yield from islice(sample_payloads(form, rejecting.form, budget), _MAX_FROM_DIFFERENCE)
     yield from values
 
 
-_HARD = (
+_HARD_KEYWORDS = (
     *("unevaluatedProperties", "unevaluatedItems", "pattern", "patternProperties", "not", "if"),
     *("oneOf", "contains", "multipleOf", "uniqueItems", "$ref", "allOf", "anyOf"),
 )
-"""Keywords that proofs fail with, the hardest first."""
+"""Keywords with which proofs fail, the hardest first."""
 
 
-def why_undecided(admitting: Version, rejecting: Version, answer: Answer) -> str:
-    """Return why neither a proof nor a payload decides; *answer* is that of the proof."""
+def explain_undecided(admitting: Version, rejecting: Version, answer: Answer) -> str:
+    """Return why neither a proof nor a payload decides; *answer* is the proof's."""
     if answer is Answer.NO:
         return "it seems to break callers, but no payload that shows it was found"
-    used = _keywords(admitting.form) | _keywords(rejecting.form)
-    named = [keyword for keyword in _HARD if keyword in used][:3]
-    uses = f"; the schema uses {', '.join(named)}" if named else ""
+    keywords = _keywords(admitting.form) | _keywords(rejecting.form)
+    hard_keywords = [keyword for keyword in _HARD_KEYWORDS if keyword in keywords][:3]
+    uses = f"; the schema uses {', '.join(hard_keywords)}" if hard_keywords else ""
     return f"neither a proof nor a payload that shows the contrary was found{uses}"
 
 
@@ -203,10 +210,10 @@ def _keywords(form: NormalForm) -> set[str]:
 
 
 DISAGREEMENT = "the proof says that it is compatible, and a payload says the contrary"
-"""Reason of a verdict that proof and evaluation contradict each other in: a defect."""
+"""Reason of a verdict if proof and evaluation contradict each other: a defect."""
 
 _SAMPLES = 12
-"""Payloads that a proof is held against."""
+"""Number of payloads that are evaluated to confirm a proof."""
 
 
 @dataclass(slots=True)
@@ -214,7 +221,7 @@ class ReadingOutcome:
     """The verdict in one reading, and the payloads that single changes make invalid."""
 
     verdict: SchemaVerdict
-    #: By the index of the change.
+    #: Witnesses by the index of the change.
     witnesses: dict[int, Witness] = field(default_factory=dict)
 
 
@@ -222,10 +229,11 @@ _ADMITTING, _REJECTING = 0, 1
 
 
 class SchemaPair:
-    """Two versions of a schema.
+    """Two versions of a schema: the admitting one and the rejecting one.
 
-    The payloads that the admitting version accepts must be accepted by the other one: of an
-    input schema the old version admits, of an output schema the new one.
+    The change is compatible if the rejecting version accepts all payloads that the admitting
+    version accepts. The admitting version is the old one of an input schema, and the new one
+    of an output schema.
     """
 
     def __init__(
@@ -245,10 +253,10 @@ class SchemaPair:
         self._admitted = admitted[::-1] if self._reversed else admitted
         self._changes = changes
         self._as_written: ReadingOutcome | None = None
-        #: Answers by the identities of operands, which are alive for one decision.
+        #: Answers by the identities of operands, valid during one decision.
         self._proved: dict[tuple[int, int], Answer] = {}
         self._limits = limits
-        drafts = {each.context.dialect.draft for each in admitted}
+        drafts = {schema.context.dialect.draft for schema in admitted}
         self._draft = Draft.DRAFT_04 if drafts == {Draft.DRAFT_04} else Draft.DRAFT_2020_12
 
     def decide(self, reading: Reading, budget: Budget) -> ReadingOutcome:
@@ -258,11 +266,13 @@ class SchemaPair:
             Exhausted: *budget* is spent.
         """
         try:
-            sides = [self._side(index, reading, budget) for index in (_ADMITTING, _REJECTING)]
+            versions = [
+                self._build_version(index, reading, budget) for index in (_ADMITTING, _REJECTING)
+            ]
         except CannotCompareError as error:
             return ReadingOutcome(_undecided(error.reason))
-        admitting, rejecting = sides
-        if self._as_written is not None and not any(side.form.closes for side in sides):
+        admitting, rejecting = versions
+        if self._as_written is not None and not any(version.form.closes for version in versions):
             return self._as_written  # Both readings are the same.
         outcome = self._decide(admitting, rejecting, reading)
         if reading is Reading.AS_WRITTEN:
@@ -273,15 +283,16 @@ class SchemaPair:
         if _are_equal(admitting, rejecting):
             return ReadingOutcome(SchemaVerdict(Relation.EQUAL, Level.COSMETIC))
         self._proved.clear()
-        relation = self._relation(admitting, rejecting)
+        # Decision 0068: a proof shows compatibility, and only a payload shows a break.
+        relation = self._find_relation(admitting, rejecting)
         answer = self._prove(admitting, rejecting)
         if answer is Answer.YES:
-            return self._check(admitting, rejecting, relation)
-        return self._search(admitting, rejecting, answer, relation, reading)
+            return self._confirm_proof(admitting, rejecting, relation)
+        return self._search_witnesses(admitting, rejecting, answer, relation, reading)
 
-    def _side(self, index: int, reading: Reading, budget: Budget) -> Version:
+    def _build_version(self, index: int, reading: Reading, budget: Budget) -> Version:
         admitted, source = self._admitted[index], self._sources[index]
-        form = self._form(admitted, reading, budget)
+        form = self._normalize(admitted, reading, budget)
         if reading is Reading.AS_WRITTEN:
             return Version(
                 form,
@@ -289,8 +300,8 @@ class SchemaPair:
                 Acceptance((source,), self._limits),
                 of_arguments=self._of_arguments,
             )
-        written = self._form(admitted, Reading.AS_WRITTEN, budget)
-        # Readers of results ignore what they do not know; receivers of arguments do not.
+        written = self._normalize(admitted, Reading.AS_WRITTEN, budget)
+        # Readers of results ignore unknown properties; receivers of arguments reject them.
         is_reader = index == _REJECTING and self._part is Part.OUTPUT
         acceptance = (
             Acceptance((source,), self._limits)
@@ -305,7 +316,7 @@ class SchemaPair:
             of_arguments=self._of_arguments,
         )
 
-    def _form(self, admitted: AdmittedSchema, reading: Reading, budget: Budget) -> NormalForm:
+    def _normalize(self, admitted: AdmittedSchema, reading: Reading, budget: Budget) -> NormalForm:
         form = normalize_schema(admitted, self._draft, reading, budget)
         return _restrict_to_arguments(form, reading) if self._of_arguments else form
 
@@ -315,7 +326,7 @@ class SchemaPair:
             return self._covers(rejecting.written_operand, admitting.operand)
         answer = self._covers(rejecting.operand, admitting.operand)
         if answer is Answer.YES and not rejecting.form.only_narrows:
-            # What is closed below oneOf may admit more than what is written.
+            # Below oneOf, the closed form may admit more than the form as written.
             written = self._covers(rejecting.written_operand, admitting.operand)
             return Answer.YES if written is Answer.YES else Answer.UNKNOWN
         return answer
@@ -326,10 +337,10 @@ class SchemaPair:
             self._proved[key] = prove_covers(wider, narrower)
         return self._proved[key]
 
-    def _relation(self, admitting: Version, rejecting: Version) -> Relation:
-        """Return the relation of the new form to the old one, as far as it is proved."""
-        sides = (rejecting, admitting) if self._reversed else (admitting, rejecting)
-        old, new = (side.operand for side in sides)
+    def _find_relation(self, admitting: Version, rejecting: Version) -> Relation:
+        """Return the proved relation of the new form to the old one."""
+        versions = (rejecting, admitting) if self._reversed else (admitting, rejecting)
+        old, new = (version.operand for version in versions)
         widened, narrowed = (self._covers(*pair) is Answer.YES for pair in ((new, old), (old, new)))
         if widened and narrowed:
             return Relation.EQUAL
@@ -337,14 +348,16 @@ class SchemaPair:
             return Relation.WIDENED if widened else Relation.NARROWED
         return Relation.INCOMPARABLE
 
-    def _check(self, admitting: Version, rejecting: Version, relation: Relation) -> ReadingOutcome:
-        """Hold a proof against payloads."""
+    def _confirm_proof(
+        self, admitting: Version, rejecting: Version, relation: Relation
+    ) -> ReadingOutcome:
+        """Confirm a proof by sample payloads."""
         for payload in find_payloads(admitting, rejecting, count=_SAMPLES):
             if rejecting.acceptance.accepts(payload) is False:
                 return ReadingOutcome(_undecided(DISAGREEMENT))
         return ReadingOutcome(SchemaVerdict(relation, Level.COMPATIBLE))
 
-    def _search(
+    def _search_witnesses(
         self,
         admitting: Version,
         rejecting: Version,
@@ -352,15 +365,15 @@ class SchemaPair:
         relation: Relation,
         reading: Reading,
     ) -> ReadingOutcome:
-        """Search payloads that show that callers break."""
+        """Search for payloads that show that callers break."""
         suspects = {
             index
             for index, change in enumerate(self._changes)
             if may_break(change, self._part, reading)
         }
-        outcome = ReadingOutcome(_undecided(why_undecided(admitting, rejecting, answer)))
+        outcome = ReadingOutcome(_undecided(explain_undecided(admitting, rejecting, answer)))
         first: Witness | None = None
-        for payload in find_payloads(admitting, rejecting, proved=answer is Answer.NO):
+        for payload in find_payloads(admitting, rejecting, has_difference=answer is Answer.NO):
             if rejecting.acceptance.accepts(payload) is not False:
                 continue
             violations = rejecting.acceptance.violations(payload)
@@ -379,7 +392,7 @@ class SchemaPair:
         if first is not None:
             outcome.verdict = SchemaVerdict(relation, Level.BREAKING, witness=first)
             if not outcome.witnesses:
-                # A change may do more than it tells alone: declaring a first property closes.
+                # A change may do more than its direction states: a first property closes an object.
                 violations = rejecting.acceptance.violations(first.payload)
                 self._attribute(first, violations, range(len(self._changes)), outcome)
         return outcome
@@ -391,7 +404,7 @@ class SchemaPair:
         suspects: Collection[int],
         outcome: ReadingOutcome,
     ) -> None:
-        """Add *witness* to the changes out of *suspects* that cause *violations*."""
+        """Add *witness* to those changes among *suspects* that cause *violations*."""
         for violation in violations:
             cause = _find_cause(
                 violation, self._changes, suspects, witness.payload, new=not self._reversed
@@ -401,21 +414,21 @@ class SchemaPair:
 
 
 def may_break(change: SchemaChange, part: Part, reading: Reading) -> bool:
-    """Return whether *change* alone may break callers, as far as it tells."""
+    """Return whether *change* alone may break callers, by its direction."""
     if part is Part.INPUT:
         return change.direction.of(reading) not in (Direction.WIDER, Direction.NONE)
-    # A reader ignores a property that is new to it, so it is no matter of being closed.
+    # Readers ignore unknown properties, so closing does not matter for a new property.
     is_new = change.code in ("PROPERTY_ADDED", "REQUIRED_PROPERTY_ADDED")
     direction = change.direction.as_written if is_new else change.direction.of(reading)
     return direction not in (Direction.NARROWER, Direction.NONE)
 
 
 def _are_equal(admitting: Version, rejecting: Version) -> bool:
-    """Return whether the schemas assert the same, so that no proof is needed."""
+    """Return whether the forms are equal, so that no proof is needed."""
     pairs = [(admitting.form, rejecting.form)]
     if not rejecting.form.only_narrows:
         pairs.append((admitting.written, rejecting.written))
-    return all(canonical_json(one.schema) == canonical_json(other.schema) for one, other in pairs)
+    return all(canonical_json(left.schema) == canonical_json(right.schema) for left, right in pairs)
 
 
 def _undecided(reason: str) -> SchemaVerdict:
@@ -426,31 +439,31 @@ _OBJECT = {"type": "object"}
 
 
 def _restrict_to_arguments(form: NormalForm, reading: Reading) -> NormalForm:
-    """Return *form* without the values that are no objects, which no call can have.
+    """Return *form* restricted to objects, since arguments are always an object.
 
-    A schema that says no more than that declares no arguments: with objects assumed
-    closed, a tool that has it takes none.
+    A schema that asserts nothing else declares no arguments: if objects are assumed closed,
+    its tool takes none.
     """
-    schema = _of_objects(form.schema)
+    schema = _restrict_to_objects(form.schema)
     if schema == _OBJECT and reading is Reading.ASSUME_CLOSED:
         return replace(form, schema={**_OBJECT, "additionalProperties": False}, closes=True)
     return replace(form, schema=schema)
 
 
-def _of_objects(schema: Any) -> Any:
+def _restrict_to_objects(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return _OBJECT if schema else schema
     if "$ref" in schema:
-        # Keywords beside a reference have no effect in draft 4.
+        # In draft 4, siblings of a reference have no effect.
         schema = {**schema, "allOf": [{"$ref": schema["$ref"]}, *schema.get("allOf", ())]}
         del schema["$ref"]
-    if "object" in schema.get("type", "object"):  # One name, or several.
+    if "object" in schema.get("type", "object"):  # A name, or a list of names.
         return {**schema, **_OBJECT}
     return {**schema, "allOf": [_OBJECT, *schema.get("allOf", ())]}
 
 
 _NO_MATCH, _BELOW = -2, -1
-_OF_UNDECLARED = frozenset({"additionalProperties", "unevaluatedProperties"})
+_UNDECLARED_KEYWORDS = frozenset({"additionalProperties", "unevaluatedProperties"})
 
 
 def _find_cause(
@@ -461,10 +474,10 @@ def _find_cause(
     *,
     new: bool,
 ) -> int | None:
-    """Return the index of the change that *violation* is of, or None if none is known.
+    """Return the index of the change that causes *violation*, or None if unknown.
 
-    *suspects* are the indexes of those that may be; *new* says whether the new version
-    rejects *payload*.
+    *suspects* are the indexes of possible causes. *new* states whether the new version rejects
+    *payload*.
     """
     location = violation.keyword_location
     best, best_length = None, _NO_MATCH
@@ -472,39 +485,43 @@ def _find_cause(
         change = changes[index]
         for old_path, new_path in change.paths:
             path = new_path if new else old_path
-            if not _begins(location, path):
-                if _begins(path, location) and best_length == _NO_MATCH:
-                    # A choice is reported as a whole, for what changed in its branches.
+            if not _starts_with(location, path):
+                if _starts_with(path, location) and best_length == _NO_MATCH:
+                    # A violation may be about a whole union, although a branch changed.
                     best, best_length = index, _BELOW
                 continue
             below = location[len(path) :]
             if change.property and not _is_about(change, violation, below, payload):
                 continue
-            # A change of the very entry or keyword comes before one of the subschema around it.
-            own = f"/{change.keyword}"
-            exact = _begins(below, own) + _begins(below, own + change.entry) + bool(change.property)
+            # A change of the entry or keyword itself precedes one of the subschema around it.
+            keyword_path = f"/{change.keyword}"
+            exact = (
+                _starts_with(below, keyword_path)
+                + _starts_with(below, keyword_path + change.entry)
+                + bool(change.property)
+            )
             length = 4 * len(path) + exact
             if length > best_length:
                 best, best_length = index, length
     return best
 
 
-def _begins(path: str, start: str) -> bool:
+def _starts_with(path: str, start: str) -> bool:
     return path == start or path.startswith(f"{start}/")
 
 
 def _is_about(change: SchemaChange, violation: Violation, below: str, payload: bytes) -> bool:
-    """Return whether *violation* is of the property that *change* names."""
+    """Return whether *violation* is about the property of *change*."""
     steps = pointer_steps(violation.instance_location)
     keyword = pointer_steps(below)[0] if below else ""
     if keyword == "required":
-        return change.property not in _keys(payload, steps)
-    if keyword in _OF_UNDECLARED:
+        return change.property not in _keys_at(payload, steps)
+    if keyword in _UNDECLARED_KEYWORDS:
         return bool(steps) and steps[-1] == change.property
     return keyword == change.keyword and change.property in steps
 
 
-def _keys(payload: bytes, steps: Sequence[str]) -> Collection[str]:
+def _keys_at(payload: bytes, steps: Sequence[str]) -> Collection[str]:
     value = read_json(payload)
     for step in steps:
         value = value[int(step)] if isinstance(value, list) else value[step]

@@ -1,4 +1,4 @@
-"""Walk over two schemas: their subschemas, with references followed, and the changes found."""
+"""Walk over two schemas, side by side, with references followed."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,28 +23,27 @@ SILENT_KEYWORDS = frozenset(
 )
 """Keywords that are not compared: references are followed, and names assert nothing."""
 
-_LONGEST_CHAIN = 64
+_MAX_REFERENCES = 64
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaNode:
-    """A subschema with the keywords of the references that it consists of."""
+    """Subschema, merged with the targets of its references."""
 
-    #: Its keywords; of ``false`` those of ``not: {}``.
+    #: Keywords; empty for the schemas ``true`` and ``false``.
     keywords: Mapping[str, Any]
-    #: JSON Pointer of each keyword's subschema in the definition, by keyword, if it is another
-    #: than `location`.
+    #: Location and path of evaluation of the keywords that come from a target, by keyword.
     places: Mapping[str, tuple[str, str]]
     #: JSON Pointer into the definition.
     location: str
-    #: The path of evaluation to it, as in `Violation.keyword_location`.
+    #: Path of evaluation, as in `Violation.keyword_location`.
     path: str
     dialect: Dialect
-    #: What two nodes of one schema differ by, while the schema is alive.
+    #: Identity of the node in its schema, valid while the schema is alive.
     identity: int
     never: bool = False
-    #: A schema that applies beside the keywords, because both have some of the same.
-    beside: JsonValue = None
+    #: Target that is not merged, since it has different values of the same keywords.
+    unmerged_target: JsonValue = None
 
     def location_of(self, keyword: str) -> str:
         """Return the JSON Pointer of *keyword*."""
@@ -55,27 +54,27 @@ class SchemaNode:
         return f"{self.places.get(keyword, ('', self.path))[1]}/{_step(keyword)}"
 
     def location_with(self, keyword: str, steps: str) -> str | None:
-        """Return the JSON Pointer of *steps* below *keyword*; None if it lacks the keyword."""
+        """Return the JSON Pointer of *steps* below *keyword*, or None without the keyword."""
         if not keyword:
             return self.location
         return self.location_of(keyword) + steps if keyword in self.keywords else None
 
-    def subschema(self, keyword: str) -> Any:
-        """Return the value of *keyword* if it may be, or have, a subschema; else `ABSENT`."""
-        value = self.keywords.get(keyword, ABSENT) if self.in_force(keyword) else ABSENT
+    def subschema_at(self, keyword: str) -> Any:
+        """Return the value of *keyword* if it may contain a subschema, else `ABSENT`."""
+        value = self.keywords.get(keyword, ABSENT) if self.is_in_force(keyword) else ABSENT
         return value if isinstance(value, dict | bool | list) else ABSENT
 
-    def map(self, keyword: str) -> Mapping[str, Any]:
+    def object_at(self, keyword: str) -> Mapping[str, Any]:
         """Return the object that is the value of *keyword*, or an empty one."""
-        value = self.keywords.get(keyword) if self.in_force(keyword) else None
+        value = self.keywords.get(keyword) if self.is_in_force(keyword) else None
         return value if isinstance(value, dict) else {}
 
-    def list(self, keyword: str) -> Sequence[Any]:
+    def array_at(self, keyword: str) -> Sequence[Any]:
         """Return the array that is the value of *keyword*, or an empty one."""
-        value = self.keywords.get(keyword) if self.in_force(keyword) else None
+        value = self.keywords.get(keyword) if self.is_in_force(keyword) else None
         return value if isinstance(value, list) else ()
 
-    def in_force(self, keyword: str) -> bool:
+    def is_in_force(self, keyword: str) -> bool:
         """Return whether *keyword* is a keyword of its dialect."""
         return keyword in self.dialect.keywords
 
@@ -90,7 +89,7 @@ class SchemaTree:
 
     @property
     def root(self) -> SchemaNode:
-        """The schema itself."""
+        """Node of the schema itself."""
         return self.node(self._schema, self._location, "", self._admitted.context.dialect)
 
     @cached_property
@@ -120,10 +119,10 @@ class SchemaTree:
             parent.dialect,
         )
 
-    def beside(self, node: SchemaNode) -> SchemaNode:
-        """Return what *node* refers to, which applies beside its keywords."""
-        location = self._locations.get(id(node.beside), f"{node.location}/$ref")
-        return self.node(node.beside, location, f"{node.path}/$ref", node.dialect)
+    def unmerged_node(self, node: SchemaNode) -> SchemaNode:
+        """Return the node of the target of *node* that is not merged."""
+        location = self._locations.get(id(node.unmerged_target), f"{node.location}/$ref")
+        return self.node(node.unmerged_target, location, f"{node.path}/$ref", node.dialect)
 
     def node(self, value: JsonValue, location: str, path: str, parent: Dialect) -> SchemaNode:
         """Return the node of the subschema *value*, with its references followed."""
@@ -134,8 +133,8 @@ class SchemaTree:
         start = location, path
         identity = id(value)
         dialect = parent
-        for _ in range(_LONGEST_CHAIN):
-            subschema = self._reached(value)
+        for _ in range(_MAX_REFERENCES):
+            subschema = self._find_subschema(value)
             dialect = parent if subschema is None else subschema.dialect
             hides = "$ref" in value and dialect.reference_hides_siblings
             for name, item in value.items():
@@ -145,7 +144,7 @@ class SchemaTree:
                     keywords[name] = item
                     if (location, path) != start:
                         places[name] = location, path
-            keyword, target = self._reference(value)
+            keyword, target = self._find_reference(value)
             if target is None:
                 break
             if not isinstance(target, dict):
@@ -155,18 +154,20 @@ class SchemaTree:
                 name in target and name in dialect.keywords and not are_equal(item, target[name])
                 for name, item in keywords.items()
             ):
-                return SchemaNode(keywords, places, *start, dialect, identity, beside=target)
+                return SchemaNode(
+                    keywords, places, *start, dialect, identity, unmerged_target=target
+                )
             path += f"/{keyword}"
             location = self._locations.get(id(target), f"{location}/{keyword}")
             value = target
         return SchemaNode(keywords, places, *start, dialect, identity)
 
-    def _reached(self, value: JsonValue) -> Subschema | None:
+    def _find_subschema(self, value: JsonValue) -> Subschema | None:
         survey = self._admitted.survey
         return None if survey is None else survey.reached.get(id(value))
 
-    def _reference(self, value: dict[str, JsonValue]) -> tuple[str, JsonValue]:
-        """Return the first keyword of *value* that leads to one target, and that; or None."""
+    def _find_reference(self, value: dict[str, JsonValue]) -> tuple[str, JsonValue]:
+        """Return the first static reference keyword of *value* and its target, or None."""
         references = {} if self._admitted.survey is None else self._admitted.survey.references
         for keyword in REFERENCES:
             reference = references.get((id(value), keyword))
@@ -186,12 +187,12 @@ def _step(key: str) -> str:
 
 _PAIR = 400
 _KEYWORD = 20
-_MOST_CHANGES = 1000
+_MAX_CHANGES = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaChange:
-    """A change of a keyword, before its effect is known."""
+    """Change of a keyword, before its effect is known."""
 
     code: str
     old_location: str | None
@@ -201,23 +202,23 @@ class SchemaChange:
     message: str
     old_value: str
     new_value: str
-    #: The paths of evaluation to the subschema in the old and the new version.
+    #: Paths of evaluation to the subschema, in the old and the new version.
     paths: tuple[tuple[str, str], ...]
     #: The steps from the keyword to the entry that was added or removed, as a JSON Pointer.
     entry: str = ""
-    #: The property that it is about, or "".
+    #: Property that the change is about, or "".
     property: str = ""
 
 
 class Sign(Enum):
-    """How what a subschema admits alters what the whole admits."""
+    """Effect of a direction in a subschema on the direction of the whole schema."""
 
     SAME = "same"
     REVERSED = "reversed"
     UNKNOWN = "unknown"
 
     def apply(self, direction: Direction) -> Direction:
-        """Return what *direction* of a subschema is for the whole."""
+        """Return the direction for the whole schema, from *direction* of a subschema."""
         if self is Sign.SAME or direction is Direction.NONE:
             return direction
         return direction.reversed if self is Sign.REVERSED else Direction.UNKNOWN
@@ -229,11 +230,11 @@ class Sign(Enum):
 
 
 _Comparer: TypeAlias = Callable[["Walk", SchemaNode, SchemaNode, Sign], None]
-"""Adds the changes of some keywords of two subschemas, whose admitted values count by a sign."""
+"""Function that adds the changes of some keywords of two subschemas with a sign."""
 
 
 class Walk:
-    """A walk over two schemas, side by side."""
+    """Walk over two schemas, side by side."""
 
     def __init__(
         self, old: SchemaTree, new: SchemaTree, comparers: Sequence[_Comparer], budget: Budget
@@ -248,9 +249,9 @@ class Walk:
         self._visited: set[tuple[int, int, Sign]] = set()
 
     def compare(self, old: SchemaNode, new: SchemaNode, sign: Sign) -> None:
-        """Add the changes from *old* to *new*, whose admitted values count by *sign*."""
+        """Add the changes from *old* to *new*, subschemas with *sign*."""
         key = old.identity, new.identity, sign
-        if key in self._visited or len(self.changes) >= _MOST_CHANGES:
+        if key in self._visited or len(self.changes) >= _MAX_CHANGES:
             return
         self._visited.add(key)
         count = len(old.keywords) + len(new.keywords)
@@ -275,15 +276,15 @@ class Walk:
         directions: PerReading[Direction] | None = None,
         name: str = "",
     ) -> None:
-        """Add *change* of *keyword* of the *nodes*, whose admitted values count by *sign*.
+        """Add *change* of *keyword* of *nodes*, subschemas with *sign*.
 
-        *steps* lead from the keyword to the entry on each side, *directions* are those of the
-        change if not those of its rule, and *name* is the property that it is about.
+        *steps* lead from the keyword to the entry on each side. *directions* replace the
+        direction of the rule. *name* is the property that the change is about.
         """
         rule = CHANGE_RULES[change.code]
         directions = directions or PerReading(rule.direction, rule.direction)
         old, new = nodes
-        found = SchemaChange(
+        schema_change = SchemaChange(
             change.code,
             None if steps[1] and not steps[0] else old.location_with(keyword, steps[0]),
             None if steps[0] and not steps[1] else new.location_with(keyword, steps[1]),
@@ -296,10 +297,10 @@ class Walk:
             steps[0] or steps[1],
             name,
         )
-        # Several references lead to one subschema, whose changes are told once.
-        index = self._indexes.setdefault(replace(found, paths=()), len(self.changes))
+        # Several references may lead to one subschema; its changes are reported once.
+        index = self._indexes.setdefault(replace(schema_change, paths=()), len(self.changes))
         if index == len(self.changes):
-            self.changes.append(found)
+            self.changes.append(schema_change)
         else:
-            known = self.changes[index]
-            self.changes[index] = replace(known, paths=(*known.paths, *found.paths))
+            existing = self.changes[index]
+            self.changes[index] = replace(existing, paths=(*existing.paths, *schema_change.paths))

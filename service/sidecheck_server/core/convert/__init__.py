@@ -1,1 +1,1 @@
-"""Conversion of MCP tools, calls and results to and from the APIs of model providers."""
+"""Conversion of MCP tools, calls and results for the APIs of model providers."""

@@ -1,4 +1,4 @@
-"""Argument decoder: data that maps a model's arguments to those of the original schema.
+"""Argument decoder: data that maps a model's arguments to the original schema.
 
 A decoder is a JSON object that mirrors a schema, but only on the paths to locations whose
 encoding is to be reversed. Its properties, all optional:
@@ -7,7 +7,7 @@ encoding is to be reversed. Its properties, all optional:
 - ``renamed``: original names of properties, by those at the provider;
 - ``properties``: decoders of properties, by their names at the provider; ``values``: the
   decoder of all others;
-- ``items``: the decoder of items; ``prefix``: those of the first items, or null, instead;
+- ``items``: the decoder of items; ``prefix``: instead, decoders, or null, of the first items;
 - ``entries``: the array is an object, with an entry for each property, ``{"name", "value",
   "each"}``: the properties of an entry that have name and value, and the decoder of values;
 - ``json_text``: the string contains the JSON text of the value;
@@ -15,7 +15,7 @@ encoding is to be reversed. Its properties, all optional:
   decoder;
 - ``any_of``: a union, a list of ``{"when", "as"}``: a test (see `branch_tests`) and a decoder;
 - ``also``: a list of decoders of the same value;
-- ``ref``: another decoder of the same value, by its name in ``defs``, which the top has.
+- ``ref``: another decoder of the same value, by its name in ``defs`` of the top decoder.
 """
 
 from collections.abc import Iterator
@@ -33,11 +33,11 @@ ArgumentDecoder: TypeAlias = dict[str, Any]
 """A JSON object, as above."""
 
 _MAX_DEPTH = 8
-"""Depth of nested decoders; deeper ones stand in ``defs``, since schemas may nest deeper than
-mappings."""
+"""Maximum depth of nested decoders. Deeper ones are moved to ``defs``, since schemas may nest
+deeper than mappings."""
 
 _MAX_BYTES = Limits().schema_bytes // 2
-"""Maximum JSON text of a decoder: the mapping around it must be readable again."""
+"""Maximum bytes of a decoder: the mapping around it must stay within the limit of its reader."""
 
 _MAX_OBJECTS = Limits().subschemas
 """Maximum number of objects in a decoder: as many decoders as a mapping may have."""
@@ -51,10 +51,10 @@ def build_decoder(root: SchemaNode) -> ArgumentDecoder | None:
     Raises:
         RequestError: NOT_CONVERTIBLE if it would be larger than a mapping may be.
     """
-    leading, shared = _find_leading(root)
-    if root not in leading:
+    decoded_nodes, shared_nodes = _find_nodes_with_decoders(root)
+    if root not in decoded_nodes:
         return None
-    decoder = _Builder(leading, shared).build(root)
+    decoder = _Builder(decoded_nodes, shared_nodes).build(root)
     text = encode_json(decoder)
     # Every decoder is an object, so there are no more decoders than objects.
     if len(text) > _MAX_BYTES or text.count(b"{") > _MAX_OBJECTS:
@@ -67,9 +67,12 @@ def build_decoder(root: SchemaNode) -> ArgumentDecoder | None:
     return decoder
 
 
-def _find_leading(root: SchemaNode) -> tuple[set[SchemaNode], set[SchemaNode]]:
-    """Return the nodes from which a path leads to an encoding, and those with several paths."""
-    above: dict[SchemaNode, list[SchemaNode]] = {root: []}
+def _find_nodes_with_decoders(root: SchemaNode) -> tuple[set[SchemaNode], set[SchemaNode]]:
+    """Return the nodes that need a decoder, and those of them with several parents.
+
+    A node needs a decoder if it, or a node that its decoder leads to, has an encoding.
+    """
+    parents: dict[SchemaNode, list[SchemaNode]] = {root: []}
     encoded: list[SchemaNode] = []
     pending = [root]
     while pending:
@@ -77,17 +80,17 @@ def _find_leading(root: SchemaNode) -> tuple[set[SchemaNode], set[SchemaNode]]:
         if node.encoding is not UNCHANGED:
             encoded.append(node)
         for child in _children(node):
-            if child not in above:
-                above[child] = []
+            if child not in parents:
+                parents[child] = []
                 pending.append(child)
-            above[child].append(node)
-    leading = set(encoded)
+            parents[child].append(node)
+    decoded_nodes = set(encoded)
     while encoded:
-        parents = [node for node in above[encoded.pop()] if node not in leading]
-        leading.update(parents)
-        encoded += parents
-    shared = {node for node in leading if len(above[node]) + (node is root) > 1}
-    return leading, shared
+        additional = [node for node in parents[encoded.pop()] if node not in decoded_nodes]
+        decoded_nodes.update(additional)
+        encoded += additional
+    shared_nodes = {node for node in decoded_nodes if len(parents[node]) + (node is root) > 1}
+    return decoded_nodes, shared_nodes
 
 
 _IN_PLACE = ("$ref", "allOf", *_UNIONS)
@@ -95,7 +98,7 @@ _BELOW = ("properties", "additionalProperties", "prefixItems", "items")
 
 
 def _children(node: SchemaNode) -> Iterator[SchemaNode]:
-    """Yield the nodes to which a decoder can lead from *node*."""
+    """Yield the nodes to which the decoder of *node* can lead."""
     for keyword in _IN_PLACE:
         if keyword in node.keywords:
             yield from nodes_in(node.keywords[keyword])
@@ -127,11 +130,11 @@ def _nodes_of(node: SchemaNode, keyword: str) -> list[SchemaNode]:
 
 
 class _Builder:
-    """Builds the decoders of the nodes of one schema, once for each node."""
+    """Builder of the decoders of one schema, one for each node."""
 
-    def __init__(self, leading: set[SchemaNode], shared: set[SchemaNode]) -> None:
-        self._leading = leading
-        self._shared = shared
+    def __init__(self, decoded_nodes: set[SchemaNode], shared_nodes: set[SchemaNode]) -> None:
+        self._decoded_nodes = decoded_nodes
+        self._shared_nodes = shared_nodes
         self._tests = BranchTestBuilder()
         self._names: dict[SchemaNode, str] = {}
         self._defs: dict[str, ArgumentDecoder] = {}
@@ -139,7 +142,7 @@ class _Builder:
         self._pending: list[tuple[SchemaNode, ArgumentDecoder, int]] = []
 
     def build(self, root: SchemaNode) -> ArgumentDecoder:
-        """Return the decoder of *root*, from which a path leads to an encoding."""
+        """Return the decoder of *root*, which must need one."""
         top = self._decoder(root, 0)
         assert top is not None, "the root leads to an encoding"
         while self._pending:
@@ -148,10 +151,10 @@ class _Builder:
         return {**top, "defs": self._defs} if self._defs else top
 
     def _decoder(self, node: SchemaNode | None, depth: int) -> ArgumentDecoder | None:
-        """Return the decoder of *node* at that *depth*, or None if it needs none."""
-        if node is None or node not in self._leading:
+        """Return the decoder of *node* at *depth*, or None if it needs none."""
+        if node is None or node not in self._decoded_nodes:
             return None
-        if node in self._shared or depth == _MAX_DEPTH:
+        if node in self._shared_nodes or depth == _MAX_DEPTH:
             return {"ref": self._name(node)}
         decoder: ArgumentDecoder = {}
         self._pending.append((node, decoder, depth + 1))
@@ -195,17 +198,17 @@ class _Builder:
     def _fill_properties(self, node: SchemaNode, decoder: ArgumentDecoder, depth: int) -> None:
         declared = node.keywords.get("properties", {})
         properties = {name: self._decoder(child, depth) for name, child in declared.items()}
-        values = self._only_decoder(node, "additionalProperties", depth)
+        values = self._decoder_of_keyword(node, "additionalProperties", depth)
         if values is not None:
             decoder["values"] = values
-            # A declared property is not among the others, whether or not it needs a decoder.
+            # `values` must not apply to a declared property, even to one without a decoder.
             properties = {name: child or {} for name, child in properties.items()}
         properties = {name: child for name, child in properties.items() if child is not None}
         if properties:
             decoder["properties"] = properties
 
     def _fill_items(self, node: SchemaNode, decoder: ArgumentDecoder, depth: int) -> None:
-        items = self._only_decoder(node, "items", depth)
+        items = self._decoder_of_keyword(node, "items", depth)
         prefix = [self._decoder(child, depth) for child in _nodes_of(node, "prefixItems")]
         if items is not None:
             decoder["items"] = items
@@ -217,7 +220,7 @@ class _Builder:
 
     def _fill_in_place(self, node: SchemaNode, decoder: ArgumentDecoder, depth: int) -> None:
         for target in _nodes_of(node, "$ref"):
-            if target in self._leading:
+            if target in self._decoded_nodes:
                 decoder["ref"] = self._name(target)
         also = [self._decoder(child, depth) for child in _nodes_of(node, "allOf")]
         for keyword in _UNIONS:
@@ -231,9 +234,9 @@ class _Builder:
             decoder["also"] = also
 
     def _branches(self, node: SchemaNode, keyword: str, depth: int) -> list[ArgumentDecoder]:
-        """Return the branches of a union, or none if none of them leads to an encoding."""
+        """Return the branches of a union, or [] if none of them needs a decoder."""
         schemas = [child for child in _nodes_of(node, keyword) if not child.never]
-        if not any(child in self._leading for child in schemas):
+        if not any(child in self._decoded_nodes for child in schemas):
             return []
         branches: list[ArgumentDecoder] = []
         for child in schemas:
@@ -244,5 +247,7 @@ class _Builder:
             branches.append(branch)
         return branches
 
-    def _only_decoder(self, node: SchemaNode, keyword: str, depth: int) -> ArgumentDecoder | None:
+    def _decoder_of_keyword(
+        self, node: SchemaNode, keyword: str, depth: int
+    ) -> ArgumentDecoder | None:
         return self._decoder(next(iter(_nodes_of(node, keyword)), None), depth)

@@ -25,7 +25,7 @@ Definition = TypeVar("Definition")
 
 @dataclass(frozen=True, slots=True)
 class BatchTool(Generic[Definition]):
-    """Tool of a request, with its definition or the error that there is none."""
+    """Tool of a request, with its definition or the error in place of one."""
 
     tool: ToolName
     definition: Definition | RequestError
@@ -34,7 +34,7 @@ class BatchTool(Generic[Definition]):
 class ToolBatch(Generic[Definition]):
     """The tools of one request.
 
-    The caller converts each of `tools`, converts those that have a reason in
+    The caller converts all `tools`, converts the tools with a reason in
     `not_strict_reasons` again with the options `fallback`, and then calls `outcomes`. Lists
     of forms are parallel to `tools`, and have an error where there is no form.
     """
@@ -45,14 +45,14 @@ class ToolBatch(Generic[Definition]):
         provider: Provider,
         options: ConversionOptions,
     ) -> None:
-        #: A tool with the server and the name of a later one is rejected.
+        #: A tool is an error if a later one has the same server and name.
         self.tools = _reject_duplicates(tools)
         self.fallback = replace(options, mode=Mode.COMPATIBLE)
         self._provider = provider
         self._options = options
 
     def not_strict_reasons(self, forms: Sequence[ToolForm | RequestError]) -> list[str]:
-        """Return why each of *forms* cannot be strict together with those before it, or ""."""
+        """Return the reason why each form cannot be strict with earlier ones, or ""."""
         if self._options.mode is not Mode.STRICT_IF_LOSSLESS:
             return [""] * len(forms)
         converted = [form for form in forms if isinstance(form, ToolForm)]
@@ -74,7 +74,7 @@ class ToolBatch(Generic[Definition]):
         names: Mapping[ToolName, str],
         reasons: Sequence[str],
     ) -> Iterator[ConvertedTool | RequestError]:
-        """Yield the outcome of each tool; *reasons* are those of `not_strict_reasons`."""
+        """Yield the outcome of each tool; *reasons* come from `not_strict_reasons`."""
         for item, form, reason in zip(self.tools, forms, reasons, strict=True):
             if isinstance(form, RequestError):
                 yield form
@@ -125,10 +125,10 @@ class _Limit:
 
     #: Code of the violation.
     code: str
-    #: What is counted, for messages.
+    #: Plural noun for the counted items.
     noun: str
     maximum: Callable[[RequestLimits], int | None]
-    #: How much a form adds to the count.
+    #: Contribution of a form to the count.
     count: Callable[[ToolForm], int]
 
     def describe(self, provider: Provider, maximum: int) -> str:
@@ -161,7 +161,7 @@ _STRICT = (
 def check_request(forms: Sequence[ToolForm], provider: Provider) -> Verdict:
     """Return the verdict on *forms* as the tools of one request to *provider*.
 
-    Locations are indexes of the list, each of the first tool that exceeds a limit.
+    The location of a violation is the index of the first tool that exceeds the limit.
     """
     return Verdict.listing(list(_violations(forms, provider)))
 
@@ -184,9 +184,9 @@ def _violations(forms: Sequence[ToolForm], provider: Provider) -> Iterator[Viola
 
 
 def not_strict_reasons(forms: Sequence[ToolForm], provider: Provider) -> list[str]:
-    """Return for each of *forms*, in order, why it cannot be strict with those before it.
+    """Return the reason why each form cannot be strict together with earlier ones.
 
-    The reason is "" for those that can be, and for those that are not strict.
+    The reason is "" for forms that can be strict, and for forms that are not strict.
     """
     limits = [(limit, limit.maximum(provider.request_limits)) for limit in _STRICT]
     used = [0] * len(limits)
@@ -205,7 +205,7 @@ def not_strict_reasons(forms: Sequence[ToolForm], provider: Provider) -> list[st
 
 
 _REQUEST_FACTS = ("limits of a request", "at most")
-"""Phrases in the facts of sources of limits of requests."""
+"""Phrases that mark a source as one about limits of requests."""
 
 
 def _limits_source(provider: Provider) -> str:

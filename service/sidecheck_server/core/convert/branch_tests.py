@@ -1,11 +1,11 @@
-"""Tests of union branches: cheap, necessary conditions for a value to match a branch.
+"""Tests of union branches: cheap, necessary conditions for a match.
 
-A test is a JSON object: ``types`` are those that the value can have, ``required`` the
+A test is a JSON object: ``types`` are the possible types of the value, ``required`` the
 required properties of objects, ``only`` all properties that they may have, ``constants`` the
 scalars that a property can have, by its name. All are optional.
 
-A test never rules out a branch that admits the value. Tests are built within limits, and
-leaving out a condition only makes a test weaker.
+A test never rules out a branch that admits the value. Limits bound the size of tests: a test
+with fewer conditions is only weaker.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,13 +26,13 @@ MAX_CONSTANTS = 20
 
 _DRAFT = Draft.DRAFT_2020_12
 
-# In steps: a test, and a name or value in it.
+# Steps per test, and per name or value in a test.
 _TEST = 40
 _ITEM = 4
 
 
 class BranchMatcher:
-    """Evaluates tests, and caches the sets that it makes of their lists of names."""
+    """Evaluator of tests, with a cache of their lists of names as sets."""
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
@@ -81,31 +81,31 @@ class BranchMatcher:
                 json_equal(constant, value[name]) for constant in constants
             ):
                 return False
-        only = test.get("only")
-        if only is None:
+        allowed_names = test.get("only")
+        if allowed_names is None:
             return True
         spend(self._budget, _ITEM * len(value))
-        return len(value) <= len(only) and value.keys() <= self.name_set(only)
+        return len(value) <= len(allowed_names) and value.keys() <= self.name_set(allowed_names)
 
 
 _MAX_TEXT = 32 << 10
-"""Characters of all tests of one decoder; further tests have types only."""
+"""Maximum characters of all tests of one decoder; further tests have types only."""
 
 _NAME_OVERHEAD = 6
-"""Characters that a name takes beside its own."""
+"""Characters of JSON punctuation around a name."""
 
 _VISITS_PER_TEST, _VISITS = 512, 100_000
-"""Nodes that are visited for one test, and for all tests of one decoder."""
+"""Maximum visits of nodes for one test, and for all tests of one decoder."""
 
 _NAMES_PER_VISIT = 8
-"""Names, or items of a list, that cost as much time as a visit of a node."""
+"""Number of names, or items of a list, that take as long as a visit of a node."""
 
 _MAX_UNION_DEPTH = 4
-"""Depth to which nested unions are followed."""
+"""Maximum depth of nested unions."""
 
 
 class BranchTestBuilder:
-    """Builds the tests of one decoder."""
+    """Builder of the tests of one decoder."""
 
     def __init__(self) -> None:
         self._text_left = _MAX_TEXT
@@ -127,12 +127,12 @@ class BranchTestBuilder:
             ]
             self._add(test, "constants", visitor.constant_properties(nodes))
             self._add(test, "required", _required(nodes))
-            self._add(test, "only", _only(nodes))
+            self._add(test, "only", _allowed_names(nodes))
         self._visits_left -= before - visitor.left
         return test
 
     def _add(self, test: dict[str, Any], name: str, condition: Any) -> None:
-        """Add *condition* to *test* if there is one, and room for it."""
+        """Add *condition* to *test* unless it is empty or exceeds the limit of text."""
         if condition is None or (not condition and name != "only"):
             return
         size = _size(condition)
@@ -156,7 +156,7 @@ class _Visitor:
         self.left = left
 
     def conjuncts(self, node: SchemaNode) -> Iterator[SchemaNode]:
-        """Yield *node* and what it requires through ``$ref`` and ``allOf``."""
+        """Yield *node* and the nodes that it requires through ``$ref`` and ``allOf``."""
         pending = [node]
         seen: set[int] = set()
         while pending:
@@ -178,19 +178,19 @@ class _Visitor:
         return True
 
     def types(self, node: SchemaNode, depth: int) -> set[str] | None:
-        """Return the types that values of *node* can have, or None if that is not known."""
-        known: set[str] | None = None
+        """Return the types that values of *node* can have, or None if they are unknown."""
+        possible_types: set[str] | None = None
         for conjunct in self.conjuncts(node):
             for types in self._asserted_types(conjunct, depth):
-                known = types if known is None else known & types
-        return known
+                possible_types = types if possible_types is None else possible_types & types
+        return possible_types
 
     def _asserted_types(self, node: SchemaNode, depth: int) -> Iterator[set[str]]:
         if node.never:
             yield set()
-        stated = node.keywords.get("type")
-        if stated is not None:
-            names = {stated} if isinstance(stated, str) else set(stated)
+        type_value = node.keywords.get("type")
+        if type_value is not None:
+            names = {type_value} if isinstance(type_value, str) else set(type_value)
             yield names | {"integer"} if "number" in names else names
         values = _values(node)
         if values is not None:
@@ -204,16 +204,16 @@ class _Visitor:
         count = len(node.keywords.get(union, ()))
         if not count or not depth or not self.spend(count // _NAMES_PER_VISIT):
             return None
-        known: set[str] = set()
+        possible_types: set[str] = set()
         for branch in _nodes_of(node, union):
             types = self.types(branch, depth - 1)
             if types is None:
                 return None
-            known |= types
-        return known
+            possible_types |= types
+        return possible_types
 
     def constant_properties(self, nodes: list[SchemaNode]) -> dict[str, list[Any]]:
-        """Return the properties that can have a few scalars only, each with these."""
+        """Return the values of each property that can have only a few scalars."""
         constants: dict[str, list[Any]] = {}
         for node in nodes:
             for name, schema in node.keywords.get("properties", {}).items():
@@ -223,7 +223,7 @@ class _Visitor:
         return constants
 
     def _constants(self, node: SchemaNode, depth: int) -> list[Any] | None:
-        """Return all values that *node* admits if these are a few scalars, or None."""
+        """Return all values that *node* admits, or None unless they are a few scalars."""
         for conjunct in self.conjuncts(node):
             values = _values(conjunct)
             if values is None and conjunct.keywords.get("type") == "null":
@@ -274,8 +274,8 @@ def _required(nodes: list[SchemaNode]) -> list[str]:
     return list(dict.fromkeys(name for node in nodes for name in node.keywords.get("required", ())))
 
 
-def _only(nodes: list[SchemaNode]) -> list[str] | None:
-    """Return all properties that objects can have, or None if that is not known."""
+def _allowed_names(nodes: list[SchemaNode]) -> list[str] | None:
+    """Return all properties that objects can have, or None if they are unknown."""
     for node in nodes:
         others = node.keywords.get("additionalProperties")
         closed = isinstance(others, SchemaNode) and others.never

@@ -1,4 +1,4 @@
-"""Converted tools: before and after a name is assigned, and as the JSON of a provider."""
+"""Converted tools without and with a name, and their JSON for a provider."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class ToolForm:
     strict: bool | None
     decoder: ArgumentDecoder | None
     losses: tuple[Loss, ...]
-    #: Why it is not strict although that is preferred, or "".
+    #: Reason why the tool is not strict although strict mode is preferred, or "".
     not_strict_reason: str
     size: SchemaSize
 
@@ -63,7 +63,7 @@ class ConvertedTool:
     mapping: bytes
     #: Ordered by location.
     losses: tuple[Loss, ...]
-    #: Why it is not strict although that is preferred, or "".
+    #: Reason why the tool is not strict although strict mode is preferred, or "".
     not_strict_reason: str
 
     @property
@@ -79,10 +79,10 @@ def _loss_length(losses: tuple[Loss, ...]) -> int:
 def build_converted_tool(
     form: ToolForm, tool: ToolName, name: str, provider: Provider, not_strict_reason: str = ""
 ) -> ConvertedTool:
-    """Return *form*, which is that of *tool*, under its *name* at the provider.
+    """Return *form*, the form of *tool*, with its *name* at the provider.
 
-    *not_strict_reason* is why it is not strict together with the other tools, if it would be
-    strict without them.
+    *not_strict_reason* is the reason why the other tools of the request keep it from being
+    strict, or "".
 
     Raises:
         RequestError: as `mapping_to_json`.
@@ -112,7 +112,7 @@ def build_converted_tool(
 
 
 def tool_json(provider: Provider, name: str, form: ToolForm) -> bytes:
-    """Return the JSON text of *form* as a tool of that *name*: an element for `combine_tools`."""
+    """Return the JSON text of *form* as a tool with *name*, for `combine_tools`."""
     declaration = ToolDeclaration(
         name=name,
         description=form.description,

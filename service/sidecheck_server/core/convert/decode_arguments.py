@@ -1,8 +1,8 @@
-"""Decoding of a model's arguments to those of the original schema.
+"""Decoding of a model's arguments to arguments of the original schema.
 
-A value that does not have the form that the decoder expects stays as it is; validation
-reports it. If several branches of a union match a value, there are several interpretations,
-and validation selects one.
+A value without the form that the decoder expects stays unchanged; validation reports it. If
+several branches of a union match a value, there are several interpretations, and validation
+selects one.
 """
 
 from collections import deque
@@ -21,16 +21,17 @@ from sidecheck_server.core.types import Change, ChangeRule, JsonValue, as_pointe
 
 __all__ = ["MAX_INTERPRETATIONS", "Interpretation", "decode_arguments"]
 
+# Decision 0034: validation against the original schema selects among the interpretations.
 MAX_INTERPRETATIONS = 16
 """Maximum number of interpretations of one value."""
 
 _MAX_ATTEMPTS = 4 * MAX_INTERPRETATIONS
-"""Maximum number of choices that are tried: several may have the same result."""
+"""Maximum number of sequences of choices; several may have the same result."""
 
 _PAYLOAD_DEPTH = Limits().payload_depth
 
-# In steps: a value that a decoder leads to, a decoder of it, a change, a step of a pointer,
-# and a text that is decoded. Characters of a pointer that are written in a step.
+# Steps per value that has a decoder, per decoder of a value, per change, per segment of a
+# pointer, and per decoded text; and the characters of a pointer that one step writes.
 _VALUE = 60
 _DECODER = 20
 _CHANGE = 100
@@ -38,7 +39,7 @@ _STEP = 4
 _TEXT = 250
 _CHARACTERS = 2
 
-#: Path of a value: the path of what it is in, and the last step.
+#: Path of a value: the path of its container, and its key or index; None for the root.
 _Path: TypeAlias = Union[tuple["_Path", str | int], None]
 
 
@@ -46,7 +47,7 @@ _Path: TypeAlias = Union[tuple["_Path", str | int], None]
 class Interpretation:
     """Decoded arguments, for one choice among the branches of unions."""
 
-    #: The arguments; they share unchanged values with those of the model.
+    #: The arguments; unchanged values are shared with the arguments of the model.
     value: JsonValue
     #: Changes except renaming; pointers are locations in the arguments of the model.
     changes: tuple[Change, ...]
@@ -59,11 +60,11 @@ def decode_arguments(
     *,
     max_depth: int = _PAYLOAD_DEPTH,
 ) -> Iterator[Interpretation]:
-    """Yield the interpretations of *arguments* by *decoder*, at least 1 and at most 16.
+    """Yield the 1 to 16 interpretations of *arguments* by *decoder*.
 
     They are computed lazily. In the first, every union uses the first branch that matches, in
     the second the second, and so on; then one union uses another branch than the first, then
-    two do. Decoded JSON texts nest to at most *max_depth*, together with what is around them.
+    two do. *max_depth* bounds the depth of the result, including decoded JSON texts.
 
     Raises:
         Exhausted: *budget* has too few steps.
@@ -87,32 +88,35 @@ def decode_arguments(
 
 
 class _Choices:
-    """Sequence of choices: some that are given, and then always the same one."""
+    """Sequence of choices: a prefix, then a default for all further choices."""
 
-    def __init__(self, given: tuple[int, ...] = (), default: int = 0) -> None:
-        self._given = given
+    def __init__(self, prefix: tuple[int, ...] = (), default: int = 0) -> None:
+        self._prefix = prefix
         self._default = default
-        self._made: list[int] = []
+        self._sequence: list[int] = []
         #: Number of options at each choice.
         self.options: list[int] = []
 
     @property
-    def made(self) -> tuple[int, ...]:
+    def sequence(self) -> tuple[int, ...]:
         """The choices so far, in order."""
-        return tuple(self._made)
+        return tuple(self._sequence)
 
     def choose(self, options: int) -> int:
-        """Return the index of one of that many *options*."""
-        made = len(self._made)
-        preferred = self._given[made] if made < len(self._given) else self._default
+        """Return the index of one of *options*, which is their number."""
+        count = len(self._sequence)
+        preferred = self._prefix[count] if count < len(self._prefix) else self._default
         choice = min(preferred, options - 1)
-        self._made.append(choice)
+        self._sequence.append(choice)
         self.options.append(options)
         return choice
 
 
 def _enumerate_choices(max_uniform: int) -> Iterator[_Choices]:
-    """Yield sequences of choices, some perhaps twice; the caller makes them before the next.
+    """Yield sequences of choices, possibly with repetitions.
+
+    The caller decodes with a sequence before it requests the next one, since decoding records
+    the number of options of each choice.
 
     First all choices are the first option, then the second, and so on, *max_uniform* times at
     most; then one choice differs from the first option, then two do, and so on.
@@ -124,10 +128,10 @@ def _enumerate_choices(max_uniform: int) -> Iterator[_Choices]:
     pending = deque([(first, 0)])
     while pending:
         base, start = pending.popleft()
-        # The choices after one that differs may be others, so they start anew.
+        # A different choice may lead to other unions, so later choices use the default.
         for index in range(start, len(base.options)):
             for option in range(1, base.options[index]):
-                choices = _Choices((*base.made[:index], option))
+                choices = _Choices((*base.sequence[:index], option))
                 yield choices
                 pending.append((choices, index + 1))
 
@@ -154,7 +158,7 @@ class _Decoding:
 
     @property
     def history(self) -> tuple[object, ...]:
-        """All that was done; the same history has the same result."""
+        """Changes and renamed properties; equal histories have equal results."""
         return (*self.changes, *self._renamed)
 
     def decode(
@@ -168,11 +172,11 @@ class _Decoding:
         if isinstance(value, list):
             return self._decode_array(value, decoders, path, depth)
         if isinstance(value, str) and any("json_text" in decoder for decoder in decoders):
-            return self._decode_text(value, path, depth)
+            return self._decode_json_text(value, path, depth)
         return value
 
     def _expand(self, decoders: list[ArgumentDecoder], value: JsonValue) -> list[ArgumentDecoder]:
-        """Return *decoders* and all others of the same value, without repetition."""
+        """Return *decoders* and their decoders of the same value, without repetition."""
         expanded: dict[int, ArgumentDecoder] = {}
         pending = decoders[::-1]
         while pending:
@@ -199,7 +203,7 @@ class _Decoding:
             matching = [
                 branch for branch in branches if self._matcher.matches_types(branch["when"], value)
             ]
-        # All branches without a decoder are one option.
+        # Branches without a decoder count as one option.
         decoders = list({id(branch.get("as")): branch.get("as") for branch in matching}.values())
         if not decoders:
             return []
@@ -219,7 +223,7 @@ class _Decoding:
                     if "inner" in wrapper and wrapper["wrapped"] == name
                 ]
                 return self.decode(value[name], inner, (path, name), depth)
-        if not any(decoder.keys() & _OF_OBJECTS for decoder in decoders):
+        if not any(decoder.keys() & _OBJECT_KEYS for decoder in decoders):
             return value
         spend(self._budget, _DECODER * len(decoders) * len(value))
         decoded: dict[str, JsonValue] = {}
@@ -229,9 +233,9 @@ class _Decoding:
                 self._record((path, name), ChangeRule.SYNTHETIC_NULL_REMOVED, message)
                 continue
             nested = [
-                found
+                property_decoder
                 for decoder in decoders
-                if (found := _property_decoder(decoder, name)) is not None
+                if (property_decoder := _property_decoder(decoder, name)) is not None
             ]
             original = next(
                 (
@@ -275,9 +279,9 @@ class _Decoding:
         decoded = value.copy()
         for index in range(count):
             nested = [
-                found
+                item_decoder
                 for decoder in decoders
-                if (found := _item_decoder(decoder, index)) is not None
+                if (item_decoder := _item_decoder(decoder, index)) is not None
             ]
             if nested:
                 decoded[index] = self.decode(value[index], nested, (path, index), depth + 1)
@@ -306,7 +310,7 @@ class _Decoding:
             for index, (name, item) in enumerate(joined.items())
         }
 
-    def _decode_text(self, text: str, path: _Path, depth: int) -> JsonValue:
+    def _decode_json_text(self, text: str, path: _Path, depth: int) -> JsonValue:
         """Return the value of the JSON *text*, or the text if it is malformed."""
         spend(self._budget, _TEXT + decoding_steps(text))
         try:
@@ -328,18 +332,20 @@ class _Decoding:
         self.changes.append(Change(as_pointer(reversed(steps)), rule, "", message))
 
 
-_OF_OBJECTS = frozenset({"nulls", "renamed", "properties", "values"})
+_OBJECT_KEYS = frozenset({"nulls", "renamed", "properties", "values"})
 
 
 def _property_decoder(decoder: ArgumentDecoder, name: str) -> ArgumentDecoder | None:
     properties = decoder.get("properties", {})
-    found: ArgumentDecoder | None = (
+    property_decoder: ArgumentDecoder | None = (
         properties[name] if name in properties else decoder.get("values")
     )
-    return found
+    return property_decoder
 
 
 def _item_decoder(decoder: ArgumentDecoder, index: int) -> ArgumentDecoder | None:
     prefix = decoder.get("prefix", ())
-    found: ArgumentDecoder | None = prefix[index] if index < len(prefix) else decoder.get("items")
-    return found
+    item_decoder: ArgumentDecoder | None = (
+        prefix[index] if index < len(prefix) else decoder.get("items")
+    )
+    return item_decoder

@@ -1,10 +1,11 @@
-"""Mapping of a converted tool: what converts a model's call back, in any process.
+"""Mapping of a converted tool: data that converts a model's call back.
 
 A mapping is a JSON object with ``sidecheck_mapping``, the version of this format, ``api``,
 ``name``, ``server``, ``tool``, ``definition_digest``, ``strict`` and ``decoder``. The server
 and the decoder are optional.
 
-Mappings may come from anywhere, so they are checked strictly, the decoder too.
+Any process can read a mapping. Mappings come from clients, so they are checked strictly,
+including the decoder.
 """
 
 import re
@@ -31,7 +32,7 @@ _MAX_BYTES = Limits().schema_bytes
 
 @dataclass(frozen=True, slots=True)
 class ToolMapping:
-    """Identity of a converted tool, and how its arguments are decoded."""
+    """Identity of a converted tool, and the decoder of its arguments."""
 
     api: ModelApi
     #: Name of the tool at the provider.
@@ -44,7 +45,7 @@ class ToolMapping:
     definition_digest: str
     #: Whether strict mode was requested.
     strict: bool
-    #: None if the arguments are those of the original schema.
+    #: None if the arguments need no decoding.
     decoder: ArgumentDecoder | None
 
 
@@ -74,14 +75,15 @@ def mapping_to_json(mapping: ToolMapping) -> bytes:
 
 
 def mapping_from_json(text: bytes, limits: Limits) -> ToolMapping:
-    """Return the mapping with the JSON *text*, which may come from anywhere.
+    """Return the mapping with the JSON *text*, which a client sent.
 
-    It may be as large as a schema, and nest twice as deep.
+    A mapping may be as large as a schema, and nest twice as deep.
 
     Raises:
         RequestError: INVALID_MAPPING, with the location and a code in its metadata;
             LIMIT_EXCEEDED.
     """
+    # Decision 0035: callers keep mappings, so a mapping is bounded and checked like a payload.
     if len(text) > limits.schema_bytes:
         raise limit_exceeded_error("schema_bytes", limits.schema_bytes, "the mapping", len(text))
     try:
@@ -91,7 +93,7 @@ def mapping_from_json(text: bytes, limits: Limits) -> ToolMapping:
     except MalformedError as error:
         violation = error.violations[0]
         raise _invalid_mapping((), violation.code, violation.message) from None
-    properties = _check(value)
+    properties = _check_mapping(value)
     decoder = properties.get("decoder")
     if "decoder" in properties:
         _check_decoder(decoder, ("decoder",), limits)
@@ -106,11 +108,11 @@ def mapping_from_json(text: bytes, limits: Limits) -> ToolMapping:
     )
 
 
-def _check(value: JsonValue) -> dict[str, Any]:
-    """Return the properties of *value*, a mapping whose decoder is not checked yet."""
+def _check_mapping(value: JsonValue) -> dict[str, Any]:
+    """Check *value*, a mapping, except its decoder, and return its properties."""
     _expect_type(value, dict, "an object, a mapping", ())
     assert isinstance(value, dict), "its type was checked"
-    # Before all else: nothing is known about other versions, or objects of other kinds.
+    # First: the other checks do not apply to other versions, or to objects of other kinds.
     if _FORMAT not in value:
         message = f"a mapping requires {quote(_FORMAT)}; send it as the conversion returned it"
         raise _invalid_mapping((), "MAPPING_PROPERTY_MISSING", message)
@@ -123,10 +125,10 @@ def _check(value: JsonValue) -> dict[str, Any]:
 
 def _check_version(value: Any, name: str) -> None:
     if type(value) is not int or value != _VERSION:
-        found = (
+        kind = (
             f"version {value}" if type(value) is int and 0 <= value < 1000 else describe_kind(value)
         )
-        message = f"unknown version; expected {_VERSION}, found {found}"
+        message = f"unknown version; expected {_VERSION}, found {kind}"
         raise _invalid_mapping((name,), "MAPPING_VERSION", message)
 
 
@@ -192,7 +194,7 @@ def _invalid_mapping(path: _Path, code: str, message: str) -> RequestError:
 
 
 def _expect_type(value: Any, type_: type, expected: str, path: _Path) -> None:
-    """Check that *value*, which is at *path*, has that *type_*.
+    """Check that *value*, at *path*, is of *type_*.
 
     Raises:
         RequestError: INVALID_MAPPING.
@@ -205,7 +207,7 @@ def _expect_type(value: Any, type_: type, expected: str, path: _Path) -> None:
 def _check_properties(
     value: Any, known: Mapping[str, Any], required: tuple[str, ...], noun: str, path: _Path
 ) -> None:
-    """Check that *value* is an object with all *required* properties and no unknown ones.
+    """Check that *value* is an object with all *required* and no unknown properties.
 
     Raises:
         RequestError: INVALID_MAPPING.
@@ -222,22 +224,22 @@ def _check_properties(
 
 
 def _check_decoder(decoder: Any, path: _Path, limits: Limits) -> None:
-    """Check *decoder*, which is at *path* of a mapping; its depth was bounded by its reader.
+    """Check *decoder*, at *path* of a mapping; the reader has bounded its depth.
 
     Raises:
         RequestError: INVALID_MAPPING; LIMIT_EXCEEDED if it has more nested decoders than a
             schema may have subschemas.
     """
-    _Checker(limits).check(decoder, path)
+    _DecoderChecker(limits).check(decoder, path)
 
 
-class _Checker:
+class _DecoderChecker:
     """Check of one decoder."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._defs: dict[str, Any] = {}
-        #: For each of ``defs``, the others to which it delegates the same value.
+        #: For each name in ``defs``, the names of decoders to which it delegates its value.
         self._delegates: dict[str, set[str]] = {}
 
     def check(self, top: Any, path: _Path) -> None:
@@ -246,24 +248,25 @@ class _Checker:
             _expect_type(top["defs"], dict, "an object, decoders by name", (*path, "defs"))
             self._defs = top["defs"]
             self._delegates = {name: set() for name in self._defs}
-        # With each decoder, the name in `defs` of the decoder of the same value, or "".
+        # Each decoder with its path, and the name in `defs` of the decoder that delegates its
+        # own value to it, or "".
         pending = [
             (decoder, (*path, "defs", name), name) for name, decoder in reversed(self._defs.items())
         ]
-        own = {name: value for name, value in top.items() if name != "defs"}
-        pending.append((own, path, ""))
+        top_decoder = {name: value for name, value in top.items() if name != "defs"}
+        pending.append((top_decoder, path, ""))
         checked = 0
         while pending:
-            decoder, at, owner = pending.pop()
+            decoder, decoder_path, owner = pending.pop()
             checked += 1
             if checked > self._limits.subschemas:
                 message = "the mapping has too many decoders"
                 raise limit_exceeded_error("subschemas", self._limits.subschemas, message)
-            pending += reversed(list(self._nested(decoder, at, owner)))
+            pending += reversed(list(self._check_one(decoder, decoder_path, owner)))
         self._reject_cycles(path)
 
-    def _nested(self, decoder: Any, path: _Path, owner: str) -> Iterator[tuple[Any, _Path, str]]:
-        """Check *decoder* itself, and yield the decoders inside it."""
+    def _check_one(self, decoder: Any, path: _Path, owner: str) -> Iterator[tuple[Any, _Path, str]]:
+        """Check *decoder* without its nested decoders, and yield those."""
         _check_properties(decoder, _PROPERTIES, (), "a decoder", path)
         if "inner" in decoder and "wrapped" not in decoder:
             message = 'a decoder with "inner" requires "wrapped"'
@@ -272,9 +275,9 @@ class _Checker:
             for nested, nested_path in _PROPERTIES[name](value, (*path, name)):
                 yield nested, nested_path, owner if name in _SAME_VALUE else ""
         if "ref" in decoder:
-            self._follow(decoder["ref"], path, owner)
+            self._check_reference(decoder["ref"], path, owner)
 
-    def _follow(self, name: str, path: _Path, owner: str) -> None:
+    def _check_reference(self, name: str, path: _Path, owner: str) -> None:
         if name not in self._defs:
             message = f"there is no decoder {quote(name)} in defs"
             raise _invalid_mapping((*path, "ref"), "MAPPING_REFERENCE_UNRESOLVED", message)
@@ -282,83 +285,83 @@ class _Checker:
             self._delegates[owner].add(name)
 
     def _reject_cycles(self, path: _Path) -> None:
-        """Reject decoders that lead back to themselves for the same value."""
+        """Reject decoders that delegate a value back to themselves."""
         delegators: dict[str, list[str]] = {name: [] for name in self._delegates}
         for name, delegates in self._delegates.items():
             for delegate in delegates:
                 delegators[delegate].append(name)
-        left = {name: len(delegates) for name, delegates in self._delegates.items()}
-        acyclic = [name for name, count in left.items() if not count]
+        remaining = {name: len(delegates) for name, delegates in self._delegates.items()}
+        acyclic = [name for name, count in remaining.items() if not count]
         while acyclic:
             name = acyclic.pop()
-            del left[name]
+            del remaining[name]
             for delegator in delegators[name]:
-                left[delegator] -= 1
-                if not left[delegator]:
+                remaining[delegator] -= 1
+                if not remaining[delegator]:
                     acyclic.append(delegator)
-        if left:
+        if remaining:
             message = "the reference leads back to itself, or to such a cycle, for the same value"
-            cyclic = (*path, "defs", next(iter(left)))
+            cyclic = (*path, "defs", next(iter(remaining)))
             raise _invalid_mapping(cyclic, "MAPPING_REFERENCE_CYCLE", message)
 
 
 _Nested: TypeAlias = Iterator[tuple[Any, _Path]]
-"""Decoders in a value, each with its path."""
+"""Decoders in the value of a property, each with its path."""
 
 
-def _name(value: Any, path: _Path) -> _Nested:
+def _visit_name(value: Any, path: _Path) -> _Nested:
     _expect_type(value, str, "a name, a string", path)
     return iter(())
 
 
-def _names(value: Any, path: _Path) -> _Nested:
+def _visit_names(value: Any, path: _Path) -> _Nested:
     _expect_type(value, list, "an array of names", path)
     for index, name in enumerate(value):
         _expect_type(name, str, "a name, a string", (*path, index))
     return iter(())
 
 
-def _renamed(value: Any, path: _Path) -> _Nested:
+def _visit_renamed(value: Any, path: _Path) -> _Nested:
     _expect_type(value, dict, "an object, names by names", path)
     for name, original in value.items():
         _expect_type(original, str, "a name, a string", (*path, name))
     return iter(())
 
 
-def _decoder(value: Any, path: _Path) -> _Nested:
+def _visit_decoder(value: Any, path: _Path) -> _Nested:
     yield value, path
 
 
-def _decoders_by_name(value: Any, path: _Path) -> _Nested:
+def _visit_decoders_by_name(value: Any, path: _Path) -> _Nested:
     _expect_type(value, dict, "an object, decoders by name", path)
     for name, decoder in value.items():
         yield decoder, (*path, name)
 
 
-def _decoders(value: Any, path: _Path) -> _Nested:
+def _visit_decoders(value: Any, path: _Path) -> _Nested:
     _expect_type(value, list, "an array of decoders", path)
     for index, decoder in enumerate(value):
         yield decoder, (*path, index)
 
 
-def _decoders_or_null(value: Any, path: _Path) -> _Nested:
+def _visit_decoders_or_null(value: Any, path: _Path) -> _Nested:
     _expect_type(value, list, "an array of decoders or null", path)
     for index, decoder in enumerate(value):
         if decoder is not None:
             yield decoder, (*path, index)
 
 
-def _true(value: Any, path: _Path) -> _Nested:
+def _visit_true(value: Any, path: _Path) -> _Nested:
     if value is not True:
         message = f"expected true, found {describe_kind(value)}"
         raise _invalid_mapping(path, "MAPPING_WRONG_VALUE", message)
     return iter(())
 
 
-_ENTRIES: Mapping[str, Any] = {"name": _name, "value": _name, "each": _decoder}
+_ENTRIES: Mapping[str, Any] = {"name": _visit_name, "value": _visit_name, "each": _visit_decoder}
 
 
-def _entries(value: Any, path: _Path) -> _Nested:
+def _visit_entries(value: Any, path: _Path) -> _Nested:
     _check_properties(value, _ENTRIES, ("name", "value"), "a layout of entries", path)
     for name, nested in value.items():
         yield from _ENTRIES[name](nested, (*path, name))
@@ -370,7 +373,7 @@ def _entries(value: Any, path: _Path) -> _Nested:
 _BRANCH: Mapping[str, Any] = {"when": None, "as": None}
 
 
-def _branches(value: Any, path: _Path) -> _Nested:
+def _visit_branches(value: Any, path: _Path) -> _Nested:
     _expect_type(value, list, "an array of branches", path)
     for index, branch in enumerate(value):
         branch_path = (*path, index)
@@ -380,8 +383,8 @@ def _branches(value: Any, path: _Path) -> _Nested:
             yield branch["as"], (*branch_path, "as")
 
 
-def _types(value: Any, path: _Path) -> _Nested:
-    _names(value, path)
+def _visit_types(value: Any, path: _Path) -> _Nested:
+    _visit_names(value, path)
     for index, name in enumerate(value):
         if name not in TYPES:
             message = f"{quote(name)} is not a JSON type"
@@ -389,7 +392,7 @@ def _types(value: Any, path: _Path) -> _Nested:
     return iter(())
 
 
-def _constants(value: Any, path: _Path) -> _Nested:
+def _visit_constants(value: Any, path: _Path) -> _Nested:
     _expect_type(value, dict, "an object, arrays of constants by name", path)
     for name, constants in value.items():
         constants_path = (*path, name)
@@ -405,10 +408,10 @@ def _constants(value: Any, path: _Path) -> _Nested:
 
 
 _TEST: Mapping[str, Callable[[Any, _Path], _Nested]] = {
-    "types": _types,
-    "required": _names,
-    "only": _names,
-    "constants": _constants,
+    "types": _visit_types,
+    "required": _visit_names,
+    "only": _visit_names,
+    "constants": _visit_constants,
 }
 
 
@@ -419,21 +422,21 @@ def _check_test(test: Any, path: _Path) -> None:
 
 
 _PROPERTIES: Mapping[str, Callable[[Any, _Path], _Nested]] = {
-    "nulls": _names,
-    "renamed": _renamed,
-    "properties": _decoders_by_name,
-    "values": _decoder,
-    "items": _decoder,
-    "prefix": _decoders_or_null,
-    "entries": _entries,
-    "json_text": _true,
-    "wrapped": _name,
-    "inner": _decoder,
-    "any_of": _branches,
-    "also": _decoders,
-    "ref": _name,
+    "nulls": _visit_names,
+    "renamed": _visit_renamed,
+    "properties": _visit_decoders_by_name,
+    "values": _visit_decoder,
+    "items": _visit_decoder,
+    "prefix": _visit_decoders_or_null,
+    "entries": _visit_entries,
+    "json_text": _visit_true,
+    "wrapped": _visit_name,
+    "inner": _visit_decoder,
+    "any_of": _visit_branches,
+    "also": _visit_decoders,
+    "ref": _visit_name,
 }
-"""The check of each property of a decoder, which yields the decoders inside it."""
+"""Checks of the properties of a decoder, which yield the decoders in the value."""
 
 _SAME_VALUE = {"any_of", "also"}
-"""Properties whose decoders are of the same value as the decoder around them."""
+"""Properties whose decoders apply to the same value as the enclosing decoder."""

@@ -1,4 +1,4 @@
-"""Calls of models: strict reading, the mapping that a call is of, its arguments, its verdict.
+"""Calls of models: strict reading, choice of the mapping, and resolved arguments.
 
 Faults in the form of a call are reported and never corrected.
 """
@@ -39,7 +39,7 @@ _DEPTH_AROUND_ARGUMENTS = 2
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """Call as a model made it."""
+    """Call in the form in which a model made it."""
 
     #: Name of the tool at the provider; "" if it cannot be read.
     name: str
@@ -66,11 +66,11 @@ class ModelCall:
 
 
 def read_model_call(
-    text: bytes, provider: Provider, limits: Limits, *, most: int = 20
+    text: bytes, provider: Provider, limits: Limits, *, max_violations: int = 20
 ) -> ModelCall:
     """Return the call with the JSON *text*, in the shape of *provider*.
 
-    Unknown properties are ignored. At most *most* violations are reported.
+    Unknown properties are ignored. At most *max_violations* violations are reported.
 
     Raises:
         RequestError: LIMIT_EXCEEDED if the call is larger than a payload may be, or if the
@@ -80,20 +80,22 @@ def read_model_call(
         raise limit_exceeded_error("payload_bytes", limits.payload_bytes, "the call", len(text))
     try:
         depth = limits.payload_depth + _DEPTH_AROUND_ARGUMENTS
-        value = decode(text, max_depth=depth, max_violations=most)
+        value = decode(text, max_depth=depth, max_violations=max_violations)
     except MalformedError as error:
         return ModelCall("", "", None, _verdict_of(error, ""), "")
-    return _CallReader(value, provider, limits, most).read()
+    return _CallReader(value, provider, limits, max_violations).read()
 
 
 class _CallReader:
     """Reader of a call that is well-formed JSON."""
 
-    def __init__(self, value: JsonValue, provider: Provider, limits: Limits, most: int) -> None:
+    def __init__(
+        self, value: JsonValue, provider: Provider, limits: Limits, max_violations: int
+    ) -> None:
         self._shape = provider.call
         self._provider = provider
         self._limits = limits
-        self._most = most
+        self._max_violations = max_violations
         self._prefix: tuple[str, ...] = ()
         self._call = value
         if isinstance(value, dict):
@@ -107,50 +109,49 @@ class _CallReader:
         """Return the call as far as it can be read."""
         name = ""
         arguments: dict[str, JsonValue] | None = None
-        # The object that has the name has the arguments too.
-        container = self._container(self._shape.name)
+        # The object with the name also has the arguments.
+        container = self._find_container(self._shape.name)
         if container is not None:
             name = self._read_name(container)
             arguments = self._read_arguments(container)
         return ModelCall(
             name,
-            self._text_at(self._shape.id),
+            self._read_text(self._shape.id),
             arguments,
             Verdict.listing(self._violations, truncated=self._truncated),
             as_pointer((*self._prefix, *self._shape.arguments)),
         )
 
-    def _container(self, path: tuple[str, ...]) -> dict[str, JsonValue] | None:
-        """Return the object that has the last property of *path*, or None if it is missing."""
+    def _find_container(self, path: tuple[str, ...]) -> dict[str, JsonValue] | None:
+        """Return the object that contains the last step of *path*, or None."""
         value: JsonValue = self._call
         location = self._prefix
         for step in (*path[:-1], None):
             if not isinstance(value, dict):
-                message = (
-                    f"expected an object, found {describe_kind(value)}{self._expected(location)}"
-                )
+                hint = self._hint_at_form(location)
+                message = f"expected an object, found {describe_kind(value)}{hint}"
                 self._report(location, "CALL_NOT_AN_OBJECT", message)
                 return None
             if step is not None:
                 if step not in value:
-                    message = f'the property "{step}" is missing{self._expected(location)}'
+                    message = f'the property "{step}" is missing{self._hint_at_form(location)}'
                     self._report(location, "CALL_NAME_MISSING", message)
                     return None
                 value, location = value[step], (*location, step)
         assert isinstance(value, dict), "its type was checked last"
         return value
 
-    def _expected(self, location: tuple[str, ...]) -> str:
-        """Return what the provider's calls are, if the fault is that of the whole.
+    def _hint_at_form(self, location: tuple[str, ...]) -> str:
+        """Return a hint about the form of the provider's calls, for a fault at the top.
 
-        It may then be another kind of object, or the call of another provider.
+        The text may be another kind of object, or a call of another provider.
         """
         if location:
             return ""
         display_name = self._provider.display_name
         return f"; the mapping is for {display_name}, whose call is {self._shape.display_name}"
 
-    def _text_at(self, path: tuple[str, ...]) -> str:
+    def _read_text(self, path: tuple[str, ...]) -> str:
         """Return the string at *path* of the call, or ""."""
         value: JsonValue = self._call
         for step in path:
@@ -162,10 +163,12 @@ class _CallReader:
         name = container.get(key)
         if isinstance(name, str) and name:
             return name
-        found = describe_kind(name) if key in container else "nothing"
+        kind = describe_kind(name) if key in container else "nothing"
         path = self._shape.name if key in container else self._shape.name[:-1]
         location = (*self._prefix, *path)
-        message = f"expected the name of the called tool, found {found}{self._expected(location)}"
+        message = (
+            f"expected the name of the called tool, found {kind}{self._hint_at_form(location)}"
+        )
         self._report(location, "CALL_NAME_MISSING", message)
         return ""
 
@@ -197,7 +200,7 @@ class _CallReader:
         try:
             encoded = text.encode()
             return True, decode(
-                encoded, max_depth=self._limits.payload_depth, max_violations=self._most
+                encoded, max_depth=self._limits.payload_depth, max_violations=self._max_violations
             )
         except MalformedError as error:
             pointer = as_pointer((*self._prefix, *self._shape.arguments))
@@ -245,7 +248,8 @@ def common_api(mappings: Sequence[ToolMapping]) -> ModelApi:
 def select_mapping(mappings: Sequence[ToolMapping], call: ModelCall) -> ToolMapping | None:
     """Return the mapping of the called tool.
 
-    If the name in *call* cannot be read, this is the only mapping, or None if there are more.
+    If the name in *call* cannot be read, the result is the only mapping, or None if there are
+    several.
 
     Raises:
         RequestError: INVALID_REQUEST if there are no mappings; INVALID_MAPPING if two are for
@@ -273,7 +277,7 @@ def select_mapping(mappings: Sequence[ToolMapping], call: ModelCall) -> ToolMapp
 
 
 def check_definition(mapping: ToolMapping, definition_digest: str) -> None:
-    """Check that *mapping* is for the definition with that digest.
+    """Check that *mapping* is for the definition with *definition_digest*.
 
     Raises:
         RequestError: MAPPING_MISMATCH.
@@ -289,7 +293,7 @@ def check_definition(mapping: ToolMapping, definition_digest: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _PendingValidation:
-    """Interpretation of arguments that is to be validated against the original schema."""
+    """Interpretation of arguments, for validation against the original schema."""
 
     #: As JSON text.
     payload: bytes
@@ -312,8 +316,8 @@ class CallResolution:
 
     Of at most 16 interpretations it selects the first that is valid; or else the first that
     is valid after strings that contain an object or an array are decoded where the schema
-    requires one; or else the first. The caller, who has the schema, validates what `advance`
-    returns until it returns the result.
+    requires one; or else the first. The caller, which has the schema, validates each payload
+    that `advance` returns, until `advance` returns the result.
     """
 
     def __init__(
@@ -322,9 +326,9 @@ class CallResolution:
         self._steps = _resolve(call, mapping, options, limits)
 
     def advance(self, verdict: Verdict | None) -> _PendingValidation | ResolvedArguments:
-        """Return the next step, or the result.
+        """Return the next payload to validate, or the result.
 
-        *verdict* is that on the last step, None at first.
+        *verdict* is the verdict on the previous payload; None in the first call.
 
         Raises:
             RequestError: LIMIT_EXCEEDED if decoding takes too many steps.
@@ -339,6 +343,7 @@ class CallResolution:
 def _resolve(
     call: ModelCall, mapping: ToolMapping, options: EvaluationOptions, limits: Limits
 ) -> Generator[_PendingValidation, Verdict, ResolvedArguments]:
+    # Decision 0034: the first interpretation that the original schema admits counts.
     invalid: list[ResolvedArguments] = []
     for payload, changes in _payloads(call, mapping, limits):
         verdict = yield _PendingValidation(payload, options)
@@ -346,7 +351,7 @@ def _resolve(
         if verdict.valid:
             return resolved
         invalid.append(resolved)
-    coercing = _with_coercion(options)
+    coercing = _enable_coercion(options)
     for resolved in invalid:
         verdict = yield _PendingValidation(resolved.payload, coercing)
         repair = verdict.repair
@@ -372,14 +377,14 @@ def _payloads(
         raise limit_exceeded_error("steps", limits.steps, message) from None
 
 
-def _with_coercion(options: EvaluationOptions) -> EvaluationOptions:
+def _enable_coercion(options: EvaluationOptions) -> EvaluationOptions:
     repairs = options.repairs or Repairs()
     if repairs.coercion is Coercion.NONE:
         repairs = replace(repairs, coercion=Coercion.JSON_STRINGS)
     return replace(options, repairs=repairs)
 
 
-# A quoted text in a message, except a string that was found in the arguments.
+# A quoted text in a message, except a string of the arguments.
 _QUOTED = re.compile(r'(?<!the string )"(?:[^"\\]|\\.)*"')
 
 _VALUE_KEYWORDS = ("const", "enum")
@@ -387,12 +392,12 @@ _VALUE_KEYWORDS = ("const", "enum")
 
 
 def with_model_names(verdict: Verdict, decoder: ArgumentDecoder | None) -> Verdict:
-    """Return *verdict*, on decoded arguments, with the property names that the model knows.
+    """Return *verdict*, on decoded arguments, with the provider's property names.
 
-    A property has the same name at the provider wherever it occurs in a tool, so that
-    locations need not be followed through the decoder.
+    A property has the same name at the provider wherever it occurs in a tool, so the decoder
+    need not be followed to translate locations.
     """
-    names = {} if decoder is None or verdict.valid else dict(_renamed(decoder))
+    names = {} if decoder is None or verdict.valid else dict(_iterate_renamings(decoder))
     if not names:
         return verdict
     quoted_names = {quote(original): quote(name) for original, name in names.items()}
@@ -420,8 +425,8 @@ def _escape(step: str) -> str:
     return step.replace("~", "~0").replace("/", "~1")
 
 
-def _renamed(top: ArgumentDecoder) -> Iterator[tuple[str, str]]:
-    """Yield the original name and the new name of every property renamed in *top*."""
+def _iterate_renamings(top: ArgumentDecoder) -> Iterator[tuple[str, str]]:
+    """Yield the original name and the provider's name of each renamed property."""
     pending: list[ArgumentDecoder | None] = [top]
     while pending:
         decoder = pending.pop()

@@ -1,4 +1,4 @@
-"""Names of tools and properties that a provider accepts: distinct and reproducible."""
+"""Assignment of distinct, reproducible names that a provider accepts."""
 
 import hashlib
 from collections import Counter
@@ -11,12 +11,12 @@ from sidecheck_server.core.mcp.name_grammars import NameGrammar
 __all__ = ["ToolName", "assign_property_names", "assign_tool_names"]
 
 _SEPARATOR = "__"
-"""Separator of the name of a server and the name of its tool."""
+"""Separator between the name of a server and the name of its tool."""
 
-_SHORT, _LONG = 8, 32
+_SHORT_DIGITS, _LONG_DIGITS = 8, 32
 """Hexadecimal digits of the hash in a name: at the first attempt, and at later ones.
 
-Names that share 8 digits can be constructed; names that share 32 cannot.
+An attacker can construct names that share 8 digits, but not names that share 32.
 """
 
 
@@ -49,9 +49,9 @@ def assign_tool_names(
 
 
 def assign_property_names(names: Iterable[str], grammar: NameGrammar) -> Mapping[str, str]:
-    """Return replacements for those of *names* that *grammar* does not allow.
+    """Return replacements for the *names* that *grammar* does not allow.
 
-    No replacement is one of *names*. The grammar is as for `assign_tool_names`.
+    No replacement equals one of *names*. `assign_tool_names` describes *grammar*.
     """
     preferred = {ToolName("", name): name for name in names}
     assigned = _assign_distinct(preferred, grammar)
@@ -63,16 +63,18 @@ def _assign_distinct(
 ) -> dict[ToolName, str]:
     """Return a name for each key, as similar to the *preferred* one as possible.
 
-    All keys that claim the same name go on to the next attempt, so that their order does not
-    matter. A name that collides with a long hash collides at that attempt only, so there are
-    no more attempts than names.
+    Keys with the same candidate all go on to the next attempt, so their order does not matter.
+    A preferred name can collide with a long hash at one attempt only, so there are no more
+    attempts than names.
     """
     distinct = len(set(preferred.values())) == len(preferred)
     if distinct and all(map(grammar.admits, preferred.values())):
         return dict(preferred)
     claims = Counter(preferred.values())
-    taken = {name for name in claims if grammar.admits(name)}
-    assigned = {key: name for key, name in preferred.items() if name in taken and claims[name] == 1}
+    used_names = {name for name in claims if grammar.admits(name)}
+    assigned = {
+        key: name for key, name in preferred.items() if name in used_names and claims[name] == 1
+    }
     pending = {
         key: _Candidates(key, preferred[key], grammar) for key in preferred.keys() - assigned.keys()
     }
@@ -81,10 +83,10 @@ def _assign_distinct(
         candidates = {key: options.name(attempt) for key, options in pending.items()}
         claims = Counter(candidates.values())
         for key, name in candidates.items():
-            if len(name) <= grammar.longest and claims[name] == 1 and name not in taken:
+            if len(name) <= grammar.longest and claims[name] == 1 and name not in used_names:
                 assigned[key] = name
                 del pending[key]
-        taken.update(assigned[key] for key in candidates.keys() - pending.keys())
+        used_names.update(assigned[key] for key in candidates.keys() - pending.keys())
         attempt += 1
     return assigned
 
@@ -93,7 +95,7 @@ class _Candidates:
     """Candidate names for one tool or property, the most similar first."""
 
     def __init__(self, key: ToolName, preferred: str, grammar: NameGrammar) -> None:
-        # With the length, the name of a server cannot pass for a part of its tool's name.
+        # The length keeps a server name from being read as a part of the tool name.
         qualified = f"{len(key.server)}:{key.server}{key.name}"
         self._hash = hashlib.sha256(qualified.encode("utf-8", "surrogatepass"))
         self._longest = grammar.longest
@@ -104,10 +106,10 @@ class _Candidates:
         if attempt == 0:
             return self._allowed
         if attempt == 1:
-            return self._with(self._hash.hexdigest()[:_SHORT])
+            return self._append_digits(self._hash.hexdigest()[:_SHORT_DIGITS])
         rehashed = self._hash.copy()
         rehashed.update(f":{attempt}".encode())
-        return self._with(rehashed.hexdigest()[:_LONG])
+        return self._append_digits(rehashed.hexdigest()[:_LONG_DIGITS])
 
-    def _with(self, digits: str) -> str:
+    def _append_digits(self, digits: str) -> str:
         return f"{self._allowed[: self._longest - len(digits) - 1]}_{digits}"

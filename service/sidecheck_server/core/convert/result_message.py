@@ -1,4 +1,4 @@
-"""Conversion of a ``CallToolResult`` to the message that a provider passes to the model.
+"""Conversion of a ``CallToolResult`` to a provider's message for the model.
 
 Its content becomes a list of parts: texts, and media with a textual fallback.
 """
@@ -25,7 +25,7 @@ _Path: TypeAlias = tuple[str | int, ...]
 
 
 class _ResultLosses:
-    """Losses of one result: at most 1,000, and the number of further ones."""
+    """Losses of one result: at most 1,000, and the number of omitted ones."""
 
     def __init__(self) -> None:
         self._losses: list[Loss] = []
@@ -34,14 +34,14 @@ class _ResultLosses:
     def add(self, path: _Path, action: Action, message: str) -> None:
         """Record a loss at *path* of the result.
 
-        The effect is always EQUIVALENT: a result admits no payloads.
+        The effect is always EQUIVALENT, since a result has no set of valid payloads.
         """
         if len(self._losses) >= _MAX_LOSSES:
             self._omitted += 1
             return
         self._losses.append(Loss(as_pointer(path), "", action, Effect.EQUIVALENT, message))
 
-    def ordered(self) -> tuple[Loss, ...]:
+    def sort_losses(self) -> tuple[Loss, ...]:
         """Return the losses ordered by location."""
         losses = sorted(self._losses, key=lambda loss: (loss.pointer, loss.message))
         if self._omitted:
@@ -52,20 +52,20 @@ class _ResultLosses:
 
 @dataclass(frozen=True, slots=True)
 class _ContentPart:
-    """Text, or media."""
+    """Part of a message: text, or media with a textual fallback."""
 
     path: _Path
-    #: The text; for media, the fallback where the provider does not accept that type.
+    #: The text; for media, the fallback if the provider does not accept the type.
     text: str
     media: Media | None = None
 
 
 def _split_content(content: list[Any], losses: _ResultLosses) -> list[_ContentPart]:
-    """Return the blocks of valid *content* in order, without blank texts."""
+    """Return the blocks of valid *content* as parts, in order, without blank texts."""
     parts = []
     for index, block in enumerate(content):
         path: _Path = ("content", index)
-        part = _READERS.get(str(block.get("type")), _unknown)(path, block, losses)
+        part = _READERS.get(str(block.get("type")), _read_unknown)(path, block, losses)
         # Anthropic's API and Bedrock's reject a message with a blank text.
         if part.text.strip():
             parts.append(part)
@@ -74,35 +74,35 @@ def _split_content(content: list[Any], losses: _ResultLosses) -> list[_ContentPa
     return parts
 
 
-def _drop_others(
-    path: _Path, value: Mapping[str, Any], kept: frozenset[str], losses: _ResultLosses
+def _log_unsent(
+    path: _Path, value: Mapping[str, Any], sent_names: frozenset[str], losses: _ResultLosses
 ) -> None:
     for name in value:
-        if name not in kept:
+        if name not in sent_names:
             losses.add((*path, name), Action.DROPPED, "not sent to the model")
 
 
-_TEXT = frozenset({"type", "text"})
-_DATA = frozenset({"type", "data", "mimeType"})
-_LINK = frozenset({"type", "name", "title", "uri", "mimeType", "size", "description"})
-_EMBEDDED = frozenset({"type", "resource"})
-_CONTENTS = frozenset({"uri", "mimeType", "text", "blob"})
+_TEXT_PROPERTIES = frozenset({"type", "text"})
+_MEDIA_PROPERTIES = frozenset({"type", "data", "mimeType"})
+_LINK_PROPERTIES = frozenset({"type", "name", "title", "uri", "mimeType", "size", "description"})
+_RESOURCE_PROPERTIES = frozenset({"type", "resource"})
+_CONTENTS_PROPERTIES = frozenset({"uri", "mimeType", "text", "blob"})
 
 
-def _text(path: _Path, block: dict[str, Any], losses: _ResultLosses) -> _ContentPart:
-    _drop_others(path, block, _TEXT, losses)
+def _read_text(path: _Path, block: dict[str, Any], losses: _ResultLosses) -> _ContentPart:
+    _log_unsent(path, block, _TEXT_PROPERTIES, losses)
     return _ContentPart(path, block["text"])
 
 
-def _data(path: _Path, block: dict[str, Any], losses: _ResultLosses) -> _ContentPart:
-    _drop_others(path, block, _DATA, losses)
+def _read_media(path: _Path, block: dict[str, Any], losses: _ResultLosses) -> _ContentPart:
+    _log_unsent(path, block, _MEDIA_PROPERTIES, losses)
     media = Media(_bare_type(block["mimeType"]), block["data"], "")
     noun = "An image" if block["type"] == "image" else "Audio"
     return _ContentPart(path, _fallback(noun, media), media)
 
 
-def _link(path: _Path, block: dict[str, Any], losses: _ResultLosses) -> _ContentPart:
-    _drop_others(path, block, _LINK, losses)
+def _read_link(path: _Path, block: dict[str, Any], losses: _ResultLosses) -> _ContentPart:
+    _log_unsent(path, block, _LINK_PROPERTIES, losses)
     losses.add(path, Action.REWRITTEN, "sent as text")
     names = [block[name] for name in ("name", "title") if block.get(name)]
     size = block.get("size")
@@ -115,11 +115,11 @@ def _link(path: _Path, block: dict[str, Any], losses: _ResultLosses) -> _Content
     return _ContentPart(path, "\n".join(line for line in lines if line))
 
 
-def _resource(path: _Path, block: dict[str, Any], losses: _ResultLosses) -> _ContentPart:
-    _drop_others(path, block, _EMBEDDED, losses)
+def _read_resource(path: _Path, block: dict[str, Any], losses: _ResultLosses) -> _ContentPart:
+    _log_unsent(path, block, _RESOURCE_PROPERTIES, losses)
     contents = block["resource"]
     contents_path = (*path, "resource")
-    _drop_others(contents_path, contents, _CONTENTS, losses)
+    _log_unsent(contents_path, contents, _CONTENTS_PROPERTIES, losses)
     uri, mime_type = contents["uri"], contents.get("mimeType")
     if "text" in contents:
         losses.add(contents_path, Action.REWRITTEN, "sent as text, with its URI")
@@ -129,7 +129,7 @@ def _resource(path: _Path, block: dict[str, Any], losses: _ResultLosses) -> _Con
     return _ContentPart(path, _fallback(f"The resource {uri}", media), media)
 
 
-def _unknown(path: _Path, block: dict[str, Any], losses: _ResultLosses) -> _ContentPart:
+def _read_unknown(path: _Path, block: dict[str, Any], losses: _ResultLosses) -> _ContentPart:
     losses.add(path, Action.DROPPED, "content of an unknown type")
     return _ContentPart(path, f"[Content of type {block.get('type')}, which cannot be shown]")
 
@@ -137,11 +137,11 @@ def _unknown(path: _Path, block: dict[str, Any], losses: _ResultLosses) -> _Cont
 _READERS: Mapping[str, Callable[[_Path, dict[str, Any], _ResultLosses], _ContentPart]] = (
     MappingProxyType(
         {
-            "text": _text,
-            "image": _data,
-            "audio": _data,
-            "resource_link": _link,
-            "resource": _resource,
+            "text": _read_text,
+            "image": _read_media,
+            "audio": _read_media,
+            "resource_link": _read_link,
+            "resource": _read_resource,
         }
     )
 )
@@ -160,11 +160,11 @@ def _count_bytes(size: float) -> str:
     return "1 byte" if size == 1 else f"{size:,} bytes"
 
 
-_FAILED = "The tool failed"
-_NOTHING = "The tool returned nothing."
-_CUT = "\n[The rest is too long to be shown]"
+_FAILURE = "The tool failed"
+_EMPTY = "The tool returned nothing."
+_TRUNCATED = "\n[The rest is too long to be shown]"
 
-_PROPERTIES = frozenset({"content", "structuredContent", "isError"})
+_RESULT_PROPERTIES = frozenset({"content", "structuredContent", "isError"})
 
 
 def convert_result(
@@ -175,7 +175,7 @@ def convert_result(
     *result* is a valid ``CallToolResult`` of any protocol version. The text is a message with
     the role ``tool`` for Chat Completions, Mistral and Ollama; an item
     ``function_call_output`` for Responses; a block ``tool_result`` for Anthropic, which goes
-    into one message of the user together with those of all other calls; and a part
+    into one message of the user together with the blocks of all other calls; and a part
     ``functionResponse`` for Gemini, or a block ``toolResult`` for Bedrock, likewise. There are
     at most 1,001 losses, ordered by location in *result*.
 
@@ -190,7 +190,7 @@ def convert_result(
         raise RequestError(ErrorReason.INVALID_REQUEST, message, {"field": "result"})
     losses = _ResultLosses()
     for property_name in result:
-        if property_name not in _PROPERTIES:
+        if property_name not in _RESULT_PROPERTIES:
             losses.add((property_name,), Action.DROPPED, "not sent to the model")
     parts = _split_content(content, losses)
     items = [_convert_part(part, provider, losses) for part in parts]
@@ -203,10 +203,10 @@ def convert_result(
     failed = result.get("isError") is True
     if not items:
         losses.add(("content",), Action.REWRITTEN, "empty; sent as a sentence that says so")
-    items = _mark_failed(items, provider, losses) if failed else items or [_NOTHING]
+    items = _mark_failed(items, provider, losses) if failed else items or [_EMPTY]
     _truncate(items, provider.max_result_length, losses)
     written = provider.write_result(ToolResult(call_id, name, items, failed))
-    return encode_json(written), losses.ordered()
+    return encode_json(written), losses.sort_losses()
 
 
 def _check_identifiers(provider: Provider, call_id: str, name: str) -> None:
@@ -241,68 +241,70 @@ def _convert_part(part: _ContentPart, provider: Provider, losses: _ResultLosses)
 def _mark_failed(
     items: list[ResultItem], provider: Provider, losses: _ResultLosses
 ) -> list[ResultItem]:
-    """Return *items* with a text about the failure, if the provider has no field for it.
+    """Return *items*, marked by a text if the provider has no field for failure.
 
-    The result is never empty: Anthropic's API rejects a failure without content.
+    The returned list is never empty: Anthropic's API rejects a failure without content.
     """
     if not provider.result_has_error_flag:
         losses.add(("isError",), Action.REWRITTEN, "sent as text")
     if not items:
-        return [f"{_FAILED}."]
+        return [f"{_FAILURE}."]
     if provider.result_has_error_flag:
         return items
     first = items[0]
     if isinstance(first, str):
-        return [f"{_FAILED}: {first}", *items[1:]]
-    return [f"{_FAILED}:", *items]
+        return [f"{_FAILURE}: {first}", *items[1:]]
+    return [f"{_FAILURE}:", *items]
 
 
 def _truncate(items: list[ResultItem], maximum: int | None, losses: _ResultLosses) -> None:
     """Cut the texts in *items* to at most *maximum* characters together."""
     if maximum is None:
         return
-    left = maximum
-    kept: list[ResultItem] = []
+    remaining = maximum
+    truncated: list[ResultItem] = []
     for item in items:
         if isinstance(item, str):
-            if len(item) > left:
+            if len(item) > remaining:
                 message = f"cut to the provider's limit of {maximum:,} characters"
                 losses.add(("content",), Action.DROPPED, message)
-                kept.append(item[: max(left - len(_CUT), 0)] + _CUT)
+                truncated.append(item[: max(remaining - len(_TRUNCATED), 0)] + _TRUNCATED)
                 break
-            left -= len(item)
-        kept.append(item)
-    items[:] = kept
+            remaining -= len(item)
+        truncated.append(item)
+    items[:] = truncated
 
 
 _MAX_DEPTH = 128
-"""Depth of the texts that are compared, which is the default for payloads."""
+"""Maximum depth of compared texts: the default for payloads."""
 
 _MAX_COMPARED = 16
-"""Number of texts that are compared; sending the same value twice does no harm."""
+"""Maximum number of compared texts; sending the same value twice does no harm."""
 
 
 def _structured_text(value: JsonValue, texts: Iterable[str]) -> str:
-    """Return the compact JSON of *value*, with exact integers, or "" if *texts* have it.
+    """Return the compact JSON of *value*, or "" if *texts* contain it.
+
+    Integers are exact.
 
     Tools that return structured content should also return its JSON in a text (MCP
     2025-06-18, server/tools, "Structured Content"). At most 16 texts are decoded. Time is
     linear in the size of all.
     """
     encoded = encode_json(value).decode()
-    candidates = (text for text in texts if _may_be(text, value, encoded))
-    if any(_is_same(text, value, encoded) for text in islice(candidates, _MAX_COMPARED)):
+    candidates = (text for text in texts if _may_equal(text, value, encoded))
+    if any(_equals(text, value, encoded) for text in islice(candidates, _MAX_COMPARED)):
         return ""
     return encoded
 
 
-def _may_be(text: str, value: JsonValue, encoded: str) -> bool:
+def _may_equal(text: str, value: JsonValue, encoded: str) -> bool:
     if not isinstance(value, dict | list):
         return text == encoded
     return text.lstrip()[:1] == encoded[0] and text.rstrip()[-1:] == encoded[-1]
 
 
-def _is_same(text: str, value: JsonValue, encoded: str) -> bool:
+def _equals(text: str, value: JsonValue, encoded: str) -> bool:
     if text == encoded:
         return True
     try:

@@ -1,8 +1,8 @@
-"""Graph of schema nodes, on which conversion works.
+"""Graph of schema nodes, the form in which conversion transforms a schema.
 
 A schema is read into a graph of nodes, transformed to what a provider supports, and written
-as JSON. Subschemas are nodes and nothing else is, so that no pass can mistake data, such as
-the value of ``default``, for a schema.
+as JSON. Only subschemas are nodes, so no transform can mistake data, such as the value of
+``default``, for a schema.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,10 +20,10 @@ __all__ = [
     "Encoding",
     "Entries",
     "SchemaNode",
+    "collect_reachable",
     "copy_graph",
     "nodes_in",
     "property_names",
-    "reachable",
 ]
 
 
@@ -31,30 +31,32 @@ __all__ = [
 class Entries:
     """Layout of an object that is encoded as a list of its entries."""
 
-    #: Property of an entry that has the name.
+    #: Property of an entry that contains the name.
     name: str = "name"
-    #: Property of an entry that has the value.
+    #: Property of an entry that contains the value.
     value: str = "value"
 
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """Reversible differences between payloads at a node and those of the original."""
+    """Reversible differences between payloads at a node and original payloads."""
 
-    #: Properties, by their names at the provider, that are null where the original has none.
+    # Decision 0033: a form that a strict API lacks is encoded, and the mapping decodes it.
+
+    #: Names at the provider of properties where null stands for an absent property.
     nulls: tuple[str, ...] = ()
     #: Original names of properties, by their names at the provider.
     renamed: Mapping[str, str] = field(default_factory=dict)
-    #: The object is a list of its entries.
+    #: Layout of the entries of an object that is encoded as a list; None for other values.
     entries: Entries | None = None
-    #: The value is a string that contains its JSON text.
+    #: Whether the value is a string that contains its JSON text.
     json_text: bool = False
-    #: The value is wrapped in an object, under the property of that name.
+    #: Name of the property under which an object wraps the value, or "".
     wrapped: str = ""
 
 
 UNCHANGED = Encoding()
-"""The encoding of every node whose payloads are those of the original, and of no other."""
+"""Encoding of every node with unchanged payloads; comparable by identity."""
 
 
 @dataclass(slots=True, eq=False)
@@ -62,10 +64,12 @@ class SchemaNode:
     """Subschema, in the keywords of 2020-12.
 
     Where a keyword has subschemas, `keywords` has nodes: a node, a list of nodes, or a dict
-    of nodes by name. ``$ref`` has its target, so a graph may be cyclic; there are no
+    of nodes by name. The value of ``$ref`` is its target, so a graph may be cyclic; there are no
     ``$defs``, ``$id``, anchors or dynamic references. ``{}`` and ``true`` are a node without
     keywords, ``false`` is a node with `never` set.
     """
+
+    # Decision 0031: a graph of nodes keeps subschemas and data apart.
 
     #: Path in the definition, for example ``("inputSchema", "properties", "a")``.
     path: tuple[str | int, ...]
@@ -74,9 +78,9 @@ class SchemaNode:
     never: bool = False
     #: Sentences that are appended to the author's description, in order.
     notes: list[str] = field(default_factory=list)
-    #: How payloads differ from those of the original.
+    #: Differences of payloads from original payloads.
     encoding: Encoding = UNCHANGED
-    #: Name of the definition that the node is, or "".
+    #: Name of the definition that the node represents, or "".
     name: str = ""
 
     @property
@@ -103,7 +107,7 @@ class SchemaNode:
 
 
 NODE_KEYWORDS = APPLICATORS[Draft.DRAFT_2020_12].keys() | {"$ref"}
-"""The keywords whose values are nodes, or have nodes in them."""
+"""Keywords whose values are nodes, or lists or dicts of nodes."""
 
 
 ANNOTATIONS: Mapping[str, type] = MappingProxyType(
@@ -124,27 +128,27 @@ ANNOTATIONS: Mapping[str, type] = MappingProxyType(
 
 
 def nodes_in(value: Any) -> Iterable[SchemaNode]:
-    """Return the nodes that the *value* of an applicator is, or lists, or has by name."""
+    """Return the nodes in *value*: a node, or a list or dict of nodes."""
     if isinstance(value, SchemaNode):
         return (value,)
     return value.values() if isinstance(value, dict) else value
 
 
-def reachable(root: SchemaNode) -> list[SchemaNode]:
-    """Return *root* and every node below it, without repetition, in the order of the text."""
-    found: dict[SchemaNode, None] = {}
+def collect_reachable(root: SchemaNode) -> list[SchemaNode]:
+    """Return *root* and every node below it, without repetition, in document order."""
+    nodes: dict[SchemaNode, None] = {}
     pending = [root]
     while pending:
         node = pending.pop()
-        if node not in found:
-            found[node] = None
+        if node not in nodes:
+            nodes[node] = None
             pending.extend(reversed(node.children()))
-    return list(found)
+    return list(nodes)
 
 
 def copy_graph(root: SchemaNode) -> SchemaNode:
     """Return a copy of the graph at *root* that shares no node with it."""
-    nodes = reachable(root)
+    nodes = collect_reachable(root)
     copies = {
         node: SchemaNode(
             node.path, dict(node.keywords), node.never, list(node.notes), name=node.name
@@ -167,9 +171,9 @@ def _substitute(value: Any, copies: Mapping[SchemaNode, SchemaNode]) -> Any:
 
 
 def property_names(root: SchemaNode) -> set[str]:
-    """Return the names of all properties that are declared or required at *root* and below."""
+    """Return the names of all declared or required properties at *root* and below."""
     return {
         name
-        for node in reachable(root)
+        for node in collect_reachable(root)
         for name in (*node.keywords.get("properties", ()), *node.keywords.get("required", ()))
     }

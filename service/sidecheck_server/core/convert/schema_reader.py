@@ -1,4 +1,4 @@
-"""Reading of a schema, in any dialect, into a graph of nodes with the keywords of 2020-12."""
+"""Reader of a schema of any dialect into a graph of nodes of 2020-12."""
 
 from collections.abc import Callable, Mapping
 from itertools import chain
@@ -20,7 +20,7 @@ _Path: TypeAlias = tuple[str | int, ...]
 """Path of a subschema, as `SchemaNode.path`."""
 
 _NODE = 100
-"""Steps of reading one node."""
+"""Steps per node."""
 
 _DEFINITIONS = frozenset({"$defs", "definitions"})
 _UNREFERENCED = "no reference leads to this definition"
@@ -29,8 +29,8 @@ _UNREFERENCED = "no reference leads to this definition"
 def read_schema(source: SchemaSource, path: _Path, log: LossLog, limits: Limits) -> SchemaNode:
     """Return the graph of the schema in *source*, which is at *path* of a definition.
 
-    The nodes are in 2020-12, whatever dialects the schema uses. Unreferenced definitions are
-    left out.
+    The nodes have the keywords of 2020-12, whatever dialects the schema uses. Unreferenced
+    definitions are left out.
 
     Raises:
         RequestError: as `admit_schema`.
@@ -40,13 +40,13 @@ def read_schema(source: SchemaSource, path: _Path, log: LossLog, limits: Limits)
 
 
 class _SchemaReader:
-    """Reader of a schema, as the translation of a subschema uses it."""
+    """Reader of one schema; translations of its subschemas call the reader."""
 
     def __init__(self, admitted: AdmittedSchema, path: _Path, log: LossLog) -> None:
         self.log = log
         context = admitted.context
         self.schema = context.schema
-        # The schemas `true` and `false` have none.
+        # The schemas `true` and `false` have no survey.
         survey = admitted.survey or Survey()
         self.reached, self.references = survey.reached, survey.references
         self.locations = _Locations(path, self.schema, context.documents)
@@ -58,7 +58,7 @@ class _SchemaReader:
             not reference.static for reference in self.references.values()
         )
         subschemas = self.reached.values()
-        #: Whether ``contains``, which evaluates no items before 2020-12, must not evaluate any.
+        #: Whether ``contains`` of an earlier dialect must be kept from evaluating items.
         self.hides_contains = any(
             "contains" in subschema.schema and subschema.dialect.draft is not Draft.DRAFT_2020_12
             for subschema in subschemas
@@ -66,30 +66,33 @@ class _SchemaReader:
 
     def read(self) -> SchemaNode:
         root = self.node(self.schema, self.path)
-        read: list[tuple[SchemaNode, Subschema]] = []
+        translated_nodes: list[tuple[SchemaNode, Subschema]] = []
         while self.pending:
             spend(self.log.budget, _NODE)
             node, subschema = self.pending.pop()
-            read.append((node, subschema))
+            translated_nodes.append((node, subschema))
             node.keywords = _translate(node, subschema, self)
-        for node, subschema in read:
+        for node, subschema in translated_nodes:
             if not _DEFINITIONS.isdisjoint(subschema.schema):
                 self._log_unreferenced(node, subschema)
         return root
 
     def node(self, schema: JsonValue, path: _Path | None = None, uri: str = "") -> SchemaNode:
-        """Return the node of *schema*; *path* is that of a boolean."""
+        """Return the node of *schema* at *path*.
+
+        Without *path*, the path of an object is located in the resource *uri*.
+        """
         if not isinstance(schema, dict):
             return SchemaNode(path or self.path, never=schema is False)
         key = id(schema)
         node = self.nodes.get(key)
         if node is None:
             subschema = self.reached[key]
-            node = self.nodes[key] = SchemaNode(path or self.path_of(subschema, uri))
+            node = self.nodes[key] = SchemaNode(path or self.find_path(subschema, uri))
             self.pending.append((node, subschema))
         return node
 
-    def path_of(self, subschema: Subschema, uri: str) -> _Path:
+    def find_path(self, subschema: Subschema, uri: str) -> _Path:
         """Return the path of *subschema*, a target of references in the resource *uri*."""
         steps: list[_Path] = []
         current = subschema
@@ -97,11 +100,13 @@ class _SchemaReader:
             steps.append(current.path)
             current = current.parent
         if current.parent is not None:
-            # It, or a schema around it, has no position where a dialect has subschemas.
+            # The subschema, or one around it, is not where its dialect expects a subschema.
             return self.locations.find(subschema.schema, uri)
         return (*self.path, *chain.from_iterable(reversed(steps)))
 
-    def target(self, node: SchemaNode, subschema: Subschema, keyword: str) -> SchemaNode | None:
+    def resolve_target(
+        self, node: SchemaNode, subschema: Subschema, keyword: str
+    ) -> SchemaNode | None:
         """Return the target of the reference *keyword*, or None if it is dynamic."""
         reference = self.references[id(subschema.schema), keyword]
         if not reference.static:
@@ -131,16 +136,16 @@ class _SchemaReader:
                 continue
             for name, definition in definitions.items():
                 if isinstance(definition, dict) and id(definition) not in self.nodes:
-                    unread = SchemaNode((*node.path, keyword, name))
-                    self.log.add(unread, "", Action.DROPPED, Effect.EQUIVALENT, _UNREFERENCED)
+                    unreferenced = SchemaNode((*node.path, keyword, name))
+                    self.log.add(unreferenced, "", Action.DROPPED, Effect.EQUIVALENT, _UNREFERENCED)
 
 
 _Link: TypeAlias = tuple[Any, str | int]
-"""The object or array around a value, and the step from there."""
+"""Object or array that contains a value, and the key or index of the value."""
 
 
 class _Locations:
-    """Paths of all objects and arrays in a schema and its documents, found by identity."""
+    """Paths of the objects and arrays in a schema and its documents, by identity."""
 
     def __init__(self, path: _Path, schema: JsonValue, documents: Mapping[str, JsonValue]) -> None:
         self._path = path
@@ -151,14 +156,14 @@ class _Locations:
         self._documents_read = False
 
     def find(self, schema: JsonValue, uri: str) -> _Path:
-        """Return the path of *schema*, or a path below *uri* if it was not sent at all."""
+        """Return the path of *schema*, or a path of *uri* if no document contains it."""
         if not self._links:
-            self._links = _links(self._schema)
+            self._links = _collect_links(self._schema)
         if not self._is_known(schema) and not self._documents_read:
             self._documents_read = True
             for document_uri, contents in self._documents.items():
                 self._tops.setdefault(id(contents), (*self._path, document_uri))
-                self._links |= _links(contents)
+                self._links |= _collect_links(contents)
         if not self._is_known(schema):
             return (*self._path, uri)
         steps: list[str | int] = []
@@ -172,7 +177,7 @@ class _Locations:
         return id(schema) in self._tops or id(schema) in self._links
 
 
-def _links(top: JsonValue) -> dict[int, _Link]:
+def _collect_links(top: JsonValue) -> dict[int, _Link]:
     links: dict[int, _Link] = {}
     pending: list[Any] = [top] if isinstance(top, dict | list) else []
     while pending:
@@ -198,12 +203,12 @@ def _definition_name(path: _Path) -> str:
 
 
 _DYNAMIC = "the target of a $dynamicRef or $recursiveRef depends on the path of evaluation"
-_DYNAMIC_NOTE = "of the form of the whole that this is a part of"
+_DYNAMIC_NOTE = "of the same form as a schema that contains it"
 _UNKNOWN = "the keyword is not known, and asserts nothing"
 
 
 class _Translation:
-    """Translation of one node: its keywords so far."""
+    """Translation of one node, with the keywords that are translated so far."""
 
     __slots__ = ("keywords", "node", "reader", "subschema")
 
@@ -217,7 +222,7 @@ class _Translation:
         return self.reader.node(schema, (*self.node.path, *steps))
 
     def require(self, extra: SchemaNode) -> None:
-        """Require values to be valid against *extra* too."""
+        """Require values to be valid against *extra*, too."""
         self.keywords.setdefault("allOf", []).append(extra)
 
 
@@ -225,17 +230,17 @@ _Rule: TypeAlias = Callable[[_Translation, str, Any], None]
 
 
 def _translate(node: SchemaNode, subschema: Subschema, reader: _SchemaReader) -> dict[str, Any]:
-    """Return the keywords of *node*, which is read from *subschema*; log what is left out."""
+    """Return the keywords of *node*, read from *subschema*; log omitted keywords."""
     translation = _Translation(node, subschema, reader)
     dialect = subschema.dialect
     rules, in_force = _RULES[dialect.draft], dialect.keywords
-    alone = "$ref" in subschema.schema and dialect.reference_hides_siblings
+    hides_siblings = "$ref" in subschema.schema and dialect.reference_hides_siblings
     for keyword, value in subschema.schema.items():
-        if keyword in in_force and keyword in rules and (not alone or keyword == "$ref"):
+        if keyword in in_force and keyword in rules and (not hides_siblings or keyword == "$ref"):
             rules[keyword](translation, keyword, value)
         elif keyword in _DEFINITIONS and isinstance(value, dict):
-            continue  # Read where references lead to them.
-        elif alone and keyword in in_force:
+            continue  # The reader follows references to them.
+        elif hides_siblings and keyword in in_force:
             reader.drop(node, keyword, f"has no effect beside $ref in {dialect.name}")
         elif isinstance(value, ANNOTATIONS.get(keyword, ())):
             translation.keywords[keyword] = value
@@ -246,44 +251,44 @@ def _translate(node: SchemaNode, subschema: Subschema, reader: _SchemaReader) ->
     return translation.keywords
 
 
-def _value(translation: _Translation, keyword: str, value: Any) -> None:
+def _copy_value(translation: _Translation, keyword: str, value: Any) -> None:
     translation.keywords[keyword] = value
 
 
-def _schema(translation: _Translation, keyword: str, value: Any) -> None:
+def _translate_schema(translation: _Translation, keyword: str, value: Any) -> None:
     translation.keywords[keyword] = translation.child(value, keyword)
 
 
-def _schemas(translation: _Translation, keyword: str, value: Any) -> None:
+def _translate_schemas(translation: _Translation, keyword: str, value: Any) -> None:
     node, path = translation.reader.node, (*translation.node.path, keyword)
     listed = [node(schema, (*path, n)) for n, schema in enumerate(value)]
     # Another keyword may have required something already.
     translation.keywords[keyword] = translation.keywords.get(keyword, []) + listed
 
 
-def _schema_map(translation: _Translation, keyword: str, value: Any) -> None:
+def _translate_schema_map(translation: _Translation, keyword: str, value: Any) -> None:
     node, path = translation.reader.node, (*translation.node.path, keyword)
     translation.keywords[keyword] = {
         name: node(schema, (*path, name)) for name, schema in value.items()
     }
 
 
-def _needs(needed: str, rule: _Rule) -> _Rule:
-    """Return *rule* for a keyword that has no effect unless *needed* is in force beside it."""
+def _require_sibling(sibling: str, rule: _Rule) -> _Rule:
+    """Return *rule* for a keyword that has no effect without the keyword *sibling*."""
 
     def apply(translation: _Translation, keyword: str, value: Any) -> None:
         subschema = translation.subschema
-        if needed in subschema.schema and needed in subschema.dialect.keywords:
+        if sibling in subschema.schema and sibling in subschema.dialect.keywords:
             rule(translation, keyword, value)
         else:
-            translation.reader.drop(translation.node, keyword, f"has no effect without {needed}")
+            translation.reader.drop(translation.node, keyword, f"has no effect without {sibling}")
 
     return apply
 
 
-def _reference(translation: _Translation, keyword: str, _value: Any) -> None:
+def _translate_reference(translation: _Translation, keyword: str, _value: Any) -> None:
     node, reader = translation.node, translation.reader
-    target = reader.target(node, translation.subschema, keyword)
+    target = reader.resolve_target(node, translation.subschema, keyword)
     if target is None:
         reader.widen(node, keyword, _DYNAMIC, _DYNAMIC_NOTE)
     elif "$ref" in translation.keywords:
@@ -292,7 +297,7 @@ def _reference(translation: _Translation, keyword: str, _value: Any) -> None:
         translation.keywords["$ref"] = target
 
 
-def _type_of_draft_04(translation: _Translation, keyword: str, value: Any) -> None:
+def _translate_type_of_draft_04(translation: _Translation, keyword: str, value: Any) -> None:
     translation.keywords[keyword] = value
     if value == "integer" or (isinstance(value, list) and "integer" in value):
         # Draft-04 core, section 3.5.
@@ -301,7 +306,7 @@ def _type_of_draft_04(translation: _Translation, keyword: str, value: Any) -> No
         log.add(translation.node, keyword, Action.REWRITTEN, Effect.WIDENED, message)
 
 
-def _bound_of_draft_04(translation: _Translation, keyword: str, value: Any) -> None:
+def _translate_bound_of_draft_04(translation: _Translation, keyword: str, value: Any) -> None:
     # The exclusive forms are flags (draft-04 validation, 5.1.2 and 5.1.3).
     exclusive = {"minimum": "exclusiveMinimum", "maximum": "exclusiveMaximum"}[keyword]
     subschema = translation.subschema
@@ -309,11 +314,11 @@ def _bound_of_draft_04(translation: _Translation, keyword: str, value: Any) -> N
     translation.keywords[exclusive if flagged else keyword] = value
 
 
-def _flag_of_draft_04(_translation: _Translation, _keyword: str, _value: Any) -> None:
-    """Leave the flag out: it is read with the bound that it is about."""
+def _skip_flag_of_draft_04(_translation: _Translation, _keyword: str, _value: Any) -> None:
+    """Skip the flag, which `_translate_bound_of_draft_04` reads with its bound."""
 
 
-def _items(translation: _Translation, keyword: str, value: Any) -> None:
+def _translate_items(translation: _Translation, keyword: str, value: Any) -> None:
     keywords, subschema = translation.keywords, translation.subschema
     if not isinstance(value, list):
         keywords["items"] = translation.child(value, keyword)
@@ -326,7 +331,7 @@ def _items(translation: _Translation, keyword: str, value: Any) -> None:
         keywords["items"] = translation.child(rest, "additionalItems")
 
 
-def _additional_items(translation: _Translation, keyword: str, _value: Any) -> None:
+def _check_additional_items(translation: _Translation, keyword: str, _value: Any) -> None:
     subschema = translation.subschema
     items = subschema.schema.get("items")
     if not isinstance(items, list) or "items" not in subschema.dialect.keywords:
@@ -334,26 +339,28 @@ def _additional_items(translation: _Translation, keyword: str, _value: Any) -> N
         translation.reader.drop(translation.node, keyword, reason)
 
 
-def _dependencies(translation: _Translation, keyword: str, value: Any) -> None:
-    for name, needed in value.items():
-        _dependency(translation, name, needed, keyword)
+def _translate_dependencies(translation: _Translation, keyword: str, value: Any) -> None:
+    for name, requirement in value.items():
+        _translate_dependency(translation, name, requirement, keyword)
 
 
-def _dependency(translation: _Translation, name: str, needed: Any, keyword: str) -> None:
+def _translate_dependency(
+    translation: _Translation, name: str, requirement: Any, keyword: str
+) -> None:
     keywords = translation.keywords
-    if isinstance(needed, list):
+    if isinstance(requirement, list):
         names = keywords.setdefault("dependentRequired", {})
-        names[name] = list(dict.fromkeys([*names.get(name, ()), *needed]))
+        names[name] = list(dict.fromkeys([*names.get(name, ()), *requirement]))
         return
-    node = translation.child(needed, keyword, name)
+    node = translation.child(requirement, keyword, name)
     schemas = keywords.setdefault("dependentSchemas", {})
-    # `dependencies` may stand beside the keywords that replaced it.
+    # `dependencies` may occur together with the keywords that replaced it.
     if name in schemas:
         node = SchemaNode(node.path, {"allOf": [schemas[name], node]})
     schemas[name] = node
 
 
-def _contains(translation: _Translation, keyword: str, value: Any) -> None:
+def _translate_contains(translation: _Translation, keyword: str, value: Any) -> None:
     subschema = translation.subschema
     translated: dict[str, Any] = {keyword: translation.child(value, keyword)}
     if not _hides_contains(translation):
@@ -369,7 +376,7 @@ def _contains(translation: _Translation, keyword: str, value: Any) -> None:
     translation.require(SchemaNode(path, {"not": negated}))
 
 
-def _bound_of_contains(translation: _Translation, keyword: str, value: Any) -> None:
+def _translate_bound_of_contains(translation: _Translation, keyword: str, value: Any) -> None:
     if not _hides_contains(translation):
         translation.keywords[keyword] = value
 
@@ -380,9 +387,9 @@ def _hides_contains(translation: _Translation) -> bool:
     return translation.reader.hides_contains and legacy
 
 
-def _unevaluated(translation: _Translation, keyword: str, value: Any) -> None:
+def _translate_unevaluated(translation: _Translation, keyword: str, value: Any) -> None:
     if translation.reader.has_dynamic_references:
-        # References that are left out evaluate nothing, so that more would be rejected.
+        # A reference that is left out evaluates nothing, so the keyword would reject more.
         reason = f"{keyword} cannot be kept: {_DYNAMIC}"
         note = "other properties may be rejected"
         translation.reader.widen(translation.node, keyword, reason, note)
@@ -392,41 +399,44 @@ def _unevaluated(translation: _Translation, keyword: str, value: Any) -> None:
 
 _BY_POSITION: Mapping[Position, _Rule] = MappingProxyType(
     {
-        Position.NONE: _value,
-        Position.SCHEMA: _schema,
-        Position.SCHEMAS: _schemas,
-        Position.SCHEMA_MAP: _schema_map,
-        Position.SCHEMA_OR_SCHEMAS: _items,
-        Position.SCHEMA_OR_NAMES_MAP: _dependencies,
+        Position.NONE: _copy_value,
+        Position.SCHEMA: _translate_schema,
+        Position.SCHEMAS: _translate_schemas,
+        Position.SCHEMA_MAP: _translate_schema_map,
+        Position.SCHEMA_OR_SCHEMAS: _translate_items,
+        Position.SCHEMA_OR_NAMES_MAP: _translate_dependencies,
     }
 )
-"""Rules of the keywords that 2020-12 has too, by the position of their subschemas."""
+"""Rules of the keywords that 2020-12 has, too, by the position of their subschemas."""
 
 _BY_KEYWORD: Mapping[str, _Rule] = MappingProxyType(
     {
-        **dict.fromkeys(REFERENCES, _reference),
-        **dict.fromkeys(("then", "else"), _needs("if", _schema)),
-        "items": _items,
-        "additionalItems": _additional_items,
-        **dict.fromkeys(("dependentRequired", "dependentSchemas"), _dependencies),
-        "contains": _contains,
-        **dict.fromkeys(("minContains", "maxContains"), _needs("contains", _bound_of_contains)),
-        **dict.fromkeys(("unevaluatedItems", "unevaluatedProperties"), _unevaluated),
+        **dict.fromkeys(REFERENCES, _translate_reference),
+        **dict.fromkeys(("then", "else"), _require_sibling("if", _translate_schema)),
+        "items": _translate_items,
+        "additionalItems": _check_additional_items,
+        **dict.fromkeys(("dependentRequired", "dependentSchemas"), _translate_dependencies),
+        "contains": _translate_contains,
+        **dict.fromkeys(
+            ("minContains", "maxContains"),
+            _require_sibling("contains", _translate_bound_of_contains),
+        ),
+        **dict.fromkeys(("unevaluatedItems", "unevaluatedProperties"), _translate_unevaluated),
     }
 )
-"""Rules of the keywords whose meaning depends on the dialect, or on others beside them."""
+"""Rules of the keywords whose meaning depends on the dialect or on siblings."""
 
 _BY_KEYWORD_OF_DRAFT_04: Mapping[str, _Rule] = MappingProxyType(
     {
         **_BY_KEYWORD,
-        "type": _type_of_draft_04,
-        **dict.fromkeys(("minimum", "maximum"), _bound_of_draft_04),
-        **dict.fromkeys(("exclusiveMinimum", "exclusiveMaximum"), _flag_of_draft_04),
+        "type": _translate_type_of_draft_04,
+        **dict.fromkeys(("minimum", "maximum"), _translate_bound_of_draft_04),
+        **dict.fromkeys(("exclusiveMinimum", "exclusiveMaximum"), _skip_flag_of_draft_04),
     }
 )
 
 
-def _rules_of(draft: Draft) -> Mapping[str, _Rule]:
+def _build_rules(draft: Draft) -> Mapping[str, _Rule]:
     rules = _BY_KEYWORD_OF_DRAFT_04 if draft is Draft.DRAFT_04 else _BY_KEYWORD
     return {
         name: rules.get(name, _BY_POSITION[row.position])
@@ -435,5 +445,5 @@ def _rules_of(draft: Draft) -> Mapping[str, _Rule]:
     }
 
 
-_RULES: Mapping[Draft, Mapping[str, _Rule]] = {draft: _rules_of(draft) for draft in Draft}
+_RULES: Mapping[Draft, Mapping[str, _Rule]] = {draft: _build_rules(draft) for draft in Draft}
 """The rule of each keyword of each draft, except annotations and definitions."""

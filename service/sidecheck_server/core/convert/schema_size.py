@@ -1,4 +1,4 @@
-"""Size of a schema, in the units of the limits of providers."""
+"""Size of a schema, in the units of providers' limits."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from sidecheck_server.core.payload import encode_json
 __all__ = ["SchemaSize", "describe_excess", "measure_schema"]
 
 _LARGE_ENUM = 250
-"""Number of values above which an enum has a limit of its own for its text."""
+"""Number of values above which a limit applies to the text of one enum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ class SchemaSize:
 def measure_schema(root: SchemaNode) -> SchemaSize:
     """Return the size of the transformed schema at *root*.
 
-    The target of references is counted once. The depth is that of the longest path on which
-    no node occurs twice.
+    The target of references is counted once. The depth is the length of the longest path on
+    which no node occurs twice.
     """
     depths = _depths(root)
     names: list[str] = []
@@ -65,7 +65,7 @@ def measure_schema(root: SchemaNode) -> SchemaSize:
         depth=depths[root],
         text=sum(map(len, names)) + sum(map(_length, chain(constants, *enums))),
         enum_values=sum(map(len, enums)),
-        enum_text=max(map(_length_of_large, enums), default=0),
+        enum_text=max(map(_length_of_large_enum, enums), default=0),
         optional=optional,
         unions=unions,
     )
@@ -80,7 +80,7 @@ _NOUNS: Mapping[str, str] = MappingProxyType(
         "enum_text": "characters in the values of one enum",
     }
 )
-"""What is counted, by the names of `SchemaLimits`, in their order."""
+"""Nouns for messages, by the fields of `SchemaLimits`, in the order of checks."""
 
 
 def describe_excess(size: SchemaSize, limits: SchemaLimits) -> str:
@@ -96,7 +96,7 @@ def _length(value: Any) -> int:
     return len(value) if isinstance(value, str) else len(encode_json(value))
 
 
-def _length_of_large(values: list[Any]) -> int:
+def _length_of_large_enum(values: list[Any]) -> int:
     strings = all(isinstance(value, str) for value in values)
     return sum(map(len, values)) if strings and len(values) > _LARGE_ENUM else 0
 
@@ -109,8 +109,8 @@ def _is_union(schema: SchemaNode) -> bool:
 def _depths(root: SchemaNode) -> dict[SchemaNode, int]:
     """Return the number of objects and arrays on the longest path down from each node.
 
-    A path ends where it returns to a node above. The depth of a node is computed once for
-    all paths to it, so that on cycles the result depends on where they are entered.
+    A path ends where it returns to a node above. The depth of a node is computed once for all
+    paths, so on a cycle the result depends on the node at which the first path enters it.
     """
     depths: dict[SchemaNode, int] = {}
     above = {root}

@@ -46,8 +46,8 @@ __all__ = [
 _MAX_SUBSCHEMAS = 20_000
 
 _MAX_NAME = 60
-_SHORT = 60
-"""Characters of a text that may be written twice."""
+_MAX_REPEATED = 60
+"""Maximum characters of a string that may be written several times."""
 
 
 def write_schema(root: SchemaNode, subset: Subset) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def write_schema(root: SchemaNode, subset: Subset) -> dict[str, Any]:
 
 
 def describe_node(node: SchemaNode) -> str:
-    """Return the description of *node*: that of its author, then the notes."""
+    """Return the description of *node*: the author's description, then the notes."""
     return f"{node.keywords.get('description', '')} {format_notes(node)}".lstrip()
 
 
@@ -79,7 +79,7 @@ class _Writer:
         self.subset = subset
         references = subset.references is not References.NOWHERE
         self.definitions = _name_definitions(root) if references else {}
-        #: Schemas in which nodes are still to be replaced by schemas.
+        #: Schemas that still contain nodes.
         self.pending: list[dict[str, Any]] = []
         self.count = 0
 
@@ -95,7 +95,7 @@ class _Writer:
         return schema
 
     def write_node(self, node: SchemaNode) -> dict[str, Any]:
-        """Return the schema of *node*; the nodes in it are replaced later."""
+        """Return the schema of *node*, in which `write` later replaces the nodes."""
         self.count += 1
         if self.count > _MAX_SUBSCHEMAS:
             message = "the converted schema has too many subschemas"
@@ -131,13 +131,13 @@ class _Writer:
         if branches and len(branches) < len(body["anyOf"]):
             body["nullable"] = True
             body["anyOf"] = branches
-            only = self.described_keywords(branches[0])
-            alone = len(branches) == 1 and not branches[0].never and "$ref" not in only
+            keywords = self.described_keywords(branches[0])
+            is_single = len(branches) == 1 and not branches[0].never and "$ref" not in keywords
             siblings = body.keys() - {"anyOf"}
-            if alone and siblings.isdisjoint(only):
+            if is_single and siblings.isdisjoint(keywords):
                 del body["anyOf"]
-                body.update(only)
-        # After the union: its only branch may have a list of types.
+                body.update(keywords)
+        # After the union, since a single branch may have a list of types.
         types = body.get("type")
         if isinstance(types, list) and "null" in types:
             others = [type_ for type_ in types if type_ != "null"]
@@ -146,8 +146,8 @@ class _Writer:
 
     def isolate_reference(self, body: dict[str, Any]) -> None:
         """Move the reference in *body* below ``anyOf`` if it may have no siblings."""
-        alone = self.subset.references is References.ALONE
-        if "$ref" in body and alone and len(body) > 1:
+        is_isolated = self.subset.references is References.ALONE
+        if "$ref" in body and is_isolated and len(body) > 1:
             reference = SchemaNode((), {"$ref": body["$ref"]})
             if self.subset.supports("anyOf") and "anyOf" not in body:
                 del body["$ref"]
@@ -166,7 +166,7 @@ class _Writer:
         return [self.write_child(node) for node in value]
 
     def write_child(self, node: SchemaNode) -> Any:
-        """Return the schema, or the reference, that stands for *node*."""
+        """Return the schema of *node*, or a reference to its definition."""
         if node is self.root or node in self.definitions:
             return {"$ref": self.reference_to(node)}
         if node.never and self.subset.boolean_schemas:
@@ -192,21 +192,21 @@ def _name_definitions(root: SchemaNode) -> dict[SchemaNode, str]:
         if node in visited:
             continue
         visited.add(node)
-        below: list[SchemaNode] = []
+        parents: list[SchemaNode] = []
         for keyword, child in node.children_by_keyword():
-            again = child in seen and not _is_small(child)
-            if (keyword == "$ref" or again) and child is not root:
+            is_repeated = child in seen and not _is_small(child)
+            if (keyword == "$ref" or is_repeated) and child is not root:
                 shared[child] = None
             seen.add(child)
             if not NODE_KEYWORDS.isdisjoint(child.keywords):
-                below.append(child)
-        pending += reversed(below)
-    taken: set[str] = set()
-    return {node: _unique_name(node, taken) for node in shared}
+                parents.append(child)
+        pending += reversed(parents)
+    used_names: set[str] = set()
+    return {node: _assign_unique_name(node, used_names) for node in shared}
 
 
 def _is_small(node: SchemaNode) -> bool:
-    """Return whether *node* may be written again at each of its places."""
+    """Return whether *node* is small enough to be written at each of its places."""
     return node.never or (
         not node.notes
         and all(name == "$ref" or _is_short(value) for name, value in node.keywords.items())
@@ -214,21 +214,23 @@ def _is_small(node: SchemaNode) -> bool:
 
 
 def _is_short(value: Any) -> bool:
-    return isinstance(value, int | float) or (isinstance(value, str) and len(value) <= _SHORT)
+    return isinstance(value, int | float) or (
+        isinstance(value, str) and len(value) <= _MAX_REPEATED
+    )
 
 
-def _unique_name(node: SchemaNode, taken: set[str]) -> str:
-    preferred = node.name or next(_steps_up(node.path), "") or "definition"
+def _assign_unique_name(node: SchemaNode, used_names: set[str]) -> str:
+    preferred = node.name or next(_reversed_names(node.path), "") or "definition"
     base = re.sub("[^A-Za-z0-9_]", "_", preferred)[:_MAX_NAME]
     name, count = base, 1
-    while name in taken:
+    while name in used_names:
         count += 1
         name = f"{base}_{count}"
-    taken.add(name)
+    used_names.add(name)
     return name
 
 
-def _steps_up(path: tuple[str | int, ...]) -> Iterator[str]:
+def _reversed_names(path: tuple[str | int, ...]) -> Iterator[str]:
     return (step for step in reversed(path) if isinstance(step, str))
 
 
@@ -239,44 +241,44 @@ def convert_definition(
 
     Raises:
         RequestError: NOT_CONVERTIBLE if there is no such form in the requested mode;
-            LIMIT_EXCEEDED, also if it would have more text than a message may; as
-            `admission.admit` for its input schema.
+            LIMIT_EXCEEDED if the steps are spent or the form is larger than a message may be;
+            as `admit_schema` for the input schema.
     """
     try:
         log = LossLog([limits.steps])
         root = read_schema(definition.input, ("inputSchema",), log, limits)
         metadata = _read_metadata(definition, provider, options, limits)
-        read = _ReadSchema(root, log.losses, log.budget[0])
-        schema, not_strict_reason = _convert_schema(read, provider, options)
+        original = _OriginalSchema(root, log.losses, log.budget[0])
+        schema, not_strict_reason = _convert_schema(original, provider, options)
     except (Exhausted, RecursionError):
         raise limit_exceeded_error(
             "steps", limits.steps, "converting the tool takes too many steps"
         ) from None
-    omits = provider.omits_empty_parameters and _is_empty(schema.schema)
-    note = schema.description if omits else schema.root_notes
+    omits_schema = provider.omits_empty_parameters and _is_empty(schema.schema)
+    note = schema.description if omits_schema else schema.root_notes
     metadata = _add_note(metadata, note, provider, options)
-    omission = _omission_losses(schema.schema) if omits else ()
+    omission_losses = _losses_of_omission(schema.schema) if omits_schema else ()
     form = ToolForm(
         tool=definition.name,
         definition_digest=definition.digest,
         description=metadata.description,
-        parameters=None if omits else encode_json(schema.schema),
+        parameters=None if omits_schema else encode_json(schema.schema),
         output_schema=metadata.output_schema,
         strict=None if provider.strict is None else schema.strict,
         decoder=schema.decoder,
-        losses=(*metadata.losses, *schema.losses, *omission),
+        losses=(*metadata.losses, *schema.losses, *omission_losses),
         not_strict_reason=not_strict_reason,
         size=schema.size,
     )
     if form.length > limits.message_bytes:
-        # The targets of references may be written many times.
+        # Targets of references may be repeated many times.
         raise limit_exceeded_error(
             "message_bytes", limits.message_bytes, "the converted tool", form.length
         )
     return form
 
 
-_CONVERTED = ("name", "inputSchema", "description")
+_CONVERTED_PROPERTIES = ("name", "inputSchema", "description")
 """Properties of a definition that have a counterpart at every provider."""
 
 _MAX_NOTE = 200
@@ -300,17 +302,17 @@ _DECODE_PROPERTIES = msgspec.json.Decoder(_Properties).decode
 def _read_metadata(
     definition: ToolDefinition, provider: Provider, options: ConversionOptions, limits: Limits
 ) -> _Metadata:
-    """Return what *definition* has beside its input schema.
+    """Convert the parts of *definition* other than its input schema.
 
-    If there is no description, the title replaces it, or else that of the annotations (MCP
+    The title replaces a missing description, or else the title of the annotations does (MCP
     2025-06-18, server/tools, "Tool": both are for display).
     """
     tool = _DECODE_PROPERTIES(definition.json)
     losses: list[Loss] = []
-    description, used = _find_description(tool)
-    if used:
+    description, replacement_path = _find_description(tool)
+    if replacement_path:
         message = "replaces the description, which is missing"
-        losses.append(_metadata_loss(used, Action.REWRITTEN, message))
+        losses.append(_metadata_loss(replacement_path, Action.REWRITTEN, message))
     maximum = _max_description_length(provider, options)
     if maximum is not None and len(description) > maximum:
         message = f"cut from {len(description):,} to {maximum:,} characters"
@@ -319,13 +321,14 @@ def _read_metadata(
     output = None
     if options.include_output_schema and provider.accepts_output_schema and "outputSchema" in tool:
         schema: Any = decode_tool(bytes(tool["outputSchema"]), limits)
+        # Decision 0039: an adapted schema is derived from the one canonical definition.
         if options.protocol_version:
             schema = adapted_output_schema(schema, options.protocol_version, limits).schema
         output = encode_json(schema)
     for name, value in tool.items():
-        kept = name in _CONVERTED or used == (name,)
-        kept = kept or (name == "outputSchema" and output is not None)
-        if not kept and bytes(value) != b"null":
+        is_kept = name in _CONVERTED_PROPERTIES or replacement_path == (name,)
+        is_kept = is_kept or (name == "outputSchema" and output is not None)
+        if not is_kept and bytes(value) != b"null":
             message = f"{provider.display_name} has no counterpart"
             losses.append(_metadata_loss((name,), Action.DROPPED, message))
     return _Metadata(description, output, tuple(losses))
@@ -334,7 +337,7 @@ def _read_metadata(
 def _add_note(
     metadata: _Metadata, note: str, provider: Provider, options: ConversionOptions
 ) -> _Metadata:
-    """Return *metadata* with a *note* on the schema in the description, if there is room."""
+    """Append a *note* on the schema to the description unless it gets too long."""
     description = f"{metadata.description} {note}".strip()
     maximum = _max_description_length(provider, options)
     if not note or note == metadata.description:
@@ -349,11 +352,11 @@ def _add_note(
 def _find_description(tool: _Properties) -> tuple[str, tuple[str, ...]]:
     """Return a description, and its path if it is not the description of the tool."""
     annotations = bytes(tool.get("annotations", b""))
-    annotated = _DECODE_PROPERTIES(annotations) if annotations.startswith(b"{") else {}
+    hints = _DECODE_PROPERTIES(annotations) if annotations.startswith(b"{") else {}
     candidates: tuple[tuple[msgspec.Raw | None, tuple[str, ...]], ...] = (
         (tool.get("description"), ()),
         (tool.get("title"), ("title",)),
-        (annotated.get("title"), ("annotations", "title")),
+        (hints.get("title"), ("annotations", "title")),
     )
     for value, path in candidates:
         if value is not None and bytes(value).startswith(b'"'):
@@ -373,12 +376,12 @@ def _metadata_loss(path: tuple[str, ...], action: Action, message: str) -> Loss:
 
 
 @dataclass(frozen=True, slots=True)
-class _ReadSchema:
-    """Schema that was read, to be transformed for one subset."""
+class _OriginalSchema:
+    """Schema of a definition, before its transformation to a subset."""
 
     root: SchemaNode
     losses: list[Loss]
-    #: Steps for the transformation to one subset: those that reading left.
+    #: Steps that are left for the transformation to one subset.
     steps: int
 
 
@@ -386,41 +389,45 @@ class _ConvertedSchema:
     """Schema in one of the subsets of a provider."""
 
     def __init__(
-        self, read: _ReadSchema, provider: Provider, subset: Subset, options: ConversionOptions
+        self,
+        original: _OriginalSchema,
+        provider: Provider,
+        subset: Subset,
+        options: ConversionOptions,
     ) -> None:
         self.strict = subset is provider.strict
-        log = LossLog([read.steps], list(read.losses))
+        log = LossLog([original.steps], list(original.losses))
         grammar = provider.property_names
         renamed = (
-            {} if grammar is None else assign_property_names(property_names(read.root), grammar)
+            {} if grammar is None else assign_property_names(property_names(original.root), grammar)
         )
         root = transform_schema(
-            read.root, subset, renamed, log, drop_defaults=options.drop_defaults
+            original.root, subset, renamed, log, drop_defaults=options.drop_defaults
         )
         self.size: SchemaSize = measure_schema(root)
-        #: The limit of the provider that the schema exceeds, in words, or "".
+        #: Description of the exceeded limit of the provider, or "".
         self.excess = describe_excess(self.size, subset.limits)
         self.schema: dict[str, Any] = write_schema(root, subset)
         encoded = any(loss.action is Action.ENCODED for loss in log.losses)
         self.decoder: ArgumentDecoder | None = build_decoder(root) if encoded else None
-        self.losses = log.ordered()
+        self.losses = log.sort_losses()
         #: Notes on the root, if it cannot have a description.
         self.root_notes = format_notes(root) if "description" in subset.not_at_root else ""
         #: Description of the root, for a schema that is omitted.
         self.description = describe_node(root)
         self._log = log
 
-    def inexact_reason(self, *, assume_closed: bool) -> str:
-        """Return why the schema admits other payloads than the original, or ""."""
+    def explain_inexactness(self, *, assume_closed: bool) -> str:
+        """Return why the schema does not admit exactly the original payloads, or ""."""
         loss = self._log.first_inexact(assume_closed=assume_closed)
         if loss is None:
             return ""
         advice = "; allowed with assume_closed" if loss in self._log.closings else ""
-        return f"{_reason_of(loss)} (at {loss.pointer}){advice}"
+        return f"{_explain_loss(loss)} (at {loss.pointer}){advice}"
 
 
-def _reason_of(loss: Loss) -> str:
-    """Return what the provider cannot express, by that *loss*."""
+def _explain_loss(loss: Loss) -> str:
+    """Return the reason of *loss*, which names the keyword that cannot be expressed."""
     if loss.effect is Effect.NARROWED:
         return loss.message
     subject = loss.keyword or "the schema"
@@ -429,32 +436,36 @@ def _reason_of(loss: Loss) -> str:
 
 
 def _convert_schema(
-    read: _ReadSchema, provider: Provider, options: ConversionOptions
+    original: _OriginalSchema, provider: Provider, options: ConversionOptions
 ) -> tuple[_ConvertedSchema, str]:
-    """Return the schema in the subset of the requested mode, and why it is not strict.
+    """Return the schema for the mode, and the reason why it is not strict, or "".
 
-    If strict mode is only preferred, the error that rejects it is such a reason.
+    If strict mode is only preferred, an error of the strict conversion is the reason.
     """
     if options.mode is Mode.COMPATIBLE:
-        return _convert_to_subset(read, provider, provider.compatible, options), ""
-    # The transformation changes nodes in place, and may have to begin again.
-    kept = read if options.mode is Mode.STRICT else replace(read, root=copy_graph(read.root))
+        return _convert_to_subset(original, provider, provider.compatible, options), ""
+    # The transformation changes nodes in place, so the fallback needs a copy.
+    fallback = (
+        original
+        if options.mode is Mode.STRICT
+        else replace(original, root=copy_graph(original.root))
+    )
     try:
-        strict = _convert_to_strict(read, provider, options)
+        strict = _convert_to_strict(original, provider, options)
     except RequestError as error:
         if options.mode is Mode.STRICT:
-            raise _with_advice(error, provider) from None
+            raise _add_advice(error, provider) from None
         reason = error.message
     else:
         if options.mode is Mode.STRICT:
             return strict, ""
-        reason = strict.inexact_reason(assume_closed=options.assume_closed)
+        reason = strict.explain_inexactness(assume_closed=options.assume_closed)
         if not reason:
             return strict, ""
-    return _convert_to_subset(kept, provider, provider.compatible, options), reason
+    return _convert_to_subset(fallback, provider, provider.compatible, options), reason
 
 
-def _with_advice(error: RequestError, provider: Provider) -> RequestError:
+def _add_advice(error: RequestError, provider: Provider) -> RequestError:
     if provider.strict is not None:
         return error
     message = f"{error.message}; use the mode compatible or strict_if_lossless"
@@ -462,23 +473,23 @@ def _with_advice(error: RequestError, provider: Provider) -> RequestError:
 
 
 def _convert_to_strict(
-    read: _ReadSchema, provider: Provider, options: ConversionOptions
+    original: _OriginalSchema, provider: Provider, options: ConversionOptions
 ) -> _ConvertedSchema:
     if provider.strict is None:
         message = f"{provider.display_name} has no strict mode"
         raise RequestError(ErrorReason.NOT_CONVERTIBLE, message, {"api": provider.key})
-    return _convert_to_subset(read, provider, provider.strict, options)
+    return _convert_to_subset(original, provider, provider.strict, options)
 
 
 def _convert_to_subset(
-    read: _ReadSchema, provider: Provider, subset: Subset, options: ConversionOptions
+    original: _OriginalSchema, provider: Provider, subset: Subset, options: ConversionOptions
 ) -> _ConvertedSchema:
-    """Return the schema in *subset*, which is one of *provider*.
+    """Return the schema in *subset*, a subset of *provider*.
 
     Raises:
         RequestError: NOT_CONVERTIBLE if it exceeds a limit of the provider.
     """
-    schema = _ConvertedSchema(read, provider, subset, options)
+    schema = _ConvertedSchema(original, provider, subset, options)
     if schema.excess:
         message = f"the schema is too large for {provider.display_name}: {schema.excess}"
         raise RequestError(ErrorReason.NOT_CONVERTIBLE, message, {"api": provider.key})
@@ -486,13 +497,13 @@ def _convert_to_subset(
 
 
 def _is_empty(schema: dict[str, Any]) -> bool:
-    """Return whether *schema* names no properties, and describes no others."""
+    """Return whether *schema* has no properties, and no schema for undeclared ones."""
     names = schema.get("properties") or schema.get("required")
     return not names and not isinstance(schema.get("additionalProperties"), dict)
 
 
-def _omission_losses(schema: dict[str, Any]) -> Iterator[Loss]:
-    """Yield what is lost if *schema*, which takes no arguments, is omitted."""
+def _losses_of_omission(schema: dict[str, Any]) -> Iterator[Loss]:
+    """Yield the losses if *schema*, which declares no arguments, is omitted."""
     for keyword in ("additionalProperties", "maxProperties", "minProperties"):
         if keyword in schema:
             message = "the schema of a tool without arguments is omitted"

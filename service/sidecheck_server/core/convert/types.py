@@ -1,4 +1,4 @@
-"""Types of conversion: its options, and the losses that it reports."""
+"""Options of a conversion, and the losses that it reports."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -25,9 +25,9 @@ class ModelApi(StrEnum):
     OPENAI_CHAT = "openai-chat"
     OPENAI_RESPONSES = "openai-responses"
     ANTHROPIC = "anthropic"
-    #: With ``parameters``, a subset of OpenAPI 3.0.
+    #: Function declarations with ``parameters``, in a subset of OpenAPI 3.0.
     GEMINI = "gemini"
-    #: With ``parametersJsonSchema``.
+    #: Function declarations with ``parametersJsonSchema``.
     GEMINI_JSON = "gemini-json"
     BEDROCK = "bedrock"
     MISTRAL = "mistral"
@@ -39,7 +39,7 @@ class Mode(StrEnum):
 
     #: Never; the schema is widened where the provider would reject it, and never narrowed.
     COMPATIBLE = "compatible"
-    #: Where the strict schema admits neither more nor less than the original.
+    #: If the strict schema admits exactly the payloads of the original.
     STRICT_IF_LOSSLESS = "strict_if_lossless"
     #: Always; a tool that has no strict schema is rejected.
     STRICT = "strict"
@@ -73,17 +73,16 @@ class ConversionOptions:
 
 
 class Action(StrEnum):
-    """Change that was made to a part of a definition."""
+    """Change to a part of a definition."""
 
-    #: None, but the provider ignores it.
+    #: The part is sent unchanged, but the provider ignores it.
     KEPT = "kept"
     #: Moved into the description.
     DESCRIBED = "described"
     #: Expressed in another form.
     REWRITTEN = "rewritten"
-    #: Payloads take another form, which the mapping reverses. A payload that does not have
-    #: that form, such as a string that should contain JSON text and does not, is reported
-    #: when the call is converted back.
+    #: Payloads take another form, which the mapping reverses. Converting a call back reports
+    #: payloads without that form, such as a string that is not the expected JSON text.
     ENCODED = "encoded"
     DROPPED = "dropped"
 
@@ -92,10 +91,9 @@ class Effect(StrEnum):
     """Effect of a change on the set of valid payloads, after the mapping is applied."""
 
     EQUIVALENT = "equivalent"
-    #: More payloads are valid; those that the original rejects are reported when the call is
-    #: converted back.
+    #: More payloads are valid. Converting a call back reports those that the original rejects.
     WIDENED = "widened"
-    #: Fewer payloads are valid: there are valid calls that the model cannot make.
+    #: Fewer payloads are valid: the model cannot make some valid calls.
     NARROWED = "narrowed"
 
 
@@ -112,9 +110,9 @@ class Loss(NamedTuple):
     message: str
 
 
-# In steps: a loss, and each character of its pointer. A definition of some hundred kilobytes
-# can have a thousand locations whose pointers are as long as itself; ten million steps are a
-# megabyte of them.
+# Steps per loss, and per character of its pointer. A definition of a few hundred kilobytes can
+# have 1,000 locations whose pointers are as long as the definition; 10 million steps allow 1 MB
+# of pointers.
 _LOSS = 100
 _CHARACTER = 10
 
@@ -125,7 +123,7 @@ class LossLog:
 
     budget: Budget
     losses: list[Loss] = field(default_factory=list)
-    #: Those of `losses` that close an object which is open by default only.
+    #: The losses that close an object without ``additionalProperties``.
     closings: set[Loss] = field(default_factory=set)
 
     def add(
@@ -141,11 +139,12 @@ class LossLog:
 
     def add_closing(self, node: SchemaNode) -> None:
         """Record that the object at *node*, which has no additionalProperties, was closed."""
+        # Decision 0037: an open object may accept further properties, so closing it narrows.
         message = "undeclared properties are allowed by default, but cannot be given in strict mode"
         self.add(node, "additionalProperties", Action.REWRITTEN, Effect.NARROWED, message)
         self.closings.add(self.losses[-1])
 
-    def ordered(self) -> tuple[Loss, ...]:
+    def sort_losses(self) -> tuple[Loss, ...]:
         """Return the losses ordered by location, without repetition."""
         unique = dict.fromkeys(self.losses)
         return tuple(sorted(unique, key=lambda loss: (loss.pointer, loss.keyword, loss.message)))
@@ -153,9 +152,10 @@ class LossLog:
     def first_inexact(self, *, assume_closed: bool) -> Loss | None:
         """Return the first loss that changes which payloads are valid.
 
-        With *assume_closed*, closing an object that is open by default is no such loss.
+        With *assume_closed*, losses that close an object without ``additionalProperties`` are
+        ignored.
         """
-        for loss in self.ordered():
+        for loss in self.sort_losses():
             ignored = assume_closed and loss in self.closings
             if not ignored and loss.effect is not Effect.EQUIVALENT:
                 return loss

@@ -1,1 +1,1 @@
-"""Inference: tool definitions from Python source text, which is parsed and never run."""
+"""Inference of tool definitions from Python source text, which is never run."""

@@ -1,9 +1,9 @@
 """Annotations: JSON Schemas of types, from the expressions that name them.
 
-The schemas are those that pydantic 2.14 writes, without generated titles.
+The schemas equal the schemas of pydantic 2.14, without generated titles.
 
-A class stands in a schema as a reference and is read when its definition is requested, so
-classes may refer to each other and to themselves.
+A schema refers to a class by a reference. The class is read when its definition is requested,
+so classes may refer to each other and to themselves.
 """
 
 import ast
@@ -48,19 +48,19 @@ from sidecheck_server.core.types import Severity
 
 __all__ = ["AnnotationReader"]
 
-# A definition is read within another only for the discriminator of a union.
+# Reading a definition reads another one only for the discriminator of a union.
 _MAX_NESTED_READS = 10
 _INVALID_NAME_CHARACTERS = re.compile(r"[^a-zA-Z0-9.\-_]")
 
 
 @dataclass(slots=True, eq=False)
 class _Definition:
-    """A class that a schema refers to."""
+    """Definition of a class that a schema refers to."""
 
     #: The class, the call of ``TypedDict`` with its scope, or None if the schema is fixed.
     subject: SourceClass | tuple[ast.Call, Scope] | None
     schema: dict[str, Any] | None = None
-    #: Why it has no schema.
+    #: Error that explains a missing schema.
     error: SourceError | HoldsContent | None = None
     #: Names of the definitions that it refers to.
     references: set[str] = field(default_factory=set)
@@ -102,7 +102,7 @@ class _Definitions:
     def tagged_union(
         self, schemas: list[dict[str, Any]], discriminator: str, node: ast.expr
     ) -> dict[str, Any]:
-        """Return the union of *schemas*, references to classes with a literal *discriminator*.
+        """Return the union of *schemas*, references to classes with *discriminator*.
 
         Raises:
             SourceError: a class has no such field.
@@ -126,7 +126,7 @@ class _Definitions:
         }
 
     def collect(self) -> dict[str, dict[str, Any]]:
-        """Return the definitions that `references` names, and those that these refer to.
+        """Return the definitions in `references`, and the definitions that they refer to.
 
         Raises:
             SourceError: one of the classes has no schema.
@@ -156,7 +156,7 @@ class _Definitions:
                 raise SourceError(
                     DiagnosticCode.TOO_LARGE, f"more than {bound} classes are used", node
                 )
-            unique = _unique_name(_INVALID_NAME_CHARACTERS.sub("_", name), self._definitions)
+            unique = _make_unique(_INVALID_NAME_CHARACTERS.sub("_", name), self._definitions)
             self._names[node] = unique
             self._definitions[unique] = _Definition(subject)
         self.references.add(self._names[node])
@@ -173,7 +173,7 @@ class _Definitions:
             )
         outer, self.references = self.references, definition.references
         self._nested_reads += 1
-        # A read of this definition within its own read returns an empty schema.
+        # A recursive read of this definition returns an empty schema.
         definition.schema = {}
         try:
             if isinstance(definition.subject, SourceClass):
@@ -189,7 +189,7 @@ class _Definitions:
         return definition.schema
 
 
-def _unique_name(name: str, used: Iterable[str]) -> str:
+def _make_unique(name: str, used: Iterable[str]) -> str:
     """Return *name*, with a number appended if it is *used*."""
     unique, number = name, 1
     while unique in used:
@@ -205,9 +205,9 @@ _WITHOUT_OUTPUT_SCHEMA = frozenset(
 
 
 class AnnotationReader:
-    """Reads the types of one source for one mode of schemas.
+    """Reader of the types of one source, for one mode of schemas.
 
-    Classes stand in the schemas as references to `definitions`.
+    The schemas refer to classes in `definitions`.
     """
 
     def __init__(self, context: ReadContext) -> None:
@@ -227,7 +227,7 @@ class AnnotationReader:
     def read_field(
         self, node: ast.expr, scope: Scope, depth: int = 0, default: ast.expr | None = None
     ) -> tuple[TypeSchema, FieldInfo]:
-        """Return the schema of the type of a field, and the metadata of it and of its *default*.
+        """Return the schema of a field's type, and the metadata of type and *default*.
 
         Raises:
             SourceError: the source does not determine them.
@@ -247,7 +247,7 @@ class AnnotationReader:
     def read_with_definitions(
         self, node: ast.expr, scope: Scope, default: ast.expr | None = None
     ) -> tuple[TypeSchema, FieldInfo, dict[str, dict[str, Any]]]:
-        """Return what `read_field` does, and the definitions that the schema needs.
+        """Return the result of `read_field`, and the definitions that the schema needs.
 
         Raises:
             SourceError: the source does not determine them.
@@ -362,7 +362,7 @@ class AnnotationReader:
     def _read_container(
         self, name: str, arguments: list[ast.expr], scope: Scope, depth: int
     ) -> TypeSchema | None:
-        """Return the schema of a sequence, set, iterator or mapping; None if *name* is none."""
+        """Return the schema of the container *name*; None for other types."""
         if (name in SEQUENCES or name in SETS) and len(arguments) == 1:
             items = self.read_type(arguments[0], scope, depth)
             schema: dict[str, Any] = {"type": "array", "items": items}

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, TypeAlias
 
 from sidecheck_server.core.infer.diagnostics import DiagnosticCode, SourceError
-from sidecheck_server.core.infer.fields import called_name
+from sidecheck_server.core.infer.fields import callee_name
 from sidecheck_server.core.infer.literals import ENUMERATIONS, LiteralReader
 from sidecheck_server.core.infer.scopes import ForeignName, KnownName, Scope, SourceClass
 from sidecheck_server.core.infer.source import Meter
@@ -23,7 +23,7 @@ __all__ = [
 
 
 class ClassKind(StrEnum):
-    """Kind of a class that has a schema; the values stand in messages."""
+    """Kind of a class that has a schema; the values are phrases for messages."""
 
     MODEL = "a model"
     ROOT = "a root model"
@@ -79,7 +79,7 @@ _WITHOUT_SCHEMA = frozenset(
 def dataclass_decorator(subject: SourceClass) -> ast.expr | None:
     """Return the decorator that makes *subject* a dataclass."""
     for decorator in subject.node.decorator_list:
-        if called_name(decorator, subject.scope) in _DATACLASS_DECORATORS:
+        if callee_name(decorator, subject.scope) in _DATACLASS_DECORATORS:
             return decorator
     return None
 
@@ -126,17 +126,17 @@ def kind_of(subject: SourceClass, meter: Meter, generation: int = 0) -> ClassKin
 def _kinds_by_base(
     base: ast.expr, subject: SourceClass, meter: Meter, generation: int
 ) -> list[ClassKind]:
-    named = base.value if isinstance(base, ast.Subscript) else base
-    if not isinstance(named, ast.Name | ast.Attribute):
+    base_name = base.value if isinstance(base, ast.Subscript) else base
+    if not isinstance(base_name, ast.Name | ast.Attribute):
         raise SourceError(DiagnosticCode.UNSUPPORTED_SYNTAX, "a base class must be a name", base)
-    binding = subject.scope.resolve(named)
-    if isinstance(binding, SourceClass) and named is base:
+    binding = subject.scope.resolve(base_name)
+    if isinstance(binding, SourceClass) and base_name is base:
         return [kind_of(binding, meter, generation + 1)]
     if isinstance(binding, KnownName):
-        if binding.name in _NEUTRAL_BASES and named is base:
+        if binding.name in _NEUTRAL_BASES and base_name is base:
             return []
         kind = _KINDS.get(binding.name)
-        if kind and (named is base or kind is ClassKind.ROOT):
+        if kind and (base_name is base or kind is ClassKind.ROOT):
             return [kind]
     if isinstance(binding, ForeignName):
         raise SourceError(
@@ -147,7 +147,7 @@ def _kinds_by_base(
         )
     raise SourceError(
         DiagnosticCode.UNSUPPORTED_TYPE,
-        f"classes with the base {ast.unparse(named)} are not supported",
+        f"classes with the base {ast.unparse(base_name)} are not supported",
         base,
     )
 

@@ -1,4 +1,4 @@
-"""Diagnostics of a source text: their codes, the error that carries one, their collection."""
+"""Diagnostics of a source text: codes, the error with a code, and a collection."""
 
 import ast
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ __all__ = ["DiagnosticCode", "Diagnostics", "SourceError"]
 # Messages quote names of the source, which may be as long as the source.
 _MAX_MESSAGE_CHARACTERS = 500
 _MAX_DIAGNOSTICS = 1000
-# One fault of a class is met again at each of its uses; this many diagnostics are compared.
+# Each use of a class reports its faults again; a diagnostic is compared with this many others.
 _DEDUPLICATION_WINDOW = 8
 
 
@@ -62,11 +62,11 @@ class Diagnostics:
     """Collection of the diagnostics of one source, whose *lines* are UTF-8 bytes."""
 
     lines: list[bytes]
-    collected: list[Diagnostic] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
     #: The function and the parameter being read.
     function: str = ""
     parameter: str = ""
-    #: Number of errors, including those beyond the maximum that is collected.
+    #: Number of errors, including errors beyond the maximum of diagnostics.
     error_count: int = 0
 
     def add(self, error: SourceError, severity: Severity = Severity.ERROR) -> None:
@@ -80,11 +80,11 @@ class Diagnostics:
     def add_at(
         self, location: SourceRange, code: DiagnosticCode, message: str, severity: Severity
     ) -> None:
-        """Add a diagnostic at *location*, unless the same was added just before."""
+        """Add a diagnostic at *location*, unless one of the last diagnostics equals it."""
         self.error_count += severity is Severity.ERROR
-        if len(self.collected) > _MAX_DIAGNOSTICS:
+        if len(self.diagnostics) > _MAX_DIAGNOSTICS:
             return
-        if len(self.collected) == _MAX_DIAGNOSTICS:
+        if len(self.diagnostics) == _MAX_DIAGNOSTICS:
             code, severity = DiagnosticCode.TOO_LARGE, Severity.ERROR
             location = SourceRange()
             message = f"more than {_MAX_DIAGNOSTICS:,} diagnostics; the others are not listed"
@@ -93,14 +93,14 @@ class Diagnostics:
         diagnostic = Diagnostic(
             code.value, severity, message, location, self.function, self.parameter
         )
-        if diagnostic not in self.collected[-_DEDUPLICATION_WINDOW:]:
-            self.collected.append(diagnostic)
+        if diagnostic not in self.diagnostics[-_DEDUPLICATION_WINDOW:]:
+            self.diagnostics.append(diagnostic)
 
-    def sorted(self) -> tuple[Diagnostic, ...]:
-        """Return all diagnostics by line and column."""
+    def sort_by_location(self) -> tuple[Diagnostic, ...]:
+        """Return all diagnostics, ordered by line and column."""
         return tuple(
             sorted(
-                self.collected,
+                self.diagnostics,
                 key=lambda diagnostic: (diagnostic.location.line, diagnostic.location.column),
             )
         )

@@ -22,7 +22,7 @@ __all__ = [
     "SCHEMA_METHODS",
     "FieldInfo",
     "add_default",
-    "called_name",
+    "callee_name",
     "read_default",
     "read_metadata",
 ]
@@ -41,7 +41,7 @@ class FieldInfo:
     text: str = ""
     #: The expression of the default and the scope of its names.
     default: tuple[ast.expr, Scope] | None = None
-    #: Whether a function produces the default, so that it is unknown.
+    #: Whether a function computes the default, which is therefore unknown.
     has_factory: bool = False
     alias: str | None = None
     validation_alias: str | None = None
@@ -56,7 +56,7 @@ class FieldInfo:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing affects the schema."""
+        """Whether the metadata does not affect the schema."""
         return not (self.constraints or self.keywords or self.discriminator)
 
     def wire_name(self, name: str, mode: SchemaMode) -> str:
@@ -84,7 +84,7 @@ _WITHOUT_SCHEMA = frozenset(
 _STRINGS = frozenset({"alias", "discriminator", "serialization_alias", "validation_alias"})
 _BOOLEANS = frozenset({"exclude", "kw_only"})
 _FIELD_FUNCTIONS = frozenset({"pydantic.Field", "dataclasses.field"})
-# Classes of annotated_types and the constraints that their arguments are.
+# Classes of annotated_types, with the constraints that their arguments set.
 _CONSTRAINT_CLASSES = {
     "Ge": ("ge",),
     "Gt": ("gt",),
@@ -96,7 +96,7 @@ _CONSTRAINT_CLASSES = {
     "MinLen": ("min_length",),
     "MultipleOf": ("multiple_of",),
 }
-# Metadata of pydantic that determines the schema by code or in a way of its own.
+# Metadata of pydantic that determines the schema by code, or by unsupported rules.
 _SCHEMA_METADATA = frozenset(
     {
         "Discriminator", "EncodedBytes", "EncodedStr", "GetPydanticSchema", "PlainSerializer",
@@ -108,9 +108,9 @@ _SCHEMA_METADATA = frozenset(
 def read_default(node: ast.expr, scope: Scope, info: FieldInfo, literals: LiteralReader) -> None:
     """Add to *info* the expression after the ``=`` of a field or a parameter."""
     if isinstance(node, ast.Call):
-        name = called_name(node, scope)
+        name = callee_name(node, scope)
         if name in _FIELD_FUNCTIONS or name.rpartition(".")[2] in ("Field", "field"):
-            _resolve_called(node, scope)
+            _resolve_callee(node, scope)
             _read_field(node, scope, info, literals)
             return
         if name.rpartition(".")[2] in INJECTION_MARKERS:
@@ -120,7 +120,9 @@ def read_default(node: ast.expr, scope: Scope, info: FieldInfo, literals: Litera
 
 
 def read_metadata(node: ast.expr, scope: Scope, info: FieldInfo, literals: LiteralReader) -> None:
-    """Add to *info* an item of the metadata of `Annotated`; unknown metadata is ignored.
+    """Add to *info* an item of the metadata of `Annotated`.
+
+    Unknown metadata is ignored.
 
     Raises:
         SourceError: it determines the schema by code, or cannot be read.
@@ -128,7 +130,7 @@ def read_metadata(node: ast.expr, scope: Scope, info: FieldInfo, literals: Liter
     if (text := _string_constant(node, scope)) is not None:
         info.text = info.text or literals.read_string(text, scope)
         return
-    name = called_name(node, scope)
+    name = callee_name(node, scope)
     module, _, last = name.rpartition(".")
     if last in INJECTION_MARKERS:
         info.injected = True
@@ -149,7 +151,7 @@ def read_metadata(node: ast.expr, scope: Scope, info: FieldInfo, literals: Liter
 def add_default(
     schema: dict[str, Any], info: FieldInfo, literals: LiteralReader, diagnostics: Diagnostics
 ) -> bool:
-    """Add the default to *schema* if it is a literal; return whether the field is required."""
+    """Add a literal default to *schema*; return whether the field is required."""
     if info.has_factory:
         return False
     if info.default is None:
@@ -165,25 +167,25 @@ def add_default(
     return False
 
 
-def called_name(node: ast.expr, scope: Scope) -> str:
-    """Return the dotted name that *node* calls or is; "" if it is no name.
+def callee_name(node: ast.expr, scope: Scope) -> str:
+    """Return the dotted name of *node*, or of its callee; "" for other expressions.
 
-    A name that the source does not explain is returned as written.
+    A name without a known binding is returned as written.
     """
-    called = node.func if isinstance(node, ast.Call) else node
-    if not isinstance(called, ast.Name | ast.Attribute):
+    callee = node.func if isinstance(node, ast.Call) else node
+    if not isinstance(callee, ast.Name | ast.Attribute):
         return ""
     try:
-        binding = scope.resolve(called)
+        binding = scope.resolve(callee)
     except SourceError:
-        return called.id if isinstance(called, ast.Name) else called.attr
+        return callee.id if isinstance(callee, ast.Name) else callee.attr
     if isinstance(binding, KnownName):
         return binding.name
     return getattr(binding, "name", "")
 
 
 def _string_constant(node: ast.expr, scope: Scope) -> ast.expr | None:
-    """Return the string constant that *node* is or is an alias of; None for others."""
+    """Return *node*, or the value of its alias, if it is a string; else None."""
     if isinstance(node, ast.Name):
         try:
             binding = scope.resolve(node)
@@ -193,16 +195,16 @@ def _string_constant(node: ast.expr, scope: Scope) -> ast.expr | None:
     return node if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
-def _resolve_called(node: ast.expr, scope: Scope) -> Binding | None:
-    """Return the binding of what *node* calls or is; None if it is no name.
+def _resolve_callee(node: ast.expr, scope: Scope) -> Binding | None:
+    """Return the binding of *node*, or of its callee; None for other expressions.
 
     Raises:
         SourceError: it is foreign, so its effect on the schema is unknown.
     """
-    called = node.func if isinstance(node, ast.Call) else node
-    if not isinstance(called, ast.Name | ast.Attribute):
+    callee = node.func if isinstance(node, ast.Call) else node
+    if not isinstance(callee, ast.Name | ast.Attribute):
         return None
-    binding = scope.resolve(called)
+    binding = scope.resolve(callee)
     if isinstance(binding, ForeignName):
         raise SourceError(
             DiagnosticCode.UNRESOLVED_NAME,
@@ -214,7 +216,7 @@ def _resolve_called(node: ast.expr, scope: Scope) -> Binding | None:
 
 def _has_schema_method(node: ast.expr, scope: Scope) -> bool:
     """Whether the class of *node* defines its schema by a method."""
-    binding = _resolve_called(node, scope)
+    binding = _resolve_callee(node, scope)
     return isinstance(binding, SourceClass) and any(
         isinstance(statement, ast.FunctionDef) and statement.name in SCHEMA_METHODS
         for statement in binding.node.body
@@ -266,7 +268,7 @@ def _read_keyword(
 def _add_annotation(
     name: str, node: ast.expr, scope: Scope, info: FieldInfo, literals: LiteralReader
 ) -> None:
-    """Add a keyword that admits or rejects nothing, and so may be omitted."""
+    """Add an annotation keyword, which may be omitted since it asserts nothing."""
     try:
         info.keywords[name] = literals.read(node, scope)
     except SourceError as error:

@@ -1,4 +1,4 @@
-"""Functions of the source: which are tools, and the options of their decorators."""
+"""Functions of the source: selection of tools, and options of their decorators."""
 
 import ast
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from sidecheck_server.core.infer.diagnostics import DiagnosticCode, Diagnostics, SourceError
-from sidecheck_server.core.infer.fields import called_name
+from sidecheck_server.core.infer.fields import callee_name
 from sidecheck_server.core.infer.literals import LiteralReader
 from sidecheck_server.core.infer.scopes import Alias, Scope
 from sidecheck_server.core.infer.types import OnUnsupported
@@ -35,12 +35,12 @@ _Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True, slots=True)
 class SourceFunction:
-    """A function that the source defines."""
+    """Function that the source defines."""
 
     node: _Definition
-    #: Its qualified name: ``Class.method``, ``outer.inner``.
+    #: Qualified name: ``Class.method``, ``outer.inner``.
     name: str
-    #: The scope that it stands in.
+    #: Scope that contains the function.
     scope: Scope
 
     @property
@@ -50,7 +50,7 @@ class SourceFunction:
 
     @property
     def decorator(self) -> ast.expr | None:
-        """The decorator that makes it a tool."""
+        """The decorator that marks the function as a tool."""
         return next(filter(_is_tool_decorator, self.node.decorator_list), None)
 
     @property
@@ -65,11 +65,11 @@ class SourceFunction:
 
 @dataclass(slots=True)
 class DecoratorOptions:
-    """Options that a decorator gives as literals."""
+    """Options of a decorator that are literals."""
 
     name: str = ""
     title: str = ""
-    #: None leaves the description to the docstring.
+    #: None for the description of the docstring.
     description: str | None = None
     annotations: dict[str, Any] = field(default_factory=dict)
     input_schema: dict[str, Any] | None = None
@@ -82,19 +82,19 @@ class DecoratorOptions:
     injected_types: set[str] = field(default_factory=set)
     #: Whether settings are injected by their types.
     autowire: bool = True
-    #: None leaves it to the options of the inference.
+    #: None for the option of the inference.
     on_unsupported: OnUnsupported | None = None
 
 
 def find_functions(tree: ast.Module) -> list[SourceFunction]:
     """Return all functions of *tree*, nested ones included, in source order."""
-    return list(_functions(Scope(tree)))
+    return list(_iterate_functions(Scope(tree)))
 
 
 def select_functions(
     functions: list[SourceFunction], names: tuple[str, ...]
 ) -> list[SourceFunction]:
-    """Return the functions *names*; without names the tools or, without tools, the public ones."""
+    """Return the functions *names*, or else the tools, or else the public functions."""
     if names:
         return [function for function in functions if function.name in names]
     tools = [function for function in functions if function.decorator is not None]
@@ -105,7 +105,7 @@ def select_functions(
     ]
 
 
-def _functions(module: Scope) -> Iterator[SourceFunction]:
+def _iterate_functions(module: Scope) -> Iterator[SourceFunction]:
     pending: list[tuple[ast.AST, str, Scope]] = [(module.node, "", module)]
     while pending:
         node, prefix, scope = pending.pop()
@@ -124,16 +124,19 @@ def _functions(module: Scope) -> Iterator[SourceFunction]:
 
 
 def _is_tool_decorator(decorator: ast.expr) -> bool:
-    """Whether *decorator* makes a tool, by the last part of its name."""
-    called = decorator.func if isinstance(decorator, ast.Call) else decorator
-    name = called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")
+    """Whether *decorator* marks a tool, by the last part of its name."""
+    callee = decorator.func if isinstance(decorator, ast.Call) else decorator
+    name = callee.id if isinstance(callee, ast.Name) else getattr(callee, "attr", "")
     return name in _TOOL_DECORATORS
 
 
 def read_decorator(
     decorator: ast.expr, scope: Scope, literals: LiteralReader, diagnostics: Diagnostics
 ) -> DecoratorOptions:
-    """Return the options of *decorator*; those that are not literals are omitted with warnings."""
+    """Return the options of *decorator*.
+
+    Options that are not literals are omitted with warnings.
+    """
     options = DecoratorOptions()
     for name, node in _arguments(decorator):
         try:
@@ -148,8 +151,8 @@ def read_decorator(
 
 
 def _has_annotation_title(decorator: ast.expr, scope: Scope) -> bool:
-    """Whether the title that *decorator* gives is an annotation, not the tool's own title."""
-    name = called_name(decorator, scope)
+    """Whether the title in *decorator* is an annotation rather than the tool's title."""
+    name = callee_name(decorator, scope)
     return name.startswith("sidecheck.") or name.rpartition(".")[2] == "skill_command"
 
 
@@ -202,7 +205,7 @@ def _read_schema(
 def _injected_parameters(
     name: str, node: ast.expr, scope: Scope, literals: LiteralReader
 ) -> set[str]:
-    """Return the parameters that the decorator's argument *name* makes injected."""
+    """Return the parameters that the decorator's argument *name* injects."""
     if name == "inject_root" and _read_boolean(node, scope, literals):
         return {"project_root"}
     if name == "inject_settings":
@@ -249,11 +252,14 @@ def _read_on_unsupported(node: ast.expr, scope: Scope, literals: LiteralReader) 
 
 
 def _read_annotations(node: ast.expr, scope: Scope, literals: LiteralReader) -> dict[str, Any]:
-    """Return the annotations of ``{...}`` or ``ToolAnnotations(...)``, or of an alias of these."""
+    """Return the annotations in a dictionary or a call of ``ToolAnnotations``.
+
+    *node* may be an alias of these.
+    """
     if isinstance(node, ast.Name) and isinstance(binding := scope.resolve(node), Alias):
         node, scope = binding.value, binding.scope
     if isinstance(node, ast.Call):
-        if node.args or called_name(node, scope).rpartition(".")[2] != "ToolAnnotations":
+        if node.args or callee_name(node, scope).rpartition(".")[2] != "ToolAnnotations":
             raise SourceError(
                 DiagnosticCode.UNSUPPORTED_SYNTAX, "the result of this call is unknown", node
             )

@@ -11,7 +11,7 @@ from sidecheck_docstrings import ParsedDocstring, parse_docstring
 from sidecheck_server.core.infer.annotations import AnnotationReader
 from sidecheck_server.core.infer.classes import kind_of
 from sidecheck_server.core.infer.diagnostics import DiagnosticCode, Diagnostics, SourceError
-from sidecheck_server.core.infer.fields import INJECTION_MARKERS, add_default, called_name
+from sidecheck_server.core.infer.fields import INJECTION_MARKERS, add_default, callee_name
 from sidecheck_server.core.infer.functions import (
     DecoratorOptions,
     SourceFunction,
@@ -49,11 +49,12 @@ __all__ = [
     "report_unsupported",
 ]
 
-# Injected only with autowiring.
+# Types that are injected only with autowiring.
 _AUTOWIRED_TYPES = frozenset({"ConfigPaths", "Settings"})
-# Derived classes are injected too. Not those of Request: protocols call data so, MCP among them.
+# Types whose derived classes are injected, too. Request is not among them: MCP and other
+# protocols use that name for data.
 _INHERITED_TYPES = INJECTED_TYPES - _AUTOWIRED_TYPES - {"Request"}
-# Parts of an annotation, and generations of a class, that are searched for injected types.
+# Maximum parts of an annotation, and generations of a class, in the search for injected types.
 _MAX_PARTS = 100
 
 
@@ -153,7 +154,7 @@ class Parameters:
             self._warn_missing_annotation(parameter)
         annotation = parameter.annotation or ast.Constant(None)
         try:
-            type_schema, info, needed = self._types.read_with_definitions(
+            type_schema, info, referenced_definitions = self._types.read_with_definitions(
                 annotation, self._scope, default
             )
         except SourceError as error:
@@ -166,13 +167,15 @@ class Parameters:
         context = self._types.context
         is_required = add_default(schema, info, context.literals, self._diagnostics)
         if isinstance(default, ast.Constant) and default.value is ...:
-            # In Python, ... is a default as any other.
+            # In Python, ... is an ordinary default value.
             is_required = False
             message = "the default is omitted from the schema: ... has no JSON form"
             self._diagnostics.warn(DiagnosticCode.DEFAULT_NOT_JSON, message, default)
-        elif "default" in schema and not admits(schema, schema["default"], needed, context.meter):
+        elif "default" in schema and not admits(
+            schema, schema["default"], referenced_definitions, context.meter
+        ):
             self._warn_default_mismatch(parameter, default, schema.pop("default"))
-        definitions |= needed
+        definitions |= referenced_definitions
         return info.wire_name(parameter.arg, "validation"), schema, is_required
 
     def _warn_default_mismatch(
@@ -200,17 +203,17 @@ class Parameters:
             self._warn_missing_annotation(keywords)
             return True
         try:
-            type_schema, info, needed = self._types.read_with_definitions(
+            type_schema, info, referenced_definitions = self._types.read_with_definitions(
                 keywords.annotation, self._scope
             )
         except SourceError as error:
             report_unsupported(error, self._options, self._diagnostics)
             return True
-        definitions |= needed
+        definitions |= referenced_definitions
         return type_schema.build() | info.keywords or True
 
     def _report_variadic(self, variadic: ast.arg) -> None:
-        """Add that ``*args`` is an error or, with ``on_unsupported`` ANY, left out."""
+        """Report ``*args``: an error or, with ``on_unsupported`` ANY, an omission."""
         fault = f"*{variadic.arg} takes positional arguments, but tool arguments are passed by name"
         if self._options.on_unsupported is OnUnsupported.ANY:
             fault += "; it is left out of the schema"
@@ -242,24 +245,23 @@ def _is_injected(
     parameter: ast.arg,
     default: ast.expr | None,
     scope: Scope,
-    further_types: Collection[str],
+    additional_types: Collection[str],
     meter: Meter,
     *,
     autowire: bool,
 ) -> bool:
     """Whether the server injects *parameter*.
 
-    It does so because of its default (`Depends(...)` and the like), because of metadata of
-    `Annotated`, or because of its type, alone or in a union: a known type or one of
-    *further_types*.
+    The reason is its default (such as `Depends(...)`), metadata of `Annotated`, or its type,
+    alone or in a union: a known type or one of *additional_types*.
     """
-    if isinstance(default, ast.Call) and _last_part(called_name(default, scope)) in (
+    if isinstance(default, ast.Call) and _last_part(callee_name(default, scope)) in (
         INJECTION_MARKERS
     ):
         return True
     known_types = INJECTED_TYPES if autowire else INJECTED_TYPES - _AUTOWIRED_TYPES
     return parameter.annotation is not None and any(
-        _is_injecting(part, scope, known_types, further_types, meter)
+        _is_injecting(part, scope, known_types, additional_types, meter)
         for part in _annotation_parts(parameter.annotation)
     )
 
@@ -268,13 +270,13 @@ def _is_injecting(
     part: ast.expr,
     scope: Scope,
     known_types: frozenset[str],
-    further_types: Collection[str],
+    additional_types: Collection[str],
     meter: Meter,
 ) -> bool:
     if isinstance(part, ast.Call):
-        return _last_part(called_name(part, scope)) in INJECTION_MARKERS
+        return _last_part(callee_name(part, scope)) in INJECTION_MARKERS
     name = _name_of(part)
-    if name in further_types or name in INJECTION_MARKERS:
+    if name in additional_types or name in INJECTION_MARKERS:
         return True
     if name in known_types:
         return not _is_data_class(part, scope, meter)
@@ -352,7 +354,7 @@ def infer_tools(
     """Return the definitions of the tools in *source*, Python in UTF-8.
 
     The source is parsed and never run: nothing in it is imported, evaluated or compiled.
-    What it alone does not determine becomes a diagnostic.
+    Anything that the source does not determine becomes a diagnostic.
 
     Raises:
         RequestError: LIMIT_EXCEEDED if it is larger than ``source_bytes`` of *limits*.
@@ -366,22 +368,23 @@ def infer_tools(
         tree = parse_source(source)
     except SourceError as error:
         diagnostics.add(error)
-        return InferenceResult((), diagnostics.sorted())
+        return InferenceResult((), diagnostics.sort_by_location())
     functions = find_functions(tree)
     _report_unknown_functions(options, {function.name for function in functions}, diagnostics)
-    selected = select_functions(functions, options.functions)
-    if len(selected) > bounds.tools:
+    selected_functions = select_functions(functions, options.functions)
+    if len(selected_functions) > bounds.tools:
         diagnostics.add(
             SourceError(
                 DiagnosticCode.TOO_LARGE,
-                f"{len(selected):,} tools in one source; only the first {bounds.tools:,} are read",
-                selected[bounds.tools].node,
+                f"{len(selected_functions):,} tools in one source; only the first "
+                f"{bounds.tools:,} are read",
+                selected_functions[bounds.tools].node,
             )
         )
     tools = _ToolReader(options, LiteralReader(Meter(bounds)), diagnostics)
-    inferred = [tools.read(function) for function in selected[: bounds.tools]]
+    inferred_tools = [tools.read(function) for function in selected_functions[: bounds.tools]]
     return InferenceResult(
-        tuple(tool for tool in inferred if tool is not None), diagnostics.sorted()
+        tuple(tool for tool in inferred_tools if tool is not None), diagnostics.sort_by_location()
     )
 
 
@@ -402,7 +405,7 @@ def _report_unknown_functions(
 
 
 class _ToolReader:
-    """Reads the tools of one source."""
+    """Reader of the tools of one source."""
 
     def __init__(
         self, options: InferenceOptions, literals: LiteralReader, diagnostics: Diagnostics
@@ -516,7 +519,11 @@ class _ToolReader:
     def _output_schema(
         self, function: SourceFunction, options: InferenceOptions
     ) -> dict[str, Any] | None:
-        """Return the canonical output schema; None if the type is uninformative or content."""
+        """Return the canonical output schema, or None.
+
+        Types of content, and types that admit arbitrary results, have none.
+        """
+        # Decision 0039: the canonical definition has an output schema of any type.
         node = function.node.returns
         if node is None:
             return None
@@ -530,12 +537,12 @@ class _ToolReader:
             report_unsupported(error, options, self._diagnostics)
             return None
         schema = _with_definitions(type_schema.build(), definitions)
-        # Metadata alone does not make the schema of any value informative.
+        # Metadata alone does not make a schema of arbitrary values informative.
         return schema | info.keywords if _is_informative(schema) else None
 
 
 def _with_definitions(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
-    """Return *schema* with *definitions*; the definition that its root refers to replaces it."""
+    """Return *schema* with *definitions*; a reference at its root is resolved."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         siblings = {keyword: value for keyword, value in schema.items() if keyword != "$ref"}
@@ -546,7 +553,7 @@ def _with_definitions(schema: dict[str, Any], definitions: dict[str, Any]) -> di
 
 
 def _is_informative(schema: dict[str, Any]) -> bool:
-    """Whether *schema* admits less than any value, any list, null or bytes do."""
+    """Whether *schema* is more specific than any value, any list, null or bytes."""
     if "anyOf" in schema:
         branches = schema["anyOf"]
         return {} not in branches and any(_is_informative(branch) for branch in branches)

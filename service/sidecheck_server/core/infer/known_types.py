@@ -28,7 +28,7 @@ KNOWN_MODULES = frozenset(
         "types", "typing", "typing_extensions", "uuid", "zoneinfo",
     }
 )  # fmt: skip
-"""Modules whose names are known without importing them."""
+"""Modules whose names inference knows without importing them."""
 
 _CANONICAL_MODULES = MappingProxyType(
     {
@@ -64,7 +64,7 @@ def canonical_name(dotted: str) -> str:
 
 
 class TypeKind(StrEnum):
-    """Kind of a type that decides which keyword pydantic writes for a constraint."""
+    """Kind of a type, which determines the keywords that pydantic writes."""
 
     NUMBER = "number"
     INTEGER = "integer"
@@ -90,7 +90,8 @@ _SHORT_URI = _string("uri", minLength=1, maxLength=2083)
 
 _DECIMAL = {"anyOf": [{"type": "number"}, {"type": "string"}]}
 
-#: Schemas of types without type parameters, as pydantic 2.14 writes them, with their kinds.
+# Decision 0041: the schemas equal the schemas that pydantic writes on the live route.
+#: Schemas in pydantic 2.14 of types without type parameters, with their kinds.
 SIMPLE: Mapping[str, tuple[dict[str, Any], TypeKind]] = MappingProxyType(
     {
         "builtins.int": ({"type": "integer"}, TypeKind.INTEGER),
@@ -173,7 +174,7 @@ SIMPLE: Mapping[str, tuple[dict[str, Any], TypeKind]] = MappingProxyType(
     }
 )  # fmt: skip
 
-#: Schemas of types that are serialized differently from what is validated.
+#: Schemas of types whose serialized form differs from the validated form.
 SERIALIZED: Mapping[str, dict[str, Any]] = MappingProxyType(
     {
         "decimal.Decimal": {"type": "string"},
@@ -193,7 +194,7 @@ ITERATORS = frozenset(
         "typing.Generator", "typing.Iterator",
     }
 )  # fmt: skip
-"""Types of results whose items are collected; the first parameter is that of the items."""
+"""Result types whose items form an array; the first parameter is the type of items."""
 SETS = frozenset(
     {
         "builtins.frozenset", "builtins.set", "typing.AbstractSet", "typing.MutableSet",

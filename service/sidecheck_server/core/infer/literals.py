@@ -1,4 +1,4 @@
-"""Literals and enumerations: values that the source spells out, as JSON.
+"""Literals and members of enumerations, as JSON.
 
 A value is read from the syntax tree, never computed: constants, signs before numbers,
 lists, tuples, sets and dictionaries, names of such values, members of enumerations, and
@@ -27,7 +27,7 @@ _EMPTY_CONSTRUCTORS = {
 
 
 class LiteralReader:
-    """Reads literal values and members of enumerations, counting nodes on *meter*."""
+    """Reader of literals and members of enumerations, which counts nodes on *meter*."""
 
     def __init__(self, meter: Meter) -> None:
         self.meter = meter
@@ -55,7 +55,7 @@ class LiteralReader:
             return self._read_name(node, scope, depth)
         if isinstance(node, ast.Call):
             return self._read_call(node, scope)
-        raise _not_literal(node)
+        raise _not_a_literal(node)
 
     def read_string(self, node: ast.expr, scope: Scope) -> str:
         """Return the string *node*.
@@ -77,7 +77,7 @@ class LiteralReader:
         return text.encode("utf-8", "replace").decode()
 
     def enumeration_members(self, owner: SourceClass, depth: int = 0) -> dict[str, Any]:
-        """Return the values of the members of *owner* by name; {} if it is no enumeration.
+        """Return the members of *owner* by name; {} if it is not an enumeration.
 
         Raises:
             SourceError: the source does not determine a value.
@@ -148,19 +148,19 @@ class LiteralReader:
             )
         if value is None or isinstance(value, int | float):
             return value
-        raise _not_literal(node)
+        raise _not_a_literal(node)
 
     def _read_signed(self, node: ast.UnaryOp, scope: Scope, depth: int) -> Any:
         value = self.read(node.operand, scope, depth + 1)
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise _not_literal(node)
+            raise _not_a_literal(node)
         return -value if isinstance(node.op, ast.USub) else value
 
     def _read_dict(self, node: ast.Dict, scope: Scope, depth: int) -> dict[str, Any]:
         properties: dict[str, Any] = {}
         for key, value in zip(node.keys, node.values, strict=True):
             if key is None:
-                raise _not_literal(value)
+                raise _not_a_literal(value)
             name = self.read(key, scope, depth + 1)
             if isinstance(name, bool) or not isinstance(name, str | int):
                 raise SourceError(
@@ -172,7 +172,7 @@ class LiteralReader:
         return properties
 
     def _read_name(self, node: ast.Name | ast.Attribute, scope: Scope, depth: int) -> Any:
-        # `Colour.RED.value` is the value of the member, as Colour.RED is once it is JSON.
+        # In JSON, the member `Colour.RED` and its value `Colour.RED.value` are the same.
         target = node.value if isinstance(node, ast.Attribute) and node.attr == "value" else node
         binding = scope.resolve(target)
         if isinstance(binding, Alias) and target is node:
@@ -181,11 +181,11 @@ class LiteralReader:
             members = self.enumeration_members(binding.owner, depth + 1)
             if binding.name in members:
                 return members[binding.name]
-        raise _not_literal(node)
+        raise _not_a_literal(node)
 
     def _read_call(self, node: ast.Call, scope: Scope) -> Any:
         if not isinstance(node.func, ast.Name | ast.Attribute) or node.keywords:
-            raise _not_literal(node)
+            raise _not_a_literal(node)
         binding = scope.resolve(node.func)
         name = binding.name if isinstance(binding, KnownName) else ""
         if name in _EMPTY_CONSTRUCTORS and not node.args:
@@ -196,23 +196,23 @@ class LiteralReader:
                 return text
             if isinstance(text, str) and name.startswith("pathlib.") and _is_path(text):
                 return text
-        raise _not_literal(node)
+        raise _not_a_literal(node)
 
     def _read_member(
         self, owner: SourceClass, node: ast.expr, base: str, preceding: list[Any], depth: int
     ) -> Any:
         if isinstance(node, ast.Call) and not node.args and not node.keywords:
-            called = (
+            callee = (
                 owner.body_scope.resolve(node.func)
                 if isinstance(node.func, ast.Name | ast.Attribute)
                 else None
             )
-            if called == KnownName("enum.auto"):
+            if callee == KnownName("enum.auto"):
                 return _automatic_value(owner, node, base, preceding)
         return self.read(node, owner.body_scope, depth + 1)
 
 
-def _not_literal(node: ast.expr) -> SourceError:
+def _not_a_literal(node: ast.expr) -> SourceError:
     return SourceError(
         DiagnosticCode.UNSUPPORTED_SYNTAX, "not a literal, and the source is not run", node
     )
@@ -227,10 +227,10 @@ def _is_unicode(text: str) -> bool:
 
 
 def _is_decimal(text: str) -> bool:
-    """Whether decimal.Decimal prints *text* unchanged: digits, with a point between them."""
+    """Whether decimal.Decimal prints *text* unchanged: digits and at most one point."""
     whole, point, fraction = text.removeprefix("-").partition(".")
-    plain = whole.isascii() and whole.isdigit() and (whole == "0" or whole[0] != "0")
-    return plain and (not point or (fraction.isascii() and fraction.isdigit()))
+    is_integer = whole.isascii() and whole.isdigit() and (whole == "0" or whole[0] != "0")
+    return is_integer and (not point or (fraction.isascii() and fraction.isdigit()))
 
 
 def _is_path(text: str) -> bool:

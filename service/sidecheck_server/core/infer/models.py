@@ -1,4 +1,4 @@
-"""Schemas of classes: models, dataclasses, typed dictionaries, named tuples, enumerations."""
+"""Schemas of classes, such as models, dataclasses and enumerations."""
 
 import ast
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from sidecheck_server.core.infer.fields import (
     SCHEMA_METHODS,
     FieldInfo,
     add_default,
-    called_name,
+    callee_name,
 )
 from sidecheck_server.core.infer.scopes import Scope, SourceClass
 from sidecheck_server.core.infer.type_schemas import TypeSchema, enumeration_schema
@@ -31,7 +31,7 @@ class TypeReader(Protocol):
 
     @property
     def context(self) -> ReadContext:
-        """The collaborators, for the mode of this reader."""
+        """The shared objects, for the mode of this reader."""
 
     def read_type(self, node: ast.expr, scope: Scope, depth: int = 0) -> dict[str, Any]:
         """Return the schema of a type."""
@@ -51,12 +51,12 @@ class _Field:
     scope: Scope
     default: ast.expr | None = None
     keyword_only: bool = False
-    #: For a typed dictionary: whether the field is required unless its type says otherwise.
+    #: For a typed dictionary: whether the field is required unless its type states otherwise.
     total: bool | None = None
     docstring: str = ""
 
 
-# Decorators of methods that determine the schema of what is written, or of what is read.
+# Decorators of methods that determine the schema of output, or of input.
 _SERIALIZER_DECORATORS = frozenset(
     {"pydantic.computed_field", "pydantic.field_serializer", "pydantic.model_serializer"}
 )
@@ -64,7 +64,7 @@ _VALIDATOR_DECORATORS = frozenset({"pydantic.field_validator", "pydantic.model_v
 
 
 def class_schema(types: TypeReader, subject: SourceClass) -> dict[str, Any]:
-    """Return the schema of a class as pydantic writes it, without a generated title.
+    """Return the schema of a class in pydantic's form, without a generated title.
 
     Raises:
         SourceError: the source does not determine it.
@@ -123,7 +123,7 @@ def _with_docstring(
 ) -> dict[str, Any]:
     """Return *schema* with the docstring of the class as its description."""
     text = types.context.literals.read_docstring(subject.node)
-    # Docstrings that Python generates describe nothing.
+    # Docstrings that Python generates are not descriptions.
     if text == "An enumeration." or text.startswith(f"{subject.node.name}("):
         return schema
     return {"description": text} | schema if text else schema
@@ -190,7 +190,7 @@ def _root_schema(
 
 
 class _FieldReader:
-    """Reads the fields that classes of one kind declare and inherit."""
+    """Reader of the fields that classes of one kind declare and inherit."""
 
     def __init__(self, context: ReadContext, kind: ClassKind) -> None:
         self._context = context
@@ -205,17 +205,17 @@ class _FieldReader:
         self._context.meter.count_node()
         fields: dict[str, _Field] = {}
         for base in reversed(bases_of(subject)):
-            for name, inherited in self.read(base).items():
-                if name in fields and fields[name] != inherited:
+            for name, inherited_field in self.read(base).items():
+                if name in fields and fields[name] != inherited_field:
                     raise SourceError(
                         DiagnosticCode.UNSUPPORTED_TYPE,
                         f"two bases declare {name}; declare it in the class itself",
                         subject.node,
                     )
-                fields[name] = inherited
+                fields[name] = inherited_field
         # Without the decorator, a class derived from a dataclass adds no fields.
         if self._kind is not ClassKind.DATACLASS or dataclass_decorator(subject) is not None:
-            self._add_declared(subject, fields)
+            self._add_declared_fields(subject, fields)
         bound = self._context.meter.bounds.fields
         if len(fields) > bound:
             raise SourceError(
@@ -223,14 +223,14 @@ class _FieldReader:
             )
         return fields
 
-    def _add_declared(self, subject: SourceClass, fields: dict[str, _Field]) -> None:
+    def _add_declared_fields(self, subject: SourceClass, fields: dict[str, _Field]) -> None:
         keyword_only = self._class_option(subject, "kw_only", default=False)
         total: bool | None = None
         if self._kind is ClassKind.TYPED_DICT:
             total = self._class_option(subject, "total", default=True)
         scope = subject.body_scope
         body = subject.node.body
-        for statement, following in zip(body, [*body[1:], None], strict=True):
+        for statement, next_statement in zip(body, [*body[1:], None], strict=True):
             if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
                 self._check_method(statement, subject)
             elif isinstance(statement, ast.Assign):
@@ -250,7 +250,7 @@ class _FieldReader:
                     statement.value,
                     self._is_keyword_only(statement.value, scope, default=keyword_only),
                     total,
-                    _docstring_of(following),
+                    _docstring_of(next_statement),
                 )
 
     def _field_annotation(
@@ -312,7 +312,7 @@ class _FieldReader:
                 method,
             )
         for decorator in method.decorator_list:
-            name = called_name(decorator, subject.scope)
+            name = callee_name(decorator, subject.scope)
             modes = [
                 keyword.value.value
                 for keyword in getattr(decorator, "keywords", ())
@@ -330,10 +330,10 @@ class _FieldReader:
                 )
 
 
-def _docstring_of(following: ast.stmt | None) -> str:
-    """Return the string in the statement *following* a field."""
-    if isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
-        value = following.value.value
+def _docstring_of(next_statement: ast.stmt | None) -> str:
+    """Return the string in *next_statement*, the statement after a field, or ""."""
+    if isinstance(next_statement, ast.Expr) and isinstance(next_statement.value, ast.Constant):
+        value = next_statement.value.value
         if isinstance(value, str):
             return value.strip()
     return ""

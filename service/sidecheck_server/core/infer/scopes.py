@@ -1,11 +1,11 @@
 """Scopes: name resolution by the bindings that the source itself contains.
 
-A name with one binding resolves to it. Which of several bindings holds cannot be known
-without running the source.
+A name with one binding resolves to that binding. A name with several bindings is ambiguous,
+since the source is not run.
 
-Type parameters and ``type`` statements (PEP 695) bind names where Python's parser knows them.
+Type parameters and ``type`` statements (PEP 695) bind names if Python's parser supports them.
 Python 3.12 added the nodes (docs.python.org/3/library/ast.html, "ast.TypeAlias", "Type
-parameters"); with an older one, a source that has them is a syntax error.
+parameters"); for an older parser they are syntax errors.
 """
 
 import ast
@@ -26,7 +26,7 @@ class _TypeParameter(NamedTuple):
     """A type parameter of a function, a class or an alias."""
 
     name: str
-    #: Whether it stands for a type, unlike ``*Ts`` and ``**P``.
+    #: Whether the parameter is a single type, unlike ``*Ts`` and ``**P``.
     is_variable: bool
     #: Its bound, or the union of its constraints.
     bound: ast.expr | None = None
@@ -44,12 +44,12 @@ def _type_parameters(node: ast.AST) -> Iterator[_TypeParameter]:
     parameters: list[Any] = getattr(node, "type_params", [])
     for parameter in parameters:
         if _TYPE_VARIABLE is not None and isinstance(parameter, _TYPE_VARIABLE):
-            yield _TypeParameter(parameter.name, is_variable=True, bound=_bound_of(parameter))
+            yield _TypeParameter(parameter.name, is_variable=True, bound=_read_bound(parameter))
         else:
             yield _TypeParameter(parameter.name, is_variable=False)
 
 
-def _bound_of(parameter: Any) -> ast.expr | None:
+def _read_bound(parameter: Any) -> ast.expr | None:
     bound: ast.expr | None = parameter.bound
     if not isinstance(bound, ast.Tuple) or not bound.elts:
         return bound
@@ -113,7 +113,7 @@ Binding: TypeAlias = KnownName | ForeignName | SourceClass | Alias | ClassAttrib
 
 _Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-# Expressions with a scope of their own, which bind no name outside.
+# Expressions with a scope of their own, which bind no names outside of it.
 _NESTED_EXPRESSIONS = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _BUILTINS = frozenset(
     {
@@ -138,10 +138,10 @@ class Scope:
         return self._children.setdefault(node, Scope(node, self))
 
     def with_type_parameters(self, node: ast.AST) -> "Scope":
-        """Return the scope of *node* here, a definition or an alias, with its type parameters.
+        """Return the scope of *node*, a definition or alias, with its type parameters.
 
-        It is this scope if there are none. Unlike the names of a class, type parameters are
-        seen in its methods (PEP 695, "Type Parameter Scopes").
+        Without type parameters it is this scope. Unlike the names of a class, they are visible
+        in its methods (PEP 695, "Type Parameter Scopes").
         """
         parameters: dict[str, list[Binding]] = {}
         for parameter in _type_parameters(node):
@@ -194,7 +194,7 @@ class Scope:
         """
         scope: Scope | None = self
         while scope is not None:
-            # Functions do not see the names of the class that they stand in.
+            # The names of a class are not visible in its functions.
             if scope is self or not isinstance(scope.node, ast.ClassDef):
                 bindings = scope.own_bindings(name)
                 if len(bindings) > 1:
@@ -248,24 +248,24 @@ class Scope:
     def _add(self, name: str, binding: Binding) -> None:
         assert self._bindings is not None
         bindings = self._bindings.setdefault(name, [])
-        # Two suffice to know that the name is ambiguous.
+        # Two bindings suffice to show that the name is ambiguous.
         if len(bindings) < 2 and binding not in bindings:
             bindings.append(binding)
 
     def _bind_import(self, node: ast.Import | ast.ImportFrom) -> None:
         if isinstance(node, ast.Import):
-            for imported in node.names:
-                if imported.asname:
-                    self._add(imported.asname, _imported_binding(imported.name))
+            for alias_node in node.names:
+                if alias_node.asname:
+                    self._add(alias_node.asname, _imported_binding(alias_node.name))
                 else:
-                    package = imported.name.partition(".")[0]
+                    package = alias_node.name.partition(".")[0]
                     self._add(package, _imported_binding(package))
             return
         module = "." * node.level + (node.module or "")
-        for imported in node.names:
-            if imported.name != "*":
-                binding = _imported_binding(f"{module}.{imported.name}")
-                self._add(imported.asname or imported.name, binding)
+        for alias_node in node.names:
+            if alias_node.name != "*":
+                binding = _imported_binding(f"{module}.{alias_node.name}")
+                self._add(alias_node.asname or alias_node.name, binding)
 
 
 def _imported_binding(dotted: str) -> Binding:
@@ -296,7 +296,7 @@ def _resolve_attribute(owner: Binding, name: str, node: ast.expr) -> Binding:
 
 
 def _binding_nodes(body: list[ast.stmt]) -> Iterator[ast.AST]:
-    """Yield the nodes of *body* that may bind names, without those of nested scopes."""
+    """Yield the nodes of *body* that may bind names, without nested scopes."""
     pending: list[ast.AST] = list(reversed(body))
     while pending:
         node = pending.pop()

@@ -1,6 +1,6 @@
-"""Source text: how much of it is read, and its syntax trees.
+"""Source text: bounds on reading it, and its syntax trees.
 
-Nothing is compiled: `ast.parse` asks Python's compiler for the syntax tree alone.
+Nothing is compiled to bytecode: `ast.parse` only returns the syntax tree.
 """
 
 import ast
@@ -14,14 +14,16 @@ from sidecheck_server.core.limits import spend
 
 __all__ = ["BOUNDS", "Bounds", "Meter", "parse_expression", "parse_source", "split_lines"]
 
-# The line ends of Python source; bytes.splitlines() knows more.
+# Line ends of Python source; bytes.splitlines() splits at other characters, too.
 _END_OF_LINE = re.compile(rb"\r\n|\r|\n")
 _BYTE_ORDER_MARK = "\ufeff"
-# The parser knows the syntax of its own release: `type X = int` is Python since 3.12.
-_READS = f"this server reads the syntax of Python {sys.version_info.major}.{sys.version_info.minor}"
+# The parser accepts the syntax of its own release: `type X = int` is Python since 3.12.
+_PARSER_VERSION = (
+    f"this server reads the syntax of Python {sys.version_info.major}.{sys.version_info.minor}"
+)
 _CHARACTERS_PER_STEP = 16
 
-# A text that is not closed ends with its line or the source, lest each of many takes that long.
+# An unclosed string ends with its line or the source, so that scanning takes linear time.
 _STRING_OR_COMMENT = re.compile(
     r"""#[^\n]*|(?P<prefix>[A-Za-z]{0,2})(?:"""
     r"""'{3}(?:[^\\]|\\.|\\\Z)*?(?:'{3}|\Z)|"{3}(?:[^\\]|\\.|\\\Z)*?(?:"{3}|\Z)"""
@@ -29,21 +31,21 @@ _STRING_OR_COMMENT = re.compile(
     re.DOTALL,
 )
 # Before 3.12, the parser searches the text of a format string for each of its fields: one
-# nanosecond per character. No published server that was read has more than 70,000.
+# nanosecond per character. The largest number in a collection of public servers is 70,000.
 _MAX_FIELD_SEARCH = 500_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Bounds on what is read of one source; `core.limits` bounds its size."""
+    """Bounds on reading one source; `core.limits` bounds its size."""
 
     #: Nodes of annotations, classes and defaults per tool, counted at each use.
     nodes: int = 20_000
-    #: The same for all tools of a source.
+    #: Nodes of annotations, classes and defaults for all tools of a source.
     all_nodes: int = 100_000
     #: Nesting of annotations, of values and of aliases.
     depth: int = 40
-    #: Classes per source and direction.
+    #: Classes per source and mode of schemas.
     classes: int = 200
     #: Fields of a class, members of an enumeration, parameters of a function.
     fields: int = 200
@@ -53,7 +55,7 @@ class Bounds:
     tools: int = 1000
     #: Size of all definitions together, in bytes.
     definitions_bytes: int = 2 << 20
-    #: Bits of an integer. JSON has no bound, but Python prints no more digits.
+    #: Bits of an integer. JSON has no bound, but Python limits the digits that it prints.
     integer_bits: int = 1024
 
 
@@ -98,7 +100,7 @@ class Meter:
 
 
 def split_lines(source: bytes) -> list[bytes]:
-    """Return the lines of *source*, without their ends."""
+    """Return the lines of *source*, without line ends."""
     return _END_OF_LINE.split(source.removeprefix(b"\xef\xbb\xbf"))
 
 
@@ -113,12 +115,12 @@ def parse_source(source: bytes) -> ast.Module:
     try:
         decoded = source.decode().removeprefix(_BYTE_ORDER_MARK)
     except UnicodeDecodeError as error:
-        before = _END_OF_LINE.split(source[: error.start])
+        lines_before = _END_OF_LINE.split(source[: error.start])
         raise SourceError(
             DiagnosticCode.SYNTAX_ERROR,
             f"byte {error.start} is not UTF-8; the source is read as UTF-8 whatever encoding it "
             "declares",
-            _node_at(len(before), len(before[-1])),
+            _node_at(len(lines_before), len(lines_before[-1])),
         ) from None
     _check_format_strings(decoded)
     tree = _parse(decoded, "exec")
@@ -132,11 +134,11 @@ def _check_format_strings(text: str) -> None:
     Raises:
         SourceError: TOO_LARGE.
     """
-    searched = 0
+    searched_characters = 0
     for token in _STRING_OR_COMMENT.finditer(text):
         if "f" in (token["prefix"] or "").lower():
-            searched += token[0].count("{") * len(token[0])
-            if searched > _MAX_FIELD_SEARCH:
+            searched_characters += token[0].count("{") * len(token[0])
+            if searched_characters > _MAX_FIELD_SEARCH:
                 line = text.count("\n", 0, token.start()) + 1
                 raise SourceError(
                     DiagnosticCode.TOO_LARGE,
@@ -146,7 +148,7 @@ def _check_format_strings(text: str) -> None:
 
 
 def parse_expression(quoted: ast.Constant) -> ast.expr:
-    """Return the expression in a *quoted* annotation, all of it located at the quotes.
+    """Return the expression in a *quoted* annotation, located at the quotes.
 
     Raises:
         SourceError: it is not an expression, or too deeply nested for the parser.
@@ -164,29 +166,30 @@ def parse_expression(quoted: ast.Constant) -> ast.expr:
 
 def _parse(text: str, mode: str) -> ast.AST:
     if "\0" in text:
-        # Python reports these without a location.
-        before = _END_OF_LINE.split(text.partition("\0")[0].encode("utf-8", "surrogatepass"))
+        # Python reports null bytes without a location.
+        lines_before = _END_OF_LINE.split(text.partition("\0")[0].encode("utf-8", "surrogatepass"))
         raise SourceError(
             DiagnosticCode.SYNTAX_ERROR,
-            f"not valid Python: contains a null byte; {_READS}",
-            _node_at(len(before), len(before[-1])),
+            f"not valid Python: contains a null byte; {_PARSER_VERSION}",
+            _node_at(len(lines_before), len(lines_before[-1])),
         )
     try:
         with warnings.catch_warnings():
             # The parser warns of invalid escapes and of comparisons with `is`.
             warnings.simplefilter("ignore")
-            # For a syntax error, Python opens the file of that name: "" is none.
+            # For a syntax error, Python opens the named file; no file has the name "".
+            # Decision 0038: the source is parsed and never run.
             return ast.parse(text, "", mode)
     except SyntaxError as error:
         raise SourceError(
             DiagnosticCode.SYNTAX_ERROR,
-            f"not valid Python: {error.msg}; {_READS}",
+            f"not valid Python: {error.msg}; {_PARSER_VERSION}",
             _node_of_error(text, error),
         ) from None
-    except UnicodeEncodeError:  # as an escape in a quoted annotation
+    except UnicodeEncodeError:  # The text of a quoted annotation may have such an escape.
         raise SourceError(
             DiagnosticCode.SYNTAX_ERROR,
-            f"not valid Python: contains a lone surrogate; {_READS}",
+            f"not valid Python: contains a lone surrogate; {_PARSER_VERSION}",
             _node_at(1, 0),
         ) from None
     except (MemoryError, RecursionError):
@@ -196,7 +199,7 @@ def _parse(text: str, mode: str) -> ast.AST:
 
 
 def _node_of_error(text: str, error: SyntaxError) -> ast.AST:
-    """Return a node at the location of *error*, whose columns are in characters from 1."""
+    """Return a node at the location of *error*, whose columns count from 1."""
     lines = _END_OF_LINE.split(text.encode())
     line = min(max(error.lineno or 1, 1), len(lines))
     characters = lines[line - 1].decode()

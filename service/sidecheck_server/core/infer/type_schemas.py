@@ -47,8 +47,8 @@ _KEYWORDS: dict[TypeKind, dict[str, str]] = {
     TypeKind.OBJECT: {"min_length": "minProperties", "max_length": "maxProperties"},
     TypeKind.URL: {"max_length": "maxLength"},
 }
-# What pydantic writes for a constraint that the type does not have: the keywords of strings
-# for lengths, and the names of the other constraints, which validators ignore.
+# Keywords that pydantic writes for constraints that do not apply to the type: keywords of
+# strings for lengths, and the names of other constraints, which validators ignore.
 _FALLBACK_KEYWORDS = {"min_length": "minLength", "max_length": "maxLength"}
 _TYPE_NAMES = {
     str: "string", int: "integer", float: "number", bool: "boolean", list: "array",
@@ -61,7 +61,7 @@ class HoldsContent(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """Constraint of a type, by pydantic's name; the value is None if it is not a literal."""
+    """Constraint of a type, by pydantic's name; the value is None for a non-literal."""
 
     name: str
     value: Any
@@ -84,7 +84,7 @@ class TypeSchema:
         return union_schema([self.non_null.build(), dict(NULL)]) | self.schema
 
     def constrain(self, constraint: Constraint) -> None:
-        """Add *constraint* for values other than null, as pydantic writes it.
+        """Add *constraint* for values other than null, in pydantic's form.
 
         Raises:
             SourceError: its value is not a literal, or the type cannot have it.
@@ -132,7 +132,7 @@ def _check_constraint(constraint: Constraint, kind: TypeKind) -> None:
 
 
 def union_schema(schemas: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the schema that admits whatever one of *schemas* admits, without duplicates."""
+    """Return the union of *schemas*, without duplicates."""
     branches: list[dict[str, Any]] = []
     for schema in schemas:
         branches += schema["anyOf"] if list(schema) == ["anyOf"] else [schema]
@@ -141,7 +141,10 @@ def union_schema(schemas: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def enumeration_schema(values: list[Any], *, allow_const: bool) -> dict[str, Any]:
-    """Return the schema of *values*; with *allow_const*, a single value becomes ``const``."""
+    """Return the schema of the constants *values*.
+
+    With *allow_const*, a single value becomes ``const``.
+    """
     value_types = {type(value) for value in values}
     is_const = allow_const and len(values) == 1
     schema: dict[str, Any] = {"const": values[0]} if is_const else {"enum": values}
@@ -155,7 +158,10 @@ def enumeration_schema(values: list[Any], *, allow_const: bool) -> dict[str, Any
 
 
 def mapping_schema(keys: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a mapping. Property names are strings, whatever *keys* admit."""
+    """Return the schema of a mapping.
+
+    Property names are strings, whatever types *keys* admit.
+    """
     schema: dict[str, Any] = {"type": "object"}
     keys = {keyword: value for keyword, value in keys.items() if keyword != "title"}
     values = {keyword: value for keyword, value in values.items() if keyword != "title"}
@@ -173,9 +179,10 @@ def mapping_schema(keys: dict[str, Any], values: dict[str, Any]) -> dict[str, An
 def admits(
     schema: dict[str, Any], value: Any, definitions: dict[str, dict[str, Any]], meter: Meter
 ) -> bool:
-    """Whether the inferred *schema* admits *value*, by types, values, bounds and lengths.
+    """Whether the inferred *schema* admits *value*.
 
-    References are followed. Formats and patterns are ignored: no pattern runs here.
+    Types, constants, bounds and lengths count, and references are followed. Formats and
+    patterns are ignored: no pattern runs here.
 
     Raises:
         core.limits.Exhausted: the evaluation exceeds a bound of *meter*.
@@ -183,7 +190,7 @@ def admits(
     try:
         return _admits(schema, value, definitions, meter)
     except (AttributeError, LookupError, TypeError, ValueError):
-        return True  # ``json_schema_extra`` may add something that is no schema.
+        return True  # ``json_schema_extra`` may add values that are not schemas.
 
 
 def _admits(
@@ -206,7 +213,7 @@ def _admits(
 
 
 def _admits_itself(schema: dict[str, Any], value: Any) -> bool:
-    """Whether *schema* admits *value* apart from its items and properties."""
+    """Whether *schema* admits *value*, disregarding its items and properties."""
     if "const" in schema or "enum" in schema:
         constants = schema.get("enum", [schema.get("const")])
         return any(json_equal(value, constant) for constant in constants)

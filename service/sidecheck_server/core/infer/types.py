@@ -16,8 +16,7 @@ __all__ = [
     "SourceRange",
 ]
 
-#: Pydantic's modes of a JSON Schema: "validation" describes what is read, "serialization"
-#: what is written.
+#: Pydantic's modes of a JSON Schema: "validation" describes input, "serialization" output.
 SchemaMode: TypeAlias = Literal["validation", "serialization"]
 
 
@@ -38,15 +37,18 @@ class InferenceOptions:
     #: a decorator called ``tool`` or, if there is none, the public functions of the module.
     functions: tuple[str, ...] = ()
     on_unsupported: OnUnsupported = OnUnsupported.ERROR
-    #: Names of further types whose parameters the server injects.
+    #: Names of additional types whose parameters the server injects.
     injected_types: tuple[str, ...] = ()
-    #: Names of further parameters that the server injects.
+    #: Names of additional parameters that the server injects.
     injected_parameters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class SourceRange:
-    """Range of the source; lines and columns count characters from 1, 0 is the whole source."""
+    """Range of the source.
+
+    Lines, and columns in characters, count from 1; 0 stands for the whole source.
+    """
 
     line: int = 0
     column: int = 0
@@ -60,7 +62,7 @@ class Diagnostic:
 
     #: Stable code in upper snake case.
     code: str
-    #: ERROR if the tool was not inferred because of it.
+    #: ERROR if the fault prevents the inference of the tool.
     severity: Severity
     #: The fault and its remedy.
     message: str

@@ -1,4 +1,4 @@
-"""Unwrapping of annotations: quotes, aliases, `Annotated`, and the branches of unions."""
+"""Unwrapping of annotations: quotes, aliases, `Annotated`, and unions."""
 
 import ast
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ _Metadata: TypeAlias = list[tuple[ast.expr, Scope]]
 
 @dataclass(frozen=True, slots=True)
 class ReadContext:
-    """Collaborators of the readers of one source, for one mode of schemas."""
+    """Objects that the readers of one source share, for one mode of schemas."""
 
     literals: LiteralReader
     diagnostics: Diagnostics
@@ -40,7 +40,7 @@ class ReadContext:
 
     @property
     def meter(self) -> Meter:
-        """The meter that counts what is read."""
+        """Meter of the nodes that are read."""
         return self.literals.meter
 
 
@@ -79,7 +79,7 @@ def unwrap(
 def _unwrap_layer(
     node: ast.expr, scope: Scope, info: FieldInfo, metadata: _Metadata, context: ReadContext
 ) -> tuple[ast.expr, Scope] | None:
-    """Return what *node* wraps, and its scope; None if it is the type itself."""
+    """Return the expression that *node* wraps, and its scope; None for a type."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         context.meter.count_node(node.value)
         return parse_expression(node), scope

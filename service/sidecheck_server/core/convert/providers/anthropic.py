@@ -24,7 +24,7 @@ __all__ = ["MESSAGES", "PROPERTY_NAMES", "STRICT", "STRICT_LIMITS"]
 PROPERTY_NAMES = LETTERS_TO_DOT_64
 
 STRICT = Subset(
-    # allOf is accepted unless it has references; it is rare, and left out.
+    # The API accepts allOf without references; it is rare, so conversion does not use it.
     keywords=frozenset(
         {
             "additionalProperties",

@@ -49,7 +49,7 @@ def _write_result(result: ToolResult) -> dict[str, Any]:
 
 
 def _write_media(media: Media) -> dict[str, Any] | None:
-    # Documents need names that differ within a request, and only one result is known here.
+    # Names of documents must differ within a request, but this function sees one result only.
     if media.mime_type not in WEB_IMAGES:
         return None
     source = {"bytes": media.data}
@@ -62,8 +62,8 @@ CONVERSE = Provider(
     tool_names=BEDROCK.grammar,
     property_names=LETTERS_TO_DOT_64,
     compatible=Subset(
-        # Amazon's Nova accepts these three only, so there can be no definitions either;
-        # Claude rejects oneOf, anyOf and allOf only.
+        # At the root, Amazon's Nova accepts only these three keywords, hence no definitions;
+        # Claude rejects only oneOf, anyOf and allOf.
         not_at_root=ALL_KEYWORDS - {"properties", "required", "type"},
         references=References.NOWHERE,
         recursion=False,
@@ -105,13 +105,13 @@ CONVERSE = Provider(
             "2026-11-22",
         ),
         Source(
-            "strict: a subset of 2020-12 is accepted, and else the request is rejected",
+            "strict: a subset of 2020-12 is accepted; otherwise the request is rejected",
             "https://docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html",
             "2026-11-22",
         ),
         Source(
-            "strict: that the subset and the limits are Anthropic's with models of other "
-            "families; compatible: what other families than Claude and Nova accept; items",
+            "strict: the subset and the limits of models of other families (Anthropic's are "
+            "assumed); compatible: keywords at the root of models of other families; items",
             "",
             "",
         ),

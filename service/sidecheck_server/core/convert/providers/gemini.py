@@ -1,4 +1,4 @@
-"""Gemini: function declarations with ``parameters`` and with ``parametersJsonSchema``."""
+"""Gemini: functions with ``parameters`` and with ``parametersJsonSchema``."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,8 +28,8 @@ _TOOL_NAMES = replace(VERTEX.grammar, longest=GEMINI_LONGEST_EVERYWHERE)
 _PROPERTY_NAMES = NameGrammar(64, "A-Za-z0-9_", 'ASCII letters, digits and "_"', *_FIRST)
 
 _OPENAPI = Subset(
-    # title, default and additionalProperties are in the type, but versions of the API reject
-    # the first two, and the third under "Unknown name".
+    # The type has title, default and additionalProperties, but versions of the API reject them,
+    # the last as "Unknown name".
     keywords=frozenset(
         {
             "anyOf",
@@ -68,7 +68,7 @@ _OPENAPI = Subset(
 )
 
 _JSON_SCHEMA = Subset(
-    # oneOf is read as anyOf, so that is sent.
+    # The API reads oneOf as anyOf, so conversion sends anyOf.
     keywords=frozenset(
         {
             "additionalProperties",
@@ -90,7 +90,7 @@ _JSON_SCHEMA = Subset(
     ),
     not_at_root=frozenset({"anyOf", "enum"}),
     references=References.ALONE,
-    # Cycles are allowed in properties that are not required only.
+    # The API allows cycles only through properties that are not required.
     recursion=False,
     boolean_schemas=False,
     properties_at_root=True,
@@ -109,7 +109,7 @@ _MEDIA = Source(
     "2026-11-22",
 )
 _NAMES = Source(
-    "tool_names: at most 128 characters by the documents, and 64 wherever deployments lag",
+    "tool_names: at most 128 characters by the documents, and 64 in outdated deployments",
     "https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/function-calling; "
     "google-genai 3.4.0, types.py, FunctionDeclaration.name",
     "2026-11-22",
@@ -120,7 +120,7 @@ _TOOLS_PER_REQUEST = Source(
     "2026-11-22",
 )
 
-# google-genai writes a part as `function_call` unless it is asked for the names of the API.
+# google-genai writes a part as `function_call` unless its caller requests the names of the API.
 _CALL = CallShape(
     ("name",),
     ("id",),
@@ -194,7 +194,7 @@ GEMINI = Provider(
             "2026-11-22",
         ),
         Source(
-            "enum_of_strings: that none may be empty",
+            "enum_of_strings: no string may be empty",
             "https://github.com/Smana/runlore/pull/40, which quotes the error of the API",
             "2026-11-22",
         ),
@@ -236,8 +236,8 @@ GEMINI_JSON = Provider(
             "2026-11-22",
         ),
         Source(
-            "that tools accept the same as responses; property_names; anyOf and enum at the "
-            "root; values of enum that are neither strings nor numbers",
+            "whether tools accept the same keywords as responses; property_names; anyOf and enum "
+            "at the root; values of enum that are neither strings nor numbers",
             "",
             "",
         ),

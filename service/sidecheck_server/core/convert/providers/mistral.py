@@ -38,8 +38,8 @@ CHAT = Provider(
     request_limits=RequestLimits(),
     sources=(
         Source(
-            "tool_names; the id of a call; compatible: a schema of draft 7, which all of 2020-12 "
-            "is but for keywords that draft 7 does not know",
+            "tool_names; the id of a call; compatible: a schema of draft 7, which ignores the "
+            "keywords that only 2020-12 has",
             "https://github.com/mistralai/mistral-common at 039465d, "
             "src/mistral_common/protocol/instruct/validator.py",
             "2026-11-22",

@@ -18,7 +18,7 @@ from sidecheck_server.core.mcp.name_grammars import LETTERS_TO_DASH_64
 __all__ = ["CHAT"]
 
 
-# Messages have `images`, but it is not documented which models accept them with a result.
+# Messages have `images`, but no document says which models accept them with a result.
 def _write_result(result: ToolResult) -> dict[str, Any]:
     message = {"role": "tool", "tool_name": result.name, "content": result.text()}
     return {**message, "tool_call_id": result.call_id} if result.call_id else message
@@ -51,7 +51,7 @@ CHAT = Provider(
             "2026-08-21",
         ),
         Source(
-            "write_tool, call and write_result; arguments as an object. Servers since then "
+            "write_tool, call and write_result; arguments as an object. Later servers "
             "send an id with a call",
             "ollama 0.6.3, _types.py, Tool, Message and Message.ToolCall",
             "2026-11-22",

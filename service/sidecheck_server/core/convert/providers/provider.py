@@ -1,7 +1,7 @@
-"""Contract of a model provider: facts about its API, and the JSON shapes that it uses.
+"""Contract of a model provider: facts about its API, and its JSON shapes.
 
 Every fact has a source and a date. If the provider's own pages were not available, the
-source names who quotes them; what could not be verified is marked as such.
+source names a publication that quotes them. An unverified fact has neither.
 """
 
 from collections.abc import Callable
@@ -49,17 +49,17 @@ _NO_PARAMETERS = msgspec.Raw(b'{"type":"object","properties":{}}')
 class Source:
     """Source of facts."""
 
-    #: The facts, by the names of fields where there are some.
+    #: The facts, named by fields of `Provider` and `Subset` where possible.
     facts: str
-    #: A page, a file of a published package, or a report; "" if there is none.
+    #: A page, a file of a published package, or a report; "" for unverified facts.
     reference: str
-    #: When it was read, ``YYYY-MM-DD``; "" for what could not be verified.
+    #: Date of reading, ``YYYY-MM-DD``; "" for unverified facts.
     date: str
 
 
 @dataclass(frozen=True, slots=True)
 class RequestLimits:
-    """Limits of all tools of one request together; None is no limit."""
+    """Limits on all tools of one request together; None is no limit."""
 
     tools: int | None = None
     #: Strict tools.
@@ -103,7 +103,7 @@ class ToolDeclaration:
 
 
 class Arguments(Enum):
-    """Encoding of the arguments of a call; the values complete messages."""
+    """Encoding of the arguments of a call; the values are phrases for messages."""
 
     TEXT = "the JSON text of an object"
     OBJECT = "an object"
@@ -120,7 +120,7 @@ class CallShape:
     encoding: Arguments
     #: Description of the object, for messages.
     display_name: str
-    #: Properties of which one may contain the whole call.
+    #: Names of properties that may contain the whole call.
     wrappers: tuple[str, ...] = ()
     #: Whether missing arguments mean an empty object.
     arguments_optional: bool = False
@@ -134,7 +134,7 @@ class Media:
     mime_type: str
     #: In Base64.
     data: str
-    #: URI of the resource that it is the content of, or "".
+    #: URI of the resource with this content, or "".
     uri: str
 
     @property
@@ -158,7 +158,7 @@ class ToolResult:
     failed: bool
 
     def content(self, text_type: str) -> str | list[dict[str, Any]]:
-        """Return the only text, or else all items as parts, texts with the type *text_type*."""
+        """Return a single text as it is, other items as parts; texts get *text_type*."""
         first = self.items[0]
         if len(self.items) == 1 and isinstance(first, str):
             return first
@@ -188,8 +188,10 @@ def _no_media(_media: Media) -> None:
 class Provider:
     """Facts and JSON shapes of one API of a model provider."""
 
+    # Decision 0036: the rules of a provider are data, so a changed rule is a changed row.
+
     key: ModelApi
-    #: As in "OpenAI's Chat Completions".
+    #: Name in messages, such as "OpenAI's Chat Completions".
     display_name: str
     tool_names: NameGrammar
     #: Grammar of property names; None is any name.
@@ -217,7 +219,7 @@ class Provider:
     #: Whether a result requires the id of the call, and the name of the tool.
     result_requires_call_id: bool = True
     result_requires_name: bool = False
-    #: Whether a result has a field for failure; if not, its text tells it.
+    #: Whether a result has a field for failure; otherwise its text states the failure.
     result_has_error_flag: bool = False
     #: Maximum length of the id of a call, in characters; None is no limit.
     max_call_id_length: int | None = None

@@ -24,9 +24,9 @@ _ANNOTATIONS = frozenset(
 )
 """Keywords that assert nothing (2020-12 validation, sections 8 and 9)."""
 
-# `Subset.references` is about these.
+# `Subset.references` describes the support of these.
 _REFERENCES = frozenset({"$defs", "$dynamicRef", "$ref", "definitions"})
-# Accepted by 2020-12 for compatibility, but no keyword of it (2020-12 core, appendix C).
+# Accepted for compatibility, but not a keyword of 2020-12 (2020-12 core, appendix C).
 _LEGACY = frozenset({"dependencies"})
 
 ALL_KEYWORDS = (frozenset(KEYWORDS[Draft.DRAFT_2020_12]) | _ANNOTATIONS) - _REFERENCES - _LEGACY
@@ -36,7 +36,7 @@ ALL_KEYWORDS = (frozenset(KEYWORDS[Draft.DRAFT_2020_12]) | _ANNOTATIONS) - _REFE
 class References(Enum):
     """Where ``$ref`` is allowed."""
 
-    #: Nowhere; targets are written in place.
+    #: Nowhere; targets are inlined.
     NOWHERE = "nowhere"
     #: Without sibling keywords.
     ALONE = "alone"
@@ -45,17 +45,17 @@ class References(Enum):
 
 
 class Patterns(Enum):
-    """Regular expressions that ``pattern`` and ``patternProperties`` may have."""
+    """Regular expressions that ``pattern`` and ``patternProperties`` may contain."""
 
-    #: Those that Python's ``re`` compiles.
+    #: Patterns that Python's ``re`` compiles.
     PYTHON = "python"
-    #: Of those, the ones without look-around, back-references and word boundaries.
+    #: Patterns that also have no look-around, back-references or word boundaries.
     REGULAR = "regular"
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaLimits:
-    """Limits of the size of one schema; None is no limit."""
+    """Limits on the size of one schema; None is no limit."""
 
     #: Declared properties, in all objects together.
     properties: int | None = None
@@ -71,12 +71,12 @@ class SchemaLimits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subset:
-    """JSON Schema that a provider supports; nothing else is sent."""
+    """Subset of JSON Schema that a provider supports; conversion sends nothing else."""
 
-    #: Supported keywords of 2020-12, including annotations; None is `ALL_KEYWORDS`. ``$ref``
-    #: and ``$defs`` are the subject of `references`.
+    #: Supported keywords of 2020-12, including annotations; None is `ALL_KEYWORDS`.
+    #: `references` describes the support of ``$ref`` and ``$defs``.
     keywords: frozenset[str] | None = None
-    #: Keywords that are supported below the root, but not there.
+    #: Keywords that are supported below the root only.
     not_at_root: frozenset[str] = frozenset()
     references: References = References.ANYWHERE
     #: Whether a reference may lead back to a node above it.
@@ -85,7 +85,7 @@ class Subset:
     boolean_schemas: bool = True
     #: Whether ``type`` may be a list.
     type_lists: bool = True
-    #: Whether null is admitted by ``nullable: true`` (OpenAPI 3.0), and not by a type.
+    #: Whether ``nullable: true`` (OpenAPI 3.0), rather than a type, admits null.
     nullable: bool = False
     #: Whether types are in upper case.
     upper_case_types: bool = False
@@ -106,8 +106,8 @@ class Subset:
     #: Supported values of ``minItems``; None is any.
     min_items: frozenset[int] | None = None
     patterns: Patterns = Patterns.PYTHON
-    #: Whether the first properties of the objects of a union must differ in name, or in their
-    #: value if each can have only one.
+    #: Whether the first properties of the objects of a union must have different names, or
+    #: different constants.
     distinct_first_properties: bool = False
     #: Whether every object must have ``additionalProperties: false``.
     closed: bool = False
@@ -116,5 +116,5 @@ class Subset:
     limits: SchemaLimits = field(default_factory=SchemaLimits)
 
     def supports(self, keyword: str) -> bool:
-        """Return whether it has *keyword*, which is no reference."""
+        """Return whether the subset has *keyword*, which is not about references."""
         return self.keywords is None or keyword in self.keywords

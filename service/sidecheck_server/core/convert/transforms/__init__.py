@@ -1,1 +1,1 @@
-"""Transforms from any schema to the subset that a provider supports, with every loss logged."""
+"""Transforms of a schema to the subset of a provider, with every loss logged."""

@@ -1,7 +1,7 @@
 """Arrays and bounds: items, tuples, and bounds of numbers, strings and arrays.
 
-Bounds of objects are unsupported keywords: a map that is encoded as a list keeps them as
-bounds of that.
+`unsupported_keywords` handles bounds of objects, since a map that is encoded as a list keeps
+them as bounds of the list.
 """
 
 import math
@@ -40,13 +40,13 @@ _BOUNDS = (
 _NO_RESTRICTION = {"minLength": 0, "minItems": 0, "uniqueItems": False}
 
 _MAX_TUPLE = 20
-"""Items of a tuple in a description."""
+"""Maximum number of items of a tuple in a description."""
 _MAX_TITLE = 40
-"""Characters of a title or description that names an item."""
+"""Maximum characters of a title or description that labels an item."""
 
 
 def describe_bounds(node: SchemaNode, context: TransformContext) -> None:
-    """Describe the bounds that the subset does not have."""
+    """Describe the bounds that the subset lacks."""
     keywords = node.keywords
     for keyword in [name for name in _BOUNDS if name in keywords]:
         value = keywords[keyword]
@@ -64,7 +64,7 @@ def _supports_bound(keyword: str, value: Any, context: TransformContext) -> bool
     return context.supports(keyword) and not outside
 
 
-def _exclusive_bounds(node: SchemaNode, context: TransformContext) -> None:
+def _rewrite_exclusive_bounds(node: SchemaNode, context: TransformContext) -> None:
     """Rewrite exclusive bounds as inclusive ones where the subset has none."""
     _make_inclusive(node, context, "exclusiveMinimum", "minimum")
     _make_inclusive(node, context, "exclusiveMaximum", "maximum")
@@ -109,12 +109,12 @@ def _may_lack_bound(traits: Traits, subset: Subset) -> bool:
 
 
 BOUND_RULES: tuple[Rule, ...] = (
-    Rule(_exclusive_bounds, lacks_support("exclusiveMinimum", "exclusiveMaximum")),
+    Rule(_rewrite_exclusive_bounds, lacks_support("exclusiveMinimum", "exclusiveMaximum")),
     Rule(describe_bounds, _may_lack_bound),
 )
 
 
-def _tuple(node: SchemaNode, context: TransformContext) -> None:
+def _rewrite_tuple(node: SchemaNode, context: TransformContext) -> None:
     """Rewrite a tuple as an array of any of its items where the subset has no tuples."""
     keywords = node.keywords
     prefix: list[SchemaNode] = keywords["prefixItems"]
@@ -161,7 +161,7 @@ def _label(node: SchemaNode) -> str:
     return " or ".join(types_of(node)) or "any value"
 
 
-def _items(node: SchemaNode, context: TransformContext) -> None:
+def _require_items(node: SchemaNode, context: TransformContext) -> None:
     """Give every array items where the subset requires them."""
     keywords = node.keywords
     items = keywords.get("items")
@@ -185,6 +185,6 @@ def _may_need_items(traits: Traits, subset: Subset) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(_tuple, lacks_support("prefixItems")),
-    Rule(_items, _may_need_items),
+    Rule(_rewrite_tuple, lacks_support("prefixItems")),
+    Rule(_require_items, _may_need_items),
 )

@@ -1,4 +1,4 @@
-"""Combinators (allOf, anyOf, oneOf, not, if, dependencies) and discriminators of unions.
+"""Rules for combinators, conditions and dependencies, and for discriminators.
 
 A discriminator is a first property that tells the objects of a union apart.
 """
@@ -40,7 +40,7 @@ _IN_PLACE = ("allOf", "anyOf", "oneOf", "if", "dependentSchemas", "$ref", "conta
 
 
 def replace_node(node: SchemaNode, other: SchemaNode) -> None:
-    """Replace the keywords of *node* by those of *other*, in place."""
+    """Replace the keywords of *node* by the keywords of *other*, in place."""
     node.keywords = dict(other.keywords)
     node.never = other.never
     node.notes = list(dict.fromkeys([*node.notes, *other.notes]))
@@ -53,7 +53,7 @@ def _merge_all_of(node: SchemaNode, context: TransformContext) -> None:
     refers = "$ref" in keywords and bool(unsupported)
     if not refers and ("allOf" not in keywords or _keeps_all_of(node, context)):
         return
-    # `unevaluated*` applies to what all branches evaluate, merged or not.
+    # `unevaluated*` depends on what all branches evaluate, merged or not.
     unevaluated = {name: keywords[name] for name in _UNEVALUATED if name in keywords}
     merged = merge_nodes([without_keywords(node, *unevaluated)], context.log.budget)
     if merged is None:
@@ -72,7 +72,7 @@ def _keeps_all_of(node: SchemaNode, context: TransformContext) -> bool:
     )
 
 
-def _unevaluated(node: SchemaNode, context: TransformContext) -> None:
+def _rewrite_unevaluated(node: SchemaNode, context: TransformContext) -> None:
     log = context.log
     for keyword, plain in _UNEVALUATED.items():
         if keyword not in node.keywords:
@@ -92,7 +92,7 @@ def _unevaluated(node: SchemaNode, context: TransformContext) -> None:
             log.add(node, keyword, Action.REWRITTEN, Effect.EQUIVALENT, message)
 
 
-def _one_of(node: SchemaNode, context: TransformContext) -> None:
+def _rewrite_one_of(node: SchemaNode, context: TransformContext) -> None:
     branches = node.keywords.get("oneOf")
     if branches is None:
         return
@@ -115,7 +115,7 @@ def _one_of(node: SchemaNode, context: TransformContext) -> None:
         context.log.add(node, "oneOf", Action.REWRITTEN, Effect.WIDENED, message)
 
 
-def _any_of(node: SchemaNode, context: TransformContext) -> None:
+def _rewrite_any_of(node: SchemaNode, context: TransformContext) -> None:
     branches = node.keywords.get("anyOf")
     if branches is None:
         return
@@ -158,7 +158,7 @@ def _merge_siblings(
     merged = [result for result in results if result is not None]
     if not merged or len(merged) < len(branches):
         if context.subset.any_of_alone:
-            return  # The rules for sibling keywords choose which of them is kept.
+            return  # The rules for sibling keywords choose the keyword to keep.
         reason = "it cannot be combined with its sibling keywords"
         describe_keyword(node, context.log, "anyOf", reason=reason)
         return
@@ -170,30 +170,30 @@ def _merge_siblings(
     context.log.add(node, "anyOf", Action.REWRITTEN, Effect.EQUIVALENT, message)
 
 
-def _all_of(node: SchemaNode, context: TransformContext) -> None:
-    """Merge the branches of an unsupported ``allOf`` where possible; describe the others."""
+def _remove_all_of(node: SchemaNode, context: TransformContext) -> None:
+    """Merge the branches of an unsupported ``allOf``, or describe them."""
     if "allOf" not in node.keywords or _keeps_all_of(node, context):
         return
     branches = node.keywords.pop("allOf")
     drop_unevaluated(node, context.log)
-    kept = []
+    kept_branches = []
     for branch in branches:
         merged = merge_nodes([node, branch], context.log.budget)
         if merged is not None:
             replace_node(node, merged)
         elif context.supports("allOf") and is_exact(branch, context):
-            kept.append(branch)
+            kept_branches.append(branch)
         else:
             text = f"also like {outline(branch)}"
             add_note(node, text)
             message = f"cannot be merged exactly; moved to the description: {text}"
             context.log.add(branch, "allOf", Action.DESCRIBED, Effect.WIDENED, message)
-    if kept:
-        node.keywords["allOf"] = kept
+    if kept_branches:
+        node.keywords["allOf"] = kept_branches
 
 
-def _conditions(node: SchemaNode, context: TransformContext) -> None:
-    """Describe conditions whose meaning would change if a subschema is widened or encoded."""
+def _describe_conditions(node: SchemaNode, context: TransformContext) -> None:
+    """Describe conditions whose subschemas cannot be kept exactly."""
     for keyword in _CONDITIONS:
         if keyword not in node.keywords:
             continue
@@ -223,11 +223,11 @@ def _keeps_condition(node: SchemaNode, keyword: str, context: TransformContext) 
 
 
 def _keeps_names(names: dict[str, object], context: TransformContext) -> bool:
-    """Return whether properties of *names* are present exactly where they are originally."""
+    """Return whether the properties *names* keep their names and may stay absent."""
     return not context.subset.all_required and not names.keys() & context.renamed.keys()
 
 
-def _dependent_required(node: SchemaNode, context: TransformContext) -> None:
+def _describe_dependent_required(node: SchemaNode, context: TransformContext) -> None:
     needs = node.keywords.get("dependentRequired")
     if needs is None:
         return
@@ -242,17 +242,17 @@ def _dependent_required(node: SchemaNode, context: TransformContext) -> None:
 
 RULES: tuple[Rule, ...] = (
     Rule(_merge_all_of, has("allOf", *_UNEVALUATED)),
-    Rule(_unevaluated, has(*_UNEVALUATED)),
-    Rule(_all_of, has("allOf")),
-    Rule(_one_of, has("oneOf")),
+    Rule(_rewrite_unevaluated, has(*_UNEVALUATED)),
+    Rule(_remove_all_of, has("allOf")),
+    Rule(_rewrite_one_of, has("oneOf")),
     Rule(
-        _any_of,
+        _rewrite_any_of,
         lambda traits, subset: (
             "anyOf" in traits and (_restricts_siblings(subset) or not subset.supports("anyOf"))
         ),
     ),
-    Rule(_conditions, has(*_CONDITIONS)),
-    Rule(_dependent_required, has("dependentRequired")),
+    Rule(_describe_conditions, has(*_CONDITIONS)),
+    Rule(_describe_dependent_required, has("dependentRequired")),
 )
 
 
@@ -266,25 +266,27 @@ _PROPERTY = 10
 """Steps of one property."""
 
 
-def _arrange(node: SchemaNode, context: TransformContext) -> None:
-    """Move to the front of each object of a union a property that is first in no other."""
-    objects = _objects(node)
+def _arrange_first_properties(node: SchemaNode, context: TransformContext) -> None:
+    """Let each object of a union begin with a property that no other begins with."""
+    objects = _find_objects(node)
     if not _collide(objects):
         return
-    taken: set[_Discriminator] = set()
+    used_discriminators: set[_Discriminator] = set()
     for branch in objects:
         properties: dict[str, SchemaNode] = branch.keywords["properties"]
         spend(context.log.budget, _PROPERTY * len(properties))
         # A property that can have only one value discriminates best.
         candidates = sorted(
-            (_discriminator(name, schema) for name, schema in properties.items()),
+            (_find_discriminator(name, schema) for name, schema in properties.items()),
             key=_has_no_value,
         )
-        chosen = next((candidate for candidate in candidates if candidate not in taken), None)
-        if chosen is None:
+        discriminator = next(
+            (candidate for candidate in candidates if candidate not in used_discriminators), None
+        )
+        if discriminator is None:
             continue
-        taken.add(chosen)
-        name = chosen[0]
+        used_discriminators.add(discriminator)
+        name = discriminator[0]
         if next(iter(properties)) != name:
             branch.keywords["properties"] = {name: properties[name], **properties}
             message = f"the property {name!r} is moved first, to discriminate the union"
@@ -292,9 +294,9 @@ def _arrange(node: SchemaNode, context: TransformContext) -> None:
             log.add(branch, "properties", Action.REWRITTEN, Effect.EQUIVALENT, message)
 
 
-def _check(node: SchemaNode, _context: TransformContext) -> None:
-    """Reject a union whose objects begin alike; another union may have rearranged them."""
-    if _collide(_objects(node)):
+def _reject_collisions(node: SchemaNode, _context: TransformContext) -> None:
+    """Reject a union whose objects begin alike, since another union may share them."""
+    if _collide(_find_objects(node)):
         message = (
             "the provider supports no union of objects that begin with the same property, and "
             f"these have no property to tell them apart (at {node.pointer})"
@@ -302,7 +304,7 @@ def _check(node: SchemaNode, _context: TransformContext) -> None:
         raise RequestError(ErrorReason.NOT_CONVERTIBLE, message, {"pointer": node.pointer[:256]})
 
 
-def _objects(node: SchemaNode) -> list[SchemaNode]:
+def _find_objects(node: SchemaNode) -> list[SchemaNode]:
     """Return the branches of a union that declare properties."""
     targets = map(_resolve, node.keywords["anyOf"])
     return list({id(node): node for node in targets if node.keywords.get("properties")}.values())
@@ -317,11 +319,13 @@ def _resolve(node: SchemaNode) -> SchemaNode:
 
 
 def _collide(objects: list[SchemaNode]) -> bool:
-    first = [_discriminator(*next(iter(node.keywords["properties"].items()))) for node in objects]
+    first = [
+        _find_discriminator(*next(iter(node.keywords["properties"].items()))) for node in objects
+    ]
     return len(set(first)) < len(first)
 
 
-def _discriminator(name: str, schema: SchemaNode) -> _Discriminator:
+def _find_discriminator(name: str, schema: SchemaNode) -> _Discriminator:
     keywords = _resolve(schema).keywords
     values = [keywords["const"]] if "const" in keywords else keywords.get("enum", ())
     first_two = list(islice(values, 2))
@@ -336,5 +340,5 @@ def _may_discriminate(traits: Traits, subset: Subset) -> bool:
     return subset.distinct_first_properties and "anyOf" in traits
 
 
-ARRANGE_DISCRIMINATORS: tuple[Rule, ...] = (Rule(_arrange, _may_discriminate),)
-CHECK_DISCRIMINATORS: tuple[Rule, ...] = (Rule(_check, _may_discriminate),)
+ARRANGE_DISCRIMINATORS: tuple[Rule, ...] = (Rule(_arrange_first_properties, _may_discriminate),)
+CHECK_DISCRIMINATORS: tuple[Rule, ...] = (Rule(_reject_collisions, _may_discriminate),)

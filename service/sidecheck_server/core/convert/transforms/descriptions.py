@@ -1,4 +1,4 @@
-"""Descriptions of what a subset cannot express, for the model and for the log of losses."""
+"""Descriptions of unsupported keywords, for the model and the log of losses."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -82,24 +82,24 @@ def drop_keyword(
 
 
 def drop_unevaluated(node: SchemaNode, log: LossLog) -> None:
-    """Describe ``unevaluated*`` of *node*: what was removed no longer evaluates anything."""
+    """Describe ``unevaluated*`` of *node*, which depended on removed keywords."""
     for keyword in ("unevaluatedProperties", "unevaluatedItems"):
         if keyword in node.keywords:
             describe_keyword(node, log, keyword, reason="what it depends on cannot be kept")
 
 
 _MAX_PHRASE = 600
-"""Characters of a phrase."""
+"""Maximum characters of a phrase."""
 _MAX_TEXT = 200
-"""Characters of a text in a phrase."""
+"""Maximum characters of a text in a phrase."""
 _MAX_NAMES = 20
-"""Names in a phrase."""
+"""Maximum number of names in a phrase."""
 _MAX_NODES = 12
-"""Subschemas that are outlined in a phrase."""
+"""Maximum number of outlined subschemas in a phrase."""
 
 
 def phrase(keyword: str, keywords: Mapping[str, Any]) -> str:
-    """Return *keyword* of *keywords*, and its group, in words that a model reads.
+    """Return *keyword* of *keywords*, and its group, as a phrase for the model.
 
     It has at most 600 characters; subschemas are outlined.
     """
@@ -112,49 +112,49 @@ def phrase(keyword: str, keywords: Mapping[str, Any]) -> str:
     return text if len(text) <= _MAX_PHRASE else text[: _MAX_PHRASE - 1] + "…"
 
 
-def _counted(form: str, singular: str, plural: str) -> Callable[[Any], str]:
+def _format_count(form: str, singular: str, plural: str) -> Callable[[Any], str]:
     return lambda count: form.format(f"{shorten(count)} {singular if count == 1 else plural}")
 
 
-def _with(form: str) -> Callable[[Any], str]:
+def _format_value(form: str) -> Callable[[Any], str]:
     return lambda value: form.format(shorten(value))
 
 
-def _names(names: Any) -> str:
+def _format_names(names: Any) -> str:
     listed = ", ".join(shorten(name) for name in list(names)[:_MAX_NAMES])
     return listed + (", …" if len(names) > _MAX_NAMES else "")
 
 
-def _enum(values: list[Any]) -> str:
+def _format_enum(values: list[Any]) -> str:
     if len(values) == 1:
         return f"always {shorten(values[0])}"
-    return f"one of: {_names(values)}"
+    return f"one of: {_format_names(values)}"
 
 
-def _type(stated: str | list[str]) -> str:
-    return stated if isinstance(stated, str) else " or ".join(stated)
+def _format_type(type_value: str | list[str]) -> str:
+    return type_value if isinstance(type_value, str) else " or ".join(type_value)
 
 
-def _text(pattern: str) -> str:
+def _cut_text(pattern: str) -> str:
     return pattern if len(pattern) <= _MAX_TEXT else pattern[: _MAX_TEXT - 1] + "…"
 
 
-def _pattern_properties(schemas: Mapping[str, Any]) -> str:
-    patterns = [_text(pattern) for pattern in list(schemas)[:_MAX_NAMES]]
+def _format_pattern_properties(schemas: Mapping[str, Any]) -> str:
+    patterns = [_cut_text(pattern) for pattern in list(schemas)[:_MAX_NAMES]]
     return f"properties whose name matches {' or '.join(patterns)} have a form of their own"
 
 
-def _like(form: str) -> Callable[[SchemaNode], str]:
+def _format_schema(form: str) -> Callable[[SchemaNode], str]:
     return lambda node: f"{form} {_outline_or_nothing(node)}"
 
 
-def _others(noun: str) -> Callable[[SchemaNode], str]:
+def _format_others(noun: str) -> Callable[[SchemaNode], str]:
     return lambda node: (
         f"no other {noun}" if node.never else f"other {noun} are like {outline(node)}"
     )
 
 
-def _union(form: str) -> Callable[[list[SchemaNode]], str]:
+def _format_union(form: str) -> Callable[[list[SchemaNode]], str]:
     return lambda branches: f"{form} {' or '.join(map(_outline_or_nothing, branches[:_MAX_NODES]))}"
 
 
@@ -162,67 +162,67 @@ def _outline_or_nothing(node: SchemaNode) -> str:
     return "nothing" if node.never else outline(node)
 
 
-def _dependent_required(needs: Mapping[str, list[str]]) -> str:
+def _format_dependent_required(needs: Mapping[str, list[str]]) -> str:
     listed = list(needs.items())[:_MAX_NODES]
     return "; ".join(f"{name} needs {', '.join(names[:_MAX_NAMES])}" for name, names in listed)
 
 
-def _dependent_schemas(schemas: Mapping[str, SchemaNode]) -> str:
+def _format_dependent_schemas(schemas: Mapping[str, SchemaNode]) -> str:
     listed = list(schemas.items())[:_MAX_NODES]
     return "; ".join(f"with {name}: {outline(node)}" for name, node in listed)
 
 
 _PHRASES: Mapping[str, Callable[[Any], str]] = MappingProxyType(
     {
-        "additionalProperties": _others("properties"),
-        "anyOf": _union("like one of"),
-        "const": _with("always {}"),
-        "contentEncoding": _with("encoded as {}"),
-        "contentMediaType": _with("holds {}"),
-        "default": _with("default: {}"),
-        "dependentRequired": _dependent_required,
-        "dependentSchemas": _dependent_schemas,
-        "enum": _enum,
-        "examples": lambda values: f"for example {_names(values)}",
-        "exclusiveMaximum": _with("less than {}"),
-        "exclusiveMinimum": _with("greater than {}"),
+        "additionalProperties": _format_others("properties"),
+        "anyOf": _format_union("like one of"),
+        "const": _format_value("always {}"),
+        "contentEncoding": _format_value("encoded as {}"),
+        "contentMediaType": _format_value("holds {}"),
+        "default": _format_value("default: {}"),
+        "dependentRequired": _format_dependent_required,
+        "dependentSchemas": _format_dependent_schemas,
+        "enum": _format_enum,
+        "examples": lambda values: f"for example {_format_names(values)}",
+        "exclusiveMaximum": _format_value("less than {}"),
+        "exclusiveMinimum": _format_value("greater than {}"),
         "format": lambda value: f"format: {value}",
-        "maximum": _with("at most {}"),
-        "maxItems": _counted("at most {}", "item", "items"),
-        "maxLength": _counted("at most {}", "character", "characters"),
-        "maxProperties": _counted("at most {}", "property", "properties"),
-        "minimum": _with("at least {}"),
-        "minItems": _counted("at least {}", "item", "items"),
-        "minLength": _counted("at least {}", "character", "characters"),
-        "minProperties": _counted("at least {}", "property", "properties"),
-        "multipleOf": _with("a multiple of {}"),
-        "not": _like("not like"),
-        "oneOf": _union("like exactly one of"),
-        "pattern": lambda value: f"matches {_text(value)}",
-        "patternProperties": _pattern_properties,
-        "propertyNames": _like("names of properties are like"),
-        "required": lambda names: f"must have {_names(names)}",
-        "type": _type,
-        "unevaluatedItems": _others("items"),
-        "unevaluatedProperties": _others("properties"),
+        "maximum": _format_value("at most {}"),
+        "maxItems": _format_count("at most {}", "item", "items"),
+        "maxLength": _format_count("at most {}", "character", "characters"),
+        "maxProperties": _format_count("at most {}", "property", "properties"),
+        "minimum": _format_value("at least {}"),
+        "minItems": _format_count("at least {}", "item", "items"),
+        "minLength": _format_count("at least {}", "character", "characters"),
+        "minProperties": _format_count("at least {}", "property", "properties"),
+        "multipleOf": _format_value("a multiple of {}"),
+        "not": _format_schema("not like"),
+        "oneOf": _format_union("like exactly one of"),
+        "pattern": lambda value: f"matches {_cut_text(value)}",
+        "patternProperties": _format_pattern_properties,
+        "propertyNames": _format_schema("names of properties are like"),
+        "required": lambda names: f"must have {_format_names(names)}",
+        "type": _format_type,
+        "unevaluatedItems": _format_others("items"),
+        "unevaluatedProperties": _format_others("properties"),
         "uniqueItems": lambda _: "no two items are equal",
     }
 )
 
 
-def _conditional(keywords: Mapping[str, Any]) -> str:
+def _format_conditional(keywords: Mapping[str, Any]) -> str:
     cases = [f"{name} {outline(keywords[name])}" for name in ("then", "else") if name in keywords]
     return f"if {outline(keywords['if'])}, {', '.join(cases)}"
 
 
-def _contains(keywords: Mapping[str, Any]) -> str:
+def _format_contains(keywords: Mapping[str, Any]) -> str:
     least, most = keywords.get("minContains", 1), keywords.get("maxContains")
     count = f"at least {least}" if most is None else f"{least} to {most}"
     return f"{count} of the items are like {outline(keywords['contains'])}"
 
 
 _GROUP_PHRASES: Mapping[str, Callable[[Mapping[str, Any]], str]] = MappingProxyType(
-    {"if": _conditional, "contains": _contains}
+    {"if": _format_conditional, "contains": _format_contains}
 )
 """Phrases for keywords together with their group."""
 
@@ -255,11 +255,11 @@ class _Outline:
     """Outline of one node, with the targets of references in place, to a bounded size."""
 
     def __init__(self) -> None:
-        self.left = _MAX_OUTLINE_NODES
+        self.remaining_nodes = _MAX_OUTLINE_NODES
 
     def shorten(self, value: Any, depth: int) -> Any:
-        self.left -= 1
-        if depth > _MAX_OUTLINE_DEPTH or self.left < 0:
+        self.remaining_nodes -= 1
+        if depth > _MAX_OUTLINE_DEPTH or self.remaining_nodes < 0:
             return "…"
         if isinstance(value, SchemaNode):
             if value.never:

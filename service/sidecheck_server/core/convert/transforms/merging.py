@@ -1,4 +1,4 @@
-"""Merging of schemas: one node that admits exactly what several admit together."""
+"""Merging of nodes into one that admits exactly the values that all admit."""
 
 from collections.abc import Callable, Mapping, Sequence
 from math import lcm
@@ -16,6 +16,7 @@ _MAX_DEPTH = 16
 _MAX_MERGES = 500
 """Maximum number of merges of two nodes in one merge."""
 _STEPS = 50
+"""Steps per merge or visit of a node."""
 
 _UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
 _OBJECT = ("properties", "patternProperties", "additionalProperties")
@@ -39,7 +40,7 @@ def canonical_text(value: JsonValue) -> str:
 
 
 class _InexactError(Exception):
-    """No exact merge was found."""
+    """No exact merge exists, or none within the limits."""
 
 
 def without_keywords(node: SchemaNode, *keywords: str) -> SchemaNode:
@@ -49,7 +50,7 @@ def without_keywords(node: SchemaNode, *keywords: str) -> SchemaNode:
 
 
 def merge_nodes(nodes: Sequence[SchemaNode], budget: Budget) -> SchemaNode | None:
-    """Return a node that admits exactly what all *nodes* admit together, or None.
+    """Return a node that admits exactly the values that all *nodes* admit, or None.
 
     References and ``allOf`` are followed. The first of several annotations is kept. The nodes
     do not change; the nodes below them are shared.
@@ -66,7 +67,7 @@ def merge_nodes(nodes: Sequence[SchemaNode], budget: Budget) -> SchemaNode | Non
 class _Merger:
     def __init__(self, budget: Budget) -> None:
         self.budget = budget
-        self.left = _MAX_MERGES
+        self.remaining_merges = _MAX_MERGES
 
     def merge(self, nodes: Sequence[SchemaNode], depth: int) -> SchemaNode:
         if depth > _MAX_DEPTH:
@@ -88,7 +89,7 @@ class _Merger:
         return result
 
     def flatten(self, top: SchemaNode, into: dict[int, SchemaNode]) -> None:
-        """Add to *into* nodes without references and ``allOf`` that are equivalent to *top*."""
+        """Add to *into* equivalents of *top* without references and ``allOf``."""
         pending = [top]
         while pending:
             node = pending.pop()
@@ -103,106 +104,106 @@ class _Merger:
                 continue
             if any(name in node.keywords for name in _UNEVALUATED):
                 raise _InexactError
-            own = without_keywords(node, "$ref", "allOf")
-            own.notes = list(node.notes)
-            into[id(node)] = own
+            rest = without_keywords(node, "$ref", "allOf")
+            rest.notes = list(node.notes)
+            into[id(node)] = rest
             pending.extend(reversed(conjuncts))
 
     def count(self) -> None:
         spend(self.budget, _STEPS)
-        self.left -= 1
-        if self.left < 0:
+        self.remaining_merges -= 1
+        if self.remaining_merges < 0:
             raise _InexactError
 
-    def merge_children(self, mine: SchemaNode, theirs: SchemaNode, depth: int) -> SchemaNode:
-        """Return the merge of two nodes that stand below those that are merged."""
-        if mine is theirs or not (theirs.keywords or theirs.never):
-            return mine
-        if not (mine.keywords or mine.never):
-            return theirs
-        references = mine.keywords.keys() == theirs.keywords.keys() == {"$ref"}
-        if references and mine.keywords["$ref"] is theirs.keywords["$ref"]:
-            return mine
-        return self.merge((mine, theirs), depth + 1)
+    def merge_children(self, left: SchemaNode, right: SchemaNode, depth: int) -> SchemaNode:
+        """Return the merge of two nodes that are children of merged nodes."""
+        if left is right or not (right.keywords or right.never):
+            return left
+        if not (left.keywords or left.never):
+            return right
+        references = left.keywords.keys() == right.keywords.keys() == {"$ref"}
+        if references and left.keywords["$ref"] is right.keywords["$ref"]:
+            return left
+        return self.merge((left, right), depth + 1)
 
     def join(self, into: SchemaNode, other: SchemaNode, depth: int) -> None:
-        """Make *into* assert what *other* asserts too."""
+        """Add the assertions of *other* to *into*."""
         self.count()
         if into.encoding != other.encoding:
             raise _InexactError
         into.never = into.never or other.never
         into.notes += [note for note in other.notes if note not in into.notes]
-        mine, theirs = into.keywords, other.keywords
+        left, right = into.keywords, other.keywords
         for first, *rest in _GROUPS:
-            if first in mine and first in theirs:
+            if first in left and first in right:
                 raise _InexactError
             for name in rest:
-                if (name in mine and first in theirs) or (name in theirs and first in mine):
+                if (name in left and first in right) or (name in right and first in left):
                     raise _InexactError
-        self.join_objects(mine, theirs, depth)
-        self.join_arrays(mine, theirs, depth)
-        for name, value in theirs.items():
+        self.join_objects(left, right, depth)
+        self.join_arrays(left, right, depth)
+        for name, value in right.items():
             if name in _OBJECT or name in _ARRAY or name in ("enum", "const"):
                 continue
-            if name not in mine:
-                mine[name] = value
+            if name not in left:
+                left[name] = value
             elif name not in ANNOTATIONS or name == "format":
-                mine[name] = self.join_keyword(name, mine[name], value)
-        _join_values(into, theirs)
-        into.never = into.never or mine.get("type") == []
+                left[name] = self.join_keyword(name, left[name], value)
+        _join_values(into, right)
+        into.never = into.never or left.get("type") == []
 
-    def join_keyword(self, name: str, mine: Any, theirs: Any) -> Any:
+    def join_keyword(self, name: str, left: Any, right: Any) -> Any:
         join = _JOINS.get(name)
         if join is not None:
-            return join(mine, theirs)
-        if not _has_nodes(mine) and mine == theirs:
-            return mine
+            return join(left, right)
+        if not _has_nodes(left) and left == right:
+            return left
         raise _InexactError
 
-    def join_objects(self, mine: dict[str, Any], theirs: dict[str, Any], depth: int) -> None:
-        if not any(name in theirs for name in _OBJECT):
+    def join_objects(self, left: dict[str, Any], right: dict[str, Any], depth: int) -> None:
+        if not any(name in right for name in _OBJECT):
             return
-        if not any(name in mine for name in _OBJECT):
-            mine.update({name: theirs[name] for name in _OBJECT if name in theirs})
+        if not any(name in left for name in _OBJECT):
+            left.update({name: right[name] for name in _OBJECT if name in right})
             return
-        if "patternProperties" in mine or "patternProperties" in theirs:
+        if "patternProperties" in left or "patternProperties" in right:
             raise _InexactError
         unrestricted = SchemaNode(())
-        my_rest = mine.get("additionalProperties", unrestricted)
-        their_rest = theirs.get("additionalProperties", unrestricted)
-        my_properties, their_properties = mine.get("properties", {}), theirs.get("properties", {})
-        spend(self.budget, len(my_properties) + _STEPS * len(their_properties))
-        merged = dict(my_properties)
-        names = their_properties
-        if their_rest is not unrestricted:
-            names = dict.fromkeys([*my_properties, *their_properties])
+        left_rest = left.get("additionalProperties", unrestricted)
+        right_rest = right.get("additionalProperties", unrestricted)
+        left_properties, right_properties = left.get("properties", {}), right.get("properties", {})
+        spend(self.budget, len(left_properties) + _STEPS * len(right_properties))
+        merged = dict(left_properties)
+        names = right_properties
+        if right_rest is not unrestricted:
+            names = dict.fromkeys([*left_properties, *right_properties])
         for name in names:
             node = self.merge_properties(
-                my_properties.get(name, my_rest), their_properties.get(name, their_rest), depth
+                left_properties.get(name, left_rest), right_properties.get(name, right_rest), depth
             )
             merged[name] = node
-            # A closed object needs no property that admits no value.
-            if node.never and (my_rest.never or their_rest.never):
+            # A closed object need not declare a property that admits no value.
+            if node.never and (left_rest.never or right_rest.never):
                 del merged[name]
-        if merged or my_properties or their_properties:
-            mine["properties"] = merged
-        if "additionalProperties" in mine or "additionalProperties" in theirs:
-            mine["additionalProperties"] = self.merge_children(my_rest, their_rest, depth)
+        if merged or left_properties or right_properties:
+            left["properties"] = merged
+        if "additionalProperties" in left or "additionalProperties" in right:
+            left["additionalProperties"] = self.merge_children(left_rest, right_rest, depth)
 
-    def merge_properties(self, mine: SchemaNode, theirs: SchemaNode, depth: int) -> SchemaNode:
-        if mine.never or theirs.never:
-            return SchemaNode((mine if mine.never else theirs).path, never=True)
-        return self.merge_children(mine, theirs, depth)
+    def merge_properties(self, left: SchemaNode, right: SchemaNode, depth: int) -> SchemaNode:
+        if left.never or right.never:
+            return SchemaNode((left if left.never else right).path, never=True)
+        return self.merge_children(left, right, depth)
 
-    def join_arrays(self, mine: dict[str, Any], theirs: dict[str, Any], depth: int) -> None:
-        if not any(name in theirs for name in _ARRAY):
+    def join_arrays(self, left: dict[str, Any], right: dict[str, Any], depth: int) -> None:
+        if not any(name in right for name in _ARRAY):
             return
-        if not any(name in mine for name in _ARRAY):
-            mine.update({name: theirs[name] for name in _ARRAY if name in theirs})
-        elif "prefixItems" in mine or "prefixItems" in theirs:
+        if not any(name in left for name in _ARRAY):
+            left.update({name: right[name] for name in _ARRAY if name in right})
+        elif "prefixItems" in left or "prefixItems" in right:
             raise _InexactError
         else:
-            mine["items"] = self.merge_children(mine["items"], theirs["items"], depth)
+            left["items"] = self.merge_children(left["items"], right["items"], depth)
 
 
 def _has_nodes(value: Any) -> bool:
@@ -212,25 +213,25 @@ def _has_nodes(value: Any) -> bool:
     return isinstance(value, SchemaNode)
 
 
-def _join_values(into: SchemaNode, their_keywords: Mapping[str, Any]) -> None:
-    """Restrict *into* to values that ``enum`` and ``const`` of *their_keywords* admit."""
-    values = _values(their_keywords)
+def _join_values(into: SchemaNode, right_keywords: Mapping[str, Any]) -> None:
+    """Restrict *into* to values that ``enum`` and ``const`` of *right_keywords* admit."""
+    values = _values(right_keywords)
     if values is None:
         return
-    mine = into.keywords
-    own = _values(mine)
-    const = "const" in mine or "const" in their_keywords
+    left = into.keywords
+    own = _values(left)
+    const = "const" in left or "const" in right_keywords
     if own is not None:
         allowed = set(map(canonical_text, values))
         values = [value for value in own if canonical_text(value) in allowed]
-    mine.pop("enum", None)
-    mine.pop("const", None)
-    mine["const" if const and values else "enum"] = values[0] if const and values else values
+    left.pop("enum", None)
+    left.pop("const", None)
+    left["const" if const and values else "enum"] = values[0] if const and values else values
     into.never = into.never or not values
 
 
 def _values(keywords: Mapping[str, Any]) -> list[Any] | None:
-    """Return the values that ``enum`` and ``const`` admit; None if there is neither."""
+    """Return the values that ``enum`` and ``const`` admit; None without both."""
     if "const" not in keywords:
         return keywords.get("enum")
     constant = keywords["const"]
@@ -238,9 +239,9 @@ def _values(keywords: Mapping[str, Any]) -> list[Any] | None:
     return [constant] if canonical_text(constant) in allowed else []
 
 
-def _join_types(mine: Any, theirs: Any) -> Any:
-    own = [mine] if isinstance(mine, str) else mine
-    other = [theirs] if isinstance(theirs, str) else theirs
+def _join_types(left: Any, right: Any) -> Any:
+    own = [left] if isinstance(left, str) else left
+    other = [right] if isinstance(right, str) else right
     common = [name for name in own if name in other or (name == "integer" and "number" in other)]
     narrows = "number" in own and "integer" in other and "number" not in other
     if narrows and "integer" not in common:
@@ -248,34 +249,34 @@ def _join_types(mine: Any, theirs: Any) -> Any:
     return common[0] if len(common) == 1 else common
 
 
-def _join_multiples(mine: Any, theirs: Any) -> Any:
-    if mine == theirs:
-        return mine
-    integers = isinstance(mine, int) and isinstance(theirs, int)
-    if not integers or max(mine, theirs) > 2**53:
+def _join_multiples(left: Any, right: Any) -> Any:
+    if left == right:
+        return left
+    integers = isinstance(left, int) and isinstance(right, int)
+    if not integers or max(left, right) > 2**53:
         raise _InexactError
-    return lcm(mine, theirs)
+    return lcm(left, right)
 
 
-def _join_lists(mine: list[str], theirs: list[str]) -> list[str]:
-    return list(dict.fromkeys([*mine, *theirs]))
+def _join_lists(left: list[str], right: list[str]) -> list[str]:
+    return list(dict.fromkeys([*left, *right]))
 
 
-def _join_dependent_required(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:
+def _join_dependent_required(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        name: _join_lists(mine.get(name, []), theirs.get(name, []))
-        for name in dict.fromkeys([*mine, *theirs])
+        name: _join_lists(left.get(name, []), right.get(name, []))
+        for name in dict.fromkeys([*left, *right])
     }
 
 
-def _join_disjoint(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:
-    if mine.keys() & theirs.keys():
+def _join_disjoint(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
+    if left.keys() & right.keys():
         raise _InexactError
-    return {**mine, **theirs}
+    return {**left, **right}
 
 
-def _join_flags(mine: Any, theirs: Any) -> Any:
-    return mine or theirs
+def _join_flags(left: Any, right: Any) -> Any:
+    return left or right
 
 
 _JOINS: Mapping[str, Callable[[Any, Any], Any]] = MappingProxyType(

@@ -1,4 +1,4 @@
-"""Nulls: for absent properties where all are required, and as a flag in OpenAPI 3.0."""
+"""Nulls that stand for absent properties, and nullable schemas of OpenAPI 3.0."""
 
 from dataclasses import replace
 from enum import Enum
@@ -20,9 +20,9 @@ from sidecheck_server.core.limits import spend
 __all__ = ["RULES", "Answer", "admits_null", "require_all"]
 
 _VISIT = 80
-"""Steps of visiting one node."""
+"""Steps per visited node."""
 _MAX_DEPTH = 64
-"""Depth to which unions and references are followed."""
+"""Maximum depth of nested unions and references."""
 _COMBINATORS = frozenset({"$ref", "anyOf", "oneOf", "allOf"})
 _CONDITIONS = frozenset({"not", "if", "then", "else"})
 
@@ -36,7 +36,7 @@ class Answer(Enum):
 
 
 def require_all(node: SchemaNode, context: TransformContext) -> None:
-    """Require every property; null stands for an absent one where it is optional."""
+    """Require every property; null stands for an absent optional property."""
     keywords = node.keywords
     properties: dict[str, SchemaNode] = keywords["properties"]
     if not properties:
@@ -56,9 +56,10 @@ def require_all(node: SchemaNode, context: TransformContext) -> None:
 def _require_optional(
     node: SchemaNode, name: str, schema: SchemaNode, context: TransformContext
 ) -> SchemaNode:
-    """Return the *schema* of the property *name* in a form that is always given.
+    """Return the *schema* of the optional property *name* for a required property.
 
-    *name* is that at the provider. A form that null stands for the absence of is a new node.
+    *name* is the name at the provider. If null stands for an absent property, the result is a
+    new node.
     """
     original = shorten(node.encoding.renamed.get(name, name))
     answer = admits_null(schema, context)
@@ -76,7 +77,7 @@ def _require_optional(
 
 
 def _add_null(schema: SchemaNode, context: TransformContext) -> SchemaNode:
-    """Return a new node that admits null, and what *schema* admits."""
+    """Return a new node that admits null and the values of *schema*."""
     keywords, types = schema.keywords, types_of(schema) or types_of_values(schema)
     null = SchemaNode(schema.path, {"type": "null"})
     if schema.encoding is UNCHANGED:
@@ -86,7 +87,10 @@ def _add_null(schema: SchemaNode, context: TransformContext) -> SchemaNode:
             if "enum" in widened:
                 widened["enum"] = [*widened["enum"], None]
             if "const" in widened:
-                widened = {("enum" if k == "const" else k): v for k, v in widened.items()}
+                widened = {
+                    ("enum" if keyword == "const" else keyword): value
+                    for keyword, value in widened.items()
+                }
                 widened["enum"] = [keywords["const"], None]
             return SchemaNode(schema.path, widened, notes=list(schema.notes))
         if "anyOf" in keywords and keywords.keys() - ANNOTATIONS == {"anyOf"}:
@@ -111,11 +115,11 @@ def _values(node: SchemaNode) -> list[object] | None:
 
 
 def admits_null(node: SchemaNode, context: TransformContext) -> Answer:
-    """Return whether null may be given at *node* of the transformed schema.
+    """Return whether *node* of the transformed schema admits null.
 
-    The answer is NO where null, like any value, is given as JSON text.
+    The answer is NO where null, like any value, is encoded as JSON text.
     """
-    return _Nullability(context).evaluate(node, 0, alone=True)
+    return _Nullability(context).evaluate(node, 0, unrestricted=True)
 
 
 class _Nullability:
@@ -126,12 +130,12 @@ class _Nullability:
         #: Nodes on the path to the current one.
         self.path: set[int] = set()
 
-    def evaluate(self, node: SchemaNode, depth: int, *, alone: bool) -> Answer:
-        """Return the answer for *node*; *alone* means that no siblings restrict the value."""
+    def evaluate(self, node: SchemaNode, depth: int, *, unrestricted: bool) -> Answer:
+        """Return the answer for *node*, which is *unrestricted* by sibling keywords."""
         spend(self.budget, _VISIT)
         if node.never:
             return Answer.NO
-        if alone and has_any_type(node):
+        if unrestricted and has_any_type(node):
             # Values of any form are given as JSON text.
             return Answer.NO
         if id(node) in self.path or depth > _MAX_DEPTH:
@@ -151,16 +155,18 @@ class _Nullability:
             containers = any(isinstance(value, (dict, list)) for value in values)
             answers.append(_certain(None in values and not containers))
         if "$ref" in keywords:
-            alone = not types and values is None
-            answers.append(self.evaluate(keywords["$ref"], depth + 1, alone=alone))
+            unrestricted = not types and values is None
+            answers.append(self.evaluate(keywords["$ref"], depth + 1, unrestricted=unrestricted))
         answers += [
-            self.evaluate(branch, depth + 1, alone=False) for branch in keywords.get("allOf", ())
+            self.evaluate(branch, depth + 1, unrestricted=False)
+            for branch in keywords.get("allOf", ())
         ]
-        alone = not answers
+        unrestricted = not answers
         for keyword in ("anyOf", "oneOf"):
             if keyword in keywords:
                 branches = [
-                    self.evaluate(branch, depth + 1, alone=alone) for branch in keywords[keyword]
+                    self.evaluate(branch, depth + 1, unrestricted=unrestricted)
+                    for branch in keywords[keyword]
                 ]
                 answers.append(_any_of(branches, once=keyword == "oneOf"))
         if keywords.keys() & _CONDITIONS:
@@ -189,30 +195,30 @@ def _any_of(answers: list[Answer], *, once: bool) -> Answer:
 
 _TYPE_INDEPENDENT = frozenset({"title", "description", "default", "examples", "deprecated"})
 _TEXTS = ("title", "description")
-"""Keywords that both the union and its branch may have: they are joined, or not sent."""
+"""Keywords that the union and its branch may both have: they are joined, or not sent."""
 
 
 def _merge_nullable(node: SchemaNode, _context: TransformContext) -> None:
     """Rewrite a union of null and one other schema as that schema, with the type null.
 
-    Most optional properties are declared so; the model reads it without a union.
+    Most optional properties are declared as such unions. The result has no union.
     """
     branches = node.keywords.get("anyOf", [])
     others = [branch for branch in branches if branch.keywords != {"type": "null"} or branch.never]
     if len(others) != 1 or len(branches) == 1:
         return
-    only, siblings = others[0], node.keywords.keys() - {"anyOf"}
-    if not siblings <= _TYPE_INDEPENDENT or not _can_add_null(only):
+    schema_branch, siblings = others[0], node.keywords.keys() - {"anyOf"}
+    if not siblings <= _TYPE_INDEPENDENT or not _can_add_null(schema_branch):
         return
-    if siblings & only.keywords.keys() - set(_TEXTS):
+    if siblings & schema_branch.keywords.keys() - set(_TEXTS):
         return
-    texts = [source.keywords.get("description", "") for source in (node, only)]
+    texts = [source.keywords.get("description", "") for source in (node, schema_branch)]
     description = " ".join(text for text in texts if text)
     outer = {name: value for name, value in node.keywords.items() if name != "anyOf"}
-    node.keywords = {**_with_null_type(only.keywords), **outer}
+    node.keywords = {**_with_null_type(schema_branch.keywords), **outer}
     if description:
         node.keywords["description"] = description
-    node.notes = list(dict.fromkeys([*node.notes, *only.notes]))
+    node.notes = list(dict.fromkeys([*node.notes, *schema_branch.notes]))
 
 
 def _can_add_null(node: SchemaNode) -> bool:

@@ -1,10 +1,10 @@
-"""Objects: their properties, maps, values of any form, and closed objects."""
+"""Rules for objects: properties, maps, free-form values, and closed objects."""
 
 from dataclasses import replace
 from typing import Any
 
 from sidecheck_server.core.convert.providers.subset import Subset
-from sidecheck_server.core.convert.schema_graph import Entries, SchemaNode, reachable
+from sidecheck_server.core.convert.schema_graph import Entries, SchemaNode, collect_reachable
 from sidecheck_server.core.convert.transforms.arrays import describe_bounds
 from sidecheck_server.core.convert.transforms.descriptions import (
     describe_keyword,
@@ -35,7 +35,7 @@ from sidecheck_server.core.limits import spend
 __all__ = ["RULES", "encode_as_json_text", "restricts_nothing"]
 
 _VISIT = 80
-"""Steps of visiting one node."""
+"""Steps per visited node."""
 
 
 def _rename_properties(node: SchemaNode, context: TransformContext) -> None:
@@ -69,9 +69,9 @@ def _rename_properties(node: SchemaNode, context: TransformContext) -> None:
 
 
 def _declared_names(node: SchemaNode, context: TransformContext) -> dict[str, None]:
-    """Return the names that *node* declares, or schemas in place at the same object.
+    """Return the names that *node* and its in-place schemas declare for one object.
 
-    The decoder does not lead through the latter, except through unions and references.
+    Unions and references of *node* itself are left out: the decoder leads to them.
     """
     names: dict[str, None] = {}
     seen: set[int] = set()
@@ -92,7 +92,7 @@ def _declared_names(node: SchemaNode, context: TransformContext) -> dict[str, No
 
 
 def _in_place(keywords: dict[str, Any], *, own: bool) -> list[SchemaNode]:
-    """Return the schemas of the same value; with *own*, without unions and references."""
+    """Return the in-place schemas in *keywords*; with *own*, no unions and references."""
     lists = ["allOf"] if own else ["allOf", "anyOf", "oneOf"]
     singles = ["not", "if", "then", "else"] if own else ["not", "if", "then", "else", "$ref"]
     nodes = [child for keyword in lists for child in keywords.get(keyword, ())]
@@ -200,12 +200,12 @@ def _declare_required(node: SchemaNode, context: TransformContext) -> None:
 
 
 def _is_unrestricted(node: SchemaNode) -> bool:
-    """Return whether *node* admits everything."""
+    """Return whether *node* admits every value."""
     return not node.never and not node.encoding.json_text and node.keywords.keys() <= ANNOTATIONS
 
 
 def encode_as_json_text(node: SchemaNode, context: TransformContext, noun: str) -> None:
-    """Encode values of *node*, which are *noun* in words, as JSON text.
+    """Encode values of *node*, which messages call *noun*, as JSON text.
 
     Keywords other than the type are described. Null stays null if it is admitted.
     """
@@ -217,13 +217,13 @@ def encode_as_json_text(node: SchemaNode, context: TransformContext, noun: str) 
     context.log.add(node, "", Action.ENCODED, Effect.EQUIVALENT, message)
 
 
-def _describe_others(node: SchemaNode, context: TransformContext, kept: set[str]) -> None:
-    """Describe all keywords about values in their original form, except those in *kept*."""
+def _describe_others(node: SchemaNode, context: TransformContext, kept_keywords: set[str]) -> None:
+    """Describe the keywords, except *kept_keywords*, that apply to original values."""
     for keyword, value in list(node.keywords.items()):
-        if keyword in kept or (keyword in ANNOTATIONS and keyword not in _FORM_DEPENDENT):
+        if keyword in kept_keywords or (keyword in ANNOTATIONS and keyword not in _FORM_DEPENDENT):
             continue
         if keyword not in node.keywords:
-            continue  # Removed together with another one.
+            continue  # Removed together with another keyword.
         effect = Effect.EQUIVALENT if keyword in ANNOTATIONS else Effect.WIDENED
         if restricts_nothing(keyword, value):
             drop_keyword(node, context.log, keyword, "it restricts nothing")
@@ -234,17 +234,17 @@ def _describe_others(node: SchemaNode, context: TransformContext, kept: set[str]
 _FORM_DEPENDENT = {"default", "examples", *APPLIES_TO}
 
 
-_RESTRICTS_IF_UNRESTRICTED = ("not", "if", "contains")
-"""Keywords that restrict values even if their schema admits everything."""
-_UNRESTRICTED_IF_ZERO = ("uniqueItems", "minLength", "minItems", "minProperties")
-"""Keywords that restrict nothing if they are false or zero; upper bounds do."""
+_ALWAYS_RESTRICTIVE = ("not", "if", "contains")
+"""Keywords that restrict values even if their subschema admits every value."""
+_UNRESTRICTIVE_IF_ZERO = ("uniqueItems", "minLength", "minItems", "minProperties")
+"""Keywords that restrict nothing if they are false or zero, unlike upper bounds."""
 
 
 def restricts_nothing(keyword: str, value: object) -> bool:
-    """Return whether *keyword* with that *value* admits everything."""
+    """Return whether *keyword* with *value* admits every value."""
     if isinstance(value, SchemaNode):
-        return _is_unrestricted(value) and keyword not in _RESTRICTS_IF_UNRESTRICTED
-    if keyword in _UNRESTRICTED_IF_ZERO:
+        return _is_unrestricted(value) and keyword not in _ALWAYS_RESTRICTIVE
+    if keyword in _UNRESTRICTIVE_IF_ZERO:
         return not value
     return value in ({}, []) and keyword != "enum"
 
@@ -253,7 +253,7 @@ _BOUNDS_OF_ITEMS = {"minProperties": "minItems", "maxProperties": "maxItems"}
 
 
 def _encode_map(node: SchemaNode, context: TransformContext) -> None:
-    """Encode an object that declares no properties where only declared ones can be given."""
+    """Encode an object without declared properties where undeclared ones are rejected."""
     subset, keywords = context.subset, node.keywords
     if "object" not in types_of(node) or keywords.get("properties"):
         return
@@ -300,7 +300,7 @@ def _wrap_root(root: SchemaNode, context: TransformContext) -> None:
         if keyword in root.keywords
     }
     inner = SchemaNode(root.path, root.keywords, notes=root.notes)
-    for node in reachable(inner):
+    for node in collect_reachable(inner):
         if node.keywords.get("$ref") is root:
             node.keywords["$ref"] = inner
     root.keywords = {
@@ -310,7 +310,7 @@ def _wrap_root(root: SchemaNode, context: TransformContext) -> None:
         "required": [WRAPPER],
     }
     if context.supports("additionalProperties"):
-        # The author's object is inside: closing the wrapper loses nothing.
+        # The wrapper contains the author's object, so closing the wrapper loses nothing.
         root.keywords["additionalProperties"] = SchemaNode(root.path, never=True)
     root.notes = []
     root.encoding = replace(root.encoding, wrapped=WRAPPER)
@@ -369,4 +369,4 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(require_all, lambda traits, subset: subset.all_required and "properties" in traits),
 )
-"""In order: which properties there are, whether others are allowed, and which are required."""
+"""Order of the rules: declared properties, then undeclared ones, then required ones."""

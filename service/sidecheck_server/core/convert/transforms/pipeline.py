@@ -43,12 +43,13 @@ STAGES: tuple[Stage, ...] = (
     Stage(combinators.ARRANGE_DISCRIMINATORS),
     Stage(combinators.CHECK_DISCRIMINATORS),
 )
-"""Every rule, in order: the structure first, so that what remains has its final form.
+"""All rules, in order: the structure first, so that later rules see its final form.
 
-Keywords without effect go first: other rules would take them for a part of that form. Each
-stage visits all nodes before the next begins. Nodes that are merged must not be encoded
-yet, and references lead to nodes that were visited before. First properties are arranged
-last, when all are declared.
+Stray keywords are dropped before all else, since other rules would take them for a part of
+the structure. Each stage visits all nodes before the next begins. Rules that merge nodes have
+earlier stages than rules that encode: encoded nodes cannot be merged, and a reference may lead
+to a node that was visited before. First properties are arranged last, when all properties are
+declared.
 """
 
 
@@ -62,7 +63,7 @@ def transform_schema(
 ) -> SchemaNode:
     """Return *root* in the schema language of *subset*, with *renamed* properties.
 
-    With *drop_defaults* it has no ``default``, and describes none.
+    With *drop_defaults*, the result neither has nor describes a ``default``.
 
     Raises:
         RequestError: NOT_CONVERTIBLE.
@@ -79,13 +80,13 @@ def transform_schema(
         visit = None
     context = TransformContext(root, subset, renamed, log, drop_defaults)
     choice = choice_for(STAGES, subset, context.traits)
-    concerned = choice.stages(visit.kinds if visit else ())
+    affected_stages = choice.stages(visit.kinds if visit else ())
     for number, stage in enumerate(STAGES):
-        if visit is None or number in concerned:
+        if visit is None or number in affected_stages:
             visit = _visit(number, choice, context)
-            concerned = choice.stages(visit.kinds)
+            affected_stages = choice.stages(visit.kinds)
         else:
-            # A schema takes as many steps whether or not there is something to do.
+            # A skipped stage is charged as well: the steps must not depend on the choice of rules.
             spend(log.budget, stage.steps * visit.nodes)
     return root
 
@@ -103,12 +104,12 @@ def _visit(number: int, choice: Choice, context: TransformContext) -> Visit:
         spend(budget, steps)
         seen.add(node)
         kind = kind_of(node.keywords)
-        chosen = choice.rule(number, kind, 0)
-        while chosen is not None:
-            rules[chosen].apply(node, context)
-            # The node may be of another kind after it.
+        rule = choice.rule(number, kind, 0)
+        while rule is not None:
+            rules[rule].apply(node, context)
+            # The rule may have changed the kind of the node.
             kind = kind_of(node.keywords)
-            chosen = choice.rule(number, kind, chosen + 1)
+            rule = choice.rule(number, kind, rule + 1)
         kinds.add(kind)
         pending += node.children()
     return Visit(len(seen), kinds)

@@ -1,4 +1,4 @@
-"""References: inlined where a provider has none, isolated where they may have no siblings."""
+"""References: inlining, cutting of cycles, and isolation from sibling keywords."""
 
 from sidecheck_server.core.convert.providers.subset import References, Subset
 from sidecheck_server.core.convert.schema_graph import ANNOTATIONS, SchemaNode
@@ -11,14 +11,14 @@ from sidecheck_server.core.limits import limit_exceeded_error, spend
 __all__ = ["RULES", "cut_cycles", "inline_references"]
 
 _STEPS = 50
-"""Steps of copying or visiting one node."""
+"""Steps per copied or visited node."""
 _MAX_NODES = 20_000
 """Maximum number of nodes of a schema with its references inlined."""
 _MAX_DEPTH = 100
-"""Depth to which references are inlined."""
+"""Maximum depth to which references are inlined."""
 
 _MAX_LABEL = 60
-"""Characters after which a label is not made more precise."""
+"""Characters after which a label is precise enough."""
 
 _RELATIONS = {
     **dict.fromkeys(("items", "prefixItems", "contains"), "an item of "),
@@ -31,7 +31,7 @@ _TOO_DEEP = "too deep to be inlined, so that the form is left open"
 
 
 def inline_references(root: SchemaNode, log: LossLog) -> SchemaNode:
-    """Return *root* with the targets of references in place, which makes it a tree.
+    """Return *root* with the targets of references inlined, which makes it a tree.
 
     A reference that leads to a node above it is cut.
 
@@ -43,7 +43,7 @@ def inline_references(root: SchemaNode, log: LossLog) -> SchemaNode:
 
 
 class _Copy:
-    """Node that is to be copied, with those in whose copies it is."""
+    """Node to copy, and its place below the copies of other nodes."""
 
     __slots__ = ("above", "depth", "into", "keyword", "name", "originals")
 
@@ -55,7 +55,7 @@ class _Copy:
         keyword: str,
         name: str,
     ) -> None:
-        #: The node, the target of its reference, and so on.
+        #: The node, the target of its reference, the target of that one, and so on.
         self.originals = [original]
         self.into = into
         self.above = above
@@ -74,7 +74,7 @@ class _Copy:
         return None
 
     def label(self) -> str:
-        """Return a label for readers who do not know the names of definitions."""
+        """Return a label without names of definitions, which an inlined schema lacks."""
         label = ""
         copy = self
         while copy.above is not None and len(label) < _MAX_LABEL:
@@ -209,8 +209,8 @@ def _cut(node: SchemaNode, keyword: str, child: SchemaNode, log: LossLog) -> Non
         }
 
 
-def _are_isolated(subset: Subset) -> bool:
-    """Return whether *subset* restricts what may stand beside a reference."""
+def _restricts_siblings(subset: Subset) -> bool:
+    """Return whether *subset* restricts the siblings of a reference."""
     return subset.closed or subset.all_required or subset.references is References.ALONE
 
 
@@ -253,5 +253,5 @@ def _remove_assertions(node: SchemaNode, asserted: list[str], context: Transform
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(_isolate, lambda traits, subset: "$ref" in traits and _are_isolated(subset)),
+    Rule(_isolate, lambda traits, subset: "$ref" in traits and _restricts_siblings(subset)),
 )

@@ -1,7 +1,12 @@
-"""Root of a schema: unsupported keywords are merged or described, or the whole is wrapped."""
+"""Transform of the root: unsupported keywords are merged, described or wrapped."""
 
 from sidecheck_server.core.convert.providers.subset import References, Subset
-from sidecheck_server.core.convert.schema_graph import ANNOTATIONS, Encoding, SchemaNode, reachable
+from sidecheck_server.core.convert.schema_graph import (
+    ANNOTATIONS,
+    Encoding,
+    SchemaNode,
+    collect_reachable,
+)
 from sidecheck_server.core.convert.transforms.combinators import replace_node
 from sidecheck_server.core.convert.transforms.descriptions import (
     KEYWORD_GROUPS,
@@ -17,7 +22,7 @@ from sidecheck_server.core.errors import ErrorReason, RequestError
 __all__ = ["WRAPPER", "transform_root"]
 
 WRAPPER = "input"
-"""Name of the property that has the arguments if they are wrapped."""
+"""Name of the property that contains wrapped arguments."""
 
 _ROOT_NAME = "root"
 """Name of the definition of the original root, if references lead to it."""
@@ -34,10 +39,10 @@ _UNSUPPORTED = "the provider does not support it at the root"
 
 
 def transform_root(root: SchemaNode, subset: Subset, log: LossLog) -> SchemaNode:
-    """Return a root that conforms to what *subset* supports at the root.
+    """Return a root that has only keywords that *subset* supports at the root.
 
-    An unsupported keyword is merged into the root if that can be done exactly; described if it
-    only tells which properties go together; and else the arguments are wrapped in an object
+    An unsupported keyword is merged into the root if the merge is exact, or described if it
+    only relates properties to each other. Otherwise the arguments are wrapped in an object
     with one property.
 
     Raises:
@@ -61,13 +66,13 @@ def transform_root(root: SchemaNode, subset: Subset, log: LossLog) -> SchemaNode
 
 
 def _detach(root: SchemaNode, subset: Subset) -> SchemaNode:
-    """Return a root that can be changed although references may lead to *root*."""
+    """Return *root*, or a copy to change if references lead to *root*."""
     unchanged = root.keywords.get("type") == "object" and subset.not_at_root.isdisjoint(
         root.keywords
     )
     if unchanged or not any(
         keyword == "$ref" and child is root
-        for node in reachable(root)
+        for node in collect_reachable(root)
         for keyword, child in node.children_by_keyword()
     ):
         return root
@@ -76,7 +81,7 @@ def _detach(root: SchemaNode, subset: Subset) -> SchemaNode:
 
 
 def _is_unsupported(keyword: str, subset: Subset) -> bool:
-    """Return whether *keyword* is supported below the root, but not there."""
+    """Return whether *keyword* is not supported at the root."""
     if keyword in subset.not_at_root:
         return True
     # oneOf becomes anyOf where it is not supported.
@@ -85,7 +90,7 @@ def _is_unsupported(keyword: str, subset: Subset) -> bool:
 
 
 def _merge(root: SchemaNode, subset: Subset, log: LossLog) -> None:
-    """Merge the target of ``$ref``, and ``allOf``, into the root where it cannot have them."""
+    """Merge unsupported ``$ref`` and ``allOf`` into the root."""
     refers = "$ref" in root.keywords and (
         bool(subset.not_at_root)
         or subset.properties_at_root
@@ -94,7 +99,7 @@ def _merge(root: SchemaNode, subset: Subset, log: LossLog) -> None:
     combines = "allOf" in root.keywords and _is_unsupported("allOf", subset)
     if not refers and not combines:
         return
-    # `unevaluated*` applies to what all branches evaluate, merged or not.
+    # `unevaluated*` depends on what all branches evaluate, merged or not.
     unevaluated = _unevaluated(root)
     merged = merge_nodes([without_keywords(root, *unevaluated)], log.budget)
     if merged is not None:
@@ -116,7 +121,7 @@ def _unevaluated(node: SchemaNode) -> dict[str, SchemaNode]:
 
 
 def _remove_combinator(root: SchemaNode, keyword: str, subset: Subset, log: LossLog) -> bool:
-    """Remove *keyword* from the root; return False if the root must be wrapped instead."""
+    """Remove *keyword* from the root; return False if the root must be wrapped."""
     branches = root.keywords[keyword]
     if len(branches) == 1:
         merged = merge_nodes([without_keywords(root, keyword), *branches], log.budget)
@@ -168,7 +173,7 @@ def _remove_all_of(
 
 
 def _is_conditional(branch: SchemaNode) -> bool:
-    """Return whether *branch* only tells which properties go together."""
+    """Return whether *branch* only relates properties to each other."""
     asserted = branch.keywords.keys() - ANNOTATIONS.keys()
     if branch.keywords.get("type") == "object":
         asserted -= {"type"}
@@ -188,7 +193,7 @@ def _wrap(root: SchemaNode, subset: Subset, log: LossLog) -> SchemaNode:
     wrapper.keywords["properties"] = {WRAPPER: root}
     wrapper.keywords["required"] = [WRAPPER]
     if subset.closed:
-        # The author's object is inside: closing the wrapper loses nothing.
+        # The wrapper contains the author's object, so closing the wrapper loses nothing.
         wrapper.keywords["additionalProperties"] = SchemaNode(root.path, never=True)
     message = (
         f"the arguments are wrapped under the property {WRAPPER!r}: the provider supports no "
@@ -207,7 +212,7 @@ def _remove(root: SchemaNode, keyword: str, log: LossLog) -> None:
 
 
 def _require_object(root: SchemaNode, log: LossLog) -> None:
-    """State that arguments are an object, as they always are (MCP 2025-11-25, tools)."""
+    """State the type of arguments, which are always an object (MCP 2025-11-25, tools)."""
     types = root.keywords.get("type", "object")
     if root.never or "object" not in ([types] if isinstance(types, str) else types):
         message = "the input schema admits no object, so that the tool cannot be called"

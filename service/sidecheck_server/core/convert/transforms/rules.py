@@ -1,4 +1,4 @@
-"""Rules of the transforms, the context of each, and their choice by the traits of a node."""
+"""Rules of the transforms, their context, and their choice by traits of a node."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -32,9 +32,9 @@ __all__ = [
 ]
 
 Traits: TypeAlias = frozenset[str]
-"""What decides which rules concern a node.
+"""Traits of a node, which determine the rules that apply to it.
 
-That is its keywords, the trait of its ``type``, and those of the whole transformation.
+They are its keywords, the trait of its ``type``, and the traits of the whole transformation.
 """
 
 TYPE_TRAITS: Mapping[str, str] = MappingProxyType(
@@ -48,26 +48,26 @@ ARRAY, OBJECT = TYPE_TRAITS["array"], TYPE_TRAITS["object"]
 SEVERAL_TYPES = "type: several"
 """The trait of a node whose ``type`` is a list."""
 RENAMING, DROPPING_DEFAULTS = "renaming", "dropping defaults"
-"""The traits of all nodes of a transformation with new names, or without defaults."""
+"""Traits of all nodes in a transformation that renames properties or drops defaults."""
 NO_KEYWORDS = frozenset({*TYPE_TRAITS.values(), SEVERAL_TYPES, RENAMING, DROPPING_DEFAULTS})
-"""The traits that are no keywords."""
+"""Traits that are not keywords."""
 
 
 Kind: TypeAlias = tuple[str, ...]
-"""The traits of a node in the order of its keywords, without those of the transformation."""
+"""Traits of a node in the order of its keywords, without traits of the transformation."""
 
 
 def kind_of(keywords: Mapping[str, Any]) -> Kind:
     """Return the kind of a node that has these *keywords*."""
     if "type" not in keywords:
         return tuple(keywords)
-    stated = keywords["type"]
-    trait = SEVERAL_TYPES if isinstance(stated, list) else TYPE_TRAITS[stated]
+    type_value = keywords["type"]
+    trait = SEVERAL_TYPES if isinstance(type_value, list) else TYPE_TRAITS[type_value]
     return (*keywords, trait)
 
 
 class Visit(NamedTuple):
-    """Visit of all nodes: how many there are, and of which kinds they are after it."""
+    """Result of a visit of all nodes: their number, and their kinds afterwards."""
 
     nodes: int
     kinds: set[Kind]
@@ -88,8 +88,8 @@ class TransformContext:
     @property
     def traits(self) -> Traits:
         """The traits that all nodes have in this transformation."""
-        given = ((RENAMING, self.renamed), (DROPPING_DEFAULTS, self.drop_defaults))
-        return frozenset(trait for trait, holds in given if holds)
+        flags = ((RENAMING, self.renamed), (DROPPING_DEFAULTS, self.drop_defaults))
+        return frozenset(trait for trait, is_set in flags if is_set)
 
     def supports(self, keyword: str) -> bool:
         """Return whether the subset has *keyword*."""
@@ -97,7 +97,7 @@ class TransformContext:
 
 
 _Concern: TypeAlias = Callable[[Traits, Subset], bool]
-"""Tells whether a rule may change a node of these traits, for a subset."""
+"""Predicate: whether a rule may change a node with these traits, for a subset."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,23 +105,25 @@ class Rule:
     """Change of one node in place, so that it conforms to the subset in one respect.
 
     Rules run in the order of `pipeline.STAGES`, each at most once on every node, parents
-    first; nodes that a rule adds below a node are visited afterwards. A rule may widen only,
-    except where `Subset.closed` or `Subset.all_required` demand otherwise, and logs what it did.
+    first; nodes that a rule adds below a node are visited afterwards. A rule logs its changes. It
+    may widen a schema, and narrows it only for `Subset.closed` or `Subset.all_required`.
     """
 
+    # Decision 0032: a widened schema only lets a call through to the original schema.
+
     apply: Callable[[SchemaNode, TransformContext], None]
-    #: Nodes that it does not concern, when its turn comes, are left out.
+    #: Predicate that selects the nodes to which the rule applies.
     concerns: _Concern
 
 
 def has(*traits: str) -> _Concern:
-    """Return the concern with nodes that have one of *traits*."""
+    """Return the predicate for nodes that have one of *traits*."""
     names = frozenset(traits)
     return lambda present, _subset: not names.isdisjoint(present)
 
 
 def lacks_support(*keywords: str) -> _Concern:
-    """Return the concern with nodes that have one of *keywords* that the subset lacks."""
+    """Return the predicate for nodes with one of *keywords* that the subset lacks."""
     return lambda traits, subset: any(
         keyword in traits and not subset.supports(keyword) for keyword in keywords
     )
@@ -129,13 +131,14 @@ def lacks_support(*keywords: str) -> _Concern:
 
 _NODE = 30
 _RULE = 10
-"""Steps of one node in one stage, and of each rule of that stage."""
+"""Steps per node in a stage, and per node and rule of the stage."""
 
-_MOST_TRAITS = 16
-"""Kinds of more traits are rare, and nothing is kept for them: anybody may send many such."""
+_MAX_TRAITS = 16
+"""Maximum traits of a cached kind: larger kinds are rare, and would let clients fill memory."""
 _KINDS = 256
-"""Kinds that are kept with what concerns them; schemas have few."""
+"""Maximum number of kinds in a cache; schemas have few kinds."""
 _CHOICES = 32
+"""Maximum number of cached choices."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,7 +154,7 @@ class Stage:
 
 
 class Choice:
-    """Choice among the rules of some stages, for one subset.
+    """Choice of the rules of stages that apply to a node, for one subset.
 
     *common* are the traits of all nodes.
     """
@@ -160,28 +163,30 @@ class Choice:
         self._stages = stages
         self._subset = subset
         self._common = common
-        self._kept_rule = lru_cache(maxsize=_KINDS * len(stages))(self._rule)
-        self._kept_stages = lru_cache(maxsize=_KINDS)(self._concerned)
+        self._cached_rule = lru_cache(maxsize=_KINDS * len(stages))(self._find_rule)
+        self._cached_stages = lru_cache(maxsize=_KINDS)(self._find_stages)
 
     def stages(self, kinds: Iterable[Kind]) -> set[int]:
         """Return the numbers of the stages that have a rule for nodes of any of *kinds*."""
         concerned: set[int] = set()
         for kind in kinds:
-            few = len(kind) <= _MOST_TRAITS
-            concerned |= self._kept_stages(kind) if few else self._concerned(kind)
+            is_cacheable = len(kind) <= _MAX_TRAITS
+            concerned |= self._cached_stages(kind) if is_cacheable else self._find_stages(kind)
         return concerned
 
     def rule(self, stage: int, kind: Kind, start: int) -> int | None:
-        """Return the index of the first rule, from *start* on, that concerns nodes of *kind*."""
-        if len(kind) <= _MOST_TRAITS:
-            return self._kept_rule(stage, kind, start)
-        return self._rule(stage, kind, start)
+        """Return the index of the first rule from *start* on for nodes of *kind*."""
+        if len(kind) <= _MAX_TRAITS:
+            return self._cached_rule(stage, kind, start)
+        return self._find_rule(stage, kind, start)
 
-    def _concerned(self, kind: Kind) -> frozenset[int]:
+    def _find_stages(self, kind: Kind) -> frozenset[int]:
         numbers = range(len(self._stages))
-        return frozenset(number for number in numbers if self._rule(number, kind, 0) is not None)
+        return frozenset(
+            number for number in numbers if self._find_rule(number, kind, 0) is not None
+        )
 
-    def _rule(self, stage: int, kind: Kind, start: int) -> int | None:
+    def _find_rule(self, stage: int, kind: Kind, start: int) -> int | None:
         traits = self._common.union(kind)
         rules = self._stages[stage].rules
         for index in range(start, len(rules)):

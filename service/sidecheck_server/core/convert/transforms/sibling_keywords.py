@@ -1,7 +1,7 @@
-"""Sibling keywords: where payloads may be encoded, one schema determines the form of a value.
+"""Sibling keywords: removal of competing schemas for the form of one value.
 
-A value has one form. If a union and the schema around it each encoded or closed it in its own
-way, no value would be valid against both.
+A value has one form. If a union and the schema around it encoded or closed the value
+differently, no value would be valid against both.
 """
 
 from collections.abc import Iterator
@@ -24,12 +24,12 @@ from sidecheck_server.core.limits import spend
 __all__ = ["RULES"]
 
 _COMBINATORS = ("$ref", "anyOf", "oneOf", "allOf")
-"""Keywords whose schemas can determine the form of the value, in order of preference."""
+"""Keywords whose subschemas can determine the form of the value, the preferred first."""
 _IN_PLACE = (*_COMBINATORS, "then", "else", "if", "dependentSchemas")
 
 
 def _resolve_siblings(node: SchemaNode, context: TransformContext) -> None:
-    """Keep one schema that determines the form of the value."""
+    """Keep a single schema that determines the form of the value."""
     keywords = node.keywords
     combinators = [keyword for keyword in _COMBINATORS if keyword in keywords]
     conditional = "then" in keywords or "else" in keywords
@@ -60,7 +60,7 @@ def _is_assertion(keyword: str) -> bool:
 
 
 def _has_several_objects(node: SchemaNode, own: dict[str, Any]) -> bool:
-    """Return whether several schemas that must all be valid describe one object."""
+    """Return whether several schemas, all of them required, describe one object."""
     required = list(node.keywords.get("allOf", ()))
     required += [node.keywords["$ref"]] if "$ref" in node.keywords else []
     has_object = any(
@@ -70,7 +70,7 @@ def _has_several_objects(node: SchemaNode, own: dict[str, Any]) -> bool:
 
 
 def _remove(node: SchemaNode, context: TransformContext, keywords: list[str]) -> None:
-    """Remove *keywords* of *node*, whose schemas are of the same value, and log them."""
+    """Remove the in-place *keywords* of *node*, and log the losses."""
     for keyword in keywords:
         value = node.keywords[keyword]
         if isinstance(value, SchemaNode) or keyword in ("allOf", "dependentSchemas"):
@@ -122,21 +122,24 @@ def _push_assertions(
 
 
 def _distribute(node: SchemaNode, combinator: str, own: dict[str, Any]) -> Effect:
-    """Add *own* keywords to each branch, whose own keywords have precedence."""
+    """Add the keywords *own* to each branch; keywords of the branch have precedence."""
     effect = Effect.EQUIVALENT
     branches: list[SchemaNode] = []
     for branch in node.keywords[combinator]:
-        stated = branch.keywords
+        branch_keywords = branch.keywords
         if branch.never:
             continue
-        if any(keyword in stated for keyword in _COMBINATORS):
+        if any(keyword in branch_keywords for keyword in _COMBINATORS):
             effect = Effect.WIDENED
             branches.append(branch)
             continue
-        if any(keyword in stated and stated[keyword] != own[keyword] for keyword in own):
+        if any(
+            keyword in branch_keywords and branch_keywords[keyword] != own[keyword]
+            for keyword in own
+        ):
             effect = Effect.WIDENED
-        added = {keyword: own[keyword] for keyword in own if keyword not in stated}
-        keywords = {**added, **stated}
+        added = {keyword: own[keyword] for keyword in own if keyword not in branch_keywords}
+        keywords = {**added, **branch_keywords}
         common = common_types(types_of(node), types_of(branch))
         if common:
             keywords["type"] = common[0] if len(common) == 1 else common
@@ -161,16 +164,16 @@ RULES: tuple[Rule, ...] = (
 )
 
 _VISIT = 80
-"""Steps of visiting one node."""
+"""Steps per visited node."""
 _MAX_DEPTH = 64
-"""Depth to which schemas in place are followed."""
+"""Maximum depth of in-place schemas."""
 
 
 def _gather(node: SchemaNode, context: TransformContext) -> None:
-    """Declare in *node* the properties that schemas in place declare for the same object.
+    """Declare in *node* the properties that in-place schemas declare for the object.
 
-    Properties that only some of them declare are included where the subset closes objects:
-    otherwise they could not be given at all.
+    Where the subset closes objects, properties that only some of them declare are included:
+    otherwise the model could not send them.
     """
     declarations = _Declarations(context)
     declarations.collect(node, 0, required=True)
@@ -198,7 +201,7 @@ class _Declarations:
     def __init__(self, context: TransformContext) -> None:
         self.context = context
         self.seen: set[int] = set()
-        #: Properties by name, as schemas that must or may be valid declare them.
+        #: Declarations of properties by name: by required schemas, and by other schemas.
         self.certain: dict[str, SchemaNode] = {}
         self.possible: dict[str, list[SchemaNode]] = {}
         self.required_names: dict[str, None] = {}
@@ -206,7 +209,7 @@ class _Declarations:
         self.others: SchemaNode | None = None
 
     def collect(self, node: SchemaNode, depth: int, *, required: bool) -> None:
-        """Add what *node*, and schemas in place below it, declare."""
+        """Add the declarations of *node* and of its in-place schemas."""
         properties = node.keywords.get("properties", {})
         spend(self.context.log.budget, _VISIT + len(properties))
         if id(node) in self.seen or depth > _MAX_DEPTH:
@@ -228,7 +231,7 @@ class _Declarations:
 
 
 def _other_properties(keywords: dict[str, Any], *, own: bool) -> SchemaNode | None:
-    """Return the schema of undeclared properties, unless it rejects all."""
+    """Return the schema of undeclared properties, unless it admits no value."""
     others: SchemaNode | None = keywords.get("additionalProperties")
     if own or (others is not None and not others.never):
         return others
@@ -237,7 +240,7 @@ def _other_properties(keywords: dict[str, Any], *, own: bool) -> SchemaNode | No
 
 
 def _in_place(node: SchemaNode) -> Iterator[tuple[SchemaNode, bool]]:
-    """Yield the schemas of the same value as *node*, and whether they must be valid."""
+    """Yield the in-place schemas of *node*, and whether each must be valid."""
     keywords = node.keywords
     if "$ref" in keywords:
         yield keywords["$ref"], True

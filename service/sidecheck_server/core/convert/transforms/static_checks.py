@@ -1,4 +1,4 @@
-"""Conservative static checks: whether a node is kept exactly, and branches exclude each other.
+"""Conservative static checks of exact conversion and of exclusive branches.
 
 A check may return False although the property holds, and never True where it does not.
 """
@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import Any
 
 from sidecheck_server.core.convert.providers.subset import References
-from sidecheck_server.core.convert.schema_graph import ANNOTATIONS, SchemaNode, reachable
+from sidecheck_server.core.convert.schema_graph import ANNOTATIONS, SchemaNode, collect_reachable
 from sidecheck_server.core.convert.transforms.merging import canonical_text
 from sidecheck_server.core.convert.transforms.rules import TransformContext
 from sidecheck_server.core.limits import spend
@@ -19,7 +19,7 @@ from sidecheck_server.core.types import JsonValue
 __all__ = ["OBJECT_KEYWORDS", "is_exact", "is_exclusive", "may_encode"]
 
 _STEPS = 100
-"""Steps of checking one node."""
+"""Steps per checked node."""
 
 OBJECT_KEYWORDS = frozenset(
     {
@@ -42,14 +42,15 @@ _UNPORTABLE = re.compile(r"\(\?|\\[^dswDSWbntr.\\/^$|()\[\]{}*+?-]")
 
 
 def is_exact(node: SchemaNode, context: TransformContext) -> bool:
-    """Return whether the subset certainly keeps *node*, and all below it, as they are.
+    """Return whether the subset certainly keeps *node* and its descendants unchanged.
 
     A node with notes counts as widened.
 
     Raises:
         Exhausted: the budget is spent.
     """
-    nodes = reachable(node)
+    # Decision 0032: below `not`, `if` and `oneOf`, widening a part would narrow the whole.
+    nodes = collect_reachable(node)
     spend(context.log.budget, _STEPS * len(nodes))
     return all(_is_kept(child, context) for child in nodes)
 
@@ -65,7 +66,7 @@ def may_encode(node: SchemaNode, context: TransformContext) -> bool:
         return True
     if not context.renamed:
         return False
-    nodes = reachable(node)
+    nodes = collect_reachable(node)
     spend(context.log.budget, _STEPS * len(nodes))
     return any(_is_renamed(child, context) for child in nodes)
 
@@ -122,21 +123,21 @@ def _keeps_value(keyword: str, value: Any, context: TransformContext) -> bool:
 
 _SIBLINGS = ("type", "required")
 _MAX_NODES = 30
-"""Nodes that are examined for one branch."""
+"""Maximum number of nodes that are examined for one branch."""
 
 
 @dataclass(slots=True)
 class _Bounds:
     """Superset of the values that a node admits."""
 
-    #: With one name for all numbers; None if any type is possible.
+    #: Possible types, with integers as numbers; None if any type is possible.
     types: set[str] | None = None
     #: Canonical texts of the values; None if any value is possible.
     values: set[str] | None = None
     required: set[str] = field(default_factory=set)
-    #: Canonical texts of the values that a property has if it is present.
+    #: Canonical texts of the possible values of a property.
     constants: dict[str, set[str]] = field(default_factory=dict)
-    #: All properties that an object may have; None if it may have others.
+    #: All properties that an object may have; None for an open object.
     declared: set[str] | None = None
 
     def restrict_types(self, types: Iterable[str]) -> None:
@@ -228,7 +229,7 @@ def _bounds(branch: SchemaNode) -> _Bounds:
 
 
 def _conjuncts(branch: SchemaNode) -> Iterable[SchemaNode]:
-    """Yield *branch* and what it requires through ``$ref`` and ``allOf``, up to a limit."""
+    """Yield *branch* and the nodes that ``$ref`` and ``allOf`` require, up to a limit."""
     pending = [branch]
     for _ in range(_MAX_NODES):
         if not pending:

@@ -1,10 +1,10 @@
-"""Keywords to leave out: those that a provider lacks, and those that apply to no value.
+"""Removal of keywords that a provider lacks, and of stray keywords.
 
-A stray keyword is one for other types than those that the schema admits, for example
-``required`` beside ``"type": "array"``: values of other types than a keyword's own are valid
+A stray keyword applies only to types that the schema does not admit, for example ``required``
+beside ``"type": "array"``. It has no effect: values of other types than its own are valid
 against it (2020-12 validation, sections 6.2 to 6.5; core, section 10.3), and ``type``,
-``enum`` or ``const`` rejects the others. The other transforms would take such a keyword for
-the description of an object or an array, and Gemini rejects it
+``enum`` or ``const`` rejects values of its own types. The other transforms would take such a
+keyword for the description of an object or an array, and Gemini rejects it
 (https://github.com/goruck/home-generative-agent/pull/525 quotes the error).
 """
 
@@ -42,7 +42,7 @@ from sidecheck_server.core.limits import Budget, spend
 __all__ = ["RULES", "STRAY_RULES", "drop_stray_keywords"]
 
 
-def _never_schemas(node: SchemaNode, context: TransformContext) -> None:
+def _remove_never_schemas(node: SchemaNode, context: TransformContext) -> None:
     """Remove never schemas below *node* where the subset cannot express them."""
     _remove_never_properties(node, context)
     _remove_never_branches(node, context)
@@ -53,7 +53,7 @@ def _never_schemas(node: SchemaNode, context: TransformContext) -> None:
 
 
 def _remove_never_properties(node: SchemaNode, context: TransformContext) -> None:
-    """Remove declarations of properties that must not be given from a closed object."""
+    """Remove the declarations of never-valid properties from a closed object."""
     others = node.keywords.get("additionalProperties")
     if others is None or not others.never or "patternProperties" in node.keywords:
         return
@@ -103,19 +103,19 @@ _ASSERTIONS = frozenset(
     }
 )
 _DESCRIBED_ANNOTATIONS = ("contentEncoding", "contentMediaType")
-"""Annotations that a model needs to know what a string must contain."""
+"""Annotations that tell a model the required content of a string."""
 _DECLARING = ("properties", "patternProperties")
 _REFERENCE = "$ref"
 _DEPENDS_ON = {"then": "if", "else": "if", "minContains": "contains", "maxContains": "contains"}
 """Keywords that have no effect without another one."""
 
 
-def _unsupported_keywords(node: SchemaNode, context: TransformContext) -> None:
-    """Remove unsupported keywords; those that assert something are described."""
+def _remove_unsupported_keywords(node: SchemaNode, context: TransformContext) -> None:
+    """Remove unsupported keywords; describe assertions."""
     subset = context.subset
     for keyword in [name for name in node.keywords if not _is_supported(name, subset)]:
         if keyword not in node.keywords:
-            continue  # Removed together with another one.
+            continue  # Removed together with another keyword.
         value = node.keywords[keyword]
         if keyword in _DESCRIBED_ANNOTATIONS:
             describe_keyword(node, context.log, keyword, effect=Effect.EQUIVALENT)
@@ -144,16 +144,16 @@ def _has_no_effect(node: SchemaNode, keyword: str, value: Any) -> bool:
     return restricts_nothing(keyword, value) or needed not in node.keywords
 
 
-def _untyped(node: SchemaNode, context: TransformContext) -> None:
+def _encode_untyped(node: SchemaNode, context: TransformContext) -> None:
     """Encode a value of any type as JSON text where every schema must have a type."""
     if not node.never and node is not context.root:
         encode_as_json_text(node, context, "any JSON value")
 
 
 def _isolate_union(node: SchemaNode, context: TransformContext) -> None:
-    """Move the description of a union to its first branch where it may have no siblings.
+    """Move the description of a union that may have no siblings to its first branch.
 
-    The first branch is one other than null, which is no branch where it is a flag only.
+    A null branch is skipped, since ``nullable`` replaces it.
     """
     keywords = node.keywords
     branches: list[SchemaNode] = keywords["anyOf"]
@@ -177,44 +177,44 @@ def _isolate_union(node: SchemaNode, context: TransformContext) -> None:
 
 RULES: tuple[Rule, ...] = (
     Rule(
-        _never_schemas,
+        _remove_never_schemas,
         lambda traits, subset: (
             not (subset.boolean_schemas or subset.supports("not"))
             and not traits.isdisjoint(NODE_KEYWORDS)
         ),
     ),
     Rule(
-        _unsupported_keywords,
+        _remove_unsupported_keywords,
         lambda traits, subset: any(
             not _is_supported(keyword, subset) for keyword in traits - NO_KEYWORDS
         ),
     ),
-    Rule(_untyped, is_untyped),
+    Rule(_encode_untyped, is_untyped),
     Rule(_isolate_union, lambda traits, subset: subset.any_of_alone and "anyOf" in traits),
 )
 
 
-# In steps: visiting one node.
+# Steps per visited node.
 _NODE = 30
 
-_STATING = frozenset({"type", "enum", "const"})
+_TYPE_STATING = frozenset({"type", "enum", "const"})
 """Keywords that state types, or values."""
 
-_OF_ANY_TYPE = frozenset({"format"})
-"""Keywords that may say something of other types too, such as the format ``int32``.
+_TYPE_INDEPENDENT = frozenset({"format"})
+"""Keywords that may also describe other types, such as the format ``int32``.
 
 2020-12 validation, section 7.1; OpenAPI 3.0.3, "Data Types".
 """
 
 
-_OF_ONE_TYPE = frozenset(APPLIES_TO) - _OF_ANY_TYPE
+_TYPE_SPECIFIC = frozenset(APPLIES_TO) - _TYPE_INDEPENDENT
 """Keywords that apply to the values of one type only."""
 
 
 def drop_stray_keywords(root: SchemaNode, budget: Budget) -> Visit | None:
-    """Drop the stray keywords of *root* and of every node below it; that loses nothing.
+    """Drop the stray keywords of *root* and of every node below it, without loss.
 
-    Returns None if there are any: nodes may only have been below these.
+    Returns None if a keyword was dropped, since nodes below it may have become unreachable.
 
     Raises:
         Exhausted: *budget* is spent.
@@ -230,20 +230,20 @@ def drop_stray_keywords(root: SchemaNode, budget: Budget) -> Visit | None:
             seen.add(node)
             pending += node.children()
             kinds.add(kind_of(node.keywords))
-            dropped = _drop(node) or dropped
+            dropped = _drop_stray(node) or dropped
     return None if dropped else Visit(len(seen), kinds)
 
 
-def _drop(node: SchemaNode) -> bool:
+def _drop_stray(node: SchemaNode) -> bool:
     """Drop the stray keywords of *node*; return whether there are any."""
-    if _OF_ONE_TYPE.isdisjoint(node.keywords):
+    if _TYPE_SPECIFIC.isdisjoint(node.keywords):
         return False
     types = types_of(node) or types_of_values(node)
     if not types:
         return False
     allowed = {"number" if type_ == "integer" else type_ for type_ in types}
     stray = [
-        name for name in _OF_ONE_TYPE & node.keywords.keys() if APPLIES_TO[name] not in allowed
+        name for name in _TYPE_SPECIFIC & node.keywords.keys() if APPLIES_TO[name] not in allowed
     ]
     for keyword in stray:
         del node.keywords[keyword]
@@ -251,19 +251,19 @@ def _drop(node: SchemaNode) -> bool:
 
 
 def _drop_where_types_changed(node: SchemaNode, _context: TransformContext) -> None:
-    """Drop stray keywords of a node that was merged, or that was given a type."""
-    _drop(node)
+    """Drop the stray keywords of a node whose types have changed since reading."""
+    _drop_stray(node)
 
 
-def _have_stray(traits: Traits) -> bool:
+def _may_have_stray(traits: Traits) -> bool:
     """Return whether a node of *traits* may have stray keywords."""
-    return not traits.isdisjoint(_STATING) and any(
+    return not traits.isdisjoint(_TYPE_STATING) and any(
         TYPE_TRAITS[APPLIES_TO[keyword]] not in traits
         and not (APPLIES_TO[keyword] == "number" and TYPE_TRAITS["integer"] in traits)
-        for keyword in traits & _OF_ONE_TYPE
+        for keyword in traits & _TYPE_SPECIFIC
     )
 
 
 STRAY_RULES: tuple[Rule, ...] = (
-    Rule(_drop_where_types_changed, lambda traits, _subset: _have_stray(traits)),
+    Rule(_drop_where_types_changed, lambda traits, _subset: _may_have_stray(traits)),
 )

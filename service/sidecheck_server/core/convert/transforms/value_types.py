@@ -1,4 +1,4 @@
-"""Types of a node, and their distribution to branches where a subset takes one at a time."""
+"""Types of a node, and their distribution to the branches of a union."""
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
@@ -54,7 +54,7 @@ ANNOTATIONS = frozenset(
 """Keywords that assert nothing (2020-12 Validation, sections 7.2.1, 8 and 9)."""
 
 _TYPING = frozenset({"type", "anyOf", "oneOf", "allOf", "enum", "const", "$ref"})
-_REST = "any other JSON value, as JSON text"
+_OTHER_VALUES = "any other JSON value, as JSON text"
 
 
 def encodes(subset: Subset) -> bool:
@@ -74,8 +74,8 @@ def is_untyped(traits: Traits, subset: Subset) -> bool:
 
 def types_of(node: SchemaNode) -> list[str]:
     """Return the types in ``type`` of *node* itself, or none."""
-    stated = node.keywords.get("type", [])
-    return [stated] if isinstance(stated, str) else list(stated)
+    type_value = node.keywords.get("type", [])
+    return [type_value] if isinstance(type_value, str) else list(type_value)
 
 
 def has_type(value: Any, type_: str) -> bool:
@@ -117,21 +117,21 @@ def _infer_type(node: SchemaNode, _context: TransformContext) -> None:
 
 
 def _split_types(node: SchemaNode, context: TransformContext) -> None:
-    """Give each type of a list its own branch, where that is necessary."""
+    """Give each type of a list its own branch where the subset requires it."""
     types, subset = node.keywords["type"], context.subset
     if len(types) == 1:
         node.keywords["type"] = types[0]
     elif _must_split(node, types, subset):
         effect, message = push_types(node, types), "moved to the branches of the union"
         if effect is None:
-            branches = [_branch(node, group) for group in _groups(types, subset)]
+            branches = [_build_branch(node, group) for group in _group_types(types, subset)]
             _distribute(node, _satisfiable(branches))
             effect, message = Effect.EQUIVALENT, "each type has a branch of a union"
         context.log.add(node, "type", Action.REWRITTEN, effect, message)
 
 
 def _satisfiable(branches: list[SchemaNode]) -> list[SchemaNode]:
-    """Return those of *branches* whose enum is not empty; all if there are none."""
+    """Return the *branches* whose enum is not empty, or all if every enum is empty."""
     return [branch for branch in branches if branch.keywords.get("enum") != []] or branches
 
 
@@ -144,16 +144,16 @@ def _must_split(node: SchemaNode, types: list[str], subset: Subset) -> bool:
     return not subset.type_lists or listed or (encodes(subset) and structured)
 
 
-def _groups(types: list[str], subset: Subset) -> list[list[str]]:
-    """Return the types of each branch; null joins the first where it is a flag only."""
+def _group_types(types: list[str], subset: Subset) -> list[list[str]]:
+    """Return the types of each branch; a null that is only a flag joins the first one."""
     if not subset.nullable or "null" not in types:
         return [[type_] for type_ in types]
     first, *rest = [type_ for type_ in types if type_ != "null"]
     return [[first, "null"], *([type_] for type_ in rest)]
 
 
-def _branch(node: SchemaNode, types: list[str]) -> SchemaNode:
-    """Return what *node* asserts about values of *types*."""
+def _build_branch(node: SchemaNode, types: list[str]) -> SchemaNode:
+    """Return a branch with the assertions of *node* about values of *types*."""
     keywords: dict[str, Any] = {"type": types[0] if len(types) == 1 else types}
     for keyword, value in node.keywords.items():
         if APPLIES_TO.get(keyword) in _widen_integer(types):
@@ -173,28 +173,28 @@ def _widen_integer(types: Iterable[str]) -> set[str]:
 
 
 def _distribute(node: SchemaNode, branches: list[SchemaNode]) -> None:
-    """Leave in *node* what applies to all types, with *branches* for the rest."""
-    kept = {
+    """Keep in *node* the keywords for all types, and use *branches* for the rest."""
+    kept_keywords = {
         keyword: value
         for keyword, value in node.keywords.items()
         if keyword not in APPLIES_TO and keyword not in ("type", "enum", "const")
     }
     if len(branches) == 1:
-        kept.update(branches[0].keywords)
+        kept_keywords.update(branches[0].keywords)
     else:
-        kept["anyOf"] = branches
-    node.keywords = kept
+        kept_keywords["anyOf"] = branches
+    node.keywords = kept_keywords
 
 
 def push_types(node: SchemaNode, types: list[str]) -> Effect | None:
     """Move *types* to the branches of the union in *node*; return the effect.
 
-    Branches that have a reference stay as they are. Returns None if there is no union.
+    Branches with a reference stay unchanged. Returns None if there is no union.
     """
     union = next((keyword for keyword in ("anyOf", "oneOf") if keyword in node.keywords), None)
     if union is None:
         return None
-    typed = [_typed_branch(branch, types) for branch in node.keywords[union]]
+    typed = [_restrict_branch(branch, types) for branch in node.keywords[union]]
     satisfiable = [branch for branch in typed if not branch.never]
     node.keywords[union] = satisfiable or node.keywords[union]
     del node.keywords["type"]
@@ -202,17 +202,17 @@ def push_types(node: SchemaNode, types: list[str]) -> Effect | None:
     return Effect.WIDENED if widened else Effect.EQUIVALENT
 
 
-def _typed_branch(branch: SchemaNode, types: list[str]) -> SchemaNode:
-    """Return *branch* restricted to *types*; one that has a reference stays as it is."""
+def _restrict_branch(branch: SchemaNode, types: list[str]) -> SchemaNode:
+    """Return *branch* restricted to *types*; a reference stays unchanged."""
     if branch.never or "$ref" in branch.keywords:
         return branch
     own = types_of(branch)
     common = common_types(own, types) if own else types
     if not common:
         return SchemaNode(branch.path, never=True)
-    stated = common[0] if len(common) == 1 else list(common)
-    keywords = {"type": stated, **branch.keywords}
-    keywords["type"] = stated
+    type_value = common[0] if len(common) == 1 else list(common)
+    keywords = {"type": type_value, **branch.keywords}
+    keywords["type"] = type_value
     return SchemaNode(branch.path, keywords, notes=list(branch.notes), name=branch.name)
 
 
@@ -227,14 +227,14 @@ def common_types(types: list[str], others: list[str]) -> list[str]:
 
 
 def _state_types(node: SchemaNode, context: TransformContext) -> None:
-    """Give a node that admits any type a branch for each type that its keywords apply to."""
+    """Give an untyped node a branch for each type that its keywords apply to."""
     if node.never or node is context.root:
         return
     types = list(
         dict.fromkeys(APPLIES_TO[keyword] for keyword in node.keywords if keyword in APPLIES_TO)
     )
     if "string" in types:
-        # A string of this form and the JSON text of another value would be ambiguous.
+        # A string would be ambiguous: the value, or the JSON text of another value.
         types.remove("string")
         for keyword in [name for name in node.keywords if APPLIES_TO.get(name) == "string"]:
             text = f"if it is a string: {phrase(keyword, node.keywords)}"
@@ -242,8 +242,8 @@ def _state_types(node: SchemaNode, context: TransformContext) -> None:
             describe_keyword(node, context.log, keyword, text, effect=effect)
     if types:
         encoding = Encoding(json_text=True)
-        rest = SchemaNode(node.path, {"type": "string"}, notes=[_REST], encoding=encoding)
-        _distribute(node, [*(_branch(node, [type_]) for type_ in types), rest])
+        rest = SchemaNode(node.path, {"type": "string"}, notes=[_OTHER_VALUES], encoding=encoding)
+        _distribute(node, [*(_build_branch(node, [type_]) for type_ in types), rest])
         message = "values of types without keywords are given as JSON text"
         context.log.add(node, "type", Action.ENCODED, Effect.EQUIVALENT, message)
 

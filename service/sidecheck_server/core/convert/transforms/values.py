@@ -1,4 +1,4 @@
-"""Values: enums, constants, patterns, formats and defaults, with the rules for types."""
+"""Rules for enums, constants, patterns, formats, defaults and types."""
 
 import re
 import warnings
@@ -29,21 +29,21 @@ from sidecheck_server.core.limits import Budget, spend
 __all__ = ["RULES", "supports_pattern"]
 
 _VALUE_COUNTS = {"boolean": 2, "null": 1}
-"""Number of values of the types that have few."""
+"""Number of values of each finite type."""
 _MAX_EXAMPLES = 100
-"""Characters of examples that are worth a description."""
+"""Maximum characters of examples in a description."""
 
 
-def _const(node: SchemaNode, context: TransformContext) -> None:
+def _rewrite_const(node: SchemaNode, context: TransformContext) -> None:
     """Rewrite a constant as an enum of one value where the subset has no constants."""
     keywords = node.keywords
     constant = keywords["const"]
     if context.supports("const") and (_is_scalar(constant) or not context.subset.closed):
         return
-    listed = "enum" not in keywords or any(
+    is_listed = "enum" not in keywords or any(
         json_equal(constant, value) for value in keywords["enum"]
     )
-    if not listed:
+    if not is_listed:
         reason = "the enum beside it does not contain it"
         drop_keyword(node, context.log, "const", reason, Effect.WIDENED)
         return
@@ -61,18 +61,26 @@ def _is_scalar(value: Any) -> bool:
 
 
 def _encode_enum(node: SchemaNode, context: TransformContext) -> None:
-    """Encode objects and arrays in an enum as JSON text where it cannot have them."""
+    """Encode objects and arrays in an enum as JSON text where the subset forbids them."""
     keywords = node.keywords
     values = keywords["enum"]
     if all(map(_is_scalar, values)):
         return
-    kept = {keyword: keywords[keyword] for keyword in keywords if _is_type_independent(keyword)}
+    kept_keywords = {
+        keyword: keywords[keyword] for keyword in keywords if _is_type_independent(keyword)
+    }
     dropped = [
-        keyword for keyword in keywords if keyword not in kept and keyword not in ("enum", "type")
+        keyword
+        for keyword in keywords
+        if keyword not in kept_keywords and keyword not in ("enum", "type")
     ]
     for keyword in dropped:
         drop_keyword(node, context.log, keyword, "the enum beside it is kept", Effect.WIDENED)
-    node.keywords = {"type": "string", **kept, "enum": [json_text(value) for value in values]}
+    node.keywords = {
+        "type": "string",
+        **kept_keywords,
+        "enum": [json_text(value) for value in values],
+    }
     node.encoding = replace(node.encoding, json_text=True)
     node.notes.append("JSON text")
     message = "the values are given as JSON text"
@@ -83,12 +91,12 @@ def _is_type_independent(keyword: str) -> bool:
     return keyword in value_types.ANNOTATIONS and keyword not in APPLIES_TO
 
 
-def _enum(node: SchemaNode, context: TransformContext) -> None:
+def _restrict_enum(node: SchemaNode, context: TransformContext) -> None:
     """Restrict enums to strings where only those are supported."""
     keywords = node.keywords
     types = types_of(node)
     if types and context.subset.enum_of_strings:
-        # A value of another type than those of the node is never valid.
+        # A value of a type that the node does not allow is never valid.
         possible = [
             value for value in keywords["enum"] if any(has_type(value, type_) for type_ in types)
         ]
@@ -99,10 +107,10 @@ def _enum(node: SchemaNode, context: TransformContext) -> None:
     if not context.supports("enum"):
         describe_keyword(node, context.log, "enum")
     elif context.subset.enum_of_strings:
-        _enum_of_strings(node, context, types)
+        _restrict_to_strings(node, context, types)
 
 
-def _enum_of_strings(node: SchemaNode, context: TransformContext, types: list[str]) -> None:
+def _restrict_to_strings(node: SchemaNode, context: TransformContext, types: list[str]) -> None:
     values = node.keywords["enum"]
     strings = [value for value in values if isinstance(value, str) and value]
     others_are_null = len(strings) + sum(value is None for value in values) == len(values)
@@ -114,8 +122,8 @@ def _enum_of_strings(node: SchemaNode, context: TransformContext, types: list[st
     describe_keyword(node, context.log, "enum")
 
 
-def _format(node: SchemaNode, context: TransformContext) -> None:
-    """Describe formats that the subset does not have; they are annotations."""
+def _describe_format(node: SchemaNode, context: TransformContext) -> None:
+    """Describe formats that the subset lacks; formats are annotations."""
     formats = context.subset.formats
     if not context.supports("format") or not (
         formats is None or node.keywords["format"] in formats
@@ -123,7 +131,7 @@ def _format(node: SchemaNode, context: TransformContext) -> None:
         describe_keyword(node, context.log, "format", effect=Effect.EQUIVALENT)
 
 
-def _pattern(node: SchemaNode, context: TransformContext) -> None:
+def _describe_pattern(node: SchemaNode, context: TransformContext) -> None:
     """Describe patterns that the provider cannot compile."""
     pattern, patterns = node.keywords["pattern"], context.subset.patterns
     supported = context.supports("pattern")
@@ -131,7 +139,7 @@ def _pattern(node: SchemaNode, context: TransformContext) -> None:
         describe_keyword(node, context.log, "pattern")
 
 
-def _default(node: SchemaNode, context: TransformContext) -> None:
+def _describe_default(node: SchemaNode, context: TransformContext) -> None:
     """Describe defaults and short examples where they are not supported, or drop them."""
     keywords = node.keywords
     if "default" in keywords and context.drop_defaults:
@@ -152,7 +160,7 @@ _lacks_values = lacks_support("default", "examples")
 RULES: tuple[Rule, ...] = (
     *sibling_keywords.RULES,
     Rule(
-        _const,
+        _rewrite_const,
         lambda traits, subset: (
             "const" in traits and (subset.closed or not subset.supports("const"))
         ),
@@ -163,40 +171,40 @@ RULES: tuple[Rule, ...] = (
     ),
     *value_types.RULES,
     Rule(
-        _enum,
+        _restrict_enum,
         lambda traits, subset: (
             "enum" in traits and (subset.enum_of_strings or not subset.supports("enum"))
         ),
     ),
     Rule(
-        _format,
+        _describe_format,
         lambda traits, subset: (
             "format" in traits and (subset.formats is not None or not subset.supports("format"))
         ),
     ),
     *arrays.BOUND_RULES,
-    Rule(_pattern, has("pattern")),
+    Rule(_describe_pattern, has("pattern")),
     Rule(
-        _default,
+        _describe_default,
         lambda traits, subset: traits >= _DROPPED_DEFAULT or _lacks_values(traits, subset),
     ),
 )
 
-# What is not regular, outside of classes and of escaped characters.
+# Irregular constructs, outside of classes and escaped characters.
 _IRREGULAR = re.compile(
     r"(?P<irregular>\\[1-9bB]|\\k<|\(\?<?[=!])|\\.|\[(?:\\.|[^\]\\])*+\]", re.DOTALL
 )
 
 _PATTERN = 4_000
-"""Steps of compiling a pattern with Python, for each occurrence in a schema."""
+"""Steps per compilation of a pattern with Python, for each occurrence in a schema."""
 _CHARACTER = 80
-"""Steps of each character of a pattern: groups, quantifiers and classes take some 2 us."""
+"""Steps per character of a pattern: groups, quantifiers and classes take about 2 us."""
 _WIDE_CLASS = 80_000
-"""Steps of compiling a class with characters beyond Latin-1: some 2 ms."""
+"""Steps per class with characters beyond Latin-1, whose compilation takes about 2 ms."""
 
 
 def supports_pattern(pattern: str, patterns: Patterns, budget: Budget) -> bool:
-    """Return whether *pattern* is one of *patterns*.
+    """Return whether *pattern* belongs to the class *patterns*.
 
     Raises:
         Exhausted: the budget is spent.
