@@ -41,11 +41,13 @@ class ToolForm:
     #: Reason why the tool is not strict although strict mode is preferred, or "".
     not_strict_reason: str
     size: SchemaSize
+    #: Properties of the definition that the provider keeps, as the JSON text of an object.
+    kept: bytes = b"{}"
 
     @property
     def length(self) -> int:
         """Approximate number of characters, without the decoder."""
-        texts = (self.parameters or b"", self.output_schema or b"", self.description)
+        texts = (self.parameters or b"", self.output_schema or b"", self.description, self.kept)
         return sum(map(len, texts)) + _loss_length(self.losses)
 
 
@@ -119,6 +121,7 @@ def tool_json(provider: Provider, name: str, form: ToolForm) -> bytes:
         parameters=form.parameters,
         output_schema=form.output_schema,
         strict=form.strict,
+        kept=form.kept,
     )
     return encode_json(provider.write_tool(declaration))
 

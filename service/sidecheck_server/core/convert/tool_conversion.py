@@ -34,7 +34,9 @@ from sidecheck_server.core.limits import Exhausted, Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.tool_definitions import ToolDefinition, decode_tool
 from sidecheck_server.core.mcp.wrapping.definitions import adapted_output_schema
 from sidecheck_server.core.payload import encode_json
-from sidecheck_server.core.types import as_pointer
+from sidecheck_server.core.schemas.dialects import SchemaSource
+from sidecheck_server.core.schemas.walker import declared_draft
+from sidecheck_server.core.types import Draft, as_pointer
 
 __all__ = [
     "convert_definition",
@@ -264,6 +266,7 @@ def convert_definition(
         description=metadata.description,
         parameters=None if omits_schema else encode_json(schema.schema),
         output_schema=metadata.output_schema,
+        kept=metadata.kept,
         strict=None if provider.strict is None else schema.strict,
         decoder=schema.decoder,
         losses=(*metadata.losses, *schema.losses, *omission_losses),
@@ -292,6 +295,8 @@ class _Metadata:
     description: str
     #: As JSON text, or None.
     output_schema: bytes | None
+    #: Kept properties, as the JSON text of an object.
+    kept: bytes
     losses: tuple[Loss, ...]
 
 
@@ -319,19 +324,34 @@ def _read_metadata(
         losses.append(_metadata_loss(("description",), Action.DROPPED, message))
         description = description[: maximum - 1] + "…"
     output = None
+    kept = {name: value for name, value in tool.items() if name in provider.kept_properties}
     if options.include_output_schema and provider.accepts_output_schema and "outputSchema" in tool:
         schema: Any = decode_tool(bytes(tool["outputSchema"]), limits)
         # Decision 0039: an adapted schema is derived from the one canonical definition.
         if options.protocol_version:
             schema = adapted_output_schema(schema, options.protocol_version, limits).schema
-        output = encode_json(schema)
+        output = encode_json(_lift_dialect(schema, losses, limits))
     for name, value in tool.items():
-        is_kept = name in _CONVERTED_PROPERTIES or replacement_path == (name,)
+        is_kept = name in _CONVERTED_PROPERTIES or name in kept or replacement_path == (name,)
         is_kept = is_kept or (name == "outputSchema" and output is not None)
         if not is_kept and bytes(value) != b"null":
             message = f"{provider.display_name} has no counterpart"
             losses.append(_metadata_loss((name,), Action.DROPPED, message))
-    return _Metadata(description, output, tuple(losses))
+    return _Metadata(description, output, encode_json(kept), tuple(losses))
+
+
+def _lift_dialect(schema: Any, losses: list[Loss], limits: Limits) -> Any:
+    """Return the output *schema* in 2020-12 if it declares another dialect."""
+    if not isinstance(schema, dict) or "$schema" not in schema:
+        return schema
+    if declared_draft(schema) is Draft.DRAFT_2020_12:
+        return schema
+    log = LossLog([limits.steps])
+    root = read_schema(SchemaSource(encode_json(schema)), ("outputSchema",), log, limits)
+    message = "the output schema is rewritten in the dialect 2020-12"
+    losses.append(_metadata_loss(("outputSchema", "$schema"), Action.REWRITTEN, message))
+    losses += log.losses
+    return write_schema(root, Subset())
 
 
 def _add_note(

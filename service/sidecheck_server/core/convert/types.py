@@ -32,6 +32,8 @@ class ModelApi(StrEnum):
     BEDROCK = "bedrock"
     MISTRAL = "mistral"
     OLLAMA = "ollama"
+    #: Not a model: definitions of MCP that clients and model APIs take as they are.
+    MCP = "mcp"
 
 
 class Mode(StrEnum):

@@ -7,6 +7,7 @@ from sidecheck_server.core.convert.providers import (
     anthropic,
     bedrock,
     gemini,
+    mcp,
     mistral,
     ollama,
     openai,
@@ -25,6 +26,7 @@ _ALL = (
     bedrock.CONVERSE,
     mistral.CHAT,
     ollama.CHAT,
+    mcp.TOOLS,
 )
 
 PROVIDERS: Mapping[ModelApi, Provider] = MappingProxyType(

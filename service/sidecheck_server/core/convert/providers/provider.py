@@ -83,6 +83,8 @@ class ToolDeclaration:
     output_schema: bytes | None
     #: Whether strict mode is requested; None if the provider has none.
     strict: bool | None
+    #: Properties of the definition that the provider keeps, as the JSON text of an object.
+    kept: bytes = b"{}"
 
     def heading(self) -> dict[str, Any]:
         """Return the name and the description; no provider accepts null for the latter."""
@@ -214,6 +216,8 @@ class Provider:
     max_description_length: int | None = None
     #: Whether a tool may include its output schema.
     accepts_output_schema: bool = False
+    #: Properties of a definition that are kept as they are.
+    kept_properties: frozenset[str] = frozenset()
     #: Whether the schema is omitted for a tool that takes no arguments.
     omits_empty_parameters: bool = False
     #: Whether a result requires the id of the call, and the name of the tool.

@@ -1,12 +1,23 @@
 """Subset of JSON Schema that a provider supports."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
 from enum import Enum
+from typing import TypeVar
 
 from sidecheck_server.core.schemas.keywords import KEYWORDS
 from sidecheck_server.core.types import Draft
 
-__all__ = ["ALL_KEYWORDS", "Patterns", "References", "SchemaLimits", "Subset"]
+__all__ = [
+    "ALL_KEYWORDS",
+    "Patterns",
+    "References",
+    "SchemaLimits",
+    "Subset",
+    "intersect_subsets",
+]
+
+Member = TypeVar("Member")
 
 _ANNOTATIONS = frozenset(
     {
@@ -51,6 +62,8 @@ class Patterns(Enum):
     PYTHON = "python"
     #: Patterns that also have no look-around, back-references or word boundaries.
     REGULAR = "regular"
+    #: Of those, the ones from ``^`` to ``$`` without shorthand classes: grammars for decoding.
+    GRAMMAR = "grammar"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,3 +131,62 @@ class Subset:
     def supports(self, keyword: str) -> bool:
         """Return whether the subset has *keyword*, which is not about references."""
         return self.keywords is None or keyword in self.keywords
+
+
+def intersect_subsets(subsets: Iterable[Subset]) -> Subset:
+    """Return the subset of what all *subsets* support."""
+    result = Subset()
+    for subset in subsets:
+        result = _intersect(result, subset)
+    return result
+
+
+_NARROWED_BY_FALSE = ("boolean_schemas", "empty_objects", "recursion", "type_lists")
+_NARROWED_BY_TRUE = (
+    "all_required",
+    "any_of_alone",
+    "closed",
+    "distinct_first_properties",
+    "enum_of_strings",
+    "items",
+    "nullable",
+    "properties_at_root",
+    "typed",
+    "upper_case_types",
+)
+
+
+def _intersect(left: Subset, right: Subset) -> Subset:
+    flags = {name: getattr(left, name) and getattr(right, name) for name in _NARROWED_BY_FALSE}
+    flags |= {name: getattr(left, name) or getattr(right, name) for name in _NARROWED_BY_TRUE}
+    return Subset(
+        keywords=_common(left.keywords, right.keywords),
+        not_at_root=left.not_at_root | right.not_at_root,
+        references=min(left.references, right.references, key=list(References).index),
+        formats=_common(left.formats, right.formats),
+        min_items=_common(left.min_items, right.min_items),
+        patterns=max(left.patterns, right.patterns, key=list(Patterns).index),
+        limits=SchemaLimits(
+            **{
+                limit.name: min(
+                    (
+                        value
+                        for limits in (left.limits, right.limits)
+                        if (value := getattr(limits, limit.name)) is not None
+                    ),
+                    default=None,
+                )
+                for limit in fields(SchemaLimits)
+            }
+        ),
+        **flags,
+    )
+
+
+def _common(
+    left: frozenset[Member] | None, right: frozenset[Member] | None
+) -> frozenset[Member] | None:
+    """Return the intersection of two sets; None is the set of everything."""
+    if left is None or right is None:
+        return right if left is None else left
+    return left & right

@@ -203,6 +203,11 @@ _WIDE_CLASS = 80_000
 """Steps per class with characters beyond Latin-1, whose compilation takes about 2 ms."""
 
 
+_REGULAR = frozenset({Patterns.REGULAR, Patterns.GRAMMAR})
+# From ^ to $, with other escapes than shorthand classes only.
+_GRAMMAR_PATTERN = re.compile(r"\^(?:[^\\]|\\[^dswDSW])*\$", re.DOTALL)
+
+
 def supports_pattern(pattern: str, patterns: Patterns, budget: Budget) -> bool:
     """Return whether *pattern* belongs to the class *patterns*.
 
@@ -214,7 +219,9 @@ def supports_pattern(pattern: str, patterns: Patterns, budget: Budget) -> bool:
         budget,
         _PATTERN + _CHARACTER * len(pattern) + (_WIDE_CLASS * pattern.count("[") if wide else 0),
     )
-    if patterns is Patterns.REGULAR and _is_irregular(pattern):
+    if patterns in _REGULAR and _is_irregular(pattern):
+        return False
+    if patterns is Patterns.GRAMMAR and not _GRAMMAR_PATTERN.fullmatch(pattern):
         return False
     # Flags are not in ECMA-262 2018, and make Python examine every character of a class.
     return "(?i" not in pattern and _compiles(pattern)
