@@ -64,7 +64,7 @@ class Access:
 
     def check_host(self, headers: Mapping[str, str]) -> HttpError | None:
         """Return the error of a request with a foreign host or origin in *headers*, or None."""
-        if fault := self._caller_check.fault(headers):
+        if fault := self._caller_check.find_fault(headers):
             return HttpError.plain(HTTPStatus.FORBIDDEN, fault)
         return None
 

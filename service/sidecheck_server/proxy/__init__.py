@@ -1,1 +1,1 @@
-"""The validating proxy: relays the messages of an MCP connection, and validates what passes."""
+"""The validating proxy: relays the messages of an MCP connection and validates them."""
