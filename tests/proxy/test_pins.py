@@ -97,7 +97,7 @@ async def test_a_finding_says_where_a_tool_differs(tmp_path: Path) -> None:
     [
         (None, "no such file; run once with --pins first-use to write it"),
         ("{", "not a lock file of pinned tools; restore the file, or delete it to pin again"),
-        ('{"format": 2, "tools": {}}', "of another format than 1; delete it to pin again"),
+        ('{"format": 2, "tools": {}}', "unknown format, expected 1; delete it to pin again"),
         (
             '{"format": 1, "tools": {"log": {"digest": "sha256:0", "definition": {}}}}',
             (

@@ -50,6 +50,7 @@ class Access:
                 f"expected a body with the content type {_JSON}, not encoded",
                 {"accept": _JSON},
             )
+        # Decision 0065: tokens are checked before the body is read.
         self._authorizer.authorize(headers.get("authorization"), method.path)
         return None
 

@@ -165,7 +165,7 @@ class _Writer:
         )
         needed = " or ".join(map(_quoted, siblings))
         location = _join(self._location, property_.name)
-        raise _invalid(f"{_quoted(property_.name)} needs {needed} beside it", location)
+        raise _invalid(f"{_quoted(property_.name)} requires {needed}", location)
 
     def _has(self, parents: Path) -> bool:
         message: Any = self._message

@@ -36,6 +36,7 @@ _PACKAGE: Final = "sidecheck.v1."
 TEXTS: Final = frozenset({"InferToolsRequest.source"})
 """Fields of the type ``bytes`` that hold plain text; all others hold JSON."""
 
+# Decision 0064: the JSON form is derived from the descriptors, with tables of exceptions.
 DISSOLVED: Final = frozenset(
     {
         *("Target", "RegisteredTool", "InlineTool", "InlineSchema", "Subject"),

@@ -231,8 +231,8 @@ def create_openapi(methods: Mapping[str, Method]) -> bytes:
             "info": {
                 "title": "Sidecheck",
                 "version": __version__,
-                "description": "Validates MCP tool definitions, payloads and messages. JSON of a "
-                "request or response stands in it as itself, and its bytes are kept.",
+                "description": "Validates MCP tool definitions, payloads and messages. JSON in a "
+                "request or response is embedded as a JSON value, byte for byte.",
             },
             "servers": [{"url": "/"}],
             "tags": [

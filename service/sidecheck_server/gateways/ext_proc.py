@@ -107,6 +107,7 @@ class ExternalProcessor:
         exchange = _Exchange(self._routes, self._findings, held_requests, self._max_bytes)
         try:
             with self._streams.admit("gateway_streams"):
+                # Decision 0019: when the server stops, the stream ends after the current part.
                 async for request in self._streams.until_stopped(requests):
                     raise_if_unreadable(request)
                     response = await exchange.respond(request, call)
@@ -393,7 +394,7 @@ class _Exchange:
         """Return the replacement of a response without a message, None if it may pass."""
         if self._method == "GET" and not is_empty:
             # Some clients read events from a GET response of any content type.
-            if messages.report_and_decide("server", "a response to GET that is not of events"):
+            if messages.report_and_decide("server", "a GET response that is not an event stream"):
                 return None
             return immediate_response(_BAD_GATEWAY, b"")
         error = messages.answer()

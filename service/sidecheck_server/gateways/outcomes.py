@@ -90,6 +90,7 @@ class Outcome:
 
     def finish(self, gateway: str) -> None:
         """Count the exchange of *gateway*, and write its log event."""
+        # Decision 0009: the event has codes only, and no text of a message.
         verdict = FAILED if self._has_failed else self.verdict.name.lower()
         self._exchanges[gateway, verdict] += 1
         _log.log(

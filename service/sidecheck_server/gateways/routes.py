@@ -111,7 +111,7 @@ class Routes:
                 f"the gateway must name the server, in 1 to {_MAX_NAME_CHARACTERS} characters",
                 {"field": "server"},
             )
-        # A route caches definitions, which bypass the check of the registry.
+        # Decision 0065: a route caches definitions, which bypass the check of the registry.
         check_server(server)
         policies = _override(self._policies, overrides)
         key = (server, policies)

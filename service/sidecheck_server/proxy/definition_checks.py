@@ -229,7 +229,7 @@ class DefinitionChecks:
     def report_endless(self, reason: str) -> None:
         """Report that a list is incomplete because of *reason*, if pinning is on."""
         if self.is_pinned:
-            self._add("TOOLS_NOT_PINNED", f"the list is not taken for complete: {reason}")
+            self._add("TOOLS_NOT_PINNED", f"the list counts as incomplete: {reason}")
 
     def _add(self, code: str, note: str, tool: str = "") -> None:
         self._report.add(Finding(sender="server", method=_METHOD, tool=tool, code=code, note=note))

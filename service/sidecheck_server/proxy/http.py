@@ -79,6 +79,7 @@ async def serve_http(
         OSError: the address cannot be used, or a file cannot be read.
         ssl.SSLError: a file does not contain a certificate or key.
     """
+    # Decision 0072: h11 parses requests strictly, so that the proxy reads them as the server does.
     config = uvicorn.Config(
         application,
         ssl_certfile=address.certificate,
@@ -259,7 +260,7 @@ class HttpProxy:
             else self._other_paths.admits(request.method, path)
         )
         if self._enforces and not is_known:
-            note = "neither the endpoint nor a path that is known to be another (--allow-path)"
+            note = "neither the MCP endpoint nor an allowed path (--allow-path)"
             self._add("client", "PATH_NOT_ALLOWED", Action.REJECTED, note)
             return problem_response(404, note)
         return None
@@ -269,7 +270,7 @@ class HttpProxy:
         if self._enforces and body and self._upstream.is_server(request.scope["raw_path"]):
             return problem_response(415, "a body of OPTIONS is not validated")
         if any("jsonrpc" in message.properties for message in receive(body).messages):
-            note = "a message for another path than that of --upstream"
+            note = "a message for a path other than that of --upstream"
             if not self._create_messages({}).report_and_decide("client", note):
                 return problem_response(404, note)
         try:
@@ -402,7 +403,7 @@ class HttpProxy:
             if not is_stream:
                 response.close()
                 return problem_response(502, UNANSWERED)
-            if messages.report_and_decide("server", "a response to GET that is not of events"):
+            if messages.report_and_decide("server", "a GET response that is not an event stream"):
                 return relay_response(request, response)
             response.close()
             return problem_response(502, UNANSWERED)

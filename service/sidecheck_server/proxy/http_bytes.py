@@ -14,7 +14,7 @@ class NoRoomError(Exception):
 
     def __init__(self) -> None:
         super().__init__(
-            "other large messages take the bytes that may be held at once (--max-bytes-in-flight)"
+            "other large messages exhaust the budget of held bytes (--max-bytes-in-flight)"
         )
 
 

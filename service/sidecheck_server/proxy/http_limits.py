@@ -30,14 +30,14 @@ class HttpLimits:
 
     connections: Annotated[
         int,
-        "Most open connections. Beyond it, one that waits for its client is closed, or the next "
-        "gets HTTP 503.",
+        "Maximum number of open connections. Beyond it, an idle connection is closed, or a new "
+        "one gets HTTP 503.",
         _COUNT_RANGE,
     ] = 256
     peer_connections: Annotated[
         int,
-        "Most open connections of one address, 0 for no such limit. Addresses of this machine "
-        "have none.",
+        "Maximum number of open connections of one address, 0 for no limit. Addresses of this "
+        "machine are exempt.",
         (0, 40_000),
     ] = 64
     head_seconds: Annotated[
@@ -48,13 +48,13 @@ class HttpLimits:
     ] = 20.0
     write_seconds: Annotated[
         float,
-        "Seconds that a client may leave what was sent unread, 64 KiB at most, before its "
-        "connection is closed.",
+        "Seconds without progress in the client's reading before its connection is closed; at "
+        "most 64 KiB are unread.",
         _SECONDS_RANGE,
     ] = 20.0
     bytes_in_flight: Annotated[
         int,
-        "Most bytes of large requests held at once, before HTTP 503, and of large responses and "
-        "events, which wait; at least twice --max-message-bytes.",
+        "Maximum bytes of large requests held at a time, before HTTP 503, and of large responses "
+        "and events, which wait; at least twice --max-message-bytes.",
         (2 << 10, 1 << 40),
     ] = 64 << 20

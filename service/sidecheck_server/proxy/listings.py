@@ -168,7 +168,7 @@ class Listings:
             cursors.add(cursor)
             list_params["cursor"] = cursor
         if not is_complete and self._checks.is_pinned:
-            self._checks.report_endless("its cursors lead to no end")
+            self._checks.report_endless("its cursors form a cycle, or it has too many pages")
             # Stored, so that later calls do not fetch as many pages again.
             self._failure = not_pinned("the list of tools has no end")
             raise copy(self._failure)

@@ -82,6 +82,7 @@ class _Unobserved:
         pass
 
 
+# Decision 0067: without tracing, checks have this observer, which does nothing.
 _UNOBSERVED: Final = nullcontext(_Unobserved())
 
 

@@ -187,7 +187,7 @@ def _read_lock(path: Path) -> dict[str, JsonValue]:
             f"{path}: not a lock file of pinned tools; restore the file, or delete it to pin again"
         )
     if lock.get("format") != _FORMAT:
-        raise LockFileError(f"{path}: of another format than {_FORMAT}; delete it to pin again")
+        raise LockFileError(f"{path}: unknown format, expected {_FORMAT}; delete it to pin again")
     tools: dict[str, Any] = lock["tools"]
     for name, tool in tools.items():
         is_entry = isinstance(tool, dict) and tool.keys() >= {"digest", "definition"}

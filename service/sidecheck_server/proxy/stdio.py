@@ -174,7 +174,7 @@ class StdioProxy:
         message = received.content
         if sender == "server":
             if message is None:
-                note = f"{len(text):,} bytes on standard output are no message; not forwarded"
+                note = f"{len(text):,} bytes on standard output are not a message; not forwarded"
                 self._add("NOT_A_MESSAGE", note, Action.DROPPED)
                 return
             if self._take_response(message):

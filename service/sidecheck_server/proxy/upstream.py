@@ -183,6 +183,7 @@ class Upstream:
         self._host = encoded.host_port_subcomponent or ""
         #: Request target (path and query) of the server.
         self.target = self.build_target(parsed.raw_path.encode(), b"")
+        # Decision 0072: aiohttp only pools connections; the proxy itself handles what it checks.
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE_SECONDS),
             cookie_jar=aiohttp.DummyCookieJar(),
