@@ -1,1 +1,1 @@
-"""HTTP server of the admin address: probes, metrics, web page, and the API as JSON."""
+"""HTTP server of the admin address: probes, metrics, web page, API as JSON."""

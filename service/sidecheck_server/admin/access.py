@@ -64,7 +64,7 @@ class Access:
         return self.check_host(headers)
 
     def check_host(self, headers: Mapping[str, str]) -> HttpError | None:
-        """Return the error of a request with a foreign host or origin in *headers*, or None."""
+        """Return the error of a foreign host or origin in *headers*, or None."""
         if fault := self._caller_check.find_fault(headers):
             return HttpError.plain(HTTPStatus.FORBIDDEN, fault)
         return None

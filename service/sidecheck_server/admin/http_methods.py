@@ -277,7 +277,7 @@ class MethodEndpoint:
             return http_error_of(self._status(error))
 
     async def _call(self, exchange: Exchange) -> bytes | HttpError:
-        """Call the method; return its response as JSON, or the error of a body that did not arrive.
+        """Call the method; return its response as JSON, or the error of a broken body.
 
         Raises:
             CallFailed: the method failed.

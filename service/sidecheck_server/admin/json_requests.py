@@ -70,13 +70,13 @@ class _ValueCount:
 
 
 class _Key(str):
-    """Key of an object. Its type makes msgspec pass every key, duplicates too, to a hook."""
+    """Key of an object: msgspec calls a hook for each, also for duplicates."""
 
     __slots__ = ()
 
 
 def _read_object(text: bytes | Raw, location: str, count: _ValueCount) -> dict[str, Raw]:
-    """Return the values of the object in *text*, keyed by name; reject duplicate names."""
+    """Return the values of the object in *text* by name; reject duplicate names."""
     names: set[str] = set()
 
     def check_name(_key_type: type, name: str) -> _Key:

@@ -166,7 +166,7 @@ def kebab_case(name: str) -> str:
 
 
 def _paths(message: Descriptor, *, dissolved: bool = False) -> Iterator[tuple[str, Path]]:
-    """Yield name and path of each property of *message*, which may itself be *dissolved*."""
+    """Yield name and path of each property of *message*, which may be *dissolved*."""
     for field in message.fields:
         nested = field.message_type
         if nested is not None and _is_dissolved(field, nested, within_dissolved=dissolved):
@@ -184,7 +184,7 @@ def _is_dissolved(field: FieldDescriptor, nested: Descriptor, *, within_dissolve
 
 
 def _is_list_of_tools(field: FieldDescriptor) -> bool:
-    """Return whether *field* is a list of tools, also written as an array of definitions."""
+    """Return whether *field* is a list of tools, or an array of definitions in JSON."""
     return (
         field.is_repeated
         and field.message_type is not None

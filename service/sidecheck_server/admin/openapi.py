@@ -1,4 +1,4 @@
-"""OpenAPI 3.1 description of the HTTP API, derived from the descriptors of the API."""
+"""OpenAPI 3.1 description of the HTTP API, derived from its descriptors."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -85,7 +85,7 @@ async def running_admin(
 
 
 class _RequestLimiter:
-    """ASGI wrapper that bounds the concurrent requests of *application*, except probes."""
+    """ASGI wrapper that bounds concurrent requests to *application*, except probes."""
 
     def __init__(self, application: ASGIApp, requests: int) -> None:
         self._application = application

@@ -189,7 +189,7 @@ def _tool_outcomes(source: Source, tools: Sequence[CheckedTool]) -> list[Outcome
 
 
 def _container_outcome(source: Source, report: CheckReport) -> list[Outcome]:
-    """Return the outcome of the list around the tools of *source*, if it has violations."""
+    """Return the outcome of the list around *source*'s tools, if it has violations."""
     findings = find_violations(source, report.findings.verdict().violations)
     ok = not report.findings.has_errors
     return [Outcome(source, "", ok, tuple(findings), is_tool=False)] if findings else []

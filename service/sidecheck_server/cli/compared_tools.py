@@ -135,7 +135,7 @@ class ComparedFiles:
         return list(dict.fromkeys((self._old.source.name, self._new.source.name)))
 
     def create_findings(self, changes: Sequence[ToolChange], reading: Reading) -> list[Finding]:
-        """Return a finding for each of *changes*, in the new file if that has its location."""
+        """Return a finding for each of *changes*, in the new file where possible."""
         in_new_file = [change.new_location is not None for _tool, change in changes]
         new_findings, old_findings = (
             iter(
@@ -207,7 +207,7 @@ class _File:
         return read_json(self.source.text)
 
     def find_nearest(self, start: str, rest: str) -> str:
-        """Return *start*, the pointer of a tool, and the steps of *rest* that exist in this file.
+        """Return *start*, a tool's pointer, with the steps of *rest* that exist here.
 
         Stops at arrays, whose items may have different indexes in the two files.
         """

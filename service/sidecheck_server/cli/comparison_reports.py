@@ -44,7 +44,7 @@ _MAX_PAYLOAD_CHARACTERS = 200
 
 
 def visible_changes(tool: ToolComparison, reading: Reading) -> list[Change]:
-    """Return the changes of *tool* that are not cosmetic in every reading, the worst first."""
+    """Return the changes of *tool* that are not cosmetic, the worst first."""
     changes = [
         change
         for change in tool.changes
@@ -56,7 +56,7 @@ def visible_changes(tool: ToolComparison, reading: Reading) -> list[Change]:
 
 
 def breaking_effect_as_written(change: Change, reading: Reading) -> Effect | None:
-    """Return the effect of *change* as written if it breaks only so, and not in *reading*."""
+    """Return the effect of *change* as written if it breaks only in that reading."""
     effect = change.effects.as_written
     if reading is Reading.AS_WRITTEN or effect.level is not Level.BREAKING:
         return None
@@ -70,7 +70,7 @@ def format_payload(witness: Witness) -> str:
 
 
 def describe_witness(part: Part, witness: Witness) -> str:
-    """Return the rest of a sentence that begins with the payload of *witness*: its fault."""
+    """Return the end of a sentence that begins with the payload of *witness*."""
     message = escape(witness.message)
     if part is Part.OUTPUT:
         return f"is allowed now, and was not: {message}"
@@ -187,7 +187,7 @@ def _escape_markdown(text: str) -> str:
 
 
 def _inline_code(text: str) -> str:
-    """Return the untrusted *text* as inline code that cannot break out of a table cell."""
+    """Return the untrusted *text* as inline code, safe in a table cell."""
     escaped = escape(text).replace("&", "&amp;").replace("<", "&lt;").replace("|", "&#124;")
     return f"<code>{escaped}</code>" if escaped else ""
 
@@ -284,7 +284,7 @@ _STYLES = {
 
 
 def write_comparison(comparison: SetComparison, files: ComparedFiles, reading: Reading) -> None:
-    """Write *comparison* to standard output, as a block for each changed tool and a summary.
+    """Write *comparison* to standard output: a block per changed tool, and a summary.
 
     Cosmetic changes are only counted.
     """

@@ -105,7 +105,7 @@ class Report:
                 yield tool.file, tool.name, tool.outcome
 
     def not_strict(self) -> Iterator[tuple[str, str]]:
-        """Yield name and reason of each tool that is not strict although the mode prefers it."""
+        """Yield each tool that is not strict although the mode prefers it, and why."""
         for tool in self.tools:
             if isinstance(tool.outcome, ConvertedTool) and tool.outcome.not_strict_reason:
                 yield tool.name, tool.outcome.not_strict_reason
@@ -189,7 +189,7 @@ def _rows(report: Report) -> Iterator[Row]:
 
 
 def _loss_rows(report: Report) -> Iterator[Row]:
-    """Yield a row for each loss, in columns; on a narrow terminal, two rows grouped by tool."""
+    """Yield a row for each loss; on a narrow terminal, two rows grouped by tool."""
     lines = [
         (
             name,

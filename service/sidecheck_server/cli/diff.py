@@ -91,7 +91,7 @@ def diff(
     timeout: float,
     tls: ClientTls | None,
 ) -> None:
-    """Compare the tools in OLD with those in NEW, and report changes that break callers.
+    """Compare the tools in OLD with those in NEW; report changes that break callers.
 
     Each is a file, or server:NAME for the tools that are registered under NAME with the server
     at --target. A file contains one definition, a list of definitions, or a tools/list result,

@@ -81,7 +81,7 @@ def _cells(characters: list[str]) -> int:
 
 
 def _take_first(characters: list[str], width: int) -> list[str]:
-    """Return the first characters that fit in *width* cells, and an ellipsis for the rest."""
+    """Return what fits in *width* cells of the start, with an ellipsis for the rest."""
     if _cells(characters) <= width:
         return characters
     result: list[str] = []

@@ -212,7 +212,7 @@ def create_findings(source: Source, spots: Sequence[Spot]) -> list[Finding]:
 
 
 def find_violations(source: Source, violations: Sequence[Violation]) -> list[Finding]:
-    """Return a finding for each of *violations*, which are those of *source* as a whole."""
+    """Return a finding for each of *violations* of the whole *source*."""
     return create_findings(
         source, [Spot(violation, violation.instance_location) for violation in violations]
     )

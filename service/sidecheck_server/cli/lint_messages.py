@@ -122,7 +122,7 @@ def _read_line(number: int, text: bytes, limits: Limits) -> Line:
 
 
 def _read_wrapper(text: bytes, limits: Limits) -> dict[str, Any] | None:
-    """Return the object around a message, None for a bare message or an unreadable line."""
+    """Return the object around a message, None if there is none or it is unreadable."""
     if len(text) > limits.payload_bytes:
         return None
     try:
@@ -146,7 +146,7 @@ _IDENTIFYING_PROPERTIES = ("method", "name", "uri")
 
 
 def group_repeated(messages: Sequence[Sequence[Finding]], limits: Limits) -> list[list[Finding]]:
-    """Return the findings of each of *messages* without repetitions of earlier messages.
+    """Return the findings of *messages* without repetitions of earlier messages.
 
     The text of a repeated finding ends in the number of messages that have it. Two findings
     are equal if they have the same code, severity and text, and the same path of properties
@@ -200,7 +200,7 @@ def _keys_of(findings: Sequence[Finding], limits: Limits) -> list[_Key]:
 
 
 def _names_around(value: Any, pointer: str) -> tuple[object, ...]:
-    """Return the steps of *pointer* without indexes, and the names of the objects on its path."""
+    """Return the steps of *pointer* without indexes, and names of objects on its path."""
     names: list[object] = []
     for step in (*pointer_steps(pointer), ""):
         if isinstance(value, Mapping):
@@ -387,7 +387,7 @@ def _outcome(name: str, line: Line, verdict: Verdict, messages: Mapping[str, int
 
 
 def _in_line(finding: Finding) -> Violation:
-    """Return the violation of *finding* with the column alone as the position in its text."""
+    """Return the violation of *finding* with only the column as its position."""
     violation = finding.violation
     if violation.offset is None:
         return violation

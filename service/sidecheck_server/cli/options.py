@@ -108,7 +108,7 @@ def timeout_option(seconds: float) -> Callable[[Command], Command]:
 
 
 def version_option(default: str) -> Callable[[Command], Command]:
-    """Return a decorator for the option ``--protocol-version``; its help ends in *default*."""
+    """Return a decorator for ``--protocol-version``, whose help ends in *default*."""
     return click.option(
         "--protocol-version",
         type=click.Choice(VERSIONS),

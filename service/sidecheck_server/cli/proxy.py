@@ -43,7 +43,7 @@ HTTP_LIMIT_PARAMETERS = frozenset(_PARAMETERS.values())
 
 
 def http_limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of `HttpLimits` to *command*, which has the parameter *http_limits*.
+    """Add the options of `HttpLimits` to *command*, as the parameter *http_limits*.
 
     The command must also have the parameter *max_message_bytes*.
     """

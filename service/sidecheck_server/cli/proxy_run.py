@@ -46,7 +46,9 @@ _WORKER_SECONDS = 60
 
 
 async def run_proxy(server: Process, options: ProxyOptions) -> int:
-    """Relay between *server* and the client at descriptors 0 and 1; return the exit code.
+    """Relay between *server* and the client at the descriptors 0 and 1.
+
+    Return the exit code of the server.
 
     Raises:
         click.ClickException: the proxy cannot continue.
@@ -78,7 +80,7 @@ async def run_proxy(server: Process, options: ProxyOptions) -> int:
 
 
 async def run_http_proxy(upstream: str, address: HttpAddress, options: ProxyOptions) -> int:
-    """Relay between the clients that connect to *address* and the server at *upstream*.
+    """Relay between clients that connect to *address* and the server at *upstream*.
 
     Raises:
         click.ClickException: the proxy cannot continue.

@@ -1,4 +1,4 @@
-"""`sidecheck registry`: migrate, inspect, export and import a registry, without a server."""
+"""`sidecheck registry`: migrate, inspect, export and import a registry, offline."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence

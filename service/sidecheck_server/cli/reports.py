@@ -47,7 +47,7 @@ class Block:
 def write_blocks(
     blocks: Sequence[Block], summary: str, *, excerpts: bool, to_stderr: bool = False
 ) -> None:
-    """Write *blocks* and a summary line to standard output, or *to_stderr* to standard error."""
+    """Write *blocks* and a summary to standard output, or *to_stderr*."""
     rows = _long_rows(blocks, page_width(to_stderr=to_stderr)) if excerpts else _short_rows(blocks)
     write_rows([*rows, Row(((summary, "bold"),))], to_stderr=to_stderr)
 
@@ -60,7 +60,10 @@ def format_json(value: Any) -> str:
 
 
 def _mark_numbers(value: Any, marker: str) -> Any:
-    """Return *value* with exact numbers, which json.dumps rounds, as *marker* and their text."""
+    """Return *value* with *marker* and the text in place of each exact number.
+
+    json.dumps would round the numbers.
+    """
     if isinstance(value, dict):
         return {name: _mark_numbers(part, marker) for name, part in value.items()}
     if isinstance(value, list):

@@ -52,7 +52,7 @@ def is_terminal(*, to_stderr: bool = False) -> bool:
 
 
 def page_width(*, to_stderr: bool = False) -> int:
-    """Return the width in characters of standard output, or of standard error if *to_stderr*."""
+    """Return the width in characters of standard output, or of standard error."""
     return (
         _console(to_stderr=to_stderr).width if is_terminal(to_stderr=to_stderr) else _DEFAULT_WIDTH
     )

@@ -1,4 +1,4 @@
-"""Writes findings in SARIF 2.1.0, the format of code scanners and editors (OASIS, 2020)."""
+"""Findings in SARIF 2.1.0, the format of code scanners (OASIS, 2020)."""
 
 import os
 from collections.abc import Callable, Sequence

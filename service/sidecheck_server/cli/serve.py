@@ -145,7 +145,7 @@ def describe_fields(group: type[Any]) -> Mapping[str, str]:
 
 
 def write_settings(formatter: click.HelpFormatter, flags: Collection[str]) -> None:
-    """Write help sections for the groups of settings, and for settings not among *flags*."""
+    """Write help sections for settings that are not among *flags*, by group."""
     groups = dict(setting_groups())
     settings = [
         _entry(name, field.default, field.description or "")
@@ -365,7 +365,7 @@ async def _serve(settings: Settings, preload: Sequence[Registration]) -> None:
 async def _run_until_stopped(
     settings: Settings, preload: Sequence[Registration], signals: StopSignals
 ) -> bool:
-    """Run the service until a signal; return whether connections remain that do not end."""
+    """Run the service until a signal; return whether connections fail to end."""
     async with AsyncExitStack() as stack:
         starting = asyncio.create_task(
             stack.enter_async_context(running_service(settings, preload))

@@ -12,7 +12,7 @@ __all__ = ["tls_options"]
 
 
 def tls_options(server: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator for the TLS options of the connection to *server*, as in the help.
+    """Return a decorator for the TLS options; their help calls the server *server*.
 
     The command must have the parameter *tls*, which is None for plain text.
     """

@@ -44,7 +44,7 @@ def list_or_exit(name: str, text: bytes, limits: Limits) -> tuple[ListedTool, ..
 
 
 def list_named_or_exit(name: str, text: bytes, limits: Limits) -> tuple[ListedTool, ...]:
-    """Return the tools in *text*, the content of the file *name*; some must have a name.
+    """Return the tools in *text*, the content of *name*; some must have a name.
 
     An empty list of tools is accepted.
 

@@ -56,7 +56,7 @@ _DELIMITER = "_"
 
 
 class MultiplexedTools:
-    """Tools of several *servers*, keyed by namespace, which a gateway lists as one server.
+    """Tools of several *servers*, keyed by namespace, which a gateway lists as one.
 
     In a list, the gateway prefixes the name of a tool with that of its server and ``_``. If it
     adds no prefix, the server of a tool is unknown, and the tool is registered for each server.

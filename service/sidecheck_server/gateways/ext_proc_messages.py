@@ -117,7 +117,7 @@ def unread_response(name: str) -> ProcessingResponse:
 
 
 def immediate_response(status: int, body: bytes) -> ProcessingResponse:
-    """Return the response that ends the exchange with *status* and the JSON text *body*."""
+    """Return the response that ends the exchange with *status* and JSON text *body*."""
     immediate = ImmediateResponse(
         status=HttpStatus(code=status),
         body=body,

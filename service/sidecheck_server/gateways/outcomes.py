@@ -1,4 +1,4 @@
-"""Outcome of an exchange that a gateway sends: for the gateway, the log and metrics."""
+"""Outcomes of exchanges that a gateway sends: for the gateway, log and metrics."""
 
 import logging
 import secrets

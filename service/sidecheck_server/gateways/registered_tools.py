@@ -1,4 +1,4 @@
-"""Tools of a server behind a gateway, learned from its lists and kept in the registry."""
+"""Tools of a server behind a gateway, learned from its lists, in the registry."""
 
 from collections import OrderedDict
 from collections.abc import Mapping

@@ -112,7 +112,7 @@ def _find_property_ambiguity(
 def _find_case_variant(
     names: Iterable[str], known: Mapping[str, str], location: str
 ) -> Violation | None:
-    """Return the violation of the first name that differs from a *known* name only in case."""
+    """Return the violation of the first name that differs from *known* only in case."""
     for name in names:
         if known.get(name.casefold(), name) != name:
             return _violation(_CASE_VARIANT, f"{location}/{name}")

@@ -204,7 +204,7 @@ def _reject_call(outcome: ValidationOutcome, request: Message) -> Ruling:
 
 
 def _prepend_error_texts(replacement: bytes, result: Mapping[str, bytes]) -> bytes:
-    """Return *replacement* with the text blocks of *result* first, if that reports an error."""
+    """Return *replacement*, after the texts of *result* if that is an error."""
     if result.get("isError") != b"true":
         return replacement
     texts = [

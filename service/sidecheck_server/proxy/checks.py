@@ -41,7 +41,7 @@ class NotCheckedError(Exception):
 
 
 class SessionClosedError(NotCheckedError):
-    """The session ended before the outcome; the message can be checked in another session."""
+    """The session ended before the outcome; another session can check the message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class Checks(Protocol):
         ...
 
     async def check_tools(self, tools_list: bytes, protocol_version: str) -> ToolVerdicts:
-        """Return the verdicts on *tools_list*, the JSON text of a result of ``tools/list``."""
+        """Return the verdicts on *tools_list*, JSON text of a ``tools/list`` result."""
         ...
 
 
@@ -123,7 +123,7 @@ class RegistryChecks(Checks, Protocol):
     """Checks, and access to the registry, in which gateways keep tools."""
 
     async def registered_tool(self, server: str, name: str) -> bytes:
-        """Return the definition of a registered tool; fail with UNKNOWN_TOOL if there is none."""
+        """Return the definition of a registered tool; the reason is UNKNOWN_TOOL if none."""
         ...
 
     async def register(

@@ -240,7 +240,7 @@ def _name_of(definition: bytes) -> str:
 
 
 def input_schema_of(definition: bytes) -> JsonValue:
-    """Return the input schema in the JSON text *definition*, None if it cannot be read."""
+    """Return the input schema in *definition*, None if it cannot be read."""
     schema = (read_object(definition) or {}).get("inputSchema", b"null")
     try:
         value: JsonValue = read_json(schema)

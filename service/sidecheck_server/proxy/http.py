@@ -73,13 +73,14 @@ async def serve_http(
     bounds: ClientBounds,
     report_ready: Callable[[int], None],
 ) -> None:
-    """Serve *application* within *bounds* until a signal; *report_ready* gets the port.
+    """Serve *application* within *bounds* until a signal.
+
+    *report_ready* is called with the port.
 
     Raises:
         OSError: the address cannot be used, or a file cannot be read.
         ssl.SSLError: a file does not contain a certificate or key.
     """
-    # Decision 0072: h11 parses requests strictly, so that the proxy reads them as the server does.
     config = uvicorn.Config(
         application,
         ssl_certfile=address.certificate,
@@ -127,7 +128,7 @@ _AUTHORIZATION_METHODS: Mapping[str, frozenset[str]] = MappingProxyType(
 
 
 class OtherPaths:
-    """Paths other than the MCP endpoint that pass: *allowed* paths and paths below them."""
+    """Paths that pass beyond the MCP endpoint: *allowed* paths and paths below them."""
 
     def __init__(self, allowed: Collection[str] = ()) -> None:
         self._allowed = tuple(path.rstrip("/") for path in allowed)
@@ -354,7 +355,7 @@ class HttpProxy:
         return relay_response(request, response, events, connection.release)
 
     async def _fetch(self, request: CountedRequest, body: bytes) -> tuple[UpstreamResponse, bytes]:
-        """Return the response to *body*, and its body if that must be read before relaying."""
+        """Return the response to *body*, and its body if it must be read at once."""
         response = await self._send(request, body)
         is_error = self._enforces and response.status >= _FIRST_ERROR
         if is_error or (response.media_type == _JSON and response.is_success):
@@ -453,7 +454,10 @@ class HttpProxy:
 
 
 def _is_utf8(value: bytes) -> bool:
-    """Return whether the header *value* is UTF-8; values should be ASCII (RFC 9110, 5.5)."""
+    """Return whether the header *value* is UTF-8, and may be forwarded.
+
+    Values should be ASCII (RFC 9110, section 5.5).
+    """
     try:
         value.decode()
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Limits of the proxy's HTTP server on connections and held bytes, and its rejections."""
+"""Limits of the proxy's HTTP server, and its rejections."""
 
 import time
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ class Rejections:
         self._unreported: dict[str, tuple[int, Direction, str]] = {}
 
     def add(self, code: str, note: str, sender: Direction = "client") -> None:
-        """Report the rejection of a request or response of *sender*, with the reason *note*."""
+        """Report that a request or response of *sender* is rejected because of *note*."""
         count, _, _ = self._unreported.get(code, (0, sender, ""))
         self._unreported[code] = (count + 1, sender, note)
         now = time.monotonic()

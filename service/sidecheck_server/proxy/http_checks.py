@@ -1,4 +1,4 @@
-"""Checks specific to HTTP: callers, headers that mirror a message, and status codes."""
+"""Checks specific to HTTP: callers, headers that mirror a message, and statuses."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""Sessions over HTTP: shared by the requests with one session id, or of a single request."""
+"""Sessions over HTTP, shared by the requests that have the same session id.
+
+A request without a session id has a session of its own.
+"""
 
 import asyncio
 from collections import OrderedDict

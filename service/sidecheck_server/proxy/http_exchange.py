@@ -60,7 +60,7 @@ class EventRelay:
         messages: HttpMessages,
         held: BytesHeld,
     ) -> AsyncGenerator[bytes]:
-        """Yield the events of *response* as they arrive, with the *messages* in them validated.
+        """Yield the events of *response* as they arrive, after the ruling on each.
 
         *response* is to the request with *headers*. *held* counts the bytes that are read and
         not yet sent.
@@ -151,7 +151,7 @@ async def read_body(request: CountedRequest, limit: int) -> bytes:
 
 
 def send_in_pieces(send: Send) -> Send:
-    """Return *send* with large bodies split, so that the transport never buffers a whole body."""
+    """Return *send* with large bodies split, so that no whole body is buffered."""
 
     async def send_pieces(message: Message) -> None:
         body = message.get("body", b"")
@@ -194,7 +194,7 @@ async def _wait_for_disconnect(request: Request) -> None:
 
 
 def problem_response(status: int, text: str, error: bytes | None = None) -> Response:
-    """Return a response with *error*, JSON text, by default a JSON-RPC error with *text*."""
+    """Return a response with the JSON text *error*, or a JSON-RPC error with *text*."""
     if error is None:
         body = {"jsonrpc": "2.0", "error": {"code": -32000, "message": text}}
         error = msgspec.json.encode(body)
@@ -224,7 +224,7 @@ def relay_response(
 
 
 async def _count_body(request: CountedRequest, response: UpstreamResponse) -> AsyncGenerator[bytes]:
-    """Yield the body of *response* as it arrives, and count each chunk until it is sent."""
+    """Yield the body of *response* as it arrives; count each chunk until it is sent."""
     try:
         async for chunk in response.chunks():
             await request.response_bytes.grow(len(chunk))

@@ -89,7 +89,7 @@ def combine(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 def is_lookalike(name: bytes) -> bool:
-    """Return whether servers may confuse the header *name* with one that the proxy reads.
+    """Return whether servers may confuse the header *name* with one the proxy reads.
 
     Servers that turn headers into variables, as CGI does, do not distinguish ``-`` and ``_``
     (RFC 3875, section 4.1.18).
@@ -110,7 +110,7 @@ def is_utf8(headers: Mapping[str, str]) -> bool:
 def build_request_headers(
     raw: Iterable[tuple[bytes, bytes]], extra: Mapping[bytes, bytes]
 ) -> RawHeaders:
-    """Return headers for a POST of the proxy itself, on behalf of the client that sent *raw*."""
+    """Return headers for a POST of the proxy, based on *raw*, those of the client."""
     client_headers = [
         (name, value)
         for name, value in raw

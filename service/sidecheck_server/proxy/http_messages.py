@@ -77,7 +77,7 @@ class HttpMessages:
         self.reply: bytes | None = None
 
     async def admit(self, body: bytes) -> bytes | Reply:
-        """Return the text to forward in place of *body*, that of a POST, or the reply to it.
+        """Return the text to forward for *body*, that of a POST, or the reply to it.
 
         Raises:
             LockFileError: the tools could not be pinned.
@@ -197,7 +197,7 @@ class HttpMessages:
         return not rejects
 
     def answer(self, *replies: bytes | None) -> bytes | None:
-        """Return *replies* of the server and pending errors for the client, None without any."""
+        """Return *replies* of the server and errors for the client, None without any."""
         return self.connection.answer(self._message, *replies, self.reply)
 
     @property

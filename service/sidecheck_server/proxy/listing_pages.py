@@ -97,7 +97,7 @@ class ListingFailed(Exception):
 
 
 def client_metadata(params: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return the metadata about the client in the *params* of a request, as JSON texts."""
+    """Return the metadata about the client in *params* of a request, as JSON texts."""
     metadata = read_object(params.get("_meta", b"")) or {}
     return {name: metadata[name] for name in _CLIENT_METADATA if name in metadata}
 

@@ -97,7 +97,7 @@ class Listings:
         return input_schema_of(definition.json)
 
     async def find(self, name: str, params: Mapping[str, bytes]) -> InlineTool | None:
-        """Return the definition of the tool *name* for a call with *params*, None if unknown.
+        """Return the definition of *name* for a call with *params*, None if unknown.
 
         If the tool is unknown or the tools are outdated, fetch the list of the server first.
 

@@ -314,7 +314,7 @@ class _Session:
 
 
 def _content_of(response: Message) -> bytes | None:
-    """Return the structured content of *response* if the schema alone decides, else None.
+    """Return the structured content of *response* if only its schema decides.
 
     Other rules apply to a result that reports an error, has a ``resultType``, or whose content is
     not an object, as versions before 2026-07-28 require.

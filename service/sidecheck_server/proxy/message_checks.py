@@ -1,4 +1,4 @@
-"""Checks messages by the rules of the protocol and the session, and decides on them."""
+"""Checks messages by the rules of protocol and session, and decides on them."""
 
 import asyncio
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""JSON-RPC messages of the proxy, whose parts are kept as JSON text, byte for byte."""
+"""JSON-RPC messages of the proxy, whose parts stay JSON text, byte for byte."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -158,7 +158,7 @@ def request_id(text: bytes) -> RequestId:
 
 
 def read_object(text: bytes) -> dict[str, bytes] | None:
-    """Return the JSON texts of the properties of the object in *text*, None if it is not one.
+    """Return the properties of the object in *text* as JSON texts, None if not one.
 
     Values that msgspec rejects and other readers accept, such as NaN or deep nesting, are
     returned too.
@@ -170,7 +170,7 @@ def read_object(text: bytes) -> dict[str, bytes] | None:
 
 
 def read_list(text: bytes) -> list[bytes] | None:
-    """Return the JSON texts of the items of the array in *text*, None if it is not one."""
+    """Return the items of the array in *text* as JSON texts, None if not one."""
     raw = _decode(text, list[msgspec.Raw])
     return None if raw is None else [bytes(item) for item in raw]
 
@@ -193,14 +193,14 @@ def join_array(items: Iterable[bytes]) -> bytes:
 
 
 def result_response(request_id: bytes, result: bytes) -> bytes:
-    """Return the response with the JSON text *result* to the request with *request_id*."""
+    """Return the response with the JSON text *result* to the request *request_id*."""
     return join_object({"jsonrpc": b'"2.0"', "id": request_id, "result": result})
 
 
 def error_response(
     request_id: bytes | None, error: bytes | str, code: int = INTERNAL_ERROR
 ) -> bytes:
-    """Return the response with *error* to the request with *request_id*, None if unknown.
+    """Return the response with *error* to the request *request_id*, None if unknown.
 
     *error* is the JSON text of an error object, or the message of an error with *code*.
     """
@@ -243,7 +243,7 @@ def _scan_list(text: bytes) -> list[bytes] | None:
 
 
 def split_members(text: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
-    """Yield key, colon and value of each member of an object, or of each item of an array.
+    """Yield key, colon and value of each member of an object, or item of an array.
 
     Items have an empty key and colon. In malformed text, a tuple of empty bytes is last.
     """

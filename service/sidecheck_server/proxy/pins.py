@@ -73,7 +73,7 @@ class PinnedTools:
 
     @property
     def is_active(self) -> bool:
-        """Whether pinning is on: tools are pinned, or will be after the first complete list."""
+        """Whether tools are pinned, or will be after the first complete list."""
         return self._pinned is not None or self._path is not None
 
     def is_pinned(self) -> bool:
@@ -87,7 +87,7 @@ class PinnedTools:
         return self._pinned is not None
 
     def note_listed(self, name: str, definition: bytes) -> None:
-        """Remember *definition* as the first listed one of the tool *name*, before pinning."""
+        """Remember *definition* as the first one listed for *name*, before pinning."""
         if not self.is_active or self._pinned is not None or name in self._listed:
             return
         size = self._listed_bytes + len(name) + len(definition)
@@ -123,7 +123,7 @@ class PinnedTools:
         return Difference(name, "TOOL_ADDED", "is not among the pinned tools")
 
     def complete(self, names: Collection[str]) -> list[Difference]:
-        """Compare a complete list of tool *names* with the pinned set, or pin it if none is.
+        """Compare a complete list of *names* with the pinned set, or pin it if none is.
 
         Return a difference for each pinned tool that the list lacks, or the reason why the list
         cannot be pinned.
@@ -212,7 +212,7 @@ def _lock_text(definitions: Mapping[str, JsonValue]) -> bytes:
 def _write(
     path: Path, text: bytes, definitions: Mapping[str, JsonValue]
 ) -> Mapping[str, JsonValue]:
-    """Write *text*, the lock file of *definitions*, atomically; return the pinned tools.
+    """Write the lock file *text* of *definitions* atomically; return the pinned tools.
 
     If another process has written the file meanwhile, return the tools of that file.
     """
@@ -256,7 +256,7 @@ def _read(text: bytes) -> JsonValue:
 def _describe_change(
     name: str, expected: JsonValue, actual: JsonValue, description: str
 ) -> Difference:
-    """Return how *actual* differs from *expected*, which *description* names in the text."""
+    """Return how *actual* differs from *expected*, which the text calls *description*."""
     locations = list(_find_changes(expected, actual, ""))
     text = ", ".join(locations[:_MAX_SHOWN_LOCATIONS])
     rest = len(locations) - _MAX_SHOWN_LOCATIONS
@@ -271,7 +271,7 @@ def _without_name(definition: JsonValue) -> JsonValue:
 
 
 def _find_changes(expected: JsonValue, actual: JsonValue, pointer: str) -> Iterator[str]:
-    """Yield the JSON Pointers of the parts that differ; *pointer* is that of both values."""
+    """Yield the JSON Pointers of differing parts; *pointer* is that of both values."""
     if isinstance(expected, dict) and isinstance(actual, dict):
         for key in sorted(expected.keys() | actual.keys()):
             member = f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}"

@@ -1,4 +1,4 @@
-"""Reads and writes lines with back-pressure, over pipes, sockets, terminals and files."""
+"""Lines of pipes, sockets, terminals and files, with back-pressure."""
 
 import asyncio
 import os
@@ -40,7 +40,7 @@ class Writer(Protocol):
 
 
 async def read_lines(reader: Reader, limit: int) -> AsyncIterator[bytes]:
-    r"""Yield the lines of *reader* with their line breaks, which the last line may lack.
+    r"""Yield the lines of *reader* with line breaks, which the last line may lack.
 
     Raises:
         LineTooLongError: a line has more than *limit* bytes.

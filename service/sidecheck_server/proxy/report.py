@@ -61,7 +61,7 @@ class Finding:
 def finding_of(
     violation: Violation, sender: Direction, method: str, tool: str, action: Action, base: str
 ) -> Finding:
-    """Return the finding of *violation*, whose location is relative to the pointer *base*."""
+    """Return the finding of *violation*, whose location is relative to *base*."""
     return Finding(
         sender=sender,
         method=method,

@@ -69,6 +69,6 @@ async def kill_server(server: Process) -> None:
 
 
 def _die_with_proxy() -> None:
-    """Make the kernel kill this process, the server, when its parent ends for any reason."""
+    """Make the kernel kill this process, the server, when its parent ends."""
     assert _libc is not None
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

@@ -231,7 +231,7 @@ class ProxySession:
         request: Request | None,
         admission: Admission,
     ) -> Ruling:
-        """Return the ruling of *admission* on a tool call; report the findings about the call.
+        """Return the ruling of *admission* on a tool call; report the findings.
 
         The call passes as a message with the outcome of its check.
         """

@@ -61,7 +61,7 @@ class Event:
         return self.data is not None and _JSON_START.match(self.data) is not None
 
     def safe_text(self, data: bytes | None) -> bytes:
-        r"""Return the event with *data*, in a form that every reader splits into the same fields.
+        r"""Return the event with *data*, in a form that all readers parse alike.
 
         Some readers end lines at ``\n`` alone, others also at further characters, as Python does.
         They also differ in the byte order marks that they skip, and in how they decode invalid
@@ -129,7 +129,7 @@ class EventReader:
         self._check_size(len(self._text))
 
     def rest(self) -> bytes:
-        """Return the bytes after the last event, which the specification does not count as one."""
+        """Return the bytes after the last event, which are not an event themselves."""
         return self._carried + self._text
 
     def _check_size(self, size: int) -> None:
@@ -151,7 +151,7 @@ class EventReader:
         return 0 if end is None else end.end()
 
     def _start(self) -> int:
-        """Return the start of the first event, after a byte order mark, which readers ignore."""
+        """Return the start of the first event, after a byte order mark."""
         return len(_BYTE_ORDER_MARK) if self._text.startswith(_BYTE_ORDER_MARK) else 0
 
     def _take_event(self, end: int) -> Event:

@@ -1,4 +1,4 @@
-"""Proxy over stdio, between a client at its standard streams and a server that it starts.
+"""Proxy over stdio, between a client and a server process that it starts.
 
 Clause: 2025-11-25, basic/transports, "stdio": messages are separated by line breaks, and a
 server writes nothing else to its standard output.
@@ -44,7 +44,7 @@ _HEADER = b"content-length:"
 
 
 class StdioProxy:
-    """Relays lines between a client and the *server* process, and validates their messages."""
+    """Relays lines between a client and the *server* process, and validates them."""
 
     def __init__(  # noqa: PLR0913, PLR0917  (the parts that it is composed of)
         self,
@@ -239,7 +239,7 @@ class StdioProxy:
             self._responses.pop(id_, None)
 
     async def _answer_pending(self, unread: list[Message] | None = None) -> None:
-        """Answer the pending requests with errors, or only those among the *unread* messages."""
+        """Answer pending requests with errors, or only those among *unread* messages."""
         with suppress(OSError):
             for response in self._session.answers_to_pending(_ENDED, unread):
                 await self._to_client.write(response + b"\n")

@@ -1,4 +1,4 @@
-"""Transcript of a connection, in the line format that `sidecheck lint-messages` reads."""
+"""Transcript of a connection, in the format that `sidecheck lint-messages` reads."""
 
 from collections.abc import Callable
 from io import FileIO

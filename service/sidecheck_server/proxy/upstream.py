@@ -162,7 +162,7 @@ class UpstreamResponse:
             raise UpstreamError("the encoded body is not complete")
 
     def close(self) -> None:
-        """Return the connection to the pool, or close it if the body was not read completely."""
+        """Return the connection to the pool; close it if the body is not read completely."""
         self._response.release()
 
 
@@ -258,7 +258,7 @@ def _host_of(url: URL) -> tuple[str, str | None, int | None]:
 
 
 def _basic_credentials(url: URL) -> str:
-    """Return the Basic credentials in *url* as a header value, "" without any (RFC 7617)."""
+    """Return the Basic credentials in *url* as a header value (RFC 7617), or ""."""
     if url.raw_user is None:
         return ""
     credentials = f"{url.user}:{url.password or ''}".encode()
@@ -266,7 +266,7 @@ def _basic_credentials(url: URL) -> str:
 
 
 def _normalize_path(path: bytes) -> list[str]:
-    """Return the segments of *path*, decoded, in lower case, with dot segments resolved."""
+    """Return the segments of *path*: decoded, in lower case, without dot segments."""
     segments: list[str] = []
     for segment in unquote(path.decode("latin-1")).lower().replace("\\", "/").split("/"):
         if segment == "..":
