@@ -39,8 +39,8 @@ class Access:
         Raises:
             RequestError: the caller is not authorized.
         """
-        if rejected := self.check_caller(headers):
-            return rejected
+        if rejection := self.check_caller(headers):
+            return rejection
         if (
             _media_type(headers) != _JSON
             or headers.get("content-encoding", "identity") != "identity"

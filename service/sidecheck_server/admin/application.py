@@ -30,8 +30,8 @@ def create_routes(endpoints: Mapping[str, MethodEndpoint], access: Access) -> li
     document = create_openapi({path: endpoint.method for path, endpoint in endpoints.items()})
 
     async def openapi(request: Request) -> Response:
-        if rejected := access.check_host(request.headers):
-            return Response(rejected.body, rejected.status, rejected.headers, PROBLEM_TYPE)
+        if rejection := access.check_host(request.headers):
+            return Response(rejection.body, rejection.status, rejection.headers, PROBLEM_TYPE)
         return Response(document, media_type="application/json")
 
     methods = [Route(path, endpoint) for path, endpoint in endpoints.items()]
@@ -65,8 +65,8 @@ def create_application(
         return PlainTextResponse("not serving\n", 503)
 
     async def metrics(request: Request) -> Response:
-        if rejected := access.check_host(request.headers):
-            return Response(rejected.body, rejected.status, rejected.headers, PROBLEM_TYPE)
+        if rejection := access.check_host(request.headers):
+            return Response(rejection.body, rejection.status, rejection.headers, PROBLEM_TYPE)
         encode, content_type = choose_encoder(request.headers.get("accept", ""))
         return Response(encode(await scrape()), headers={"content-type": content_type})
 

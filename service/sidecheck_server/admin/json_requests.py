@@ -163,9 +163,9 @@ class _Writer:
             for sibling in self._shape.properties.values()
             if sibling.form is Form.JSON and sibling.paths[0][:-1] in parents
         )
-        needed = " or ".join(map(_quoted, siblings))
+        alternatives = " or ".join(map(_quoted, siblings))
         location = _join(self._location, property_.name)
-        raise _invalid(f"{_quoted(property_.name)} requires {needed}", location)
+        raise _invalid(f"{_quoted(property_.name)} requires {alternatives}", location)
 
     def _has(self, parents: Path) -> bool:
         message: Any = self._message

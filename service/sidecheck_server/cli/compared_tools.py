@@ -198,9 +198,9 @@ class _File:
         self.source: Source = tools.source
         #: Pointers of tools by name. The last definition of a name counts, as in the comparison.
         self.pointers = {read_tool_name(tool.json, LIMITS): tool.pointer for tool in tools.entries}
-        first = next(iter(self.pointers.values()), None)
+        first_pointer = next(iter(self.pointers.values()), None)
         #: Pointer of the list of tools; "" if the file has a single tool.
-        self.list_pointer = "" if first is None else first.rpartition("/")[0]
+        self.list_pointer = "" if first_pointer is None else first_pointer.rpartition("/")[0]
 
     @cached_property
     def _value(self) -> Any:

@@ -83,11 +83,11 @@ class Report:
     @property
     def ok(self) -> bool:
         """Whether all tools were converted and fit in one request."""
-        return self.request.valid and len(self.converted) == len(self.tools)
+        return self.request.valid and len(self.converted_tools) == len(self.tools)
 
     @property
-    def converted(self) -> list[ConvertedTool]:
-        """The tools that were converted."""
+    def converted_tools(self) -> list[ConvertedTool]:
+        """Tools without an error."""
         outcomes = (tool.outcome for tool in self.tools)
         return [outcome for outcome in outcomes if isinstance(outcome, ConvertedTool)]
 
@@ -129,11 +129,11 @@ def write_report(form: str, report: Report) -> None:
 
 
 def _tools(report: Report) -> Any:
-    return read_json(combine_tools(report.api.key, [tool.json for tool in report.converted]))
+    return read_json(combine_tools(report.api.key, [tool.json for tool in report.converted_tools]))
 
 
 def _mappings(report: Report) -> list[Any]:
-    return [read_json(tool.mapping) for tool in report.converted]
+    return [read_json(tool.mapping) for tool in report.converted_tools]
 
 
 def _object(report: Report) -> dict[str, Any]:
@@ -224,9 +224,9 @@ def _note(subject: str, word: Part, message: str) -> Row:
 
 
 def _summary(report: Report) -> str:
-    strict = sum(tool.strict for tool in report.converted)
-    failed = len(report.tools) - len(report.converted)
-    parts = [f"{format_count(len(report.converted), 'tool')} for {report.api.display_name}"]
+    strict = sum(tool.strict for tool in report.converted_tools)
+    failed = len(report.tools) - len(report.converted_tools)
+    parts = [f"{format_count(len(report.converted_tools), 'tool')} for {report.api.display_name}"]
     parts += [f"{strict:,} strict"] if strict else []
     parts += [f"{failed:,} not converted"] if failed else []
     counts = Counter(loss.effect for _, loss in report.losses())

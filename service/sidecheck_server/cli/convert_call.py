@@ -103,12 +103,12 @@ def convert_call(
     definitions = list(_read_definitions(tools, read_documents(documents)))
     try:
         texts = _split_mappings(mappings, mappings_text)
-        converted = run_in_process(
+        converted_call = run_in_process(
             lambda services: _convert(services, source.text, texts, definitions)
         )
     except RequestError as error:
         raise _FailedError(escape(f"{error.reason.value}: {_error_text(error)}")) from None
-    report = _report(converted, source)
+    report = _report(converted_call, source)
     _write(form, report, excerpts=excerpts)
     context.exit(0 if report.verdict.valid else 1)
 
@@ -176,7 +176,7 @@ async def _convert(
 class _Report:
     """Converted call in the form of the output."""
 
-    converted: ConvertedCall
+    call: ConvertedCall
     #: The params as formatted JSON, or "" if there are none.
     params: str
     verdict: Verdict
@@ -198,22 +198,22 @@ class _Report:
 
     def tool_error_text(self) -> str:
         """Return the text for the model, or "" if the call is valid."""
-        call = self.converted.verdict
+        call = self.call.verdict
         verdict = call.verdict if call.part is None else call.part
         return tool_error_text(verdict, tool=call.tool or None)
 
 
-def _report(converted: ConvertedCall, call: Source) -> _Report:
-    verdict = converted.verdict.verdict
-    if converted.params:
-        params = format_json(read_json(converted.params))
+def _report(call: ConvertedCall, input_source: Source) -> _Report:
+    verdict = call.verdict.verdict
+    if call.params:
+        params = format_json(read_json(call.params))
         source, pointer = Source("params", params.encode()), "/arguments"
     else:
-        params, pointer, source = "", "", call
-        if converted.arguments:
-            arguments = format_json(read_json(converted.arguments))
+        params, pointer, source = "", "", input_source
+        if call.arguments:
+            arguments = format_json(read_json(call.arguments))
             source = Source("arguments", arguments.encode())
-    return _Report(converted, params, verdict, source, pointer, converted.changes)
+    return _Report(call, params, verdict, source, pointer, call.changes)
 
 
 def _write(form: str, report: _Report, *, excerpts: bool | None) -> None:
@@ -227,7 +227,7 @@ def _write(form: str, report: _Report, *, excerpts: bool | None) -> None:
         write_rows(_change_rows(report.changes), to_stderr=True)
     findings = report.findings()
     word = ("valid", "bold green") if report.verdict.valid else ("invalid", "bold red")
-    subject = escape(report.converted.tool or report.source.name)
+    subject = escape(report.call.tool or report.source.name)
     note = "... there may be more" if report.verdict.truncated else ""
     summary = format_severities(findings)
     if report.changes:
@@ -250,11 +250,11 @@ _POSITION_PROPERTIES = frozenset({"line", "column"})
 
 
 def _object(report: _Report) -> dict[str, Any]:
-    converted = report.converted
+    call = report.call
     return {
-        "server": converted.server,
-        "tool": converted.tool,
-        "call_id": converted.call_id,
+        "server": call.server,
+        "tool": call.tool,
+        "call_id": call.call_id,
         "params": read_json(report.params) if report.params else None,
         "valid": report.verdict.valid,
         "violations": [

@@ -113,17 +113,17 @@ def diff(
             from sidecheck_server.cli.connection import connect  # noqa: PLC0415
 
             client = stack.enter_context(connect(target, timeout, tls))
-        before, after = (
+        old_tools, new_tools = (
             read_registered(client, name)
             if client is not None and is_registered(name)
             else read_file(name, referenced)
             for name in (old, new)
         )
     comparison = run_in_process(
-        lambda services: services.comparer.compare(before.tools, after.tools)
+        lambda services: services.comparer.compare(old_tools.tools, new_tools.tools)
     )
     chosen_reading = Reading(reading)
-    files = ComparedFiles(before, after)
+    files = ComparedFiles(old_tools, new_tools)
     if form == "json":
         write_output(format_json(comparison_object(comparison, chosen_reading)))
     elif form == "sarif":

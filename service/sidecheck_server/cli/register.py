@@ -232,12 +232,12 @@ def _write(
     blocks += [Block(_heading("kept", name)) for name in registration.kept]
     actions = Counter(outcome.action for outcome in outcomes)
     findings = [finding for outcome in outcomes for finding in outcome.findings]
-    removed, kept = len(registration.removed), len(registration.kept)
+    removed_count, kept_count = len(registration.removed), len(registration.kept)
     summary = [
         format_count(len(outcomes), "tool"),
         *(f"{number:,} {action}" for action, number in sorted(actions.items())),
-        *([f"{removed:,} removed"] if removed else []),
-        *([f"{kept:,} kept, since removing them breaks callers"] if kept else []),
+        *([f"{removed_count:,} removed"] if removed_count else []),
+        *([f"{kept_count:,} kept, since removing them breaks callers"] if kept_count else []),
         *([format_severities(findings)] if findings else []),
         *(["nothing was registered (--validate-only)"] if validate_only else []),
     ]

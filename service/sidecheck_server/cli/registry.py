@@ -72,11 +72,11 @@ def migrate(location: str | None, config: Path | None) -> None:
     """
     settings = _settings(location, config)
     with _translate_failures():
-        before, after = migrate_registry(_database(settings))
-    if before == after:
-        write_output(f"layout {after}: nothing to migrate")
+        old_layout, new_layout = migrate_registry(_database(settings))
+    if old_layout == new_layout:
+        write_output(f"layout {new_layout}: nothing to migrate")
     else:
-        write_output(f"layout {after}: migrated from {before or 'an empty database'}")
+        write_output(f"layout {new_layout}: migrated from {old_layout or 'an empty database'}")
 
 
 @registry.command(
@@ -149,7 +149,7 @@ def import_(file: str, location: str | None, config: Path | None) -> None:
 
 
 def _register_all(opened_registry: Registry, servers: Mapping[str, Sequence[Definition]]) -> None:
-    changed = removed = 0
+    changed_count = removed_count = 0
     for imported, (server, definitions) in enumerate(servers.items()):
         try:
             result = opened_registry.register(server, definitions, keep=frozenset())
@@ -159,12 +159,13 @@ def _register_all(opened_registry: Registry, servers: Mapping[str, Sequence[Defi
                 f"server {escape(server)!r}: {escape(message)}; {imported:,} of "
                 f"{format_count(len(servers), 'server')} imported before it"
             ) from None
-        changed += sum(binding.action is not Action.UNCHANGED for binding in result.bound)
-        removed += len(result.removed)
+        changed_count += sum(binding.action is not Action.UNCHANGED for binding in result.bound)
+        removed_count += len(result.removed)
     tools = sum(map(len, servers.values()))
     write_output(
         f"{format_count(tools, 'tool')} of {format_count(len(servers), 'server')} imported: "
-        f"{changed:,} changed, {removed:,} removed, revision {opened_registry.revision:,}"
+        f"{changed_count:,} changed, {removed_count:,} removed, "
+        f"revision {opened_registry.revision:,}"
     )
 
 

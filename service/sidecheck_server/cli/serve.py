@@ -255,7 +255,7 @@ class _ServeCommand(click.Command):
 @click.option(
     "--tokens-file",
     type=click.Path(path_type=Path),
-    help="File of the tokens of callers, in TOML.  [default: calls need no token]",
+    help="File of the tokens that callers must have, in TOML.  [default: anybody may call]",
 )
 @click.option(
     "--registry",

@@ -214,7 +214,7 @@ class HttpProxy:
     async def _respond(self, request: CountedRequest) -> Response:
         if rejection := self._reject(request, combine(request.headers.raw)):
             return rejection
-        # A client can name headers of its own as those of the connection, which do not pass.
+        # Headers that the Connection header names are dropped, so they must not count here either.
         headers = combine(end_to_end_headers(request.headers.raw, ()))
         path: bytes = request.scope["raw_path"]
         try:

@@ -30,7 +30,7 @@ class BytesInFlight:
         self._capacity = capacity
         self._seconds = seconds
         self._bytes = 0
-        self._waiting: deque[tuple[asyncio.Future[None], BytesHeld, int]] = deque()
+        self._queue: deque[tuple[asyncio.Future[None], BytesHeld, int]] = deque()
         #: The message that may exceed the capacity.
         self._exempt: BytesHeld | None = None
 
@@ -45,7 +45,7 @@ class BytesInFlight:
         Raises:
             NoRoomError: there is no room in time.
         """
-        is_next = not self._waiting or self._exempt is message
+        is_next = not self._queue or self._exempt is message
         if is_next and self._bytes + size <= self._capacity:
             self._count(message, size)
             return
@@ -54,9 +54,9 @@ class BytesInFlight:
         turn = asyncio.get_running_loop().create_future()
         entry = (turn, message, size)
         if self._exempt is message:
-            self._waiting.appendleft(entry)
+            self._queue.appendleft(entry)
         else:
-            self._waiting.append(entry)
+            self._queue.append(entry)
         self._admit()
         try:
             async with asyncio.timeout(self._seconds):
@@ -64,8 +64,8 @@ class BytesInFlight:
         except TimeoutError:
             raise NoRoomError from None
         finally:
-            if entry in self._waiting:
-                self._waiting.remove(entry)
+            if entry in self._queue:
+                self._queue.remove(entry)
                 self._admit()
 
     def release(self, message: "BytesHeld", size: int) -> None:
@@ -81,13 +81,13 @@ class BytesInFlight:
 
     def _admit(self) -> None:
         """Admit waiting messages, in order, while there is room."""
-        while self._waiting:
-            turn, message, size = self._waiting[0]
+        while self._queue:
+            turn, message, size = self._queue[0]
             if self._bytes + size > self._capacity:
                 if self._exempt not in {None, message}:
                     return
                 self._exempt = message
-            self._waiting.popleft()
+            self._queue.popleft()
             self._count(message, size)
             if not turn.done():
                 turn.set_result(None)

@@ -52,11 +52,11 @@ class Connection:
     It ends when it is not kept and every request that acquired it has released it.
     """
 
-    def __init__(self, session: ProxySession, tools: ToolSource, *, begins: bool = False) -> None:
+    def __init__(self, session: ProxySession, tools: ToolSource, *, is_new: bool = False) -> None:
         self.session = session
         self.tools = tools
         #: Whether its first message is the first of the session.
-        self.begins = begins
+        self.is_new = is_new
         #: Whether later requests may belong to it.
         self.is_kept = False
         self._holders = 0
@@ -108,43 +108,43 @@ class HttpConnections:
     def __init__(self, tools: ToolSources, make_session: MakeSession) -> None:
         self._tools = tools
         self._make_session = make_session
-        self._kept: OrderedDict[str, Connection] = OrderedDict()
+        self._connections: OrderedDict[str, Connection] = OrderedDict()
 
     def acquire(
         self, headers: Mapping[str, str], message: Message | list[Message] | None = None
     ) -> Connection:
         """Return the session of *message* with *headers*; the caller must release it."""
         id_ = headers.get(_SESSION_HEADER)
-        connection = self._kept.get(id_ or "")
+        connection = self._connections.get(id_ or "")
         if connection is not None:
-            self._kept.move_to_end(id_ or "")
+            self._connections.move_to_end(id_ or "")
         else:
-            begins = isinstance(message, Message) and message.method == "initialize"
+            is_new = isinstance(message, Message) and message.method == "initialize"
             version = headers.get("mcp-protocol-version", "")
             # A server may list different tools in each session of a client.
-            tools = self._tools.create_tools() if begins else self._tools.find_tools(headers)
+            tools = self._tools.create_tools() if is_new else self._tools.find_tools(headers)
             session = self._make_session(
                 tools,
                 # Servers may lack sessions, so any other request joins mid-session.
-                from_beginning=begins,
-                protocol_version=version if version in VERSIONS and not begins else "",
+                from_beginning=is_new,
+                protocol_version=version if version in VERSIONS and not is_new else "",
             )
-            connection = Connection(session, tools, begins=begins)
+            connection = Connection(session, tools, is_new=is_new)
         connection.acquire()
         return connection
 
     async def keep(self, headers: Mapping[str, str], connection: Connection) -> None:
         """Keep *connection* for later requests with the session id in *headers*."""
         id_ = headers.get(_SESSION_HEADER)
-        if id_ is None or (id_ in self._kept and not connection.begins):
+        if id_ is None or (id_ in self._connections and not connection.is_new):
             return
-        if self._kept.get(id_) is not connection:
+        if self._connections.get(id_) is not connection:
             # The server reuses the id of a session that it has forgotten.
             await self._end(id_)
-        self._kept[id_] = connection
+        self._connections[id_] = connection
         connection.is_kept = True
-        if len(self._kept) > _MAX_SESSIONS:
-            await self._end(next(iter(self._kept)))
+        if len(self._connections) > _MAX_SESSIONS:
+            await self._end(next(iter(self._connections)))
 
     async def end(self, headers: Mapping[str, str]) -> None:
         """End the session that *headers* name, after its last release."""
@@ -152,11 +152,11 @@ class HttpConnections:
 
     async def close(self) -> None:
         """End all sessions."""
-        for id_ in [*self._kept]:
+        for id_ in [*self._connections]:
             await self._end(id_)
 
     async def _end(self, id_: str) -> None:
-        connection = self._kept.pop(id_, None)
+        connection = self._connections.pop(id_, None)
         if connection is not None:
             connection.is_kept = False
             await connection.end_unused()

@@ -58,11 +58,11 @@ class EventRelay:
         response: UpstreamResponse,
         headers: RawHeaders,
         messages: HttpMessages,
-        held: BytesHeld,
+        held_bytes: BytesHeld,
     ) -> AsyncGenerator[bytes]:
         """Yield the events of *response* as they arrive, after the ruling on each.
 
-        *response* is to the request with *headers*. *held* counts the bytes that are read and
+        *response* is to the request with *headers*. *held_bytes* counts the bytes that are read and
         not yet sent.
         """
         is_resumable = False
@@ -71,7 +71,7 @@ class EventRelay:
         reader = EventReader(self._max_bytes)
         try:
             async for chunk in response.decoded():
-                await held.grow(len(chunk))
+                await held_bytes.grow(len(chunk))
                 for event in reader.feed(chunk):
                     is_resumable = is_resumable or event.has_id
                     ruling = await messages.rule_event(event)
@@ -79,7 +79,7 @@ class EventRelay:
                         await self._send(headers, ruling.reply)
                     if ruling.text is not None:
                         yield ruling.text
-                held.shrink(reader.buffered_bytes)
+                held_bytes.shrink(reader.buffered_bytes)
         except (EventTooLongError, LockFileError, NoRoomError, UpstreamError) as error:
             is_resumable = is_resumable and isinstance(error, (NoRoomError, UpstreamError))
             self._report_end(error)

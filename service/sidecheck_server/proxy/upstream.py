@@ -46,9 +46,9 @@ class BodyTooLargeError(Exception):
 
 
 async def join_chunks(
-    chunks: AsyncIterator[bytes], limit: int, held: BytesHeld | None = None
+    chunks: AsyncIterator[bytes], limit: int, held_bytes: BytesHeld | None = None
 ) -> bytes:
-    """Return the joined *chunks*, whose bytes *held* counts as they arrive.
+    """Return the joined *chunks*, whose bytes *held_bytes* counts as they arrive.
 
     Raises:
         BodyTooLargeError: the chunks have more than *limit* bytes.
@@ -59,8 +59,8 @@ async def join_chunks(
         size += len(chunk)
         if size > limit:
             raise BodyTooLargeError
-        if held is not None:
-            await held.grow(len(chunk))
+        if held_bytes is not None:
+            await held_bytes.grow(len(chunk))
         pieces.append(chunk)
     return b"".join(pieces)
 
@@ -104,16 +104,16 @@ class UpstreamResponse:
             for name, value in self.raw_headers
         ]
 
-    async def read(self, limit: int, held: BytesHeld | None = None) -> bytes:
+    async def read(self, limit: int, held_bytes: BytesHeld | None = None) -> bytes:
         """Return the whole body, decoded, and close the response.
 
         Raises:
             BodyTooLargeError: the body has more than *limit* bytes.
-            NoRoomError: the budget of *held* is exhausted.
+            NoRoomError: the budget of *held_bytes* is exhausted.
             UpstreamError: the body is incomplete or cannot be decoded.
         """
         try:
-            text = await join_chunks(self.decoded(), limit, held)
+            text = await join_chunks(self.decoded(), limit, held_bytes)
         finally:
             self.close()
         self.is_read = True
