@@ -175,7 +175,7 @@ def test_source_text_is_a_string() -> None:
             '"tool" and "tool_text" exclude each other',
             "tool_text",
         ),
-        (b'{"documents": []}', '"documents" needs "schema" or "tool" beside it', "documents"),
+        (b'{"documents": []}', '"documents" requires "schema" or "tool"', "documents"),
         (b'{"name": 1}', '"name" must be a string', "name"),
         (b'{"options": []}', '"options" must be a JSON object', "options"),
         (

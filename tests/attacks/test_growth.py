@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 import sidecheck
 import sidecheck_server
-from sidecheck_server.proxy.http import has_steps
-from sidecheck_server.proxy.http_headers import combine, passed_headers
+from sidecheck_server.proxy.http import is_ambiguous_path
+from sidecheck_server.proxy.http_headers import combine, end_to_end_headers
 from sidecheck_server.proxy.messages import read_items, read_message, split_members
 from sidecheck_server.proxy.sse import EventReader
 from support.counted_calls import count_calls
@@ -47,11 +47,11 @@ HOSTILE: dict[str, Callable[[int], object]] = {
     "members that are not JSON": lambda n: read_message(b"{" + b'"a":NaN,' * n + b'"b":1}'),
     "items that are not JSON": lambda n: read_items(b"[" + b"NaN," * n + b"1]"),
     "a header many times": lambda n: combine([(b"a", b"b")] * n),
-    "names in a connection header": lambda n: passed_headers(
+    "names in a connection header": lambda n: end_to_end_headers(
         [(b"connection", b",".join([b"a"] * n))] * 2, ()
     ),
-    "escapes in a path": lambda n: has_steps(b"/" + b"%2525" * n),
-    "segments in a path": lambda n: has_steps(b"/x" * n),
+    "escapes in a path": lambda n: is_ambiguous_path(b"/" + b"%2525" * n),
+    "segments in a path": lambda n: is_ambiguous_path(b"/x" * n),
 }
 
 

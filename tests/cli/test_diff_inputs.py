@@ -92,7 +92,7 @@ def test_one_page_of_a_list_is_compared_with_a_warning(
     result = run("old.json", "new.json")
     warning = (
         'Warning: new.json: it has a "nextCursor", so it is one page of a list, and the tools of '
-        "the others are missing\n"
+        "other pages are missing\n"
     )
 
     assert (0, "1 tool: 1 unchanged (assume-closed)\n") == (result.exit_code, result.stdout)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sidecheck_server.cli.findings import Span, locate, positions
+from sidecheck_server.cli.findings import Span, find_positions, find_spans
 
 JSON = st.recursive(
     st.none()
@@ -41,7 +41,7 @@ def test_every_value_is_found_where_it_stands(value: Any, ascii_only: bool, rand
     def read(start: int, end: int) -> Any:
         return json.loads(text[start:end].decode("utf-8", "surrogatepass"))
 
-    for pointer, span in locate(text, asked).items():
+    for pointer, span in find_spans(text, asked).items():
         assert values[pointer] == read(span.start, span.end)
         if span.key_start != span.start:
             key = pointer.rpartition("/")[2].replace("~1", "/").replace("~0", "~")
@@ -63,14 +63,14 @@ def test_every_value_is_found_where_it_stands(value: Any, ascii_only: bool, rand
 )
 def test_what_a_pointer_leads_to_is_found(text: str, pointer: str, part: str) -> None:
     """RFC 6901, section 4."""
-    span = locate(text.encode(), [pointer])[pointer]
+    span = find_spans(text.encode(), [pointer])[pointer]
 
     assert part == text[span.start : span.end]
 
 
 def test_a_key_has_its_own_place() -> None:
     """In bytes, as all places."""
-    assert {"/é": Span(start=7, end=8, key_start=1, key_end=5)} == locate(
+    assert {"/é": Span(start=7, end=8, key_start=1, key_end=5)} == find_spans(
         '{"é": 1}'.encode(), ["/é"]
     )
 
@@ -80,7 +80,7 @@ def test_what_is_deep_and_not_asked_for_is_passed_over() -> None:
     text = b'{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b', "b": 1}'
 
     assert {"/b": b"1"} == {
-        pointer: text[span.start : span.end] for pointer, span in locate(text, ["/b"]).items()
+        pointer: text[span.start : span.end] for pointer, span in find_spans(text, ["/b"]).items()
     }
 
 
@@ -89,5 +89,5 @@ def test_lines_and_columns_count_characters_from_1() -> None:
     text = "é1\r\n日本x\n".encode() + b"\xff\xfey"
 
     assert {0: (1, 1), 2: (1, 2), 5: (2, 1), 11: (2, 3), 13: (3, 1), 15: (3, 3), 16: (3, 4)} == (
-        positions(text, [16, 15, 13, 11, 5, 2, 0])
+        find_positions(text, [16, 15, 13, 11, 5, 2, 0])
     )

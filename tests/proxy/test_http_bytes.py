@@ -44,11 +44,11 @@ def test_small_messages_are_not_counted() -> None:
         held = []
         await small.grow(SMALL)
         await large.grow(SMALL)
-        held.append(budget.held)
+        held.append(budget.held_bytes)
         await large.grow(1)
-        held.append(budget.held)
+        held.append(budget.held_bytes)
         large.shrink()
-        held.append(budget.held)
+        held.append(budget.held_bytes)
         return held
 
     assert [0, SMALL + 1, 0] == asyncio.run(run())
@@ -64,10 +64,10 @@ def test_a_message_without_room_is_rejected() -> None:
         await second.grow(24 * KIB)
         with pytest.raises(NoRoomError):
             await second.grow(1)
-        held = [budget.held]
+        held = [budget.held_bytes]
         second.shrink()
         await first.grow(24 * KIB)
-        return [*held, budget.held]
+        return [*held, budget.held_bytes]
 
     assert [64 * KIB, 64 * KIB] == asyncio.run(run())
 
@@ -84,13 +84,13 @@ def test_messages_that_each_hold_a_part_do_not_wait_for_each_other() -> None:
             message = BytesHeld(budget)
             for _ in range(4):
                 await message.grow(16 * KIB)
-                most = max(most, budget.held)
+                most = max(most, budget.held_bytes)
                 await asyncio.sleep(0)
             message.shrink()
             ended.append(name)
 
         await asyncio.gather(*map(receive, "abcdef"))
-        assert 0 == budget.held
+        assert 0 == budget.held_bytes
         return ended, most
 
     ended, most = asyncio.run(run())
@@ -116,7 +116,7 @@ def test_a_message_that_is_given_up_while_it_waits_holds_nothing() -> None:
         for message in (holder, exempt):
             message.shrink()
         await other
-        return budget.held
+        return budget.held_bytes
 
     assert CAPACITY == asyncio.run(run())
 
@@ -131,7 +131,7 @@ def test_a_message_waits_no_longer_than_its_time() -> None:
         await exempt.grow(CAPACITY)
         with pytest.raises(NoRoomError):
             await late.grow(CAPACITY)
-        return budget.held
+        return budget.held_bytes
 
     assert 2 * CAPACITY == asyncio.run(run())
 
@@ -227,10 +227,10 @@ def test_many_clients_that_finish_nothing(server: HttpMcpServer, kind: str) -> N
                 CLIENTS - 2 if kind == "bodies" else CLIENTS
             ):
                 await asyncio.sleep(0)
-                most.append(max(bounds.requests.held, bounds.responses.held))
+                most.append(max(bounds.requests.held_bytes, bounds.responses.held_bytes))
             reads.set()
             await asyncio.gather(*tasks)
-            left.extend([bounds.requests.held, bounds.responses.held])
+            left.extend([bounds.requests.held_bytes, bounds.responses.held_bytes])
         statuses.update(caller.status for caller in callers)
 
     most: list[int] = []

@@ -29,10 +29,10 @@ class CountedSession:
 class NoListings:
     """Tools that are nothing."""
 
-    def make(self) -> None:
+    def create_tools(self) -> None:
         """Return nothing."""
 
-    def of(self, _headers: object) -> None:
+    def find_tools(self, _headers: object) -> None:
         """Return nothing."""
 
 

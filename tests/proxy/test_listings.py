@@ -111,7 +111,7 @@ async def test_callers_share_a_request_for_the_list(fails: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("bound", "value"), [("_MOST_PAGES", 3), ("_MOST_TOOLS", 3), ("_MOST_BYTES", 12)]
+    ("bound", "value"), [("_MAX_PAGES", 3), ("_MAX_TOOLS", 3), ("_MAX_BYTES", 12)]
 )
 @pytest.mark.parametrize("asks", ["client", "proxy"])
 async def test_a_list_without_an_end(
@@ -119,7 +119,7 @@ async def test_a_list_without_an_end(
 ) -> None:
     """No part of it is taken for the whole: nothing is pinned, and no call passes."""
     monkeypatch.setattr(listing_pages, bound, value)
-    monkeypatch.setattr(listings_module, "_MOST_PAGES", 3)
+    monkeypatch.setattr(listings_module, "_MAX_PAGES", 3)
     asked = 0
 
     async def list_tools(_params: Mapping[str, bytes]) -> Message:

@@ -81,7 +81,7 @@ def test_a_response_answers_the_oldest_request_with_its_id() -> None:
 @pytest.mark.parametrize("same_id", [True, False])
 def test_the_oldest_requests_are_forgotten_beyond_the_bound(same_id: bool) -> None:
     """Whatever their ids are."""
-    pending = PendingRequests(most=3)
+    pending = PendingRequests(maximum=3)
     for number in range(10):
         pending.add(request(0 if same_id else number, str(number)))
 

@@ -86,7 +86,9 @@ async def test_a_finding_says_where_a_tool_differs(tmp_path: Path) -> None:
     path = tmp_path / "pins.json"
     await listed(path, Pinning.FIRST_USE, LOG)
     changed = {**tool("log", "Other words", count="number"), "title": "Log"}
-    difference = open_pins(Pinning.LOCKED, path).difference("log", json.dumps(changed).encode())
+    difference = open_pins(Pinning.LOCKED, path).find_difference(
+        "log", json.dumps(changed).encode()
+    )
 
     places = "/description, /inputSchema/properties/count/type, /title"
     assert f"differs from the pinned tool at {places}" == difference.text
@@ -97,7 +99,7 @@ async def test_a_finding_says_where_a_tool_differs(tmp_path: Path) -> None:
     [
         (None, "no such file; run once with --pins first-use to write it"),
         ("{", "not a lock file of pinned tools; restore the file, or delete it to pin again"),
-        ('{"format": 2, "tools": {}}', "of another format than 1; delete it to pin again"),
+        ('{"format": 2, "tools": {}}', "unknown format, expected 1; delete it to pin again"),
         (
             '{"format": 1, "tools": {"log": {"digest": "sha256:0", "definition": {}}}}',
             (

@@ -1,1 +1,1 @@
-"""What operators and people reach over HTTP: probes, metrics, and the services as JSON."""
+"""HTTP server of the admin address: probes, metrics, web page, API as JSON."""

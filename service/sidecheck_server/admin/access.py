@@ -1,4 +1,4 @@
-"""Who may call the methods of the API over HTTP: decided before a body is read."""
+"""Access control of the HTTP API, applied before a body is read."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -18,12 +18,13 @@ _JSON: Final = "application/json"
 class Access:
     """Rejects cross-origin and DNS-rebinding requests to *address*.
 
-    A page of another origin, open in a browser on this machine, can send requests to it. It
-    cannot send JSON without asking first (https://fetch.spec.whatwg.org/#http-cors-protocol),
-    and is not answered when it does; the names of host and origin give away a page whose own
-    name was made to resolve to this machine.
+    A page of another origin, open in a browser on this machine, can send requests to it. For
+    JSON, the browser sends a preflight request first
+    (https://fetch.spec.whatwg.org/#http-cors-protocol), which the server does not grant. The
+    host and origin headers reveal a page whose host name was rebound to this machine.
 
-    Beyond loopback nobody may call, unless *is_open*. *authorizer* looks at the tokens of others.
+    At an address other than loopback, all calls are rejected unless *is_open*. *authorizer*
+    checks the tokens of the remaining calls.
     """
 
     def __init__(self, address: str, authorizer: Authorizer, *, is_open: bool = False) -> None:
@@ -33,13 +34,13 @@ class Access:
         self._authorizer = authorizer
 
     def check(self, headers: Mapping[str, str], method: Method) -> HttpError | None:
-        """Return why *method* may not be called with *headers*, None if it may.
+        """Return the error of a call of *method* with *headers*, None if it may proceed.
 
         Raises:
             RequestError: the caller is not authorized.
         """
-        if rejected := self.check_caller(headers):
-            return rejected
+        if rejection := self.check_caller(headers):
+            return rejection
         if (
             _media_type(headers) != _JSON
             or headers.get("content-encoding", "identity") != "identity"
@@ -49,11 +50,12 @@ class Access:
                 f"expected a body with the content type {_JSON}, not encoded",
                 {"accept": _JSON},
             )
+        # Decision 0065: tokens are checked before the body is read.
         self._authorizer.authorize(headers.get("authorization"), method.path)
         return None
 
     def check_caller(self, headers: Mapping[str, str]) -> HttpError | None:
-        """Return why who sends *headers* may neither call nor see the page, None if they may."""
+        """Return the error of any request with *headers* to the API or the page, or None."""
         if self._is_closed:
             return HttpError.plain(
                 HTTPStatus.FORBIDDEN,
@@ -62,8 +64,8 @@ class Access:
         return self.check_host(headers)
 
     def check_host(self, headers: Mapping[str, str]) -> HttpError | None:
-        """Return why a page that sends *headers* may see nothing, None if it may."""
-        if fault := self._caller_check.fault(headers):
+        """Return the error of a foreign host or origin in *headers*, or None."""
+        if fault := self._caller_check.find_fault(headers):
             return HttpError.plain(HTTPStatus.FORBIDDEN, fault)
         return None
 

@@ -26,19 +26,19 @@ __all__ = [
 
 
 def create_routes(endpoints: Mapping[str, MethodEndpoint], access: Access) -> list[BaseRoute]:
-    """Return the routes of *endpoints*, by path, and of ``/openapi.json``."""
-    document = create_openapi({path: each.method for path, each in endpoints.items()})
+    """Return the routes of *endpoints*, keyed by path, and of ``/openapi.json``."""
+    document = create_openapi({path: endpoint.method for path, endpoint in endpoints.items()})
 
     async def openapi(request: Request) -> Response:
-        if rejected := access.check_host(request.headers):
-            return Response(rejected.body, rejected.status, rejected.headers, PROBLEM_TYPE)
+        if rejection := access.check_host(request.headers):
+            return Response(rejection.body, rejection.status, rejection.headers, PROBLEM_TYPE)
         return Response(document, media_type="application/json")
 
     methods = [Route(path, endpoint) for path, endpoint in endpoints.items()]
     return [Route("/openapi.json", openapi), *methods]
 
 
-#: Returns what collects the metrics of now.
+#: Function that returns a collector with the current values of the metrics.
 Scrape: TypeAlias = Callable[[], Awaitable[Collector]]
 
 
@@ -51,9 +51,9 @@ def create_application(
     """Return the application: probes, the metrics of *scrape*, and *routes*.
 
     * ``/livez``: 200 while the event loop runs.
-    * ``/readyz``: 200 while the server is serving, as ``grpc.health.v1`` tells; else 503.
-    * ``/metrics``: in the format that the request accepts, of Prometheus or OpenMetrics; not for
-      pages of other hosts, which *access* tells.
+    * ``/readyz``: 200 while ``grpc.health.v1`` reports SERVING, else 503.
+    * ``/metrics``: in the format that the request accepts, of Prometheus or OpenMetrics. *access*
+      rejects pages of other hosts.
     """
 
     async def live(_request: Request) -> Response:
@@ -65,13 +65,17 @@ def create_application(
         return PlainTextResponse("not serving\n", 503)
 
     async def metrics(request: Request) -> Response:
-        if rejected := access.check_host(request.headers):
-            return Response(rejected.body, rejected.status, rejected.headers, PROBLEM_TYPE)
+        if rejection := access.check_host(request.headers):
+            return Response(rejection.body, rejection.status, rejection.headers, PROBLEM_TYPE)
         encode, content_type = choose_encoder(request.headers.get("accept", ""))
         return Response(encode(await scrape()), headers={"content-type": content_type})
 
-    own = [Route("/livez", live), Route("/readyz", ready), Route("/metrics", metrics)]
-    all_routes = [*own, *routes]
+    all_routes = [
+        Route("/livez", live),
+        Route("/readyz", ready),
+        Route("/metrics", metrics),
+        *routes,
+    ]
     paths = [
         route.path
         for route in all_routes
@@ -79,7 +83,7 @@ def create_application(
     ]
 
     async def problem(request: Request, error: Exception) -> Response:
-        """Return the problem details of a request that no route takes."""
+        """Return the problem details of a request that matches no route."""
         assert isinstance(error, HTTPException)
         status = HTTPStatus(error.status_code)
         detail = f"{request.method} is not served here"

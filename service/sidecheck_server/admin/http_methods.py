@@ -1,7 +1,7 @@
-"""The HTTP API: the unary methods of the API, and whole sessions, as JSON over HTTP.
+"""HTTP API: the unary methods of the API, and whole sessions, as JSON over HTTP.
 
-An adapter of the method table, as those of gRPC and of calls in the same process. A method is
-``POST /v1/`` and its name in kebab case. The bounds are those of calls over gRPC.
+Adapts the method table to HTTP. The path of a method is ``/v1/`` and its name in kebab case.
+The limits of calls over gRPC apply.
 """
 
 import asyncio
@@ -53,43 +53,44 @@ _encode: Final = msgspec.json.Encoder().encode
 
 def write_response(message: Message) -> bytes:
     """Return the JSON form of *message*, with a line feed at the end."""
-    return _object(message) + b"\n"
+    return _encode_object(message) + b"\n"
 
 
-def _object(message: Message) -> bytes:
+def _encode_object(message: Message) -> bytes:
     members = []
     for property_ in shape_of(message.DESCRIPTOR).properties.values():
         if property_.form is Form.JSON_TEXT:
             continue
-        owner, field = _find(message, property_.paths[0])
+        owner, field = _resolve_path(message, property_.paths[0])
         if field.has_presence and not owner.HasField(field.name):
             if not is_alternative(field):
                 members.append(b'"%s":null' % property_.name.encode())
             continue
         value = getattr(owner, field.name)
-        members.append(b'"%s":%s' % (property_.name.encode(), _value(property_, value)))
+        members.append(b'"%s":%s' % (property_.name.encode(), _encode_value(property_, value)))
     return b"{%s}" % b",".join(members)
 
 
-def _find(message: Any, path: Path) -> tuple[Any, FieldDescriptor]:
+def _resolve_path(message: Any, path: Path) -> tuple[Any, FieldDescriptor]:
+    """Return the message that has the last field of *path*, and that field."""
     *parents, field = path
     for parent in parents:
         message = getattr(message, parent.name)
     return message, field
 
 
-def _value(property_: Property, value: Any) -> bytes:
+def _encode_value(property_: Property, value: Any) -> bytes:
     if property_.is_repeated:
-        return b"[%s]" % b",".join(_element(property_, element) for element in value)
-    return _element(property_, value)
+        return b"[%s]" % b",".join(_encode_element(property_, element) for element in value)
+    return _encode_element(property_, value)
 
 
-def _element(property_: Property, value: Any) -> bytes:
+def _encode_element(property_: Property, value: Any) -> bytes:
     match property_.form:
         case Form.JSON:
             return value or b"null"
         case Form.OBJECT:
-            return _object(value)
+            return _encode_object(value)
         case Form.WORD:
             return _encode(_words_by_number(property_.field.enum_type)[value])
         case Form.PROBLEM:
@@ -104,13 +105,13 @@ def _words_by_number(enum: EnumDescriptor) -> Mapping[int, str | None]:
 
 
 class ClientGoneError(Exception):
-    """Nobody awaits the response."""
+    """The client closed the connection before the response."""
 
 
 class Exchange:
-    """One request and its response, whose body has at most *max_bytes*.
+    """One HTTP request, whose body has at most *max_bytes*, and its response.
 
-    It has what `Admission` needs of a call of gRPC.
+    Implements the methods of a gRPC call that `Admission` uses.
     """
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, max_bytes: int) -> None:
@@ -120,22 +121,22 @@ class Exchange:
         self._callbacks: list[Callable[[Any], None]] = []
         self.headers: Mapping[str, str] = Headers(scope=scope)
         host, port = scope.get("client") or ("", 0)
-        #: Who calls: the address of the connection, in the form of gRPC.
+        #: Address of the client, in the form of gRPC.
         self.peer = f"ipv6:[{host}]:{port}" if ":" in host else f"ipv4:{host}:{port}"
 
     def time_remaining(self) -> None:
         """Return None: HTTP has no deadlines."""
 
     def add_done_callback(self, callback: Callable[[Any], None]) -> None:
-        """Call *callback* when the response was sent, or will not be."""
+        """Call *callback* when the exchange ends, whether or not a response was sent."""
         self._callbacks.append(callback)
 
     async def read(self) -> bytes:
         """Return the body of the request.
 
         Raises:
-            RequestError: LIMIT_EXCEEDED as soon as it is known to be too large.
-            ClientGoneError: the client left.
+            RequestError: LIMIT_EXCEEDED as soon as its size exceeds the limit.
+            ClientGoneError: the client closed the connection.
         """
         announced = self.headers.get("content-length", "")
         if announced.isdecimal():
@@ -151,16 +152,16 @@ class Exchange:
                 return bytes(body)
 
     async def respond(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
-        """Send a response, and return when the network has taken most of it."""
+        """Send a response; return when most of it is written to the network."""
         fields = {**headers, "content-length": str(len(body)), "cache-control": "no-store"}
         encoded = [(name.encode(), value.encode()) for name, value in fields.items()]
         await self._send({"type": "http.response.start", "status": status, "headers": encoded})
-        # The server waits before it sends more while a part of what it sent is unread.
+        # The second send waits until the write buffer drains.
         await self._send({"type": "http.response.body", "body": body, "more_body": True})
         await self._send({"type": "http.response.body", "body": b""})
 
     def end(self) -> None:
-        """Release what the exchange holds."""
+        """Call the callbacks."""
         for callback in self._callbacks:
             callback(self)
 
@@ -170,13 +171,13 @@ class Exchange:
 
 
 _LARGE: Final = 32 << 10
-"""Bytes from which on reading or writing JSON takes milliseconds, and is done in a thread."""
+"""Bytes from which reading or writing JSON takes milliseconds, so that a thread does it."""
 
 _ARRIVAL_STATUSES: Final[Mapping[str, HTTPStatus]] = {
     "message_bytes": HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     "message_seconds": HTTPStatus.REQUEST_TIMEOUT,
 }
-"""Statuses of HTTP for bodies that exceed a limit while they arrive."""
+"""HTTP statuses by limit, for bodies that exceed it while they arrive."""
 
 
 def create_endpoints(
@@ -186,16 +187,17 @@ def create_endpoints(
     access: Access,
     limits: Limits,
 ) -> dict[str, "MethodEndpoint"]:
-    """Return the endpoints of *methods*, by path: the unary ones, and that of whole sessions."""
+    """Return endpoints by path, for the unary *methods* and for whole sessions."""
     reading = asyncio.Lock()
-    served = (
+    # Decision 0062: one method table serves every transport.
+    http_methods = (
         whole_session_method(method, limits) if is_session(method) else method for method in methods
     )
     return {
         path_of(method): MethodEndpoint(
             method, admission, metrics.of(method), access, limits.message_bytes, reading
         )
-        for method in served
+        for method in http_methods
         if method.kind is Kind.UNARY
     }
 
@@ -206,7 +208,7 @@ def path_of(method: Method) -> str:
 
 
 class _HttpCall:
-    """A call over HTTP, which has no deadline."""
+    """Context of a call over HTTP, which has no deadline."""
 
     __slots__ = ("metadata", "observe", "observe_error", "peer")
 
@@ -223,8 +225,8 @@ class _HttpCall:
 class MethodEndpoint:
     """ASGI application of one method.
 
-    Large bodies are read while *reading* is held: an array of small elements takes some thirty
-    times its size while it is read.
+    The lock *reading* serializes the parsing of large bodies: an array of small elements
+    temporarily takes some thirty times its size in memory.
     """
 
     def __init__(
@@ -275,11 +277,11 @@ class MethodEndpoint:
             return http_error_of(self._status(error))
 
     async def _call(self, exchange: Exchange) -> bytes | HttpError:
-        """Call the method, and return its response.
+        """Call the method; return its response as JSON, or the error of a broken body.
 
         Raises:
-            CallFailed: it has none.
-            RequestError: the call is not admitted, or its body is no request.
+            CallFailed: the method failed.
+            RequestError: the call is not admitted, or its body is not a valid request.
         """
         admission: Any = self._admission
         with admission.gate.admit():
@@ -308,7 +310,7 @@ class MethodEndpoint:
             return await asyncio.to_thread(read_request, request_type, body)
 
     def _arrival_error(self, error: RequestError) -> HttpError:
-        """Return the error of a body that did not arrive, after which nothing can follow it."""
+        """Return the error of an incomplete body, which makes the connection unusable."""
         status = None
         if error.reason is ErrorReason.LIMIT_EXCEEDED:
             status = _ARRIVAL_STATUSES.get(error.metadata["bound"])
@@ -318,7 +320,7 @@ class MethodEndpoint:
         )
 
     def _status(self, error: BaseException) -> Status:
-        """Return the status of a call that *error* ended; see `failed_call_status`."""
+        """Return the status of a call that failed with *error*; see `failed_call_status`."""
         return failed_call_status(
             error, self.method.name, self._metrics.observe_error, self._admission.gate
         )

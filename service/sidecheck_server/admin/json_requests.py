@@ -1,7 +1,7 @@
 """Reads requests of the API from their JSON form.
 
-The bytes of JSON values in a body are those of the message: numbers, duplicate keys and white
-space inside of them are kept.
+JSON values are copied byte for byte from the body into the message, so numbers, duplicate keys
+and white space are preserved.
 """
 
 import json
@@ -26,8 +26,8 @@ RANGES: Final[Mapping[int, range]] = {
     FieldDescriptor.CPPTYPE_UINT64: range(1 << 64),
 }
 
-_MOST_VALUES: Final = 100_000
-"""Properties and elements of a body: enough for the largest batch."""
+_MAX_VALUES: Final = 100_000
+"""Maximum number of properties and elements in a body: enough for the largest batch."""
 
 _ARRAY: Final = msgspec.json.Decoder(list[Raw])
 _BOOLEAN: Final = msgspec.json.Decoder(bool)
@@ -43,101 +43,102 @@ def read_request(request_type: Callable[[], Message], body: bytes) -> Message:
             it has too many values.
     """
     message = request_type()
-    count = _Count()
+    count = _ValueCount()
     _fill(message, shape_of(message.DESCRIPTOR), _read_object(body, "", count), "", count)
     return message
 
 
-class _Count:
-    """Counts the properties and elements of a body, each of which takes some microseconds.
+class _ValueCount:
+    """Counts the properties and elements of a body, to bound the time to read it.
 
-    Those inside of JSON that a message has as bytes do not count.
+    Each takes some microseconds. Values inside embedded JSON, which is copied as bytes, do not
+    count.
     """
 
     def __init__(self) -> None:
         self._values = 0
 
     def add(self, values: int) -> None:
-        """Count *values* more.
+        """Add *values* to the count.
 
         Raises:
             RequestError: LIMIT_EXCEEDED if there are too many.
         """
         self._values += values
-        if self._values > _MOST_VALUES:
-            raise limit_exceeded_error("body_values", _MOST_VALUES, "values of the body")
+        if self._values > _MAX_VALUES:
+            raise limit_exceeded_error("body_values", _MAX_VALUES, "values of the body")
 
 
 class _Key(str):
-    """A key of an object: a class of its own, so that every single one is seen."""
+    """Key of an object: msgspec calls a hook for each, also for duplicates."""
 
     __slots__ = ()
 
 
-def _read_object(text: bytes | Raw, location: str, count: _Count) -> dict[str, Raw]:
-    """Return the values of the object in *text* by their names, which must be distinct."""
+def _read_object(text: bytes | Raw, location: str, count: _ValueCount) -> dict[str, Raw]:
+    """Return the values of the object in *text* by name; reject duplicate names."""
     names: set[str] = set()
 
-    def note(_: type, name: str) -> _Key:
+    def check_name(_key_type: type, name: str) -> _Key:
         count.add(1)
         if name in names:
             raise _invalid(f"duplicate property {_quoted(name)}", _join(location, name))
         names.add(name)
         return _Key(name)
 
-    decoder = msgspec.json.Decoder(dict[_Key, Raw], dec_hook=note)
+    decoder = msgspec.json.Decoder(dict[_Key, Raw], dec_hook=check_name)
     values: dict[str, Raw] = _decode(decoder.decode, text, location, "a JSON object")
     return values
 
 
 def _decode(decode: Callable[[Any], Any], text: bytes | Raw, location: str, expected: str) -> Any:
-    """Return what *decode* makes of *text*."""
+    """Return *text* decoded by *decode*; name *location* and *expected* in an error."""
     subject = _quoted(location) if location else "the body"
     try:
         return decode(text)
     except msgspec.ValidationError:
         raise _invalid(f"{subject} must be {expected}", location) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        # Outside of a body that was read, only strings can be malformed. The error tells the
-        # fault and its offset, and nothing of the content.
+        # In a body that was split into values, only strings can still be malformed. The text of
+        # the error has the fault and its offset, and no content.
         raise _invalid(f"{subject} is not JSON in UTF-8: {error}", location) from None
     except RecursionError:
         raise _invalid(f"{subject} nests too deeply", location) from None
 
 
 def _fill(
-    message: Message, shape: Shape, values: Mapping[str, Raw], location: str, count: _Count
+    message: Message, shape: Shape, values: Mapping[str, Raw], location: str, count: _ValueCount
 ) -> None:
-    """Set the fields of *message* to *values*, its JSON form, which is at *location*."""
-    given = []
+    """Set the fields of *message* from *values*, its JSON form at *location*."""
+    properties = []
     for name in values:
         property_ = shape.properties.get(name)
         if property_ is None:
             raise _unknown_property(name, shape.properties, location)
-        given.append(property_)
-    # What may go to several places follows what decides which of them.
-    given.sort(key=lambda property_: len(property_.paths) > 1)
+        properties.append(property_)
+    # A property with one path determines which path applies to a property with several.
+    properties.sort(key=lambda property_: len(property_.paths) > 1)
     writer = _Writer(message, shape, location, count)
-    for property_ in given:
+    for property_ in properties:
         raw = values[property_.name]
         if property_.form is Form.JSON or bytes(raw) != b"null":
             writer.write(property_, raw)
 
 
 class _Writer:
-    """Sets the fields of a message, and of the messages that are dissolved in it."""
+    """Sets the fields of a message, and of the messages dissolved in it."""
 
-    def __init__(self, message: Message, shape: Shape, location: str, count: _Count) -> None:
+    def __init__(self, message: Message, shape: Shape, location: str, count: _ValueCount) -> None:
         self._count = count
         self._message = message
         self._shape = shape
         self._location = location
-        #: What was set: by the name of a field or of a oneof, the field, and the property.
+        #: By the name of a field or oneof that is set: the member of the oneof, and the property.
         self._set: dict[str, tuple[FieldDescriptor | None, str]] = {}
 
     def write(self, property_: Property, raw: Raw) -> None:
         """Set the field of *property_* to the value in *raw*."""
-        *parents, field = path = self._choose(property_)
+        *parents, field = path = self._choose_path(property_)
         for step in path:
             if (oneof := step.containing_oneof) is not None:
                 self._claim(oneof.full_name, step, property_.name)
@@ -149,22 +150,22 @@ class _Writer:
         location = _join(self._location, property_.name)
         _set_field(message, field, property_, raw, location, self._count)
 
-    def _choose(self, property_: Property) -> Path:
-        """Return the path on which all messages are there."""
+    def _choose_path(self, property_: Property) -> Path:
+        """Return the first path of *property_* whose messages are all present."""
         if len(property_.paths) == 1:
             return property_.paths[0]
         for path in property_.paths:
             if path[-1].containing_oneof is not None or self._has(path[:-1]):
                 return path
         parents = {path[:-1] for path in property_.paths}
-        beside = sorted(
-            other.name
-            for other in self._shape.properties.values()
-            if other.form is Form.JSON and other.paths[0][:-1] in parents
+        siblings = sorted(
+            sibling.name
+            for sibling in self._shape.properties.values()
+            if sibling.form is Form.JSON and sibling.paths[0][:-1] in parents
         )
-        needed = " or ".join(map(_quoted, beside))
+        alternatives = " or ".join(map(_quoted, siblings))
         location = _join(self._location, property_.name)
-        raise _invalid(f"{_quoted(property_.name)} needs {needed} beside it", location)
+        raise _invalid(f"{_quoted(property_.name)} requires {alternatives}", location)
 
     def _has(self, parents: Path) -> bool:
         message: Any = self._message
@@ -175,10 +176,13 @@ class _Writer:
         return True
 
     def _claim(self, key: str, field: FieldDescriptor | None, name: str) -> None:
-        """Note that the property *name* sets *key*, to which another may set the same *field*."""
-        chosen, other = self._set.setdefault(key, (field, name))
-        if other != name and (field is None or chosen is not field):
-            pair = " and ".join(map(_quoted, sorted((name, other))))
+        """Record that the property *name* sets *key*, a field or oneof.
+
+        Two properties may set the same member *field* of a oneof, and nothing else twice.
+        """
+        claimed_field, claimant = self._set.setdefault(key, (field, name))
+        if claimant != name and (field is None or claimed_field is not field):
+            pair = " and ".join(map(_quoted, sorted((name, claimant))))
             raise _invalid(f"{pair} exclude each other", _join(self._location, name))
 
 
@@ -188,7 +192,7 @@ def _set_field(
     property_: Property,
     raw: Raw,
     location: str,
-    count: _Count,
+    count: _ValueCount,
 ) -> None:
     if not property_.is_repeated:
         _set_value(message, field, property_.form, raw, location, count)
@@ -210,7 +214,7 @@ def _set_field(
 
 
 def _set_value(
-    message: Any, field: FieldDescriptor, form: Form, raw: Raw, location: str, count: _Count
+    message: Any, field: FieldDescriptor, form: Form, raw: Raw, location: str, count: _ValueCount
 ) -> None:
     if form is Form.OBJECT:
         child = getattr(message, field.name)
@@ -226,7 +230,7 @@ def _set_value(
 
 
 def _value(field: FieldDescriptor, form: Form, raw: Raw, location: str) -> Any:
-    """Return the value of *field* in *raw*."""
+    """Return the value of *field* decoded from *raw*."""
     match form:
         case Form.JSON:
             return bytes(raw)
@@ -260,7 +264,8 @@ def _number_of_word(field: FieldDescriptor, raw: Raw, location: str) -> int:
 
 
 def _unknown_property(name: str, known: Iterable[str], location: str) -> RequestError:
-    nearest = find_nearest(name, (other for other in known if not other.endswith("_text")))
+    candidates = (property_ for property_ in known if not property_.endswith("_text"))
+    nearest = find_nearest(name, candidates)
     suggestion = f"; did you mean {_quoted(nearest)}?" if nearest else ""
     return _invalid(f"unknown property {_quoted(name)}{suggestion}", _join(location, name))
 

@@ -1,9 +1,9 @@
-"""The JSON form of the messages of the API, derived from their descriptors.
+"""JSON form of the messages of the API, derived from their descriptors.
 
-A message is an object whose properties have the names of its fields. JSON stands in it as
-itself, not as text. Messages that only group what belongs together are dissolved: their fields
-are properties of the message around them. The tables of this module are all that the
-descriptors do not tell.
+A message is an object whose properties have the names of its fields. A field with JSON text is
+embedded as a JSON value, not as a string. Messages that only group fields are dissolved: their
+fields become properties of the enclosing object. The tables of this module hold the exceptions
+that the descriptors do not express.
 """
 
 import re
@@ -34,8 +34,9 @@ __all__ = [
 _PACKAGE: Final = "sidecheck.v1."
 
 TEXTS: Final = frozenset({"InferToolsRequest.source"})
-"""Fields of the type ``bytes`` that are text; all others are JSON."""
+"""Fields of the type ``bytes`` that hold plain text; all others hold JSON."""
 
+# Decision 0064: the JSON form is derived from the descriptors, with tables of exceptions.
 DISSOLVED: Final = frozenset(
     {
         *("Target", "RegisteredTool", "InlineTool", "InlineSchema", "Subject"),
@@ -43,7 +44,7 @@ DISSOLVED: Final = frozenset(
         *("CheckResult", "Tool", "SessionDefaults"),
     }
 )
-"""Messages that are dissolved, except as alternatives of a message that is not."""
+"""Messages to dissolve, except as an alternative of a message that is not dissolved."""
 
 RENAMED: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -55,29 +56,29 @@ RENAMED: Final[Mapping[str, str]] = MappingProxyType(
         "InferredTool.json": "tool",
         "ToolResult.json": "result",
         "ProtocolMessage.json": "message",
-        # Beside the server and the name of the tool.
+        # `server` and `name` of the dissolved target occupy the plain names.
         "ConvertToolResultRequest.name": "call_name",
         "ConvertToolCallResponse.tool": "name",
         "ConvertToolCallResponse.name": "call_name",
     }
 )
-"""Properties whose name is not that of the field."""
+"""Names of properties that differ from the name of the field."""
 
 HYPHENATED: Final = frozenset({"ModelApi"})
-"""Enumerations whose words have hyphens, as in clients and commands: "openai-chat"."""
+"""Enumerations whose words are hyphenated, as in clients and commands: "openai-chat"."""
 
 _WORD: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
-#: The fields that lead to a value from a message.
+#: Fields from a message down to a nested value.
 Path = tuple[FieldDescriptor, ...]
 
 
 class Form(Enum):
-    """What the value of a property, or an element of it, is."""
+    """JSON form of a property's value, or of each element of it."""
 
     #: Any JSON value, kept byte for byte.
     JSON = "json"
-    #: A string whose content is JSON text, which need not be right.
+    #: A string whose content is JSON text, possibly malformed.
     JSON_TEXT = "json_text"
     STRING = "string"
     BOOLEAN = "boolean"
@@ -96,7 +97,7 @@ class Property:
     """A property of the JSON form of a message."""
 
     name: str
-    #: Where its value may go. Where there are several, the first whose messages are there.
+    #: Paths to the field of its value. The first whose messages are present applies.
     paths: tuple[Path, ...]
     form: Form
     #: Whether it is an array.
@@ -104,7 +105,7 @@ class Property:
 
     @property
     def field(self) -> FieldDescriptor:
-        """The field of its value, or of its alternatives, which are alike."""
+        """Field of its value. All alternatives have the same type."""
         return self.paths[0][-1]
 
 
@@ -113,8 +114,8 @@ class Shape:
     """The JSON form of a message."""
 
     message: Descriptor
-    #: By name. What may be written in several ways, as JSON may be in a string, has a property
-    #: for each.
+    #: By name. A field with several notations, such as a JSON value or a string with JSON text,
+    #: has one property for each.
     properties: Mapping[str, Property]
 
 
@@ -126,7 +127,7 @@ def shape_of(message: Descriptor) -> Shape:
         paths.setdefault(name, []).append(path)
     properties = {}
     for name, alternatives in paths.items():
-        # What is dissolved comes before a field of the message itself.
+        # Paths into dissolved messages take precedence over a field of the message itself.
         ordered = tuple(sorted(alternatives, key=len, reverse=True))
         field = ordered[0][-1]
         form, is_repeated = _form_of(field), field.is_repeated
@@ -142,15 +143,15 @@ def shape_of(message: Descriptor) -> Shape:
 
 
 def is_alternative(field: FieldDescriptor) -> bool:
-    """Return whether *field* is one of several of which one is set; one that is optional is not."""
+    """Return whether *field* belongs to a declared oneof; an optional field does not."""
     oneof = field.containing_oneof
-    # A field that is declared optional has a oneof of its own.
+    # protoc puts each optional field into a synthetic oneof.
     return oneof is not None and oneof.name != f"_{field.name}"
 
 
 @cache
 def words_of(enum: EnumDescriptor) -> Mapping[str, int]:
-    """Return the numbers of the values of *enum* by their words, such as "error"."""
+    """Return the numbers of the values of *enum*, keyed by word, such as "error"."""
     prefix = f"{_WORD.sub('_', enum.name).upper()}_"
     words = {value.name.removeprefix(prefix).lower(): value.number for value in enum.values}
     del words["unspecified"]
@@ -160,12 +161,12 @@ def words_of(enum: EnumDescriptor) -> Mapping[str, int]:
 
 
 def kebab_case(name: str) -> str:
-    """Return *name* of a method as in a path: "check-tools" for "CheckTools"."""
+    """Return the method name *name* in kebab case: "check-tools" for "CheckTools"."""
     return _WORD.sub("-", name).lower()
 
 
 def _paths(message: Descriptor, *, dissolved: bool = False) -> Iterator[tuple[str, Path]]:
-    """Yield the properties of *message*, which may itself be *dissolved*, with their paths."""
+    """Yield name and path of each property of *message*, which may be *dissolved*."""
     for field in message.fields:
         nested = field.message_type
         if nested is not None and _is_dissolved(field, nested, within_dissolved=dissolved):
@@ -183,7 +184,7 @@ def _is_dissolved(field: FieldDescriptor, nested: Descriptor, *, within_dissolve
 
 
 def _is_list_of_tools(field: FieldDescriptor) -> bool:
-    """Return whether *field* has definitions of tools, which may stand alone in an array."""
+    """Return whether *field* is a list of tools, or an array of definitions in JSON."""
     return (
         field.is_repeated
         and field.message_type is not None

@@ -1,4 +1,4 @@
-"""The description of the HTTP API: OpenAPI 3.1, from the descriptors of the API."""
+"""OpenAPI 3.1 description of the HTTP API, derived from its descriptors."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -42,7 +42,7 @@ _TOOL: Final = {
     },
 }
 
-_NARROWER: Final = {
+_NARROWED_INPUT_SCHEMA: Final = {
     "type": "object",
     "properties": {"city": {"type": "string"}, "days": {"type": "integer", "maximum": 3}},
     "required": ["city"],
@@ -50,7 +50,7 @@ _NARROWER: Final = {
 }
 
 _DIGEST: Final = "sha256:fe81d1047008adb74f07fc75e633e8965ba59152bd76f476be0c5eb82605b13e"
-"""Of the definition."""
+"""Digest of `_TOOL`."""
 
 _RESULT: Final = {
     "content": [{"type": "text", "text": '{"celsius": 21.5}'}],
@@ -150,12 +150,12 @@ EXAMPLES: Final[Mapping[str, dict[str, Any]]] = MappingProxyType(
         "DeleteTools": {"server": "weather", "all": True},
         "CompareTools": {
             "old": {"tools": [_TOOL]},
-            "new": {"tools": [{**_TOOL, "inputSchema": _NARROWER}]},
+            "new": {"tools": [{**_TOOL, "inputSchema": _NARROWED_INPUT_SCHEMA}]},
         },
         "GetServerInfo": {},
     }
 )
-"""By the name of the method. The server must have the tool that one of them asks for."""
+"""Example requests by method. That of GetTool presumes that its tool is registered."""
 
 
 _Schema = dict[str, Any]
@@ -194,7 +194,7 @@ _PROBLEM: Final[_Schema] = {
 
 
 def create_openapi(methods: Mapping[str, Method]) -> bytes:
-    """Return the description of *methods*, by their paths, as JSON text."""
+    """Return the OpenAPI document of *methods*, which are keyed by path, as JSON text."""
     file = files("sidecheck_server.admin").joinpath("descriptions.json")
     texts: Mapping[str, str] = json.loads(file.read_bytes())
     requests = _Schemas(texts, is_request=True)
@@ -209,7 +209,7 @@ def create_openapi(methods: Mapping[str, Method]) -> bytes:
             "post": {
                 "operationId": method.name,
                 "tags": [method.service.rpartition(".")[2]],
-                "summary": _line(summary),
+                "summary": _join_lines(summary),
                 "description": texts[full_name],
                 "requestBody": {
                     "required": True,
@@ -231,8 +231,8 @@ def create_openapi(methods: Mapping[str, Method]) -> bytes:
             "info": {
                 "title": "Sidecheck",
                 "version": __version__,
-                "description": "Validates MCP tool definitions, payloads and messages. JSON of a "
-                "request or response stands in it as itself, and its bytes are kept.",
+                "description": "Validates MCP tool definitions, payloads and messages. JSON in a "
+                "request or response is embedded as a JSON value, byte for byte.",
             },
             "servers": [{"url": "/"}],
             "tags": [
@@ -256,7 +256,7 @@ def create_openapi(methods: Mapping[str, Method]) -> bytes:
 
 
 class _Schemas:
-    """Schemas of the JSON forms of messages, by name, of requests or of responses."""
+    """JSON Schemas of messages by name, either for requests or for responses."""
 
     def __init__(self, texts: Mapping[str, str], *, is_request: bool) -> None:
         self._texts = texts
@@ -267,7 +267,7 @@ class _Schemas:
         """Return a reference to the schema of *message*."""
         name = message.name
         if not (self._is_request or name.endswith("Response")):
-            # A message may be a part of requests and of responses, whose forms differ.
+            # A message may occur in requests and in responses, with different schemas.
             name = f"{name}Output"
         if name not in self.schemas:
             self.schemas[name] = {}
@@ -276,9 +276,9 @@ class _Schemas:
 
     def _schema(self, message: Descriptor) -> _Schema:
         properties = {
-            each.name: self._property(each)
-            for each in shape_of(message).properties.values()
-            if self._is_request or each.form is not Form.JSON_TEXT
+            property_.name: self._property(property_)
+            for property_ in shape_of(message).properties.values()
+            if self._is_request or property_.form is not Form.JSON_TEXT
         }
         schema: _Schema = {
             "type": "object",
@@ -294,9 +294,9 @@ class _Schemas:
         return schema
 
     def _alternatives(self, message: Descriptor) -> Iterator[str]:
-        for each in shape_of(message).properties.values():
-            if each.form is not Form.JSON_TEXT and is_alternative(each.field):
-                yield each.name
+        for property_ in shape_of(message).properties.values():
+            if property_.form is not Form.JSON_TEXT and is_alternative(property_.field):
+                yield property_.name
 
     def _property(self, property_: Property) -> _Schema:
         element = self._element(property_)
@@ -335,5 +335,5 @@ class _Schemas:
                 return {"type": "string"}
 
 
-def _line(text: str) -> str:
+def _join_lines(text: str) -> str:
     return " ".join(text.split()).removesuffix(".")

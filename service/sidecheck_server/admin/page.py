@@ -1,6 +1,6 @@
-"""The page at ``/``: static files of this package, which call the HTTP API.
+"""Routes of the web page at ``/``, whose static files call the HTTP API.
 
-The page itself has no data, so it needs no token; its calls do, where the server has tokens.
+The files contain no data, so they need no token. Their calls do if the server has tokens.
 """
 
 import hashlib
@@ -56,7 +56,7 @@ _HEADERS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 class _PageFiles(StaticFiles):
-    """The files of the page, for those whom *access* admits."""
+    """Static files of the page, for callers that *access* admits."""
 
     def __init__(self, access: Access) -> None:
         # Some installers make each file a symbolic link.
@@ -77,13 +77,13 @@ class _PageFiles(StaticFiles):
         scope: Scope,
         status_code: int = HTTPStatus.OK,
     ) -> Response:
-        """Return the file, or that the browser has it already."""
+        """Return the file, or 304 if the copy of the browser is current."""
         file = Path(full_path)
         headers = {
             **_HEADERS,
-            # Time and size, which starlette takes, may be those of another release.
+            # Starlette hashes time and size, which two releases may have in common.
             "etag": f'"{hashlib.sha256(file.read_bytes()).hexdigest()[:32]}"',
-            # The types that starlette takes are those of the system.
+            # Starlette would take the types from the operating system's table.
             "content-type": _MEDIA_TYPES.get(file.suffix, "text/plain; charset=utf-8"),
         }
         response = FileResponse(full_path, status_code, headers, stat_result=stat_result)
@@ -93,6 +93,6 @@ class _PageFiles(StaticFiles):
 
 
 def create_page_routes(access: Access) -> list[BaseRoute]:
-    """Return the routes of the page, for those whom *access* admits: ``/`` and ``/page/…``."""
+    """Return the routes ``/`` and ``/page/…``, for callers that *access* admits."""
     respond = _PageFiles(access).respond
     return [Route("/", respond), Route("/page/{path:path}", respond)]

@@ -1,4 +1,4 @@
-"""Problem details (RFC 9457): errors as JSON, and their statuses of HTTP."""
+"""Problem details (RFC 9457) and HTTP statuses of errors."""
 
 import math
 from collections.abc import Mapping
@@ -40,12 +40,12 @@ _HTTP_STATUSES: Final[Mapping[int, int]] = MappingProxyType(
         Code.DATA_LOSS: 500,
     }
 )
-"""Statuses of HTTP by the code of gRPC (google/rpc/code.proto, "HTTP Mapping")."""
+"""HTTP statuses by gRPC code (google/rpc/code.proto, "HTTP Mapping")."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpError:
-    """A response that is an error."""
+    """HTTP response with problem details."""
 
     status: int
     problem: Mapping[str, Any]
@@ -55,7 +55,7 @@ class HttpError:
     def plain(
         cls, status: HTTPStatus, detail: str, headers: Mapping[str, str] = MappingProxyType({})
     ) -> "HttpError":
-        """Return an error that HTTP itself defines, and the API does not."""
+        """Return an error of HTTP itself, which has no reason of the API."""
         problem = {
             "type": "about:blank",
             "title": status.phrase,
@@ -71,7 +71,7 @@ class HttpError:
 
 
 def http_error_of(error: Status, status: int | None = None) -> HttpError:
-    """Return the response for *error*, with *status* in place of the usual one."""
+    """Return the response for *error*; *status* overrides the status of its code."""
     problem = problem_of(error)
     if status is not None:
         problem["status"] = status
@@ -89,12 +89,12 @@ def http_error_of(error: Status, status: int | None = None) -> HttpError:
 def problem_of(error: Status) -> dict[str, Any]:
     """Return the problem details of *error*.
 
-    Beside those of the RFC: ``reason`` and ``metadata``, as in ErrorInfo, and ``violations``
-    of a schema or a tool definition that is at fault.
+    Members beyond those of the RFC: ``reason`` and ``metadata`` of ErrorInfo, and
+    ``violations``, the faults of a schema or a tool definition.
     """
     info, bad_request = ErrorInfo(), BadRequest()
     for detail in error.details:
-        # Leaves a message of another type as it is.
+        # Unpack leaves *info* unchanged if the detail is of another type.
         if not detail.Unpack(info):
             detail.Unpack(bad_request)
     problem: dict[str, Any] = {

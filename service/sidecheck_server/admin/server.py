@@ -1,4 +1,4 @@
-"""The HTTP server of the admin address, in the event loop of the service."""
+"""HTTP server of the admin address, in the event loop of the service."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -22,10 +22,10 @@ __all__ = ["running_admin"]
 _GRACE_SECONDS = 5
 _HEAD_SECONDS = 10.0
 _RESERVE = 64
-"""Connections for probes, beyond those that all have a request in progress."""
+"""Connections reserved for probes, beyond the limit for requests in progress."""
 
 _PROBES = frozenset({"/livez", "/readyz"})
-"""Paths that are served however much else is open: supervisors restart a server without them."""
+"""Paths exempt from the limit of requests: supervisors restart a server that fails a probe."""
 
 _REJECTIONS: Final = {
     Bound.CONNECTIONS: (
@@ -47,8 +47,8 @@ async def running_admin(
 ) -> AsyncIterator[None]:
     """Serve *application* at *address*, "host:port", until the block ends.
 
-    Beyond *connections*, those that have waited the longest for a request are closed, and
-    further requests get the status 503, but for probes.
+    Beyond *connections*, the server closes the connections that have been idle the longest, and
+    responds to requests other than probes with the status 503.
 
     Raises:
         AddressInUseError: the address is taken.
@@ -58,7 +58,7 @@ async def running_admin(
     except OSError as error:
         raise AddressInUseError(f"cannot listen on {address}: {error.strerror}") from None
     config = uvicorn.Config(
-        _Bounded(application, connections),
+        _RequestLimiter(application, connections),
         log_config=None,
         access_log=False,
         server_header=False,
@@ -70,7 +70,7 @@ async def running_admin(
     limits = ConnectionLimits(
         connections=connections,
         reserve=_RESERVE,
-        # A flood of connections closes its own, and a probe that has just connected is served.
+        # A flood then closes its own idle connections, and not that of a probe just connected.
         patience_seconds=0.0,
         head_seconds=_HEAD_SECONDS,
     )
@@ -84,17 +84,17 @@ async def running_admin(
         listener.close()
 
 
-class _Bounded:
-    """Serves at most *requests* of *application* at a time, and any number of probes."""
+class _RequestLimiter:
+    """ASGI wrapper that bounds concurrent requests to *application*, except probes."""
 
     def __init__(self, application: ASGIApp, requests: int) -> None:
         self._application = application
-        self._most = requests
+        self._max_requests = requests
         self._active = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._active >= self._most and scope["path"] not in _PROBES:
-            await _unavailable(scope, receive, send)
+        if self._active >= self._max_requests and scope["path"] not in _PROBES:
+            await _respond_unavailable(scope, receive, send)
             return
         self._active += 1
         try:
@@ -103,15 +103,15 @@ class _Bounded:
             self._active -= 1
 
 
-async def _unavailable(scope: Scope, receive: Receive, send: Send) -> None:
-    detail = "the server works on as many requests as it may (transport.connections); retry later"
-    await _problem(HTTPStatus.SERVICE_UNAVAILABLE, detail)(scope, receive, send)
+async def _respond_unavailable(scope: Scope, receive: Receive, send: Send) -> None:
+    detail = "too many requests are in progress (transport.connections); retry later"
+    await _problem_response(HTTPStatus.SERVICE_UNAVAILABLE, detail)(scope, receive, send)
 
 
 def _reject(bound: Bound) -> Response:
-    return _problem(*_REJECTIONS[bound])
+    return _problem_response(*_REJECTIONS[bound])
 
 
-def _problem(status: HTTPStatus, detail: str) -> Response:
+def _problem_response(status: HTTPStatus, detail: str) -> Response:
     headers = {"retry-after": "1"} if status is HTTPStatus.SERVICE_UNAVAILABLE else {}
     return Response(HttpError.plain(status, detail).body, status, headers, PROBLEM_TYPE)

@@ -1,4 +1,4 @@
-"""CheckSession over HTTP: all messages of a session in one request, in place of a stream."""
+"""CheckSession over HTTP: one request holds all messages of a session."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -29,9 +29,9 @@ def is_session(method: Method) -> bool:
 
 
 def whole_session_method(stream: Method, limits: Limits) -> Method:
-    """Return *stream* as a unary method, whose request has all messages of the session.
+    """Return *stream* as a unary method whose request holds all messages of a session.
 
-    Its messages, and the work for all of them, are bounded as those of a batch.
+    The limits of a batch apply: to the number of messages, and to the work for all of them.
     """
 
     async def handler(request: WholeSessionRequest, call: Call) -> WholeSessionResponse:
@@ -62,24 +62,25 @@ async def _check(
     count = len(request.items)
     if count > limits.batch_items:
         raise limit_exceeded_error("batch_items", limits.batch_items, "the session", count)
-    spent = 0.0
+    steps_spent = 0.0
 
     async def requests() -> AsyncIterator[CheckSessionRequest]:
         yield CheckSessionRequest(defaults=request.defaults)
         for item in request.items:
-            if spent >= limits.request_steps:
+            if steps_spent >= limits.request_steps:
                 return
-            sent = SessionItem(message=item.message, http_status=item.http_status)
-            yield CheckSessionRequest(item=sent)
+            session_item = SessionItem(message=item.message, http_status=item.http_status)
+            yield CheckSessionRequest(item=session_item)
 
     response, time_slice = WholeSessionResponse(), TimeSlice()
-    async for answer in stream.handler(requests(), call):
-        if answer.HasField("summary"):
-            response.summary.CopyFrom(answer.summary)
+    # Decision 0064: HTTP/1.1 has no bidirectional stream, so one body feeds the stream's handler.
+    async for response_part in stream.handler(requests(), call):
+        if response_part.HasField("summary"):
+            response.summary.CopyFrom(response_part.summary)
             continue
         # The stream opens a budget for each message, in this task.
-        spent += current_work().spent
-        response.outcomes.append(answer.outcome)
+        steps_spent += current_work().spent
+        response.outcomes.append(response_part.outcome)
         await time_slice.yield_if_over()
     not_reached = status_from_error(not_reached_error(limits.request_steps))
     for _ in range(count - len(response.outcomes)):

@@ -1,11 +1,11 @@
-"""Command line of the service: `sidecheck`, with one module per command."""
+"""Command line `sidecheck`, with one module per command."""
 
 from importlib import import_module
 
 import click
 
 from sidecheck_server import __version__
-from sidecheck_server.cli.options import examples
+from sidecheck_server.cli.options import format_examples
 
 __all__ = ["sidecheck"]
 
@@ -15,24 +15,24 @@ _COMMANDS = {
     "completion": "Print the completion script of a shell.",
     "convert": "Convert tools to the format of a model API, offline.",
     "convert-call": "Convert a model's call to the params of a tools/call, offline.",
-    "diff": "Tell whether changed tools break their callers, offline.",
-    "healthcheck": "Ask a server whether it is serving.",
+    "diff": "Check whether changed tools break their callers, offline.",
+    "healthcheck": "Check whether a server is serving.",
     "infer": "Infer tool definitions from Python source text, offline.",
     "info": "Show the version and limits of a server.",
     "lint-messages": "Check the messages of a transcript offline.",
-    "proxy": "Validate what passes between an MCP client and a server.",
+    "proxy": "Validate the messages between an MCP client and a server.",
     "registry": "Migrate, inspect, export and import a registry.",
     "rules": "List the rules of the protocol.",
     "serve": "Run the service.",
-    "token": "Make tokens for the callers of a server.",
+    "token": "Create tokens for the callers of a server.",
     "tools": "Manage the registered tools of a server.",
     "validate": "Validate payloads offline.",
 }
-"""Short help of each command. Its module is named for it, with underscores."""
+"""Short help by command. The module of a command has its name, with underscores."""
 
 
 class _LazyGroup(click.Group):
-    """Group that imports the module of a command when it runs, not to list it."""
+    """Group that imports the module of a command only when the command runs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (overrides)
         return list(_COMMANDS)
@@ -48,10 +48,10 @@ class _LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        name, listed, rest = super().resolve_command(ctx, args)
-        if listed is None or listed.name is None:
-            return name, listed, rest
-        return name, load_command(listed.name), rest
+        name, placeholder, rest = super().resolve_command(ctx, args)
+        if placeholder is None or placeholder.name is None:
+            return name, placeholder, rest
+        return name, load_command(placeholder.name), rest
 
 
 def load_command(name: str) -> click.Command:
@@ -65,7 +65,7 @@ def load_command(name: str) -> click.Command:
 @click.group(
     cls=_LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog=examples(
+    epilog=format_examples(
         "sidecheck check tools.json",
         "sidecheck diff released.json tools.json",
         "sidecheck lint-messages session.jsonl",

@@ -7,9 +7,9 @@ import click
 
 from sidecheck_server.cli.files import read_input, write_output
 from sidecheck_server.cli.in_process import LIMITS, run_in_process
-from sidecheck_server.cli.options import FILE, examples, form_option, version_option
-from sidecheck_server.cli.reports import counted, in_json
-from sidecheck_server.cli.rows import Row, printable, write_rows
+from sidecheck_server.cli.options import FILE, form_option, format_examples, version_option
+from sidecheck_server.cli.reports import format_count, format_json
+from sidecheck_server.cli.rows import Row, escape, write_rows
 from sidecheck_server.cli.tool_files import list_or_exit
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION
@@ -23,7 +23,7 @@ __all__ = ["adapt"]
 
 
 @click.command(
-    epilog=examples(
+    epilog=format_examples(
         "sidecheck infer server.py | sidecheck adapt --protocol-version 2025-06-18 -",
         "sidecheck adapt --protocol-version 2026-07-28 tools.json",
     )
@@ -42,7 +42,7 @@ def adapt(
     not have are dropped. For versions before 2026-07-28, an output schema of anything but
     an object is wrapped in one; since then it is unwrapped.
 
-    The definitions are written to standard output as a JSON array, what changed to standard
+    The definitions are written to standard output as a JSON array, the changes to standard
     error. With --format json both are one object on standard output.
 
     Exits with 0 if all definitions were adapted, with 1 if one cannot be read, and with 2 if
@@ -82,13 +82,13 @@ def _write(
 ) -> None:
     if form == "json":
         objects = list(map(_object, names, outcomes))
-        write_output(in_json({"protocol_version": version, "tools": objects}))
+        write_output(format_json({"protocol_version": version, "tools": objects}))
         return
-    adapted = [read_json(tool.json) for tool in outcomes if isinstance(tool, AdaptedTool)]
-    write_output(in_json(adapted))
+    definitions = [read_json(tool.json) for tool in outcomes if isinstance(tool, AdaptedTool)]
+    write_output(format_json(definitions))
     rows = [row for name, tool in zip(names, outcomes, strict=True) for row in _rows(name, tool)]
-    summary = f"{counted(len(adapted), 'tool')} in the form for {version}"
-    write_rows([*rows, Row(((summary, "bold"),))], aside=True)
+    summary = f"{format_count(len(definitions), 'tool')} in the form for {version}"
+    write_rows([*rows, Row(((summary, "bold"),))], to_stderr=True)
 
 
 def _object(name: str, tool: AdaptedTool | RequestError) -> dict[str, Any]:
@@ -104,10 +104,10 @@ def _object(name: str, tool: AdaptedTool | RequestError) -> dict[str, Any]:
 
 def _rows(name: str, tool: AdaptedTool | RequestError) -> list[Row]:
     """Return a row for each change of the definition *name*, or its error."""
-    shown = printable(name or "(no name)")
+    heading = escape(name or "(no name)")
     if isinstance(tool, RequestError):
-        message = printable(f": {tool.reason.value}: {tool.message}")
-        return [Row(((shown, "bold"), (message, "bold red")))]
+        message = escape(f": {tool.reason.value}: {tool.message}")
+        return [Row(((heading, "bold"), (message, "bold red")))]
     changes = []
     if tool.dropped_properties:
         changes.append(f"dropped {', '.join(tool.dropped_properties)}")
@@ -115,4 +115,4 @@ def _rows(name: str, tool: AdaptedTool | RequestError) -> list[Row]:
         changes.append(f'wrapped the output schema as "{tool.wrapped_property}"')
     elif tool.wraps_output:
         changes.append("unwrapped the output schema")
-    return [Row(((shown, "bold"), (f": {change}", ""))) for change in changes]
+    return [Row(((heading, "bold"), (f": {change}", ""))) for change in changes]

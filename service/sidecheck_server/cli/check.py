@@ -7,13 +7,13 @@ from typing import Any
 import click
 
 from sidecheck_server.cli.files import read_input, write_output
-from sidecheck_server.cli.findings import Finding, Source, Spot, find, find_violations
+from sidecheck_server.cli.findings import Finding, Source, Spot, create_findings, find_violations
 from sidecheck_server.cli.in_process import LIMITS, run_in_process
 from sidecheck_server.cli.options import (
     FILE,
     document_option,
-    examples,
     excerpts_option,
+    format_examples,
     min_severity_option,
     read_documents,
     version_option,
@@ -26,9 +26,9 @@ from sidecheck_server.cli.portability import (
 from sidecheck_server.cli.progress import with_progress
 from sidecheck_server.cli.reports import (
     Block,
-    counted,
-    in_json,
-    tally,
+    format_count,
+    format_json,
+    format_severities,
     violation_object,
     write_blocks,
 )
@@ -53,7 +53,7 @@ _DUPLICATE = "another tool has this name; if both are registered, the last one c
 
 
 @click.command(
-    epilog=examples(
+    epilog=format_examples(
         "sidecheck check tools.json",
         "sidecheck check tools.json --protocol-version 2026-07-28 --min-severity info",
         "sidecheck check --for openai --for claude-code --fail-on warning tools.json",
@@ -175,76 +175,89 @@ async def check_sources(
     report: ReportLimits,
     portability: PortabilityOptions,
 ) -> list[Outcome]:
-    """Return an outcome per tool of *sources*, in order.
+    """Return an outcome for each tool of *sources*, in order.
 
-    A source whose text around the tools has violations gets one more, after its tools.
+    If the list around the tools of a source has violations, its outcome follows those of its
+    tools.
     """
 
-    async def checked(request: CheckRequest) -> CheckReport:
+    async def check_request(request: CheckRequest) -> CheckReport:
         try:
             return await services.protocol_checker.check(request)
         except RequestError as error:
             return error_outcome(request, error)
 
-    listings = [
+    lists = [
         (source, verdict if verdict is not None else list_or_find(source, LIMITS))
         for source in sources
         for verdict in [read_server_json_verdict(source.text)]
     ]
     texts = [
         tool.json
-        for _, listing in listings
-        if isinstance(listing, ToolsList)
-        for tool in listing.tools
+        for _source, tools_list in lists
+        if isinstance(tools_list, ToolsList)
+        for tool in tools_list.tools
     ]
     requests = (CheckRequest(ToolJson(text, canonical=False), context, report) for text in texts)
     results = iter(
         [
-            await checked(request)
+            await check_request(request)
             for request in with_progress(requests, len(texts), "Checking tools")
         ]
     )
     outcomes: list[Outcome] = []
-    for source, listing in listings:
-        if isinstance(listing, Verdict):
-            findings = find_violations(source, listing.violations)
-            outcomes.append(Outcome(source, "", listing.valid, tuple(findings), is_tool=False))
+    for source, tools_list in lists:
+        if isinstance(tools_list, Verdict):
+            findings = tuple(find_violations(source, tools_list.violations))
+            outcomes.append(Outcome(source, "", tools_list.valid, findings, is_tool=False))
             continue
-        if not isinstance(listing, ToolsList):
-            outcomes.append(Outcome(source, "", ok=False, findings=tuple(listing), is_tool=False))
+        if not isinstance(tools_list, ToolsList):
+            findings = tuple(tools_list)
+            outcomes.append(Outcome(source, "", ok=False, findings=findings, is_tool=False))
             continue
-        of_source = [next(results) for _ in listing.tools]
-        pointers = (tool.pointer for tool in listing.tools)
-        tools = tuple(tool_outcomes(of_source, pointers, _DUPLICATE))
-        outcomes += [
-            _tool_outcome(source, tool, portability.check(listed.json))
-            for tool, listed in zip(tools, listing.tools, strict=True)
-        ]
-        container = listing.container
+        reports = [next(results) for _tool in tools_list.tools]
+        pointers = (tool.pointer for tool in tools_list.tools)
+        tools = tuple(tool_outcomes(reports, pointers, _DUPLICATE))
+        found = [portability.check(listed.json) for listed in tools_list.tools]
+        outcomes += _tool_outcomes(source, tools, found)
+        container = tools_list.container
         if container is not None:
-            around = await checked(CheckRequest(container, context, report))
-            outcomes += _outcome_around(source, around)
+            container_report = await check_request(CheckRequest(container, context, report))
+            outcomes += _container_outcome(source, container_report)
     return outcomes
 
 
-def _tool_outcome(
+def _tool_outcomes(
     source: Source,
-    tool: CheckedTool,
-    portability: Mapping[Violation, PortabilityFinding | None],
-) -> Outcome:
-    violations = [*tool.verdict.violations, *portability]
+    tools: Sequence[CheckedTool],
+    portability: Sequence[Mapping[Violation, PortabilityFinding | None]],
+) -> list[Outcome]:
+    violations = [
+        [*tool.verdict.violations, *found] for tool, found in zip(tools, portability, strict=True)
+    ]
+    # One pass over the source finds the positions of all violations.
     spots = [
         Spot(violation, tool.pointer + violation.instance_location, tool.name)
-        for violation in violations
+        for tool, of_tool in zip(tools, violations, strict=True)
+        for violation in of_tool
     ]
-    ok = tool.ok and all(violation.severity is not Severity.ERROR for violation in portability)
-    return Outcome(source, tool.name, ok, tuple(find(source, spots)), portability=portability)
+    findings = iter(create_findings(source, spots))
+    return [
+        Outcome(
+            source,
+            tool.name,
+            tool.ok and all(violation.severity is not Severity.ERROR for violation in found),
+            tuple(next(findings) for _violation in of_tool),
+            portability=found,
+        )
+        for tool, of_tool, found in zip(tools, violations, portability, strict=True)
+    ]
 
 
-def _outcome_around(source: Source, checked: CheckReport) -> list[Outcome]:
-    """Return the outcome of the text around the tools of *source*, if it has violations."""
-    findings = find_violations(source, checked.findings.verdict().violations)
-    ok = not checked.findings.has_errors
+def _container_outcome(source: Source, report: CheckReport) -> list[Outcome]:
+    """Return the outcome of the list around *source*'s tools, if it has violations."""
+    findings = find_violations(source, report.findings.verdict().violations)
+    ok = not report.findings.has_errors
     return [Outcome(source, "", ok, tuple(findings), is_tool=False)] if findings else []
 
 
@@ -266,7 +279,7 @@ def _violation_object(finding: Finding, portability: PortabilityFinding | None) 
 
 
 def _read(files: Sequence[str]) -> tuple[list[Source], list[str]]:
-    """Return the readable files, and the error messages of the others."""
+    """Return the readable files, and the error messages of the unreadable ones."""
     sources, unreadable = [], []
     for name in dict.fromkeys(files):
         try:
@@ -289,14 +302,14 @@ def _write(
 ) -> None:
     findings = [finding for outcome in outcomes for finding in outcome.findings]
     if form == "json":
-        write_output(in_json([outcome.as_object() for outcome in outcomes]))
+        write_output(format_json([outcome.as_object() for outcome in outcomes]))
     elif form == "sarif":
         names = [source.name for source in sources]
-        write_output(in_json(sarif_log(names, findings, unreadable, version)))
+        write_output(format_json(sarif_log(names, findings, unreadable, version)))
     else:
-        tools = counted(sum(outcome.is_tool for outcome in outcomes), "tool")
+        tools = format_count(sum(outcome.is_tool for outcome in outcomes), "tool")
         write_blocks(
             [Block(findings=outcome.findings) for outcome in outcomes],
-            f"{tools}, {tally(findings)}",
+            f"{tools}, {format_severities(findings)}",
             excerpts=is_terminal() if excerpts is None else excerpts,
         )

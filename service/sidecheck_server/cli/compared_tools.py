@@ -1,4 +1,4 @@
-"""The tools that a comparison reads, from files and running servers, and where they stand."""
+"""Tools to compare, from files and running servers, with their positions."""
 
 import json
 from collections.abc import Sequence
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from sidecheck_server.cli.files import read_input
-from sidecheck_server.cli.findings import Finding, Source, Spot, find
+from sidecheck_server.cli.findings import Finding, Source, Spot, create_findings
 from sidecheck_server.cli.in_process import LIMITS
-from sidecheck_server.cli.rows import Row, printable, write_rows
+from sidecheck_server.cli.rows import Row, escape, write_rows
 from sidecheck_server.cli.tool_files import list_named_or_exit, list_or_exit
 from sidecheck_server.core.compat.changes import Change, Level, Reading, ToolComparison
 from sidecheck_server.core.mcp.tool_definitions import duplicate_names, read_tool_name
@@ -20,28 +20,29 @@ from sidecheck_server.core.payload import read_json
 from sidecheck_server.core.types import Document, Severity, Violation, pointer_steps
 from sidecheck_server.services.targets import InlineTool
 
-__all__ = [
-    "ComparedFiles",
-    "ToolChange",
-]
-
-
 if TYPE_CHECKING:
     from sidecheck import BlockingClient
 
-__all__ = ["ComparedTools", "is_registered", "read_file", "read_registered"]
+__all__ = [
+    "ComparedFiles",
+    "ComparedTools",
+    "ToolChange",
+    "is_registered",
+    "read_file",
+    "read_registered",
+]
 
 _PREFIX: Final = "server:"
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedTools:
-    """One side of a comparison."""
+    """Tools of one side of a comparison."""
 
-    #: A file, or what a file with the registered tools would contain.
+    #: File, or a generated file with the registered tools.
     source: Source
-    #: As they stand in the source.
-    listed: Sequence[ListedTool]
+    #: Tools with their pointers in the source.
+    entries: Sequence[ListedTool]
     tools: Sequence[InlineTool]
 
 
@@ -53,30 +54,32 @@ def is_registered(name: str) -> bool:
 def read_file(name: str, documents: tuple[Document, ...]) -> ComparedTools:
     """Return the tools in the file *name*, which may refer to *documents*.
 
-    Warnings on standard error say so if they are one page of several, or share a name.
+    Warns on standard error if the file is one page of several, or if tools share a name.
 
     Raises:
-        click.ClickException: it cannot be read, or lists no tools; exit code 2.
+        click.ClickException: the file cannot be read or has no tools; exit code 2.
     """
     source = Source(name, read_input(name))
-    listed = list_named_or_exit(source.name, source.text, LIMITS)
+    entries = list_named_or_exit(source.name, source.text, LIMITS)
     warnings = [_PAGE] if _is_page(source.text) else []
-    names = duplicate_names(read_tool_name(tool.json, LIMITS) for tool in listed)
-    warnings += [_DUPLICATE.format(json.dumps(each, ensure_ascii=False)) for each in sorted(names)]
+    names = duplicate_names(read_tool_name(tool.json, LIMITS) for tool in entries)
+    warnings += [
+        _DUPLICATE.format(json.dumps(tool_name, ensure_ascii=False)) for tool_name in sorted(names)
+    ]
     if warnings:
-        texts = [printable(f"Warning: {name}: {warning}") for warning in warnings]
-        write_rows([Row(((text, "bold yellow"),)) for text in texts], aside=True)
-    return ComparedTools(source, listed, [InlineTool(tool.json, documents) for tool in listed])
+        texts = [escape(f"Warning: {name}: {warning}") for warning in warnings]
+        write_rows([Row(((text, "bold yellow"),)) for text in texts], to_stderr=True)
+    return ComparedTools(source, entries, [InlineTool(tool.json, documents) for tool in entries])
 
 
 _PAGE: Final = (
-    'it has a "nextCursor", so it is one page of a list, and the tools of the others are missing'
+    'it has a "nextCursor", so it is one page of a list, and the tools of other pages are missing'
 )
 _DUPLICATE: Final = "several tools have the name {}; only the last one is compared"
 
 
 def _is_page(text: bytes) -> bool:
-    """Return whether *text*, which lists tools, is a result that others continue."""
+    """Return whether *text*, a list of tools, is a page with a next cursor."""
     value = read_json(text)
     if isinstance(value, dict) and isinstance(value.get("result"), dict):
         value = value["result"]
@@ -84,31 +87,31 @@ def _is_page(text: bytes) -> bool:
 
 
 def read_registered(client: "BlockingClient", name: str) -> ComparedTools:
-    """Return the registered tools of the namespace that *name* has.
+    """Return the registered tools of the namespace in *name*, ``server:NAMESPACE``.
 
     Raises:
-        click.UsageError: there are none; the name may be wrong.
-        SidecheckError: they cannot be listed.
+        click.UsageError: no tools are registered in the namespace.
+        SidecheckError: the server cannot list them.
     """
     server = name.removeprefix(_PREFIX)
     registered = list(client.list(server)) if server else []
     if not registered:
-        raise click.UsageError(printable(f"no tools are registered for the server {server!r}"))
+        raise click.UsageError(escape(f"no tools are registered for the server {server!r}"))
     text = b"[\n%s\n]\n" % b",\n".join(tool.json for tool in registered)
     tools = [
         InlineTool(
             tool.json,
-            tuple(Document(each.uri, _text(each.json)) for each in tool.documents),
+            tuple(Document(item.uri, _document_text(item.json)) for item in tool.documents),
         )
         for tool in registered
     ]
     return ComparedTools(Source(name, text), list_or_exit(name, text, LIMITS), tools)
 
 
-def _text(json: object) -> bytes:
-    """Return the JSON text of a registered document, which the client returns as it is."""
-    assert isinstance(json, bytes)
-    return json
+def _document_text(text: object) -> bytes:
+    """Return *text*, the JSON text of a registered document."""
+    assert isinstance(text, bytes), "the client returns registered documents as bytes"
+    return text
 
 
 _SEVERITIES = {
@@ -121,86 +124,99 @@ ToolChange = tuple[ToolComparison, Change]
 
 
 class ComparedFiles:
-    """The old and the new file, and where each tool stands in them."""
+    """Old and new file of a comparison, with the positions of tools and changes."""
 
     def __init__(self, old: ComparedTools, new: ComparedTools) -> None:
         self._old, self._new = _File(old), _File(new)
 
     @property
     def names(self) -> list[str]:
-        """The names of the files, without repetition."""
+        """Distinct names of the files."""
         return list(dict.fromkeys((self._old.source.name, self._new.source.name)))
 
-    def find(self, changes: Sequence[ToolChange], reading: Reading) -> list[Finding]:
-        """Return a finding for each of *changes*: in the new file if it can be shown there."""
-        is_new = [change.new_location is not None for _, change in changes]
-        new, old = (
+    def create_findings(self, changes: Sequence[ToolChange], reading: Reading) -> list[Finding]:
+        """Return a finding for each of *changes*, in the new file where possible."""
+        in_new_file = [change.new_location is not None for _tool, change in changes]
+        new_findings, old_findings = (
             iter(
-                find(
+                create_findings(
                     file.source,
                     [
-                        self._spot(file, each, reading)
-                        for each, chosen in zip(changes, is_new, strict=True)
-                        if chosen is wanted
+                        self._spot(file, tool_change, reading)
+                        for tool_change, is_new in zip(changes, in_new_file, strict=True)
+                        if is_new is of_new_file
                     ],
                 )
             )
-            for file, wanted in ((self._new, True), (self._old, False))
+            for file, of_new_file in ((self._new, True), (self._old, False))
         )
-        return [next(new if chosen else old) for chosen in is_new]
+        return [next(new_findings if is_new else old_findings) for is_new in in_new_file]
 
     def find_in_new(self, changes: Sequence[ToolChange], reading: Reading) -> list[Finding]:
-        """Return a finding for each of *changes* in the new file, near to what it lacks."""
-        return find(self._new.source, [self._spot(self._new, each, reading) for each in changes])
+        """Return a finding for each of *changes* in the new file.
+
+        A removed value is located at its nearest remaining ancestor.
+        """
+        return create_findings(
+            self._new.source,
+            [self._spot(self._new, tool_change, reading) for tool_change in changes],
+        )
 
     def find_in_old(self, changes: Sequence[ToolChange], reading: Reading) -> list[Finding | None]:
-        """Return a finding for each of *changes* in the old file; None for what it lacks."""
-        present = [each for each in changes if each[1].old_location is not None]
-        found = iter(
-            find(self._old.source, [self._spot(self._old, each, reading) for each in present])
+        """Return a finding for each of *changes* in the old file, None for an added value."""
+        located = [(tool, change) for tool, change in changes if change.old_location is not None]
+        findings = iter(
+            create_findings(
+                self._old.source,
+                [self._spot(self._old, tool_change, reading) for tool_change in located],
+            )
         )
-        return [None if each[1].old_location is None else next(found) for each in changes]
+        return [
+            None if change.old_location is None else next(findings) for _tool, change in changes
+        ]
 
     def _spot(self, file: "_File", tool_change: ToolChange, reading: Reading) -> Spot:
         tool, change = tool_change
         severity = _SEVERITIES.get(change.effects.of(reading).level, Severity.INFO)
         violation = Violation("", "", change.keyword, change.code, change.message, severity)
         is_new = file is self._new
-        own, other = change.old_location, change.new_location
+        location, other_location = change.old_location, change.new_location
         if is_new:
-            own, other = other, own
+            location, other_location = other_location, location
         name = tool.name if is_new else tool.old_name or tool.name
-        if own is not None:
-            return Spot(violation, file.pointers.get(name, "") + own, tool.name)
+        if location is not None:
+            return Spot(violation, file.pointers.get(name, "") + location, tool.name)
         start = file.pointers.get(name)
-        pointer = file.list_pointer if start is None else file.nearest(start, other or "")
+        pointer = (
+            file.list_pointer if start is None else file.find_nearest(start, other_location or "")
+        )
         return Spot(violation, pointer, tool.name, at_key=True)
 
 
 class _File:
     def __init__(self, tools: ComparedTools) -> None:
         self.source: Source = tools.source
-        #: By name. The last definition of a name counts, as in the comparison.
-        self.pointers = {read_tool_name(tool.json, LIMITS): tool.pointer for tool in tools.listed}
-        first = next(iter(self.pointers.values()), None)
-        #: Where the list of tools is, or one tool that is no list.
-        self.list_pointer = "" if first is None else first.rpartition("/")[0]
+        #: Pointers of tools by name. The last definition of a name counts, as in the comparison.
+        self.pointers = {read_tool_name(tool.json, LIMITS): tool.pointer for tool in tools.entries}
+        first_pointer = next(iter(self.pointers.values()), None)
+        #: Pointer of the list of tools; "" if the file has a single tool.
+        self.list_pointer = "" if first_pointer is None else first_pointer.rpartition("/")[0]
 
     @cached_property
     def _value(self) -> Any:
         return read_json(self.source.text)
 
-    def nearest(self, start: str, rest: str) -> str:
-        """Return *start*, the pointer to a tool, and as much of *rest* as leads to a value.
+    def find_nearest(self, start: str, rest: str) -> str:
+        """Return *start*, a tool's pointer, with the steps of *rest* that exist here.
 
-        The items of an array have other positions than in the other file.
+        Stops at arrays, whose items may have different indexes in the two files.
         """
         value = self._value
         for step in pointer_steps(start):
             value = value[int(step)] if isinstance(value, list) else value[step]
-        found = start
+        pointer = start
         for step, part in zip(pointer_steps(rest), rest.split("/")[1:], strict=True):
             if not isinstance(value, dict) or step not in value:
                 break
-            value, found = value[step], f"{found}/{part}"
-        return found
+            value, pointer = value[step], f"{pointer}/{part}"
+        return pointer

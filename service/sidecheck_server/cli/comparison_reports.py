@@ -1,4 +1,4 @@
-"""Reports of comparisons: text for people, JSON, Markdown, SARIF, and a summary."""
+"""Reports of comparisons as text, JSON, Markdown and SARIF, and their summary."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from sidecheck_server.cli.compared_tools import ComparedFiles
 from sidecheck_server.cli.findings import Finding
-from sidecheck_server.cli.reports import counted
-from sidecheck_server.cli.rows import Row, printable, write_rows
+from sidecheck_server.cli.reports import format_count
+from sidecheck_server.cli.rows import Row, escape, write_rows
 from sidecheck_server.cli.sarif import sarif_location, sarif_run
 from sidecheck_server.core.compat.changes import (
     LEVELS,
@@ -28,84 +28,86 @@ from sidecheck_server.core.compat.rules import CHANGE_RULES
 from sidecheck_server.core.payload import read_json
 
 __all__ = [
+    "breaking_effect_as_written",
     "comparison_markdown",
     "comparison_object",
     "comparison_sarif",
-    "other_reading",
-    "shown_changes",
-    "shown_payload",
-    "summary",
-    "witness_sentence",
+    "describe_witness",
+    "format_payload",
+    "summarize",
+    "visible_changes",
     "write_comparison",
 ]
 
-_LONGEST = 200
-"""Longest payload that is shown, in characters; JSON output has all of it."""
+_MAX_PAYLOAD_CHARACTERS = 200
+"""Maximum length of a payload, except in JSON output, which has the whole payload."""
 
 
-def shown_changes(tool: ToolComparison, reading: Reading) -> list[Change]:
-    """Return the changes of *tool* that are not cosmetic in both readings, the worst first."""
+def visible_changes(tool: ToolComparison, reading: Reading) -> list[Change]:
+    """Return the changes of *tool* that are not cosmetic, the worst first."""
     changes = [
         change
         for change in tool.changes
-        if any(change.effects.of(each).level is not Level.COSMETIC for each in Reading)
+        if any(
+            change.effects.of(any_reading).level is not Level.COSMETIC for any_reading in Reading
+        )
     ]
     return sorted(changes, key=lambda change: LEVELS.index(change.effects.of(reading).level))
 
 
-def other_reading(change: Change, reading: Reading) -> Effect | None:
-    """Return the effect of *change* as written, if that is worse than in *reading*."""
-    written = change.effects.as_written
-    if reading is Reading.AS_WRITTEN or written.level is not Level.BREAKING:
+def breaking_effect_as_written(change: Change, reading: Reading) -> Effect | None:
+    """Return the effect of *change* as written if it breaks only in that reading."""
+    effect = change.effects.as_written
+    if reading is Reading.AS_WRITTEN or effect.level is not Level.BREAKING:
         return None
-    return None if change.effects.assume_closed.level is Level.BREAKING else written
+    return None if change.effects.assume_closed.level is Level.BREAKING else effect
 
 
-def shown_payload(witness: Witness) -> str:
+def format_payload(witness: Witness) -> str:
     """Return the payload of *witness* in one line."""
-    text = printable(witness.payload.decode())
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    text = escape(witness.payload.decode())
+    return text if len(text) <= _MAX_PAYLOAD_CHARACTERS else f"{text[:_MAX_PAYLOAD_CHARACTERS]}…"
 
 
-def witness_sentence(part: Part, witness: Witness) -> str:
-    """Return why *witness* is rejected, after its payload."""
-    message = printable(witness.message)
+def describe_witness(part: Part, witness: Witness) -> str:
+    """Return the end of a sentence that begins with the payload of *witness*."""
+    message = escape(witness.message)
     if part is Part.OUTPUT:
         return f"is allowed now, and was not: {message}"
     return f"was valid, and is not: {message}"
 
 
-def summary(compared: SetComparison, reading: Reading) -> str:
-    """Return the number of tools by level, as a line."""
+def summarize(comparison: SetComparison, reading: Reading) -> str:
+    """Return a line with the number of tools by level."""
     levels = Counter(
-        tool.level(reading) for tool in compared.tools if tool.status is not ToolStatus.UNCHANGED
+        tool.level(reading) for tool in comparison.tools if tool.status is not ToolStatus.UNCHANGED
     )
     counts = [f"{levels[level]:,} {level}" for level in LEVELS if levels[level]]
-    unchanged = len(compared.tools) - sum(levels.values())
+    unchanged = len(comparison.tools) - sum(levels.values())
     counts += [f"{unchanged:,} unchanged"] if unchanged else []
-    listed = f": {', '.join(counts)}" if counts else ""
-    return f"{counted(len(compared.tools), 'tool')}{listed} ({reading})"
+    details = f": {', '.join(counts)}" if counts else ""
+    return f"{format_count(len(comparison.tools), 'tool')}{details} ({reading})"
 
 
-_REPORTED = (Level.BREAKING, Level.UNDECIDED, Level.RISKY)
+_SARIF_LEVELS = (Level.BREAKING, Level.UNDECIDED, Level.RISKY)
 
 
 def comparison_sarif(
-    compared: SetComparison, files: ComparedFiles, reading: Reading
+    comparison: SetComparison, files: ComparedFiles, reading: Reading
 ) -> dict[str, Any]:
-    """Return the log of the changes of *compared* that are not harmless in *reading*."""
+    """Return the SARIF log of the breaking, undecided and risky changes in *reading*."""
     changes = [
         (tool, change)
-        for tool in compared.tools
+        for tool in comparison.tools
         for change in tool.changes
-        if change.effects.of(reading).level in _REPORTED
+        if change.effects.of(reading).level in _SARIF_LEVELS
     ]
-    # Scanners show results in the files that they have, which are the new ones.
+    # Code scanners have only the new files.
     findings = files.find_in_new(changes, reading)
-    before = files.find_in_old(changes, reading)
+    old_findings = files.find_in_old(changes, reading)
     log = sarif_run(files.names, findings, (), _rule)
     results = log["runs"][0]["results"]
-    for result, (_, change), old in zip(results, changes, before, strict=True):
+    for result, (_tool, change), old in zip(results, changes, old_findings, strict=True):
         effect = change.effects.of(reading)
         properties = {
             "level": effect.level.value,
@@ -114,8 +116,8 @@ def comparison_sarif(
         }
         if effect.witness is not None:
             payload, sentence = (
-                shown_payload(effect.witness),
-                witness_sentence(change.part, effect.witness),
+                format_payload(effect.witness),
+                describe_witness(change.part, effect.witness),
             )
             result["message"]["text"] += f". {payload} {sentence}"
             properties["witness"] = effect.witness.payload.decode()
@@ -128,29 +130,29 @@ def comparison_sarif(
 
 def _rule(code: str) -> dict[str, Any]:
     rule = CHANGE_RULES[code]
-    described: dict[str, Any] = {"id": code, "shortDescription": {"text": rule.sentence}}
-    return {**described, "helpUri": rule.source} if rule.source else described
+    descriptor: dict[str, Any] = {"id": code, "shortDescription": {"text": rule.sentence}}
+    return {**descriptor, "helpUri": rule.source} if rule.source else descriptor
 
 
-def comparison_markdown(compared: SetComparison, reading: Reading) -> str:
-    """Return *compared* as a section with a table for each tool that differs."""
-    lines = ["### Changes of tools", "", f"{summary(compared, reading)}."]
-    for tool in compared.tools:
+def comparison_markdown(comparison: SetComparison, reading: Reading) -> str:
+    """Return *comparison* as a Markdown section with a table for each changed tool."""
+    lines = ["### Changes of tools", "", f"{summarize(comparison, reading)}."]
+    for tool in comparison.tools:
         if tool.status is not ToolStatus.UNCHANGED:
             lines += _tool_lines(tool, reading)
     return "\n".join(lines)
 
 
 def _tool_lines(tool: ToolComparison, reading: Reading) -> Iterator[str]:
-    yield from ("", f"#### {_code(tool.name)}: {tool.level(reading)}")
+    yield from ("", f"#### {_inline_code(tool.name)}: {tool.level(reading)}")
     for schema in tool.schemas:
         if reason := schema.verdicts.of(reading).reason:
-            yield from ("", f"{_code(schema.part)}: {_text(reason)}")
-    shown = shown_changes(tool, reading)
-    if shown:
+            yield from ("", f"{_inline_code(schema.part)}: {_escape_markdown(reason)}")
+    changes = visible_changes(tool, reading)
+    if changes:
         yield from ("", "| Level | Change | Where | What |", "| --- | --- | --- | --- |")
-        yield from (_row(change, reading) for change in shown)
-    if hidden := len(tool.changes) - len(shown):
+        yield from (_row(change, reading) for change in changes)
+    if hidden := len(tool.changes) - len(changes):
         noun = "change is" if hidden == 1 else "changes are"
         yield from ("", f"{hidden} further {noun} cosmetic.")
 
@@ -158,30 +160,35 @@ def _tool_lines(tool: ToolComparison, reading: Reading) -> Iterator[str]:
 def _row(change: Change, reading: Reading) -> str:
     effect = change.effects.of(reading)
     location = change.new_location if change.new_location is not None else change.old_location
-    parts = [_text(change.message)]
+    parts = [_escape_markdown(change.message)]
     if effect.witness is not None:
-        sentence = witness_sentence(change.part, effect.witness)
-        parts.append(f"{_code(shown_payload(effect.witness))} {_text(sentence)}")
-    written = other_reading(change, reading)
-    if written is not None and written.witness is not None:
-        sentence = witness_sentence(change.part, written.witness)
-        payload = _code(shown_payload(written.witness))
-        parts.append(f"As written: {payload} {_text(sentence)}")
-    cells = (effect.level, _code(change.code), _code(location or ""), "<br>".join(parts))
+        sentence = describe_witness(change.part, effect.witness)
+        parts.append(f"{_inline_code(format_payload(effect.witness))} {_escape_markdown(sentence)}")
+    effect_as_written = breaking_effect_as_written(change, reading)
+    if effect_as_written is not None and effect_as_written.witness is not None:
+        sentence = describe_witness(change.part, effect_as_written.witness)
+        payload = _inline_code(format_payload(effect_as_written.witness))
+        parts.append(f"As written: {payload} {_escape_markdown(sentence)}")
+    cells = (
+        effect.level,
+        _inline_code(change.code),
+        _inline_code(location or ""),
+        "<br>".join(parts),
+    )
     return f"| {' | '.join(cells)} |"
 
 
 _SPECIAL = str.maketrans({char: f"\\{char}" for char in "\\`*_[]<>|#~@"})
 
 
-def _text(text: str) -> str:
-    """Return *text* of others, in which no character has a meaning of Markdown."""
-    return printable(text).translate(_SPECIAL)
+def _escape_markdown(text: str) -> str:
+    """Return the untrusted *text* with the special characters of Markdown escaped."""
+    return escape(text).translate(_SPECIAL)
 
 
-def _code(text: str) -> str:
-    """Return *text* of others as code, which neither ends early nor ends a cell."""
-    escaped = printable(text).replace("&", "&amp;").replace("<", "&lt;").replace("|", "&#124;")
+def _inline_code(text: str) -> str:
+    """Return the untrusted *text* as inline code, safe in a table cell."""
+    escaped = escape(text).replace("&", "&amp;").replace("<", "&lt;").replace("|", "&#124;")
     return f"<code>{escaped}</code>" if escaped else ""
 
 
@@ -193,17 +200,17 @@ _READINGS: Final[Mapping[Reading, str]] = MappingProxyType(
 )
 
 
-def comparison_object(compared: SetComparison, reading: Reading) -> dict[str, Any]:
-    """Return *compared* as a JSON object; *reading* is the one that decides."""
+def comparison_object(comparison: SetComparison, reading: Reading) -> dict[str, Any]:
+    """Return *comparison* as a JSON object, with the overall level in *reading*."""
     levels = [
-        tool.level(reading) for tool in compared.tools if tool.status is not ToolStatus.UNCHANGED
+        tool.level(reading) for tool in comparison.tools if tool.status is not ToolStatus.UNCHANGED
     ]
     return {
         "reading": _READINGS[reading],
-        "level": compared.level(reading).value,
-        "differs": compared.differs,
+        "level": comparison.level(reading).value,
+        "differs": comparison.differs,
         "summary": {level.value: levels.count(level) for level in LEVELS},
-        "tools": [_tool_object(tool) for tool in compared.tools],
+        "tools": [_tool_object(tool) for tool in comparison.tools],
     }
 
 
@@ -276,32 +283,34 @@ _STYLES = {
 }
 
 
-def write_comparison(compared: SetComparison, files: ComparedFiles, reading: Reading) -> None:
-    """Write *compared* to standard output: a block for each tool that differs, and a summary.
+def write_comparison(comparison: SetComparison, files: ComparedFiles, reading: Reading) -> None:
+    """Write *comparison* to standard output: a block per changed tool, and a summary.
 
-    Changes that are cosmetic are counted, and not listed.
+    Cosmetic changes are only counted.
     """
-    differing = [tool for tool in compared.tools if tool.status is not ToolStatus.UNCHANGED]
-    changes = [(tool, change) for tool in differing for change in shown_changes(tool, reading)]
-    findings = iter(files.find(changes, reading))
+    changed_tools = [tool for tool in comparison.tools if tool.status is not ToolStatus.UNCHANGED]
+    changes = [
+        (tool, change) for tool in changed_tools for change in visible_changes(tool, reading)
+    ]
+    findings = iter(files.create_findings(changes, reading))
     rows: list[Row] = []
-    for tool in differing:
+    for tool in changed_tools:
         rows += _tool_rows(tool, findings, reading)
-    write_rows([*rows, Row(((summary(compared, reading), "bold"),))])
+    write_rows([*rows, Row(((summarize(comparison, reading), "bold"),))])
 
 
 def _tool_rows(
     tool: ToolComparison, findings: Iterator[Finding], reading: Reading
 ) -> Iterator[Row]:
     level = tool.level(reading)
-    yield Row(((f"{printable(tool.name) or '(no name)'}: ", "bold"), (level, _STYLES[level])))
+    yield Row(((f"{escape(tool.name) or '(no name)'}: ", "bold"), (level, _STYLES[level])))
     for schema in tool.schemas:
         if reason := schema.verdicts.of(reading).reason:
-            yield Row(((f"{schema.part}: {printable(reason)}", ""),), indent=2)
-    shown = shown_changes(tool, reading)
-    for change in shown:
+            yield Row(((f"{schema.part}: {escape(reason)}", ""),), indent=2)
+    changes = visible_changes(tool, reading)
+    for change in changes:
         yield from _change_rows(change, next(findings), reading)
-    if hidden := len(tool.changes) - len(shown):
+    if hidden := len(tool.changes) - len(changes):
         noun = "change is" if hidden == 1 else "changes are"
         yield Row(((f"{hidden} further {noun} cosmetic", "dim"),), indent=2)
 
@@ -309,22 +318,24 @@ def _tool_rows(
 def _change_rows(change: Change, finding: Finding, reading: Reading) -> Iterator[Row]:
     effect = change.effects.of(reading)
     location = change.new_location if change.new_location is not None else change.old_location
-    position = f"{printable(finding.source.name)}:{finding.place.line}:{finding.place.column}: "
+    position = f"{escape(finding.source.name)}:{finding.place.line}:{finding.place.column}: "
     yield Row(
         (
             (position, ""),
             (f"{effect.level} ", _STYLES[effect.level]),
             (change.code, "bold"),
-            (f" {printable(location)}" if location else "", "cyan"),
+            (f" {escape(location)}" if location else "", "cyan"),
         ),
         indent=2,
         wraps=False,
     )
-    yield Row(((printable(change.message), ""),), indent=4)
+    yield Row(((escape(change.message), ""),), indent=4)
     if effect.witness is not None:
-        sentence = witness_sentence(change.part, effect.witness)
-        yield Row(((f"{shown_payload(effect.witness)} {sentence}", ""),), indent=4)
-    written = other_reading(change, reading)
-    if written is not None and written.witness is not None:
-        text = f"as written: {shown_payload(written.witness)} "
-        yield Row(((text + witness_sentence(change.part, written.witness), "dim"),), indent=4)
+        sentence = describe_witness(change.part, effect.witness)
+        yield Row(((f"{format_payload(effect.witness)} {sentence}", ""),), indent=4)
+    effect_as_written = breaking_effect_as_written(change, reading)
+    if effect_as_written is not None and effect_as_written.witness is not None:
+        text = f"as written: {format_payload(effect_as_written.witness)} "
+        yield Row(
+            ((text + describe_witness(change.part, effect_as_written.witness), "dim"),), indent=4
+        )

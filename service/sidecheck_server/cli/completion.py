@@ -4,11 +4,11 @@ import click
 from click.shell_completion import get_completion_class
 
 from sidecheck_server.cli.files import write_output
-from sidecheck_server.cli.options import examples
+from sidecheck_server.cli.options import format_examples
 
 __all__ = ["completion"]
 
-_INSTALLING = """\b
+_INSTALLATION = """\b
 To install it:
   bash  add to ~/.bashrc:  eval "$(sidecheck completion bash)"
   zsh   add to ~/.zshrc:   eval "$(sidecheck completion zsh)"
@@ -18,8 +18,8 @@ To install it:
 
 
 @click.command(
-    epilog=_INSTALLING
-    + examples(
+    epilog=_INSTALLATION
+    + format_examples(
         "sidecheck completion bash > /etc/bash_completion.d/sidecheck",
         "source <(sidecheck completion zsh)",
     )

@@ -1,4 +1,4 @@
-"""Connection to a running server, by the Python client."""
+"""Connection to a running server, through the Python client."""
 
 import os
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from typing import Final, TypedDict
 import click
 from sidecheck import BlockingClient, SidecheckError, Tls, Unavailable
 
-from sidecheck_server.cli.rows import printable
+from sidecheck_server.cli.rows import escape
 from sidecheck_server.config.addresses import ClientTls
 
 __all__ = [
@@ -26,14 +26,14 @@ _WITHOUT_TLS_VARIABLE: Final = "SIDECHECK_TOKEN_WITHOUT_TLS"
 
 
 class ClientToken(TypedDict):
-    """The arguments of a client that are about its token."""
+    """Keyword arguments of a client for its token."""
 
     token: str | None
     token_without_tls: bool
 
 
 def client_token() -> ClientToken:
-    """Return the token of this environment."""
+    """Return the token from the environment."""
     return {
         "token": os.environ.get(_VARIABLE) or None,
         "token_without_tls": os.environ.get(_WITHOUT_TLS_VARIABLE, "").lower() in {"1", "true"},
@@ -45,7 +45,7 @@ _OPTIONS = {
     "certificate": "--tls-client-cert",
     "private_key": "--tls-client-key",
 }
-"""The options of commands, by the settings of the client that its errors begin with."""
+"""Command options, by the setting of the client at the start of its error texts."""
 
 
 class _UnavailableError(click.ClickException):
@@ -56,13 +56,11 @@ class _UnavailableError(click.ClickException):
 
 @contextmanager
 def connect(target: str, timeout: float, tls: ClientTls | None) -> Iterator[BlockingClient]:
-    """Yield a client of the server at *target*, whose errors become one line.
-
-    Its token is that of the environment.
+    """Yield a client of the server at *target*, with the token from the environment.
 
     Raises:
-        click.ClickException: an error of the server (exit code 1), no response, or an
-            invalid *target* or file of *tls* (exit code 2).
+        click.ClickException: the server returned an error (exit code 1), or does not respond, or
+            *target* or a file of *tls* is invalid (exit code 2).
     """
     with usage_errors():
         client = BlockingClient(
@@ -72,8 +70,8 @@ def connect(target: str, timeout: float, tls: ClientTls | None) -> Iterator[Bloc
         with client:
             yield client
     except Unavailable as error:
-        # With TLS the message may say which certificate is wrong.
-        reason = error.reason if tls is None else printable(str(error))
+        # With TLS, the text of the error may name the invalid certificate.
+        reason = error.reason if tls is None else escape(str(error))
         raise _UnavailableError(
             f"{target} does not respond: {reason}; is a server running there?"
         ) from None
@@ -86,20 +84,20 @@ def connect(target: str, timeout: float, tls: ClientTls | None) -> Iterator[Bloc
 
 
 def resolve_tls(target: str, tls: ClientTls | None) -> Tls | None:
-    """Return *tls* for a client of the server at *target*; unix sockets are without TLS."""
+    """Return *tls* for a client of the server at *target*, None for a unix socket."""
     if tls is None or target.startswith("unix:"):
         return None
     return make_tls(tls)
 
 
 def make_tls(settings: ClientTls) -> Tls:
-    """Return *settings* as a client takes them."""
+    """Return *settings* in the type of the Python client."""
     return Tls(settings.ca, settings.certificate, settings.key, settings.server_name)
 
 
 @contextmanager
 def usage_errors() -> Iterator[None]:
-    """Convert errors of the address and the TLS settings of a client.
+    """Translate errors of the address and the TLS settings of a client.
 
     Raises:
         click.UsageError: the address is invalid, or a file cannot be used.
@@ -107,9 +105,9 @@ def usage_errors() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise click.UsageError(printable(f"{error.filename}: {error.strerror}")) from None
+        raise click.UsageError(escape(f"{error.filename}: {error.strerror}")) from None
     except UnicodeEncodeError:
         raise click.UsageError("a name or the target is not UTF-8") from None
     except ValueError as error:
         subject, _, rest = str(error).partition(" ")
-        raise click.UsageError(printable(f"{_OPTIONS.get(subject, subject)} {rest}")) from None
+        raise click.UsageError(escape(f"{_OPTIONS.get(subject, subject)} {rest}")) from None

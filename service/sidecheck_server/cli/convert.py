@@ -12,18 +12,18 @@ from sidecheck_server.cli.in_process import LIMITS, run_in_process
 from sidecheck_server.cli.options import (
     FILE,
     document_option,
-    examples,
     form_option,
+    format_examples,
     read_documents,
     version_option,
 )
-from sidecheck_server.cli.reports import STYLES, counted, in_json
+from sidecheck_server.cli.reports import STYLES, format_count, format_json
 from sidecheck_server.cli.rows import (
     Part,
     Row,
+    escape,
     is_terminal,
     page_width,
-    printable,
     table,
     write_rows,
 )
@@ -63,9 +63,9 @@ _STYLES = ("bold", "cyan", "cyan", "", "bold", "")
 class ReportedTool:
     """Outcome of the conversion of one tool."""
 
-    #: Name of its file, as given.
+    #: Name of its file on the command line.
     file: str
-    #: Its own name, or "" if that cannot be read.
+    #: Name of the tool, or "" if it cannot be read.
     name: str
     outcome: ConvertedTool | RequestError
 
@@ -75,7 +75,7 @@ class Report:
     """Outcome of a conversion."""
 
     api: Provider
-    #: In the order of the files.
+    #: Tools in the order of the files.
     tools: tuple[ReportedTool, ...]
     #: Verdict on the converted tools as one request.
     request: Verdict
@@ -83,11 +83,11 @@ class Report:
     @property
     def ok(self) -> bool:
         """Whether all tools were converted and fit in one request."""
-        return self.request.valid and len(self.converted) == len(self.tools)
+        return self.request.valid and len(self.converted_tools) == len(self.tools)
 
     @property
-    def converted(self) -> list[ConvertedTool]:
-        """The tools that were converted."""
+    def converted_tools(self) -> list[ConvertedTool]:
+        """Tools without an error."""
         outcomes = (tool.outcome for tool in self.tools)
         return [outcome for outcome in outcomes if isinstance(outcome, ConvertedTool)]
 
@@ -105,7 +105,7 @@ class Report:
                 yield tool.file, tool.name, tool.outcome
 
     def not_strict(self) -> Iterator[tuple[str, str]]:
-        """Yield the name of each tool that is not strict although the mode prefers it, and why."""
+        """Yield each tool that is not strict although the mode prefers it, and why."""
         for tool in self.tools:
             if isinstance(tool.outcome, ConvertedTool) and tool.outcome.not_strict_reason:
                 yield tool.name, tool.outcome.not_strict_reason
@@ -113,7 +113,7 @@ class Report:
 
 def mappings_json(report: Report) -> str:
     """Return the mappings of the converted tools, as a JSON array."""
-    return in_json(_mappings(report))
+    return format_json(_mappings(report))
 
 
 def write_report(form: str, report: Report) -> None:
@@ -122,18 +122,18 @@ def write_report(form: str, report: Report) -> None:
     As text, losses and errors go to standard error.
     """
     if form == "json":
-        write_output(in_json(_object(report)))
+        write_output(format_json(_object(report)))
         return
-    write_output(in_json(_tools(report)))
-    write_rows(_rows(report), aside=True)
+    write_output(format_json(_tools(report)))
+    write_rows(_rows(report), to_stderr=True)
 
 
 def _tools(report: Report) -> Any:
-    return read_json(combine_tools(report.api.key, [tool.json for tool in report.converted]))
+    return read_json(combine_tools(report.api.key, [tool.json for tool in report.converted_tools]))
 
 
 def _mappings(report: Report) -> list[Any]:
-    return [read_json(tool.mapping) for tool in report.converted]
+    return [read_json(tool.mapping) for tool in report.converted_tools]
 
 
 def _object(report: Report) -> dict[str, Any]:
@@ -189,7 +189,7 @@ def _rows(report: Report) -> Iterator[Row]:
 
 
 def _loss_rows(report: Report) -> Iterator[Row]:
-    """Yield a row for each loss, in columns; on a narrow terminal two rows below the tool."""
+    """Yield a row for each loss; on a narrow terminal, two rows grouped by tool."""
     lines = [
         (
             name,
@@ -204,13 +204,13 @@ def _loss_rows(report: Report) -> Iterator[Row]:
     if not lines:
         return
     rows = list(table([_HEADING, *lines], _STYLES))
-    width = page_width(aside=True)
-    if not is_terminal(aside=True) or all(len(row.plain) <= width for row in rows):
+    width = page_width(to_stderr=True)
+    if not is_terminal(to_stderr=True) or all(len(row.plain) <= width for row in rows):
         yield from rows
         return
     previous = None
     for line in lines:
-        name, pointer, keyword, action, effect, message = map(printable, line)
+        name, pointer, keyword, action, effect, message = map(escape, line)
         if name != previous:
             yield Row(((name, "bold"),))
         location = " ".join(filter(None, (pointer, keyword)))
@@ -220,13 +220,13 @@ def _loss_rows(report: Report) -> Iterator[Row]:
 
 
 def _note(subject: str, word: Part, message: str) -> Row:
-    return Row(((printable(subject), "bold"), (": ", ""), word, (printable(f": {message}"), "")))
+    return Row(((escape(subject), "bold"), (": ", ""), word, (escape(f": {message}"), "")))
 
 
 def _summary(report: Report) -> str:
-    strict = sum(tool.strict for tool in report.converted)
-    failed = len(report.tools) - len(report.converted)
-    parts = [f"{counted(len(report.converted), 'tool')} for {report.api.display_name}"]
+    strict = sum(tool.strict for tool in report.converted_tools)
+    failed = len(report.tools) - len(report.converted_tools)
+    parts = [f"{format_count(len(report.converted_tools), 'tool')} for {report.api.display_name}"]
     parts += [f"{strict:,} strict"] if strict else []
     parts += [f"{failed:,} not converted"] if failed else []
     counts = Counter(loss.effect for _, loss in report.losses())
@@ -244,7 +244,7 @@ _MODES = {mode.value.replace("_", "-"): mode for mode in Mode}
 
 
 @click.command(
-    epilog=examples(
+    epilog=format_examples(
         "sidecheck convert --to openai-chat tools.json > request-tools.json",
         "sidecheck convert --to anthropic --mappings-out mappings.json tools.json",
         "sidecheck convert --to openai-responses --mode strict-if-lossless tools.json",
@@ -278,8 +278,8 @@ _MODES = {mode.value.replace("_", "-"): mode for mode in Mode}
 @click.option(
     "--assume-closed",
     is_flag=True,
-    help="Treat an object schema that declares properties and does not mention others as "
-    "closed; many tools are strict only then.",
+    help="Treat an object schema with properties and without additionalProperties as closed; "
+    "many tools can be strict only then.",
 )
 @click.option(
     "--description-length",
@@ -355,6 +355,7 @@ def convert(
     report = run_in_process(
         lambda services: _convert(services, tools, ModelApi(api), options, server)
     )
+    # Decision 0035: the caller keeps the mappings, and no server stores them.
     if mappings_out is not None:
         write_file(mappings_out, mappings_json(report))
     write_report(form, report)
@@ -365,7 +366,7 @@ def convert(
 class _ListedTool:
     """Tool definition in a file."""
 
-    #: Name of the file, as given.
+    #: Name of the file on the command line.
     file: str
     definition: InlineTool
 
@@ -391,13 +392,13 @@ async def _convert(
     options: ConversionOptions,
     server: str,
 ) -> Report:
-    requested = tuple(ToolToConvert(tool.definition, server) for tool in tools)
-    converted = await services.converter.convert(ToolsToConvert(PROVIDERS[api], options, requested))
+    inputs = tuple(ToolToConvert(tool.definition, server) for tool in tools)
+    conversions = await services.converter.convert(ToolsToConvert(PROVIDERS[api], options, inputs))
     return Report(
         PROVIDERS[api],
         tuple(
             ReportedTool(tool.file, conversion.name, conversion.outcome)
-            for tool, conversion in zip(tools, converted.tools, strict=True)
+            for tool, conversion in zip(tools, conversions.tools, strict=True)
         ),
-        converted.request,
+        conversions.request,
     )

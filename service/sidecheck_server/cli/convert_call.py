@@ -8,25 +8,25 @@ import click
 import msgspec
 
 from sidecheck_server.cli.files import read_input, write_output
-from sidecheck_server.cli.findings import Finding, Source, Spot, find
+from sidecheck_server.cli.findings import Finding, Source, Spot, create_findings
 from sidecheck_server.cli.in_process import LIMITS, run_in_process
 from sidecheck_server.cli.options import (
     FILE,
     document_option,
-    examples,
     excerpts_option,
     form_option,
+    format_examples,
     read_documents,
 )
 from sidecheck_server.cli.reports import (
     Block,
-    counted,
-    in_json,
-    tally,
+    format_count,
+    format_json,
+    format_severities,
     violation_object,
     write_blocks,
 )
-from sidecheck_server.cli.rows import Row, is_terminal, printable, table, write_rows
+from sidecheck_server.cli.rows import Row, escape, is_terminal, table, write_rows
 from sidecheck_server.cli.tool_files import list_or_exit
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
@@ -45,7 +45,7 @@ __all__ = ["convert_call"]
 
 @click.command(
     "convert-call",
-    epilog=examples(
+    epilog=format_examples(
         "sidecheck convert-call --mappings mappings.json --tools tools.json call.json",
         "my-model | sidecheck convert-call --mappings m.json --tools tools.json -",
     ),
@@ -98,18 +98,17 @@ def convert_call(
         )
     if [call, mappings, *tools, *(file for _, file in documents)].count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")
-    read = read_documents(documents)
     source = Source(call, read_input(call))
     mappings_text = read_input(mappings)
-    definitions = list(_read_definitions(tools, read))
+    definitions = list(_read_definitions(tools, read_documents(documents)))
     try:
         texts = _split_mappings(mappings, mappings_text)
-        converted = run_in_process(
+        converted_call = run_in_process(
             lambda services: _convert(services, source.text, texts, definitions)
         )
     except RequestError as error:
-        raise _FailedError(printable(f"{error.reason.value}: {_message(error)}")) from None
-    report = _report(converted, source)
+        raise _FailedError(escape(f"{error.reason.value}: {_error_text(error)}")) from None
+    report = _report(converted_call, source)
     _write(form, report, excerpts=excerpts)
     context.exit(0 if report.verdict.valid else 1)
 
@@ -120,7 +119,7 @@ class _FailedError(click.ClickException):
     exit_code = 2
 
 
-def _message(error: RequestError) -> str:
+def _error_text(error: RequestError) -> str:
     if error.reason is ErrorReason.UNKNOWN_DEFINITION:
         return "the definition that the mapping was made from is in none of the files of --tools"
     return error.message
@@ -142,11 +141,11 @@ def _read_definitions(
 ) -> Iterator[Definition]:
     """Yield the valid definitions in the files *tools*."""
     for name in dict.fromkeys(tools):
-        for listed in list_or_exit(name, read_input(name), LIMITS):
+        for entry in list_or_exit(name, read_input(name), LIMITS):
             try:
-                tool = read_tool(listed.json, documents, LIMITS)
+                tool = read_tool(entry.json, documents, LIMITS)
             except RequestError:
-                continue  # It could not have been converted.
+                continue  # `sidecheck convert` rejects it, so that no mapping refers to it.
             yield Definition(
                 digest=tool.digest,
                 name=tool.name,
@@ -164,7 +163,7 @@ async def _convert(
     mappings: Sequence[bytes],
     definitions: Sequence[Definition],
 ) -> ConvertedCall:
-    # A namespace for each definition: several may have one name.
+    # One namespace for each definition, because several may have the same name.
     for number, definition in enumerate(definitions):
         services.registry.register(str(number), [definition], keep=None)
     options = ValidationOptions(EvaluationOptions(), DEFAULT_VERSION)
@@ -175,9 +174,9 @@ async def _convert(
 
 @dataclass(frozen=True, slots=True)
 class _Report:
-    """Converted call as it is written."""
+    """Converted call in the form of the output."""
 
-    converted: ConvertedCall
+    call: ConvertedCall
     #: The params as formatted JSON, or "" if there are none.
     params: str
     verdict: Verdict
@@ -189,7 +188,7 @@ class _Report:
     def findings(self) -> list[Finding]:
         """Return the violations with their positions in the source."""
         violations = self.verdict.violations
-        return find(
+        return create_findings(
             self.source,
             [
                 Spot(violation, self.pointer + violation.instance_location)
@@ -199,43 +198,43 @@ class _Report:
 
     def tool_error_text(self) -> str:
         """Return the text for the model, or "" if the call is valid."""
-        call = self.converted.verdict
+        call = self.call.verdict
         verdict = call.verdict if call.part is None else call.part
         return tool_error_text(verdict, tool=call.tool or None)
 
 
-def _report(converted: ConvertedCall, call: Source) -> _Report:
-    verdict = converted.verdict.verdict
-    if converted.params:
-        params = in_json(read_json(converted.params))
+def _report(call: ConvertedCall, input_source: Source) -> _Report:
+    verdict = call.verdict.verdict
+    if call.params:
+        params = format_json(read_json(call.params))
         source, pointer = Source("params", params.encode()), "/arguments"
     else:
-        params, pointer, source = "", "", call
-        if converted.arguments:
-            arguments = in_json(read_json(converted.arguments))
+        params, pointer, source = "", "", input_source
+        if call.arguments:
+            arguments = format_json(read_json(call.arguments))
             source = Source("arguments", arguments.encode())
-    return _Report(converted, params, verdict, source, pointer, converted.changes)
+    return _Report(call, params, verdict, source, pointer, call.changes)
 
 
 def _write(form: str, report: _Report, *, excerpts: bool | None) -> None:
     """Write the params to standard output; as text, everything else to standard error."""
     if form == "json":
-        write_output(in_json(_object(report)))
+        write_output(format_json(_object(report)))
         return
     if report.params:
         write_output(report.params)
     if report.changes:
-        write_rows(_change_rows(report.changes), aside=True)
+        write_rows(_change_rows(report.changes), to_stderr=True)
     findings = report.findings()
     word = ("valid", "bold green") if report.verdict.valid else ("invalid", "bold red")
-    subject = printable(report.converted.tool or report.source.name)
+    subject = escape(report.call.tool or report.source.name)
     note = "... there may be more" if report.verdict.truncated else ""
-    summary = tally(findings)
+    summary = format_severities(findings)
     if report.changes:
-        summary += f", {counted(len(report.changes), 'change')}"
-    show = is_terminal(aside=True) if excerpts is None else excerpts
+        summary += f", {format_count(len(report.changes), 'change')}"
+    show_excerpts = is_terminal(to_stderr=True) if excerpts is None else excerpts
     block = Block(((f"{subject}: ", "bold"), word), findings, note)
-    write_blocks([block], summary, excerpts=show, aside=True)
+    write_blocks([block], summary, excerpts=show_excerpts, to_stderr=True)
 
 
 def _change_rows(changes: Sequence[Change]) -> Iterator[Row]:
@@ -246,23 +245,23 @@ def _change_rows(changes: Sequence[Change]) -> Iterator[Row]:
     yield from table(lines, ("bold", "cyan", "bold", ""))
 
 
-# As JSON, the params have no lines of their own.
-_POSITION = frozenset({"line", "column"})
+# Omitted in JSON, where the params are embedded and have no lines of their own.
+_POSITION_PROPERTIES = frozenset({"line", "column"})
 
 
 def _object(report: _Report) -> dict[str, Any]:
-    converted = report.converted
+    call = report.call
     return {
-        "server": converted.server,
-        "tool": converted.tool,
-        "call_id": converted.call_id,
+        "server": call.server,
+        "tool": call.tool,
+        "call_id": call.call_id,
         "params": read_json(report.params) if report.params else None,
         "valid": report.verdict.valid,
         "violations": [
             {
                 name: value
                 for name, value in violation_object(finding).items()
-                if name not in _POSITION
+                if name not in _POSITION_PROPERTIES
             }
             for finding in report.findings()
         ],

@@ -21,12 +21,12 @@ from sidecheck_server.cli.files import write_output
 from sidecheck_server.cli.in_process import run_in_process
 from sidecheck_server.cli.options import (
     document_option,
-    examples,
+    format_examples,
     read_documents,
     target_option,
     timeout_option,
 )
-from sidecheck_server.cli.reports import in_json
+from sidecheck_server.cli.reports import format_json
 from sidecheck_server.cli.tls_options import tls_options
 from sidecheck_server.config.addresses import ClientTls
 from sidecheck_server.core.compat.changes import LEVELS, Level, Reading, SetComparison
@@ -41,7 +41,7 @@ _GATES = (Level.BREAKING, Level.UNDECIDED, Level.RISKY)
 
 
 @click.command(
-    epilog=examples(
+    epilog=format_examples(
         "sidecheck diff released.json tools.json",
         "sidecheck diff released.json tools.json --fail-on undecided",
         "sidecheck diff released.json tools.json --format markdown > comment.md",
@@ -71,8 +71,8 @@ _GATES = (Level.BREAKING, Level.UNDECIDED, Level.RISKY)
     type=click.Choice([reading.value for reading in Reading]),
     default=Reading.ASSUME_CLOSED.value,
     show_default=True,
-    help="How objects are read that declare properties and do not say what becomes of others: "
-    "as open, as JSON Schema has it, or as closed, as most authors mean them.",
+    help="Reading of object schemas with properties and without additionalProperties: as written "
+    "(open, as in JSON Schema), or closed, as most authors intend.",
 )
 @document_option
 @target_option
@@ -91,7 +91,7 @@ def diff(
     timeout: float,
     tls: ClientTls | None,
 ) -> None:
-    """Tell what changed from the tools in OLD to those in NEW, and whether it breaks callers.
+    """Compare the tools in OLD with those in NEW; report changes that break callers.
 
     Each is a file, or server:NAME for the tools that are registered under NAME with the server
     at --target. A file contains one definition, a list of definitions, or a tools/list result,
@@ -99,41 +99,43 @@ def diff(
     An input schema must accept all that it accepted, and an output schema must promise
     no less than it promised: this is proved, or refuted by a payload, or undecided.
 
-    Exits with 0 if no change is of the level of --fail-on, with 1 if one is, and with 2
-    if the command is wrong or a file cannot be read. What the levels mean is in the
-    guide on comparing.
+    Exits with 0 if no change reaches the level of --fail-on, with 1 if one does, and with 2
+    if the command is wrong or a file cannot be read. The guide on comparing explains the
+    levels.
     """
     if [old, new, *(file for _, file in documents)].count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")
-    referred = read_documents(documents)
+    referenced = read_documents(documents)
     with ExitStack() as stack:
         client: BlockingClient | None = None
         if is_registered(old) or is_registered(new):
-            # The client is large, and files need none.
+            # Imported late, because the client is large and files do not need it.
             from sidecheck_server.cli.connection import connect  # noqa: PLC0415
 
             client = stack.enter_context(connect(target, timeout, tls))
-        before, after = (
+        old_tools, new_tools = (
             read_registered(client, name)
             if client is not None and is_registered(name)
-            else read_file(name, referred)
+            else read_file(name, referenced)
             for name in (old, new)
         )
-    compared = run_in_process(lambda services: services.comparer.compare(before.tools, after.tools))
-    gate = Reading(reading)
-    files = ComparedFiles(before, after)
+    comparison = run_in_process(
+        lambda services: services.comparer.compare(old_tools.tools, new_tools.tools)
+    )
+    chosen_reading = Reading(reading)
+    files = ComparedFiles(old_tools, new_tools)
     if form == "json":
-        write_output(in_json(comparison_object(compared, gate)))
+        write_output(format_json(comparison_object(comparison, chosen_reading)))
     elif form == "sarif":
-        write_output(in_json(comparison_sarif(compared, files, gate)))
+        write_output(format_json(comparison_sarif(comparison, files, chosen_reading)))
     elif form == "markdown":
-        write_output(comparison_markdown(compared, gate))
+        write_output(comparison_markdown(comparison, chosen_reading))
     else:
-        write_comparison(compared, files, gate)
-    context.exit(1 if _fails(compared, gate, fail_on) else 0)
+        write_comparison(comparison, files, chosen_reading)
+    context.exit(1 if _fails(comparison, chosen_reading, fail_on) else 0)
 
 
-def _fails(compared: SetComparison, reading: Reading, fail_on: str) -> bool:
+def _fails(comparison: SetComparison, reading: Reading, fail_on: str) -> bool:
     if fail_on == _ANY:
-        return compared.differs
-    return LEVELS.index(compared.level(reading)) <= LEVELS.index(Level(fail_on))
+        return comparison.differs
+    return LEVELS.index(comparison.level(reading)) <= LEVELS.index(Level(fail_on))

@@ -1,4 +1,4 @@
-"""Excerpts: the source line of a finding, with its position marked."""
+"""Excerpts: the source line of a finding with its position marked."""
 
 import json
 
@@ -9,67 +9,66 @@ from sidecheck_server.cli.rows import Row
 
 __all__ = ["excerpt_rows"]
 
-_CUT = "..."
+_ELLIPSIS = "..."
 _TAB = "    "
-_BYTES_OF_A_CHARACTER = 4
+_MAX_CHARACTER_BYTES = 4
 """Maximum size of a character in UTF-8, in bytes (RFC 3629, section 3)."""
 
 
 def excerpt_rows(finding: Finding, width: int, style: str) -> list[Row]:
     """Return rows of at most *width* cells that mark the position of *finding*.
 
-    What cannot be printed is escaped, and a long line is cut around the place.
+    Unprintable characters are escaped, and a long line is cut around the position.
     """
     number = str(finding.place.line)
     gutter = len(number) + 4
     before, marked, after = _parts(finding, width)
-    room = max(width - gutter, 20)
-    # A place that begins far to the right keeps a third of the room before it.
-    if len(before) and _cells(before) + _cells(marked) + _cells(after) > room:
-        before = _last(before, max(room // 3, room - _cells(marked) - _cells(after)))
-    rest = _first([*marked, *after], room - _cells(before))
+    available = max(width - gutter, 20)
+    # Before a position far to the right, a third of the width shows the text before it.
+    if len(before) and _cells(before) + _cells(marked) + _cells(after) > available:
+        before = _take_last(before, max(available // 3, available - _cells(marked) - _cells(after)))
+    rest = _take_first([*marked, *after], available - _cells(before))
     indent = " " * _cells(before)
     mark = "^" + "~" * (min(_cells(marked), _cells(rest)) - 1)
-    edge = (" " * (len(number) + 2) + "| ", "cyan")
+    empty_gutter = (" " * (len(number) + 2) + "| ", "cyan")
     return [
-        Row((edge,), wraps=False),
+        Row((empty_gutter,), wraps=False),
         Row(
             ((f" {number} | ", "cyan"), ("".join([*before, *rest]), "")),
             wraps=False,
         ),
-        Row((edge, (indent, ""), (mark, style)), wraps=False),
+        Row((empty_gutter, (indent, ""), (mark, style)), wraps=False),
     ]
 
 
 def _parts(finding: Finding, width: int) -> tuple[list[str], list[str], list[str]]:
     """Return the source line before, at and after the position of *finding*.
 
-    Each is a list of characters as they are shown, and bounded by *width*.
+    Each part is a list of escaped characters, whose length *width* bounds.
     """
     text, place = finding.source.text, finding.place
-    window = width * _BYTES_OF_A_CHARACTER
-    begin = text.rfind(b"\n", max(place.start - window, 0), place.start) + 1
-    begin = begin or max(place.start - window, 0)
-    stop = text.find(b"\n", place.start, place.start + 2 * window)
-    stop = stop if stop >= 0 else min(place.start + 2 * window, len(text))
-    end = min(place.end, stop)
-    if text[begin:stop].endswith(b"\r"):
-        stop -= 1
-        end = min(end, stop)
+    window = width * _MAX_CHARACTER_BYTES
+    line_start = text.rfind(b"\n", max(place.start - window, 0), place.start) + 1
+    line_start = line_start or max(place.start - window, 0)
+    line_end = text.find(b"\n", place.start, place.start + 2 * window)
+    line_end = line_end if line_end >= 0 else min(place.start + 2 * window, len(text))
+    end = min(place.end, line_end)
+    if text[line_start:line_end].endswith(b"\r"):
+        line_end -= 1
+        end = min(end, line_end)
     return (
-        _shown(text[begin : place.start]),
-        _shown(text[place.start : end]),
-        _shown(text[end:stop]),
+        _decode(text[line_start : place.start]),
+        _decode(text[place.start : end]),
+        _decode(text[end:line_end]),
     )
 
 
-def _shown(part: bytes) -> list[str]:
-    decoded = part.decode("utf-8", "surrogateescape")
-    # Of a character that the window cuts in two, nothing is shown.
-    return [_escaped(each) for each in decoded.strip("\ufeff")]
+def _decode(part: bytes) -> list[str]:
+    """Return the characters of *part*, escaped for display."""
+    return [_escape(char) for char in part.decode("utf-8", "surrogateescape").strip("\ufeff")]
 
 
-def _escaped(character: str) -> str:
+def _escape(character: str) -> str:
     if character == "\t":
         return _TAB
     if "\udc80" <= character <= "\udcff":
@@ -77,23 +76,23 @@ def _escaped(character: str) -> str:
     return character if character.isprintable() else json.dumps(character)[1:-1]
 
 
-def _cells(shown: list[str]) -> int:
-    return sum(map(cell_len, shown))
+def _cells(characters: list[str]) -> int:
+    return sum(map(cell_len, characters))
 
 
-def _first(shown: list[str], room: int) -> list[str]:
-    """Return the first characters that fit in *room* cells, with an ellipsis if some do not."""
-    if _cells(shown) <= room:
-        return shown
-    kept: list[str] = []
-    left = room - len(_CUT)
-    for each in shown:
-        left -= cell_len(each)
-        if left < 0:
+def _take_first(characters: list[str], width: int) -> list[str]:
+    """Return what fits in *width* cells of the start, with an ellipsis for the rest."""
+    if _cells(characters) <= width:
+        return characters
+    result: list[str] = []
+    cells_left = width - len(_ELLIPSIS)
+    for character in characters:
+        cells_left -= cell_len(character)
+        if cells_left < 0:
             break
-        kept.append(each)
-    return [*kept, _CUT] if room >= len(_CUT) else []
+        result.append(character)
+    return [*result, _ELLIPSIS] if width >= len(_ELLIPSIS) else []
 
 
-def _last(shown: list[str], room: int) -> list[str]:
-    return _first(shown[::-1], room)[::-1]
+def _take_last(characters: list[str], width: int) -> list[str]:
+    return _take_first(characters[::-1], width)[::-1]

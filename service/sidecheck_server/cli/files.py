@@ -28,24 +28,24 @@ def read_input(name: str) -> bytes:
         raise click.UsageError(f"cannot read {name}: {error.strerror}") from None
 
 
-def write_output(text: str, *, aside: bool = False) -> None:
-    """Write *text* to standard output, or *aside* to standard error.
+def write_output(text: str, *, to_stderr: bool = False) -> None:
+    """Write *text* to standard output, or *to_stderr* to standard error.
 
     Characters that the encoding of the stream lacks are escaped.
 
     Raises:
         click.UsageError: the stream cannot be written; exit code 2.
     """
-    stream = sys.stderr if aside else sys.stdout
+    stream = sys.stderr if to_stderr else sys.stdout
     encoding = getattr(stream, "encoding", None) or "utf-8"
     try:
-        click.echo(text.encode(encoding, "backslashreplace").decode(encoding), err=aside)
+        click.echo(text.encode(encoding, "backslashreplace").decode(encoding), err=to_stderr)
     except OSError as error:
-        _give_up(stream, error)
+        _abandon_stream(stream, error)
 
 
 def write_bytes(parts: Iterable[bytes]) -> None:
-    """Write *parts* to standard output, as they are.
+    """Write the bytes *parts* to standard output.
 
     Raises:
         click.UsageError: the stream cannot be written; exit code 2.
@@ -58,14 +58,14 @@ def write_bytes(parts: Iterable[bytes]) -> None:
             stream.buffer.write(part)
         stream.buffer.flush()
     except OSError as error:
-        _give_up(stream, error)
+        _abandon_stream(stream, error)
 
 
-def _give_up(stream: TextIO, error: OSError) -> NoReturn:
-    """Write nothing more to *stream*, which failed with *error*, and raise."""
+def _abandon_stream(stream: TextIO, error: OSError) -> NoReturn:
+    """Redirect *stream*, which failed with *error*, to the null device, and raise."""
     if error.errno == errno.EPIPE:  # the reader is gone; click exits
         raise error
-    # The stream buffers the unwritten text, and would fail again at exit.
+    # The stream still buffers the text, and the flush at exit would fail again.
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     raise click.UsageError(f"cannot write the result: {error.strerror}") from None
 

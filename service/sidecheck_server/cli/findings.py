@@ -14,10 +14,10 @@ __all__ = [
     "Span",
     "Spot",
     "count",
-    "find",
+    "create_findings",
+    "find_positions",
+    "find_spans",
     "find_violations",
-    "locate",
-    "positions",
 ]
 
 _SPACE = re.compile(rb"[ \t\r\n]*+")
@@ -29,7 +29,7 @@ _BRACKET = re.compile(rb'(?:[^][{}"]++|' + _STRING + rb")*+[][{}]", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Byte offsets of a value, and of its key if it has one."""
+    """Byte offsets of a value and its key; those of the value if it has no key."""
 
     start: int
     end: int
@@ -37,40 +37,42 @@ class Span:
     key_end: int
 
 
-def locate(text: bytes, pointers: Iterable[str]) -> dict[str, Span]:
+def find_spans(text: bytes, pointers: Iterable[str]) -> dict[str, Span]:
     """Return the span of the value at each of *pointers* in the JSON *text*.
 
-    For one that leads nowhere, it is where the nearest value on the way stands. Of
-    members with one key, the last counts. Time is linear in the length of *text*.
+    If there is no value at a pointer, its nearest ancestor counts. Of members with the same
+    key, the last counts. Time is linear in the length of *text*.
     """
-    asked = set(pointers)
-    reader = _Reader(text, {way for pointer in asked for way in _ways(pointer)})
+    distinct = set(pointers)
+    reader = _Reader(text, {prefix for pointer in distinct for prefix in _prefixes(pointer)})
     reader.read("", 0, None)
     return {
-        pointer: next(reader.spans[way] for way in _ways(pointer) if way in reader.spans)
-        for pointer in asked
+        pointer: next(
+            reader.spans[prefix] for prefix in _prefixes(pointer) if prefix in reader.spans
+        )
+        for pointer in distinct
     }
 
 
-def positions(text: bytes, offsets: Iterable[int]) -> dict[int, tuple[int, int]]:
+def find_positions(text: bytes, offsets: Iterable[int]) -> dict[int, tuple[int, int]]:
     """Return line and column of each of *offsets*, from 1, in characters.
 
     Lines end with a line feed. Time is linear in the length of *text*.
     """
-    found = {}
-    at, line, column = 0, 1, 1
+    result = {}
+    previous, line, column = 0, 1, 1
     for offset in sorted(set(offsets)):
-        passed = text[at:offset]
-        if lines := passed.count(b"\n"):
+        part = text[previous:offset]
+        if lines := part.count(b"\n"):
             line, column = line + lines, 1
-            passed = passed[passed.rfind(b"\n") + 1 :]
-        column += len(passed.decode("utf-8", "replace"))
-        found[offset] = (line, column)
-        at = offset
-    return found
+            part = part[part.rfind(b"\n") + 1 :]
+        column += len(part.decode("utf-8", "replace"))
+        result[offset] = (line, column)
+        previous = offset
+    return result
 
 
-def _ways(pointer: str) -> Iterable[str]:
+def _prefixes(pointer: str) -> Iterable[str]:
     """Yield *pointer* and its ancestors, the longest first."""
     while pointer:
         yield pointer
@@ -79,15 +81,17 @@ def _ways(pointer: str) -> Iterable[str]:
 
 
 class _Reader:
-    def __init__(self, text: bytes, wanted: set[str]) -> None:
+    """Finds the spans of the values at *pointers*, which include all their prefixes."""
+
+    def __init__(self, text: bytes, pointers: set[str]) -> None:
         self.spans: dict[str, Span] = {}
         self._text = text
-        self._wanted = wanted
+        self._pointers = pointers
 
     def read(self, pointer: str, at: int, key: tuple[int, int] | None) -> int:
         """Read the value at *at*, after white space; return its end."""
         start = self._skip_space(at)
-        if pointer not in self._wanted:
+        if pointer not in self._pointers:
             return self._skip(start)
         opening = self._text[start : start + 1]
         if opening == b"{":
@@ -96,7 +100,7 @@ class _Reader:
             end = self._read_items(pointer, start + 1)
         else:
             end = self._skip(start)
-        # Recursion is bounded: it goes no deeper than a pointer that was asked for.
+        # The length of the longest requested pointer bounds the recursion.
         self.spans[pointer] = Span(start, end, *(key or (start, end)))
         return end
 
@@ -129,15 +133,15 @@ class _Reader:
         return at
 
     def _skip_space(self, at: int) -> int:
-        found = _SPACE.match(self._text, at)
-        return found.end() if found else at
+        space = _SPACE.match(self._text, at)
+        return space.end() if space else at
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """Name and content of an input file."""
 
-    #: As it was named on the command line.
+    #: Name on the command line.
     name: str
     text: bytes
 
@@ -160,9 +164,10 @@ class Spot:
 
     violation: Violation
     pointer: str
-    #: The tool that it is a violation of, or "".
+    #: Name of the invalid tool, or "".
     tool: str = ""
-    #: Whether its key is the place, or the beginning if it has none, rather than all of it.
+    #: Whether to mark the key of the value, or its first byte if it has no key, rather than all
+    #: of it.
     at_key: bool = False
 
 
@@ -177,53 +182,57 @@ class Finding:
     place: Place
 
 
-def find(source: Source, spots: Sequence[Spot]) -> list[Finding]:
-    """Return a finding per spot, in order."""
+def create_findings(source: Source, spots: Sequence[Spot]) -> list[Finding]:
+    """Return a finding for each of *spots*, in order."""
     if not spots:
         return []
     text_ranges = [_range_in_text(source.text, spot.violation) for spot in spots]
     pointers = [
-        spot.pointer for spot, known in zip(spots, text_ranges, strict=True) if known is None
+        spot.pointer
+        for spot, text_range in zip(spots, text_ranges, strict=True)
+        if text_range is None
     ]
-    # A text whose fault is at an offset is not JSON, and has no values to locate.
-    spans = locate(source.text, pointers) if pointers else {}
+    # Text that is not JSON has text ranges only, and no values to locate.
+    spans = find_spans(source.text, pointers) if pointers else {}
     ranges = [
-        known if known is not None else _range(spot, spans[spot.pointer])
-        for spot, known in zip(spots, text_ranges, strict=True)
+        text_range if text_range is not None else _range(spot, spans[spot.pointer])
+        for spot, text_range in zip(spots, text_ranges, strict=True)
     ]
-    at = positions(source.text, (offset for pair in ranges for offset in pair))
+    line_columns = find_positions(source.text, (offset for bounds in ranges for offset in bounds))
     return [
         Finding(
             source,
             spot.tool,
             spot.pointer,
             spot.violation,
-            Place(start, end, *at[start], *at[end]),
+            Place(start, end, *line_columns[start], *line_columns[end]),
         )
         for spot, (start, end) in zip(spots, ranges, strict=True)
     ]
 
 
 def find_violations(source: Source, violations: Sequence[Violation]) -> list[Finding]:
-    """Return a finding per violation of *source* as a whole."""
-    return find(source, [Spot(violation, violation.instance_location) for violation in violations])
+    """Return a finding for each of *violations* of the whole *source*."""
+    return create_findings(
+        source, [Spot(violation, violation.instance_location) for violation in violations]
+    )
 
 
 def count(findings: Sequence[Finding], severity: Severity) -> int:
-    """Return the number of *findings* of that severity."""
+    """Return the number of *findings* with *severity*."""
     return sum(finding.violation.severity is severity for finding in findings)
 
 
-# Violations of a key, where others are of the value under it.
-_OF_KEYS = frozenset(
+# Codes of violations that concern the key of a member rather than its value.
+_KEY_CODES = frozenset(
     {"ADDITIONAL_PROPERTIES", "UNEVALUATED_PROPERTIES", "PROPERTY_NAMES", "DUPLICATE_KEY"}
 )
 
 
 def _range(spot: Spot, span: Span) -> tuple[int, int]:
-    above = spot.pointer.rpartition("/")[0]
-    pattern = spot.violation.code.endswith("_PATTERN") and above.endswith("/patternProperties")
-    if spot.violation.code in _OF_KEYS or pattern:
+    parent = spot.pointer.rpartition("/")[0]
+    is_pattern = spot.violation.code.endswith("_PATTERN") and parent.endswith("/patternProperties")
+    if spot.violation.code in _KEY_CODES or is_pattern:
         return span.key_start, span.key_end
     if spot.at_key:
         has_key = span.key_start != span.start
@@ -232,11 +241,11 @@ def _range(spot: Spot, span: Span) -> tuple[int, int]:
 
 
 def _range_in_text(text: bytes, violation: Violation) -> tuple[int, int] | None:
-    """Return the range of *violation* if there is no value to point at, else None."""
+    """Return the range of *violation* if it has no value in *text*, else None."""
     if violation.code == "LIMIT_EXCEEDED" and not violation.instance_location:
-        return 0, 0  # It may be too deep to be read at all.
+        return 0, 0  # The text may nest too deeply to be parsed.
     if violation.code != "PAYLOAD_NOT_JSON" or violation.instance_location:
-        return None  # The offset in a text inside of the source is none in the source.
+        return None  # The offset in an embedded text is not an offset in the source.
     start = _first_undecodable(text) if violation.offset is None else violation.offset
     return start, min(start + 1, len(text))
 

@@ -1,4 +1,4 @@
-"""`sidecheck healthcheck`: ask a server whether it is serving."""
+"""`sidecheck healthcheck`: check whether a server is serving."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import click
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from sidecheck_server.cli.options import examples, target_option, timeout_option
+from sidecheck_server.cli.options import format_examples, target_option, timeout_option
 from sidecheck_server.cli.tls_options import tls_options
 from sidecheck_server.config.addresses import ClientTls
 
@@ -17,7 +17,7 @@ _OPTIONS = [("grpc.enable_http_proxy", 0)]
 
 
 @click.command(
-    epilog=examples(
+    epilog=format_examples(
         "sidecheck healthcheck",
         "sidecheck healthcheck --target unix:/run/sidecheck.sock",
         "sidecheck healthcheck --tls-ca ca.crt --tls-server-name sidecheck.internal",
@@ -39,7 +39,7 @@ def healthcheck(target: str, timeout: float, tls: ClientTls | None) -> None:
         except grpc.RpcError as error:
             reason = error.code().name if isinstance(error, grpc.Call) else "unreachable"
             if tls is not None and isinstance(error, grpc.Call):
-                reason = f"{reason}: {error.details()}"  # says which certificate is wrong
+                reason = f"{reason}: {error.details()}"  # names the invalid certificate
             raise click.ClickException(f"{target} does not respond: {reason}") from None
     status = health_pb2.HealthCheckResponse.ServingStatus.Name(response.status)
     if response.status != health_pb2.HealthCheckResponse.SERVING:
@@ -50,7 +50,7 @@ def healthcheck(target: str, timeout: float, tls: ClientTls | None) -> None:
 def _channel(target: str, settings: ClientTls | None) -> grpc.Channel:
     if settings is None or target.startswith("unix:"):
         return grpc.insecure_channel(target, _OPTIONS)
-    # Imported here because it takes longer than a check in plain text.
+    # Imported late, because the import takes longer than a check in plain text.
     from sidecheck_server.cli.connection import make_tls, usage_errors  # noqa: PLC0415
 
     options: list[tuple[str, Any]] = [*_OPTIONS]

@@ -1,4 +1,4 @@
-"""The services of the server, in the process of a command."""
+"""Runs the services of the server in the process of a command."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -21,13 +21,14 @@ __all__ = ["LIMITS", "InProcessWorker", "run_in_process"]
 _TaskResult = TypeVar("_TaskResult")
 
 _WAIT_SECONDS = 60
-"""How long tasks wait for another process after a crash; no caller has a deadline."""
+"""Maximum seconds that a task waits for a new process after a crash."""
 
 
 class InProcessWorker:
-    """Runs each task at once, but for those that need a process, which the first one starts.
+    """Runs tasks in this process, or in a worker process if they need one.
 
-    Limits in steps and bytes apply; those in seconds and memory need a process to kill.
+    The first task that needs a worker process starts it. In this process, limits in steps and
+    bytes apply, and limits in seconds and memory do not, as those require a killable process.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -51,12 +52,12 @@ class InProcessWorker:
             limits = replace(self._limits, worker_wait_seconds=_WAIT_SECONDS)
             self._workers = Workers(1, limits)
             self._starting = asyncio.create_task(self._workers.start())
-        # A task that is cancelled leaves the start to the others.
+        # The cancellation of one task must not cancel the start for the others.
         await asyncio.shield(self._starting)
         return await self._workers.run(task, begun)
 
     def close(self) -> None:
-        """Stop the process, if there is one."""
+        """Stop the worker process, if there is one."""
         if self._workers is not None:
             self._workers.close()
 
@@ -66,7 +67,7 @@ _Result = TypeVar("_Result")
 _UNBOUNDED = 1 << 40
 
 LIMITS = Limits(message_bytes=_UNBOUNDED, batch_items=_UNBOUNDED)
-"""Limits of a command: those of a server, but for the size of one request."""
+"""Limits of a command: those of a server, without a limit for the size of a request."""
 
 _QUOTAS = RegistryQuotas(*[_UNBOUNDED] * len(fields(RegistryQuotas)))
 
@@ -74,7 +75,7 @@ _OPTIONS = ServiceOptions(memory_bytes=256 << 20)
 
 
 class _CannotStartError(click.ClickException):
-    """The system has no room for a process that the command needs."""
+    """The system cannot start a process that the command needs."""
 
     exit_code = 2
 
@@ -83,7 +84,7 @@ def run_in_process(main: Callable[[Services], Awaitable[_Result]]) -> _Result:
     """Run *main* with services over a registry in memory, and return its result.
 
     Raises:
-        click.ClickException: a process is needed and cannot be started; exit code 2.
+        click.ClickException: a required process cannot be started; exit code 2.
     """
 
     async def run() -> _Result:

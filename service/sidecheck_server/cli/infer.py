@@ -11,9 +11,9 @@ from sidecheck_server.cli.excerpts import excerpt_rows
 from sidecheck_server.cli.files import read_input, write_output
 from sidecheck_server.cli.findings import Finding, Place, Source
 from sidecheck_server.cli.in_process import run_in_process
-from sidecheck_server.cli.options import FILE, examples, form_option, version_option
-from sidecheck_server.cli.reports import STYLES, counted, in_json
-from sidecheck_server.cli.rows import Row, page_width, printable, write_rows
+from sidecheck_server.cli.options import FILE, form_option, format_examples, version_option
+from sidecheck_server.cli.reports import STYLES, format_count, format_json
+from sidecheck_server.cli.rows import Row, escape, page_width, write_rows
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.infer.types import (
     Diagnostic,
@@ -33,7 +33,7 @@ __all__ = ["infer"]
 
 
 @click.command(
-    epilog=examples(
+    epilog=format_examples(
         "sidecheck infer server.py > tools.json",
         "sidecheck infer server.py | sidecheck check -",
         "sidecheck infer server.py --function search --function Index.look_up",
@@ -78,9 +78,9 @@ def infer(
 ) -> None:
     """Infer tool definitions from the Python source text in FILE.
 
-    The text is parsed and never run; - reads standard input. What the text alone does
-    not define, such as a type imported from another file, is an error, and its tool is
-    left out. For versions before 2026-07-28, an output schema of anything but an object is
+    The text is parsed and never run; - reads standard input. A name that the text does not
+    define, such as a type imported from another file, is an error, and its tool is left
+    out. For versions before 2026-07-28, an output schema of anything but an object is
     wrapped in one.
 
     The definitions are written to standard output as a JSON array, diagnostics to
@@ -96,45 +96,44 @@ def infer(
         injected_types=injected_types,
     )
     try:
-        inferred = run_in_process(
-            lambda services: _infer(services, text, options, protocol_version or DEFAULT_VERSION)
-        )
+        version = protocol_version or DEFAULT_VERSION
+        result = run_in_process(lambda services: _infer(services, text, options, version))
     except RequestError as error:
         raise click.UsageError(f"cannot read {file}: {error.message}") from None
-    context.exit(0 if _write(form, file, text, inferred) else 1)
+    context.exit(0 if _write(form, file, text, result) else 1)
 
 
 async def _infer(
     services: Services, text: bytes, options: InferenceOptions, version: str
 ) -> InferenceResult:
     """Return the tools in *text*, adapted to *version*."""
-    inferred = await services.inferrer.infer(text, options)
+    result = await services.inferrer.infer(text, options)
     tools = []
-    for tool in inferred.tools:
+    for tool in result.tools:
         adapted = await services.adapter.adapt(InlineTool(tool.json), version)
         tools.append(replace(tool, json=adapted.json, digest=digest_of(read_json(adapted.json))))
-    return replace(inferred, tools=tuple(tools))
+    return replace(result, tools=tuple(tools))
 
 
-_END_OF_LINE = re.compile(rb"\r\n|\r|\n")
+_LINE_END = re.compile(rb"\r\n|\r|\n")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-def _write(form: str, file: str, text: bytes, inferred: InferenceResult) -> bool:
+def _write(form: str, file: str, text: bytes, result: InferenceResult) -> bool:
     """Write the tools and diagnostics; return whether there is no error."""
     if form == "json":
         output = {
-            "tools": [_tool_object(tool) for tool in inferred.tools],
-            "diagnostics": [_diagnostic_object(diagnostic) for diagnostic in inferred.diagnostics],
+            "tools": [_tool_object(tool) for tool in result.tools],
+            "diagnostics": [_diagnostic_object(diagnostic) for diagnostic in result.diagnostics],
         }
-        write_output(in_json(output))
+        write_output(format_json(output))
     else:
-        write_output(in_json([read_json(tool.json) for tool in inferred.tools]))
-        if inferred.diagnostics:
-            write_rows([*_rows(Source(file, text), inferred), _summary(inferred)], aside=True)
-        elif not inferred.tools:
-            write_rows([_no_tools(file)], aside=True)
-    return not any(diagnostic.severity is Severity.ERROR for diagnostic in inferred.diagnostics)
+        write_output(format_json([read_json(tool.json) for tool in result.tools]))
+        if result.diagnostics:
+            write_rows([*_rows(Source(file, text), result), _summary(result)], to_stderr=True)
+        elif not result.tools:
+            write_rows([_no_tools(file)], to_stderr=True)
+    return not any(diagnostic.severity is Severity.ERROR for diagnostic in result.diagnostics)
 
 
 def _tool_object(tool: InferredTool) -> dict[str, Any]:
@@ -160,15 +159,15 @@ def _diagnostic_object(diagnostic: Diagnostic) -> dict[str, Any]:
     }
 
 
-def _rows(source: Source, inferred: InferenceResult) -> Iterator[Row]:
-    width = page_width(aside=True)
-    starts = [0, *(match.end() for match in _END_OF_LINE.finditer(source.text))]
-    for diagnostic in inferred.diagnostics:
+def _rows(source: Source, result: InferenceResult) -> Iterator[Row]:
+    width = page_width(to_stderr=True)
+    starts = [0, *(match.end() for match in _LINE_END.finditer(source.text))]
+    for diagnostic in result.diagnostics:
         style = STYLES[diagnostic.severity]
         place = diagnostic.location
-        location = f"{printable(source.name)}:"
+        location = f"{escape(source.name)}:"
         location += f"{place.line}:{place.column}:" if place.line else ""
-        message = printable(diagnostic.message)
+        message = escape(diagnostic.message)
         yield Row(
             (
                 (f"{location} ", "bold"),
@@ -196,7 +195,7 @@ def _finding(source: Source, diagnostic: Diagnostic, starts: list[int]) -> Findi
 
 
 def _offset(text: bytes, starts: list[int], line: int, column: int) -> int:
-    """Return the byte offset of a column, in characters from 1."""
+    """Return the byte offset of *line* and *column*, which counts characters from 1."""
     start = starts[min(line, len(starts)) - 1]
     if line == 1 and text.startswith(_BYTE_ORDER_MARK):
         start += len(_BYTE_ORDER_MARK)
@@ -210,13 +209,13 @@ def _no_tools(file: str) -> Row:
         " has no tools: no function has a decorator named tool, and no function of the module "
         "is public; use --function to name one"
     )
-    return Row(((printable(file), "bold"), (message, "")))
+    return Row(((escape(file), "bold"), (message, "")))
 
 
-def _summary(inferred: InferenceResult) -> Row:
-    severities = [diagnostic.severity for diagnostic in inferred.diagnostics]
+def _summary(result: InferenceResult) -> Row:
+    severities = [diagnostic.severity for diagnostic in result.diagnostics]
     errors, warnings = severities.count(Severity.ERROR), severities.count(Severity.WARNING)
-    parts = [counted(len(inferred.tools), "tool")]
-    parts += [counted(errors, "error")] if errors else []
-    parts += [counted(warnings, "warning")] if warnings else []
+    parts = [format_count(len(result.tools), "tool")]
+    parts += [format_count(errors, "error")] if errors else []
+    parts += [format_count(warnings, "warning")] if warnings else []
     return Row(((", ".join(parts), "bold"),))

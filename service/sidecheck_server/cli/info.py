@@ -7,9 +7,9 @@ from sidecheck import ServerInfo
 
 from sidecheck_server.cli.connection import connect
 from sidecheck_server.cli.files import write_output
-from sidecheck_server.cli.options import examples, form_option, target_option, timeout_option
-from sidecheck_server.cli.reports import in_json
-from sidecheck_server.cli.rows import facts, write_rows
+from sidecheck_server.cli.options import form_option, format_examples, target_option, timeout_option
+from sidecheck_server.cli.reports import format_json
+from sidecheck_server.cli.rows import fact_rows, write_rows
 from sidecheck_server.cli.tls_options import tls_options
 from sidecheck_server.config.addresses import ClientTls
 
@@ -17,7 +17,7 @@ __all__ = ["info"]
 
 
 @click.command(
-    epilog=examples(
+    epilog=format_examples(
         "sidecheck info", "sidecheck info --target unix:/run/sidecheck.sock --format json"
     )
 )
@@ -33,12 +33,12 @@ def info(target: str, timeout: float, tls: ClientTls | None, form: str) -> None:
     with connect(target, timeout, tls) as client:
         server = client.info()
     if form == "json":
-        write_output(in_json(asdict(server)))
+        write_output(format_json(asdict(server)))
     else:
-        write_rows(facts(_facts(server)))
+        write_rows(fact_rows(_properties(server)))
 
 
-def _facts(server: ServerInfo) -> list[tuple[str, list[str]]]:
+def _properties(server: ServerInfo) -> list[tuple[str, list[str]]]:
     default = server.default_protocol_version
     limits = asdict(server.limits)
     width = max(map(len, limits))

@@ -13,18 +13,18 @@ from sidecheck_server.cli.findings import Finding, Source, find_violations
 from sidecheck_server.cli.in_process import LIMITS, run_in_process
 from sidecheck_server.cli.options import (
     FILE,
-    examples,
     excerpts_option,
     form_option,
+    format_examples,
     min_severity_option,
     version_option,
 )
 from sidecheck_server.cli.progress import with_progress
 from sidecheck_server.cli.reports import (
     Block,
-    counted,
-    in_json,
-    tally,
+    format_count,
+    format_json,
+    format_severities,
     violation_object,
     write_blocks,
 )
@@ -54,7 +54,7 @@ DIRECTIONS = {
     "server": Sender.SERVER,
     "server-to-client": Sender.SERVER,
 }
-"""Sender by the value of "direction" in a line."""
+"""Senders by the value of "direction" in a line."""
 
 TRANSCRIPT_LINE = "TRANSCRIPT_LINE"
 """Code of violations in the object around a message."""
@@ -65,33 +65,33 @@ _STATUSES = range(100, 600)
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Line of a transcript that is not blank."""
+    """Non-blank line of a transcript."""
 
     #: Number of the line, from 1.
     number: int
     text: bytes
-    #: JSON text of its message, as in the line.
+    #: JSON text of its message.
     message: bytes
     #: Location of the message in the line, as a JSON Pointer.
     pointer: str = ""
     sender: Sender | None = None
     #: For a response, the method of its request, or "".
     request_method: str = ""
-    #: Status of the HTTP response to it, or 0.
+    #: Status of the HTTP response to the message, or 0.
     http_status: int = 0
     #: Violations in the object around the message.
     faults: tuple[Violation, ...] = ()
 
 
 def read_transcript(text: bytes, limits: Limits) -> Iterator[Line]:
-    """Yield the lines of *text* that are not blank."""
+    """Yield the non-blank lines of *text*."""
     for number, line in enumerate(text.split(b"\n"), 1):
         if line.strip():
-            yield _line(number, line.removesuffix(b"\r"), limits)
+            yield _read_line(number, line.removesuffix(b"\r"), limits)
 
 
-def _line(number: int, text: bytes, limits: Limits) -> Line:
-    wrapper = _wrapper(text, limits)
+def _read_line(number: int, text: bytes, limits: Limits) -> Line:
+    wrapper = _read_wrapper(text, limits)
     if wrapper is None:
         return Line(number, text, text)
     faults = []
@@ -104,8 +104,8 @@ def _line(number: int, text: bytes, limits: Limits) -> Line:
         faults.append(_fault("/request_method", "expected the name of a method, as a string"))
     http = wrapper.get("http")
     status = http.get("status") if isinstance(http, dict) else None
-    known_status = status if type(status) is int and status in _STATUSES else 0
-    if status is not None and not known_status:
+    valid_status = status if type(status) is int and status in _STATUSES else 0
+    if status is not None and not valid_status:
         lowest, highest = _STATUSES[0], _STATUSES[-1]
         message = f"expected a status of HTTP, an integer from {lowest} to {highest}"
         faults.append(_fault("/http/status", message))
@@ -116,17 +116,17 @@ def _line(number: int, text: bytes, limits: Limits) -> Line:
         "/message",
         sender,
         method if isinstance(method, str) else "",
-        known_status,
+        valid_status,
         tuple(faults),
     )
 
 
-def _wrapper(text: bytes, limits: Limits) -> dict[str, Any] | None:
-    """Return the object around a message, or None for a bare message or an unreadable line."""
+def _read_wrapper(text: bytes, limits: Limits) -> dict[str, Any] | None:
+    """Return the object around a message, None if there is none or it is unreadable."""
     if len(text) > limits.payload_bytes:
         return None
     try:
-        # The object adds one level to its message.
+        # The object adds one level of nesting to its message.
         value = decode(text, max_depth=limits.payload_depth + 1)
     except (MalformedError, RequestError):
         return None
@@ -141,34 +141,34 @@ def _fault(pointer: str, message: str) -> Violation:
 
 _Key: TypeAlias = tuple[object, ...]
 
-#: Properties that name what an object is about.
-_NAMING = ("method", "name", "uri")
+#: Properties that identify the subject of an object.
+_IDENTIFYING_PROPERTIES = ("method", "name", "uri")
 
 
 def group_repeated(messages: Sequence[Sequence[Finding]], limits: Limits) -> list[list[Finding]]:
-    """Return the findings of each of *messages* without those that an earlier one has.
+    """Return the findings of *messages* without repetitions of earlier messages.
 
-    The message of a finding that was repeated ends in the number of messages that have it.
-    Two findings are the same if code, severity and text are, and if the objects around
-    them have the same names; indexes in arrays do not matter.
+    The text of a repeated finding ends in the number of messages that have it. Two findings
+    are equal if they have the same code, severity and text, and the same path of properties
+    and names of the objects on it; array indexes are ignored.
     """
-    keys = [_keys_of(findings, limits) for findings in messages]
-    counts = Counter(key for of_message in keys for key in of_message)
-    seen: set[_Key] = set()
-    grouped: list[list[Finding]] = []
-    for findings, of_message in zip(messages, keys, strict=True):
-        first = [
+    keys_by_message = [_keys_of(findings, limits) for findings in messages]
+    counts = Counter(key for keys in keys_by_message for key in keys)
+    reported_keys: set[_Key] = set()
+    groups: list[list[Finding]] = []
+    for findings, keys in zip(messages, keys_by_message, strict=True):
+        first_findings = [
             with_count(finding, counts[key])
-            for finding, key in zip(findings, of_message, strict=True)
-            if key not in seen
+            for finding, key in zip(findings, keys, strict=True)
+            if key not in reported_keys
         ]
-        seen.update(of_message)
-        grouped.append(first)
-    return grouped
+        reported_keys.update(keys)
+        groups.append(first_findings)
+    return groups
 
 
 def with_count(finding: Finding, count: int) -> Finding:
-    """Return *finding* with the number of messages that have it, *count*, in its text."""
+    """Return *finding* with *count*, the number of messages that have it, in its text."""
     if count == 1:
         return finding
     violation = finding.violation
@@ -177,7 +177,7 @@ def with_count(finding: Finding, count: int) -> Finding:
 
 
 def _keys_of(findings: Sequence[Finding], limits: Limits) -> list[_Key]:
-    """Return the key of each of *findings*, all of one message, so that no two are equal."""
+    """Return a distinct key for each of *findings*, which are those of one message."""
     if not findings:
         return []
     try:
@@ -200,11 +200,15 @@ def _keys_of(findings: Sequence[Finding], limits: Limits) -> list[_Key]:
 
 
 def _names_around(value: Any, pointer: str) -> tuple[object, ...]:
-    """Return the steps of *pointer* without indexes, and the names of the objects on the way."""
+    """Return the steps of *pointer* without indexes, and names of objects on its path."""
     names: list[object] = []
     for step in (*pointer_steps(pointer), ""):
         if isinstance(value, Mapping):
-            names += [value.get(name) for name in _NAMING if isinstance(value.get(name), str)]
+            names += [
+                value.get(name)
+                for name in _IDENTIFYING_PROPERTIES
+                if isinstance(value.get(name), str)
+            ]
             names.append(step)
             value = value.get(step)
         elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
@@ -221,7 +225,7 @@ _MAX_VIOLATIONS = 100
 
 @click.command(
     "lint-messages",
-    epilog=examples(
+    epilog=format_examples(
         "sidecheck lint-messages session.jsonl",
         "sidecheck lint-messages session.jsonl --protocol-version 2025-11-25",
         "sidecheck lint-messages monday.jsonl tuesday.jsonl --min-severity error",
@@ -261,9 +265,9 @@ def lint_messages(
     The lines of a file are one session, in order: responses are matched with their requests as
     far as directions and methods allow. Locations point into the line.
 
-    What is true of many messages, such as that logging is deprecated, is reported once
-    for the session or the tool, with the number of messages. So is, as text, what several
-    messages repeat about the same tool or method.
+    A violation that applies to many messages, such as the use of a deprecated feature, is
+    reported once for the session or the tool, with the number of messages. In the text format,
+    so is a violation that several messages repeat for the same tool or method.
 
     With --format json the output is a list with an object per line that is not blank:
     "file", "line" (from 1), "ok" (no errors), and "violations", each as in a verdict, with its
@@ -296,7 +300,7 @@ class _Outcome:
     ok: bool
     truncated: bool
     findings: tuple[Finding, ...]
-    #: By code, the number of messages that have a violation that is reported here only.
+    #: Number of messages with a violation that is reported only here, by code.
     messages: Mapping[str, int]
 
     def as_object(self) -> dict[str, Any]:
@@ -309,7 +313,7 @@ class _Outcome:
         }
 
     def findings_with_counts(self) -> list[Finding]:
-        """Return the findings, with the number of messages in the texts of those that have one."""
+        """Return the findings, with the number of messages in their texts if it is known."""
         return [
             with_count(finding, self.messages.get(finding.violation.code, 1))
             for finding in self.findings
@@ -325,14 +329,14 @@ class _Outcome:
 async def _lint_each(
     services: Services, texts: Sequence[tuple[str, bytes]], context: RequestContext
 ) -> list[list[_Outcome]]:
-    """Return the outcomes of each of *texts*, the names and contents of files."""
+    """Return the outcomes of each file of *texts*, pairs of name and content."""
     return [await _lint(services, name, text, context) for name, text in texts]
 
 
 async def _lint(
     services: Services, name: str, text: bytes, context: RequestContext
 ) -> list[_Outcome]:
-    """Return an outcome per line of *text*, the content of the file *name*, in order."""
+    """Return an outcome for each line of *text*, the content of the file *name*."""
     lines = list(read_transcript(text, LIMITS))
     session = SessionChecker(services.protocol_checker, LIMITS, context)
     verdicts = [
@@ -340,6 +344,7 @@ async def _lint(
         for line in with_progress(lines, len(lines), "Checking messages")
     ]
     messages: defaultdict[int, dict[str, int]] = defaultdict(dict)
+    # Decision 0055: a violation that is true of every message is reported once, with its count.
     for repetition in session.repetitions():
         messages[repetition.first][repetition.code] = repetition.count
     return [
@@ -362,7 +367,7 @@ async def _check(session: SessionChecker, line: Line, context: RequestContext) -
 
 
 def _outcome(name: str, line: Line, verdict: Verdict, messages: Mapping[str, int]) -> _Outcome:
-    # The source is the line alone: a transcript as a whole is not JSON.
+    # The source is the single line, because a whole transcript is not JSON.
     source = Source(name, line.text)
     violations = [
         *line.faults,
@@ -382,17 +387,17 @@ def _outcome(name: str, line: Line, verdict: Verdict, messages: Mapping[str, int
 
 
 def _in_line(finding: Finding) -> Violation:
-    """Return the violation of *finding*, in whose message the column alone tells where it is."""
+    """Return the violation of *finding* with only the column as its position."""
     violation = finding.violation
     if violation.offset is None:
         return violation
-    place = f" at {line_and_column(finding.source.text, violation.offset)}"
-    message = f"{violation.message.removesuffix(place)} at column {finding.place.column}"
+    position = f" at {line_and_column(finding.source.text, violation.offset)}"
+    message = f"{violation.message.removesuffix(position)} at column {finding.place.column}"
     return replace(violation, message=message)
 
 
 def _in_file(findings: Sequence[Finding], number: int) -> tuple[Finding, ...]:
-    """Return *findings* in a line with positions in the file, whose line *number* it is."""
+    """Return *findings* of the line *number* with positions in the whole file."""
     return tuple(
         replace(
             finding,
@@ -406,24 +411,24 @@ def _in_file(findings: Sequence[Finding], number: int) -> tuple[Finding, ...]:
 def _write(form: str, sessions: Sequence[list[_Outcome]], *, excerpts: bool | None) -> None:
     outcomes = [outcome for session in sessions for outcome in session]
     if form == "json":
-        write_output(in_json([outcome.as_object() for outcome in outcomes]))
+        write_output(format_json([outcome.as_object() for outcome in outcomes]))
         return
     findings = [finding for outcome in outcomes for finding in outcome.findings]
-    grouped = [
+    groups = [
         group
         for session in sessions
-        for group in group_repeated([each.findings_with_counts() for each in session], LIMITS)
+        for group in group_repeated([outcome.findings_with_counts() for outcome in session], LIMITS)
     ]
-    reported = sum(map(len, grouped))
-    repeated = f", {reported:,} without repetitions" if reported < len(findings) else ""
+    distinct = sum(map(len, groups))
+    note = f", {distinct:,} without repetitions" if distinct < len(findings) else ""
     write_blocks(
         [
             Block(
-                findings=first,
+                findings=group,
                 note="... there may be more" if outcome.truncated else "",
             )
-            for outcome, first in zip(outcomes, grouped, strict=True)
+            for outcome, group in zip(outcomes, groups, strict=True)
         ],
-        f"{counted(len(outcomes), 'message')}, {tally(findings)}{repeated}",
+        f"{format_count(len(outcomes), 'message')}, {format_severities(findings)}{note}",
         excerpts=is_terminal() if excerpts is None else excerpts,
     )

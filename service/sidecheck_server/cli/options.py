@@ -13,9 +13,9 @@ from sidecheck_server.core.types import Document
 __all__ = [
     "FILE",
     "document_option",
-    "examples",
     "excerpts_option",
     "form_option",
+    "format_examples",
     "min_severity_option",
     "read_documents",
     "target_option",
@@ -25,7 +25,7 @@ __all__ = [
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-#: A file, or - for standard input.
+#: Path of a file, or - for standard input.
 FILE = click.Path(allow_dash=True)
 
 _DEFAULT_TARGET = "127.0.0.1:50151"
@@ -52,9 +52,9 @@ def read_documents(documents: tuple[tuple[str, str], ...]) -> tuple[Document, ..
     return tuple(Document(uri, read_input(file)) for uri, file in documents)
 
 
-def examples(*commands: str) -> str:
+def format_examples(*commands: str) -> str:
     """Return the epilog of a command's help with example *commands*."""
-    # The first character keeps click from wrapping the following lines.
+    # The backspace character prevents click from wrapping the following lines.
     return "\n".join(["\b", "Examples:", *(f"  {command}" for command in commands)])
 
 
@@ -89,7 +89,7 @@ def target_option(command: Command) -> Command:
     """Add the option ``--target`` to *command*."""
     return click.option(
         "--target",
-        default=_target,
+        default=_default_target,
         show_default=f"SIDECHECK_LISTEN or SIDECHECK_UNIX_SOCKET, or {_DEFAULT_TARGET}",
         metavar="TARGET",
         help="Address of the server: host:port, or unix:/path.",
@@ -108,7 +108,7 @@ def timeout_option(seconds: float) -> Callable[[Command], Command]:
 
 
 def version_option(default: str) -> Callable[[Command], Command]:
-    """Return a decorator for the option ``--protocol-version``; its help ends in *default*."""
+    """Return a decorator for ``--protocol-version``, whose help ends in *default*."""
     return click.option(
         "--protocol-version",
         type=click.Choice(VERSIONS),
@@ -116,8 +116,8 @@ def version_option(default: str) -> Callable[[Command], Command]:
     )
 
 
-def _target() -> str:
-    """Return the address of a server with the settings of this environment."""
+def _default_target() -> str:
+    """Return the address of a server that has the settings in the environment."""
     listen = os.environ.get("SIDECHECK_LISTEN", _DEFAULT_TARGET)
     path = os.environ.get("SIDECHECK_UNIX_SOCKET")
     if path and os.environ.get("SIDECHECK_TLS_CERTIFICATE"):

@@ -10,11 +10,11 @@ __all__ = ["with_progress"]
 Item = TypeVar("Item")
 
 _DELAY_SECONDS = 1.0
-"""Time before the bar appears."""
+"""Seconds before the bar appears."""
 
 
 def with_progress(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
-    """Yield *items*; show a progress bar on a terminal if it takes long."""
+    """Yield *items*; show a progress bar on a terminal after a second."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield from items
         return
@@ -28,7 +28,7 @@ def with_progress(items: Iterable[Item], total: int, label: str) -> Iterator[Ite
             break
     else:
         return
-    from rich.console import Console  # noqa: PLC0415  (only long work waits for rich)
+    from rich.console import Console  # noqa: PLC0415  (rich is slow to import)
     from rich.progress import (  # noqa: PLC0415
         BarColumn,
         MofNCompleteColumn,

@@ -1,4 +1,4 @@
-"""`sidecheck proxy`: validate what passes between an MCP client and a server."""
+"""`sidecheck proxy`: validate the messages between an MCP client and a server."""
 
 import asyncio
 import os
@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 import click
 from click.core import ParameterSource
 
-from sidecheck_server.cli.options import examples
-from sidecheck_server.cli.rows import printable
+from sidecheck_server.cli.options import format_examples
+from sidecheck_server.cli.rows import escape
 from sidecheck_server.cli.tls_options import tls_options
 from sidecheck_server.config.addresses import Address, ClientTls
 from sidecheck_server.config.policies import Pinning, Policies, Policy, Repairs
@@ -31,29 +31,32 @@ __all__ = [
 ]
 
 _COUNTS = {"connections", "peer_connections", "bytes_in_flight"}
-_BYTES = "max_bytes_in_flight"
+_BYTES_PARAMETER = "max_bytes_in_flight"
 
 _PARAMETERS = {
     field.name: f"max_{field.name}" if field.name in _COUNTS else field.name
     for field in fields(HttpLimits)
 }
-"""Parameters of the command by the names of the limits."""
+"""Parameters of the command, by name of the limit."""
 
 HTTP_LIMIT_PARAMETERS = frozenset(_PARAMETERS.values())
 
 
 def http_limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give *command*, which has ``max_message_bytes``, the options; it gets *http_limits*."""
+    """Add the options of `HttpLimits` to *command*, as the parameter *http_limits*.
+
+    The command must also have the parameter *max_message_bytes*.
+    """
 
     @wraps(command)
     def run(*args: Any, max_message_bytes: int, **options: Any) -> Any:
         values = {name: options.pop(parameter) for name, parameter in _PARAMETERS.items()}
-        needed = 2 * max_message_bytes
+        minimum = 2 * max_message_bytes
         if values["bytes_in_flight"] is None:
-            values["bytes_in_flight"] = max(HttpLimits().bytes_in_flight, needed)
-        elif values["bytes_in_flight"] < needed:
+            values["bytes_in_flight"] = max(HttpLimits().bytes_in_flight, minimum)
+        elif values["bytes_in_flight"] < minimum:
             raise click.UsageError(
-                f"--max-bytes-in-flight must be at least {needed}, twice --max-message-bytes"
+                f"--max-bytes-in-flight must be at least {minimum}, twice --max-message-bytes"
             )
         limits = HttpLimits(**values)
         return command(*args, max_message_bytes=max_message_bytes, http_limits=limits, **options)
@@ -65,17 +68,18 @@ def http_limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _option(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    description, (least, most) = get_type_hints(HttpLimits, include_extras=True)[name].__metadata__
+    hints = get_type_hints(HttpLimits, include_extras=True)
+    description, (minimum, maximum) = hints[name].__metadata__
     parameter = _PARAMETERS[name]
     default = getattr(HttpLimits(), name)
     help_ = f"With --upstream: {description[0].lower()}{description[1:]}"
-    if parameter == _BYTES:
+    if parameter == _BYTES_PARAMETER:
         default, help_ = None, f"{help_}  [default: {default}, or as many as that]"
     return click.option(
         f"--{parameter.replace('_', '-')}",
-        type=click.IntRange(least, most)
-        if isinstance(least, int)
-        else click.FloatRange(least, most),
+        type=click.IntRange(minimum, maximum)
+        if isinstance(minimum, int)
+        else click.FloatRange(minimum, maximum),
         default=default,
         show_default=default is not None,
         help=help_,
@@ -86,9 +90,9 @@ _POLICY = click.Choice([policy.value for policy in Policy])
 
 
 class _OutputFile(click.ParamType[FileIO]):
-    """A file that is opened at once and written without a buffer, by its owner alone.
+    """Output file that is unbuffered, non-blocking, and accessible to its owner only.
 
-    A pipe is not waited for, neither for who reads it nor until it is read.
+    Opening or writing a pipe never waits for a reader.
     """
 
     name = "file"
@@ -99,13 +103,13 @@ class _OutputFile(click.ParamType[FileIO]):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> FileIO:
-        """Open the file called *value*."""
+        """Open the file *value*."""
         if value == "-":
             self.fail("standard output is for messages; name a file", param, ctx)
         try:
             file = FileIO(value, self._mode, opener=_open_privately)
         except OSError as error:
-            self.fail(printable(f"{value}: {error.strerror}"), param, ctx)
+            self.fail(escape(f"{value}: {error.strerror}"), param, ctx)
         if ctx is not None:
             ctx.call_on_close(file.close)
         return file
@@ -115,7 +119,7 @@ def _open_privately(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NONBLOCK, 0o600)
 
 
-_NEEDED = {
+_PREREQUISITES = {
     "listen": "upstream",
     "origins": "upstream",
     "paths": "upstream",
@@ -125,14 +129,14 @@ _NEEDED = {
     "pins_file": "pins",
     **dict.fromkeys(sorted(HTTP_LIMIT_PARAMETERS), "upstream"),
 }
-"""Parameters that only have an effect with another."""
+"""Parameters that have an effect only together with another parameter."""
 
 _NOT_STARTED = 127
-"""Exit code of shells for a command that cannot be run."""
+"""Exit code that shells use for a command that cannot be run."""
 
 
 @click.command(
-    epilog=examples(
+    epilog=format_examples(
         "sidecheck proxy -- npx -y @modelcontextprotocol/server-everything",
         "sidecheck proxy --arguments enforce --repair json-strings -- uvx mcp-server-git",
         "sidecheck proxy --tools enforce --pins first-use -- python server.py",
@@ -163,18 +167,24 @@ _NOT_STARTED = 127
     "paths",
     multiple=True,
     metavar="PATH",
-    help="With --upstream, other path that passes, with what is below it, although something is "
-    "enforced. Those of OAuth always do. May be repeated.",
+    help="With --upstream, further path that passes under enforcement, with the paths below it. "
+    "OAuth paths always pass. May be repeated.",
 )
 @click.option(
-    "--certificate", type=click.Path(path_type=Path), help="With --upstream, for TLS, in PEM."
+    "--certificate",
+    type=click.Path(path_type=Path),
+    help="With --upstream, certificate for TLS, in PEM.",
 )
-@click.option("--private-key", type=click.Path(path_type=Path), help="Its key, in PEM.")
+@click.option(
+    "--private-key",
+    type=click.Path(path_type=Path),
+    help="With --upstream, private key of the certificate, in PEM.",
+)
 @click.option("--arguments", type=_POLICY, help="Arguments of tool calls.")
 @click.option("--results", type=_POLICY, help="Results of tool calls.")
 @click.option("--messages", type=_POLICY, help="Everything else in messages.")
-@click.option("--tools", type=_POLICY, help="Definitions of tools; enforce drops bad ones.")
-@click.option("--enforce", is_flag=True, help="Enforce those of the four that are not given.")
+@click.option("--tools", type=_POLICY, help="Definitions of tools; enforce drops invalid ones.")
+@click.option("--enforce", is_flag=True, help="Enforce those of the four policies without a value.")
 @click.option(
     "--repair",
     type=click.Choice([repairs.value for repairs in Repairs]),
@@ -185,7 +195,7 @@ _NOT_STARTED = 127
     "--pins",
     type=click.Choice([pinning.value for pinning in Pinning]),
     default="off",
-    help="Drop tools that are not as in the lock file; first-use writes it if there is none.",
+    help="Drop tools that differ from the lock file; first-use writes the file if it is missing.",
 )
 @click.option(
     "--pins-file",
@@ -193,7 +203,7 @@ _NOT_STARTED = 127
     default=Path("sidecheck-pins.json"),
     show_default=True,
     metavar="FILE",
-    help="The lock file.",
+    help="Path of the lock file.",
 )
 @click.option(
     "--service", metavar="TARGET", help="Address of a running Sidecheck.  [default: in process]"
@@ -204,7 +214,7 @@ _NOT_STARTED = 127
     type=click.Choice(["raise", "allow", "deny"]),
     default="raise",
     show_default=True,
-    help="With --service, for what it does not answer: an error, pass, or reject.",
+    help="With --service, treatment of messages while it is unavailable: error, pass, or reject.",
 )
 @click.option(
     "--report", type=_OutputFile("a"), metavar="FILE", help="Append findings to FILE, in JSON."
@@ -228,7 +238,7 @@ _NOT_STARTED = 127
     type=click.IntRange(1 << 10, 1 << 30),
     default=16 << 20,
     show_default=True,
-    help="Largest message.",
+    help="Maximum size of a message.",
 )
 @http_limit_options
 def proxy(
@@ -257,28 +267,28 @@ def proxy(
     max_message_bytes: int,
     http_limits: HttpLimits,
 ) -> None:
-    """Relay the messages of an MCP server, and validate what passes.
+    """Relay and validate the messages between an MCP client and a server.
 
-    Put it before the COMMAND of a server in the configuration of a client, or give the URL of one
-    that is reached over HTTP. What is valid passes byte for byte. Each policy is enforce, audit
-    (the default: report only) or off; what is enforced is rejected as the specification says.
-    Findings go to standard error.
+    Put this command before the COMMAND of a server in the configuration of a client, or give the
+    URL of a server over HTTP. Valid messages pass byte for byte. Each policy is enforce, audit
+    (the default: report only) or off; under enforce, invalid content is rejected as the
+    specification requires. Findings go to standard error.
 
     Exits with the exit code of COMMAND, or with 127 if it cannot be run.
     """
     if bool(command) == (upstream is not None):
         raise click.UsageError("give either -- COMMAND or --upstream")
     _check_combination(click.get_current_context())
-    named = {"arguments": arguments, "results": results, "messages": messages, "tools": tools}
+    values = {"arguments": arguments, "results": results, "messages": messages, "tools": tools}
     default = Policy.ENFORCE if enforce else Policy.AUDIT
-    policies = {name: default if value is None else Policy(value) for name, value in named.items()}
+    policies = {name: default if value is None else Policy(value) for name, value in values.items()}
     try:
-        pinned = open_pins(Pinning(pins), pins_file)
+        pinned_tools = open_pins(Pinning(pins), pins_file)
     except LockFileError as error:
-        raise click.UsageError(printable(str(error))) from None
+        raise click.UsageError(escape(str(error))) from None
     options = ProxyOptions(
         Policies(**policies, repair=Repairs(repair)),
-        pinned,
+        pinned_tools,
         service,
         tls,
         on_unavailable,
@@ -292,13 +302,13 @@ def proxy(
         http_limits,
     )
     if upstream is not None:
-        address = _address(listen, certificate, private_key)
-        raise SystemExit(asyncio.run(_serve(_upstream(upstream), address, options)))
+        address = _parse_address(listen, certificate, private_key)
+        raise SystemExit(asyncio.run(_serve(_check_upstream(upstream), address, options)))
     raise SystemExit(asyncio.run(_start(command, options)))
 
 
 def _check_combination(context: click.Context) -> None:
-    """Reject options that would have no effect, or one file for two purposes.
+    """Reject options that have no effect, and one file for both outputs.
 
     Raises:
         click.UsageError: there are such options.
@@ -306,10 +316,10 @@ def _check_combination(context: click.Context) -> None:
     params = context.params
     for option in context.command.params:
         name = option.name or ""
-        needed = _NEEDED.get(name)
-        is_given = context.get_parameter_source(name) is not ParameterSource.DEFAULT
-        if is_given and needed is not None and params[needed] in {None, "off"}:
-            raise click.UsageError(f"{option.opts[0]} has no effect without --{needed}")
+        prerequisite = _PREREQUISITES.get(name)
+        is_set = context.get_parameter_source(name) is not ParameterSource.DEFAULT
+        if is_set and prerequisite is not None and params[prerequisite] in {None, "off"}:
+            raise click.UsageError(f"{option.opts[0]} has no effect without --{prerequisite}")
     if params["repair"] != "off" and params["arguments"] == "off":
         raise click.UsageError("--repair has no effect with --arguments off")
     report, record = params["report"], params["record"]
@@ -317,43 +327,43 @@ def _check_combination(context: click.Context) -> None:
         raise click.UsageError("--report and --record name the same file")
 
 
-def _is_same_file(one: FileIO, other: FileIO) -> bool:
-    is_regular = stat.S_ISREG(os.fstat(one.fileno()).st_mode)
-    return is_regular and os.path.sameopenfile(one.fileno(), other.fileno())
+def _is_same_file(first: FileIO, second: FileIO) -> bool:
+    is_regular = stat.S_ISREG(os.fstat(first.fileno()).st_mode)
+    return is_regular and os.path.sameopenfile(first.fileno(), second.fileno())
 
 
 async def _start(command: tuple[str, ...], options: ProxyOptions) -> int:
-    # The log takes over descriptor 2, which is left to the server as it is.
+    # The log replaces descriptor 2; the server gets a copy of the original.
     stderr = os.dup(2)
     try:
         server = await start_server(command, stderr)
     except ServerNotStartedError as error:
-        click.echo(f"Error: {printable(str(error))}", err=True)
+        click.echo(f"Error: {escape(str(error))}", err=True)
         return _NOT_STARTED
     finally:
         os.close(stderr)
-    # Imported while the server starts: clients wait for both.
+    # Imported while the server starts, to shorten the start of the proxy.
     from sidecheck_server.cli.proxy_run import run_proxy  # noqa: PLC0415
 
     return await run_proxy(server, options)
 
 
-def _upstream(url: str) -> str:
+def _check_upstream(url: str) -> str:
     try:
         parts = urlsplit(url)
         is_valid = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
     except ValueError:
         is_valid = False
     if not is_valid:
-        raise click.UsageError(f"--upstream {printable(url)}: expected an URL of http or https")
+        raise click.UsageError(f"--upstream {escape(url)}: expected an URL of http or https")
     return url
 
 
-def _address(listen: str, certificate: Path | None, private_key: Path | None) -> HttpAddress:
+def _parse_address(listen: str, certificate: Path | None, private_key: Path | None) -> HttpAddress:
     try:
         address = Address.parse(listen)
     except ValueError as error:
-        raise click.UsageError(f"--listen {printable(listen)}: {error}") from None
+        raise click.UsageError(f"--listen {escape(listen)}: {error}") from None
     if (certificate is None) != (private_key is None):
         raise click.UsageError("--certificate and --private-key belong together")
     return HttpAddress(address, certificate, private_key)

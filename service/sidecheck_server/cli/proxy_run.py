@@ -1,4 +1,4 @@
-"""What `sidecheck proxy` runs: the server, the services, and the relay between both pipes."""
+"""Composition of `sidecheck proxy`: checks, report and relay."""
 
 from asyncio.subprocess import Process
 from collections.abc import AsyncIterator
@@ -10,7 +10,7 @@ import click
 from sidecheck import Client
 
 from sidecheck_server.cli.connection import client_token, resolve_tls, usage_errors
-from sidecheck_server.cli.rows import printable
+from sidecheck_server.cli.rows import escape
 from sidecheck_server.config.settings import Settings, UnusableSettingsError, read_settings
 from sidecheck_server.core.types import Severity
 from sidecheck_server.observability.log import LOG_FLUSH_SECONDS, configure_log
@@ -39,17 +39,19 @@ from sidecheck_server.workers import WorkerStartError
 __all__ = ["run_http_proxy", "run_proxy"]
 
 _ENVELOPE_BYTES = 1 << 20
-"""Room in a request of the API for what is beside a message: the definition of a tool."""
+"""Bytes of an API request beyond those of the message, for the definition of a tool."""
 
 _WORKER_SECONDS = 60
-"""How long a message waits for the worker process, which starts when the proxy does."""
+"""Maximum seconds that a message waits for the start of the worker process."""
 
 
 async def run_proxy(server: Process, options: ProxyOptions) -> int:
-    """Relay between *server* and the client at descriptors 0 and 1; return the exit code.
+    """Relay between *server* and the client at the descriptors 0 and 1.
+
+    Return the exit code of the server.
 
     Raises:
-        click.ClickException: the proxy cannot go on.
+        click.ClickException: the proxy cannot continue.
     """
     settings = _settings(options)
     log = configure_log(settings)
@@ -69,19 +71,19 @@ async def run_proxy(server: Process, options: ProxyOptions) -> int:
             )
             return await stdio.run()
     except (WorkerStartError, LockFileError) as error:
-        raise click.ClickException(printable(str(error))) from None
+        raise click.ClickException(escape(str(error))) from None
     finally:
-        # Still running only if the proxy cannot go on.
+        # The server is still running only if the proxy failed.
         await kill_server(server)
         log.write(f"sidecheck proxy: {report.summary()}\n")
         log.flush(LOG_FLUSH_SECONDS)
 
 
 async def run_http_proxy(upstream: str, address: HttpAddress, options: ProxyOptions) -> int:
-    """Relay between the clients that connect to *address* and the server at *upstream*.
+    """Relay between clients that connect to *address* and the server at *upstream*.
 
     Raises:
-        click.ClickException: the proxy cannot go on.
+        click.ClickException: the proxy cannot continue.
     """
     settings = _settings(options)
     log = configure_log(settings)
@@ -91,8 +93,8 @@ async def run_http_proxy(upstream: str, address: HttpAddress, options: ProxyOpti
     scheme = "http" if address.certificate is None else "https"
 
     def report_ready(port: int) -> None:
-        bound = replace(address.address, port=port)
-        log.write(f"sidecheck proxy: listening on {scheme}://{bound}\n")
+        bound_address = replace(address.address, port=port)
+        log.write(f"sidecheck proxy: listening on {scheme}://{bound_address}\n")
 
     try:
         async with AsyncExitStack() as stack:
@@ -115,7 +117,7 @@ async def run_http_proxy(upstream: str, address: HttpAddress, options: ProxyOpti
             )
             await serve_http(proxy, address, bounds.clients, report_ready)
     except (OSError, LockFileError) as error:
-        raise click.ClickException(printable(str(error))) from None
+        raise click.ClickException(escape(str(error))) from None
     finally:
         bounds.rejections.flush()
         log.write(f"sidecheck proxy: {report.summary()}\n")
@@ -126,8 +128,8 @@ async def run_http_proxy(upstream: str, address: HttpAddress, options: ProxyOpti
 @asynccontextmanager
 async def _running_checks(settings: Settings, options: ProxyOptions) -> AsyncIterator[Checks]:
     if options.service is None:
-        async with running_checks(settings) as local:
-            yield local
+        async with running_checks(settings) as local_checks:
+            yield local_checks
         return
     with usage_errors():
         tls = resolve_tls(options.service, options.tls)
@@ -149,7 +151,7 @@ def _settings(options: ProxyOptions) -> Settings:
             },
         )
     except UnusableSettingsError as error:
-        raise click.UsageError(printable(str(error))) from None
+        raise click.UsageError(escape(str(error))) from None
 
 
 def _report(options: ProxyOptions, log: LogWriter) -> Report:

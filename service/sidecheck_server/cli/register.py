@@ -12,13 +12,13 @@ from sidecheck import ChangePolicy, CompatibilityPolicy, ToolDefinition
 
 from sidecheck_server.cli.connection import connect
 from sidecheck_server.cli.files import read_input, write_output
-from sidecheck_server.cli.findings import Finding, Source, Spot, find
+from sidecheck_server.cli.findings import Finding, Source, Spot, create_findings
 from sidecheck_server.cli.options import (
     FILE,
     document_option,
-    examples,
     excerpts_option,
     form_option,
+    format_examples,
     read_documents,
     target_option,
     timeout_option,
@@ -26,13 +26,13 @@ from sidecheck_server.cli.options import (
 )
 from sidecheck_server.cli.reports import (
     Block,
-    counted,
-    in_json,
-    tally,
+    format_count,
+    format_json,
+    format_severities,
     violation_object,
     write_blocks,
 )
-from sidecheck_server.cli.rows import Part, is_terminal, printable
+from sidecheck_server.cli.rows import Part, escape, is_terminal
 from sidecheck_server.cli.tls_options import tls_options
 from sidecheck_server.cli.tool_files import list_or_exit
 from sidecheck_server.config.addresses import ClientTls
@@ -46,7 +46,7 @@ _STYLES = {"rejected": "bold red", "kept": "bold red", "unchanged": ""}
 
 
 @click.command(
-    epilog=examples(
+    epilog=format_examples(
         "sidecheck tools register tools.json --server git",
         "sidecheck tools register *.json --server git --change-policy reject",
         "my-server --list-tools | sidecheck tools register - --server mine",
@@ -68,8 +68,9 @@ _STYLES = {"rejected": "bold red", "kept": "bold red", "unchanged": ""}
     type=click.Choice(["ignore", "report", "reject-breaking", "reject-undecided"]),
     default="ignore",
     show_default=True,
-    help="Treatment of a tool that breaks the callers of the registered definition, or of which "
-    "that is undecided; report warns. Rejecting also keeps tools that --replace would remove.",
+    help="Treatment of a tool whose change breaks, or possibly breaks (undecided), the callers of "
+    "the registered definition; report warns. Rejecting also keeps tools that --replace would "
+    "remove.",
 )
 @version_option("[default: that of the server]")
 @document_option
@@ -103,12 +104,12 @@ def register(
     """
     if [*files, *(file for _, file in documents)].count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")
-    read = [sidecheck.Document(item.uri, item.json) for item in read_documents(documents)]
+    referenced = [sidecheck.Document(item.uri, item.json) for item in read_documents(documents)]
     tools = _read_tools(files)
     with connect(target, timeout, tls) as client:
         registration = client.register(
             server,
-            [ToolDefinition(tool.json, tuple(read)) for _, tool in tools],
+            [ToolDefinition(tool.json, tuple(referenced)) for _, tool in tools],
             replace=replace,
             change_policy=change_policy,
             compatibility=compatibility,
@@ -120,8 +121,8 @@ def register(
         )
     outcomes = _outcomes(tools, registration.outcomes)
     _write(form, registration, outcomes, validate_only=validate_only, excerpts=excerpts)
-    rejected = any(outcome.action == "rejected" for outcome in outcomes)
-    context.exit(1 if rejected or registration.kept else 0)
+    has_rejected = any(outcome.action == "rejected" for outcome in outcomes)
+    context.exit(1 if has_rejected or registration.kept else 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,14 +155,14 @@ def _read_tools(files: Sequence[str]) -> list[tuple[Source, ListedTool]]:
         click.ClickException: a file cannot be read or has no tools; exit code 2.
     """
     sources = [Source(name, read_input(name)) for name in files]
-    listed = [(source, list_or_exit(source.name, source.text, Limits())) for source in sources]
-    return [(source, tool) for source, tools in listed for tool in tools]
+    lists = [(source, list_or_exit(source.name, source.text, Limits())) for source in sources]
+    return [(source, tool) for source, tools in lists for tool in tools]
 
 
 def _outcomes(
     tools: Sequence[tuple[Source, ListedTool]], outcomes: Sequence[sidecheck.RegistrationOutcome]
 ) -> list[_Outcome]:
-    # One pass over a source finds the positions of all its violations.
+    # Grouped by source, because one pass over a source finds the positions of all violations.
     pairs = zip(tools, outcomes, strict=True)
     return [
         outcome
@@ -179,7 +180,7 @@ def _outcomes_of_source(
         for (_, tool), outcome in pairs
         for violation in outcome.violations
     ]
-    findings = iter(find(source, spots))
+    findings = iter(create_findings(source, spots))
     return [
         _Outcome(
             source,
@@ -221,7 +222,7 @@ def _write(
             "kept": list(registration.kept),
             "registry_revision": registration.registry_revision,
         }
-        write_output(in_json(output))
+        write_output(format_json(output))
         return
     blocks = [
         Block(_heading(outcome.action, outcome.name or "(no name)"), outcome.findings)
@@ -231,18 +232,18 @@ def _write(
     blocks += [Block(_heading("kept", name)) for name in registration.kept]
     actions = Counter(outcome.action for outcome in outcomes)
     findings = [finding for outcome in outcomes for finding in outcome.findings]
-    removed, kept = len(registration.removed), len(registration.kept)
+    removed_count, kept_count = len(registration.removed), len(registration.kept)
     summary = [
-        counted(len(outcomes), "tool"),
+        format_count(len(outcomes), "tool"),
         *(f"{number:,} {action}" for action, number in sorted(actions.items())),
-        *([f"{removed:,} removed"] if removed else []),
-        *([f"{kept:,} kept, since removing them breaks callers"] if kept else []),
-        *([tally(findings)] if findings else []),
+        *([f"{removed_count:,} removed"] if removed_count else []),
+        *([f"{kept_count:,} kept, since removing them breaks callers"] if kept_count else []),
+        *([format_severities(findings)] if findings else []),
         *(["nothing was registered (--validate-only)"] if validate_only else []),
     ]
-    show = is_terminal() if excerpts is None else excerpts
-    write_blocks(blocks, ", ".join(summary), excerpts=show)
+    show_excerpts = is_terminal() if excerpts is None else excerpts
+    write_blocks(blocks, ", ".join(summary), excerpts=show_excerpts)
 
 
 def _heading(action: str, name: str) -> tuple[Part, ...]:
-    return ((f"{action:<9}  ", _STYLES.get(action, "bold green")), (printable(name), "bold"))
+    return ((f"{action:<9}  ", _STYLES.get(action, "bold green")), (escape(name), "bold"))

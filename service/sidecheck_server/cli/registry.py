@@ -1,4 +1,4 @@
-"""`sidecheck registry`: migrate, inspect, export and import a registry, without a server."""
+"""`sidecheck registry`: migrate, inspect, export and import a registry, offline."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import click
 
 from sidecheck_server.cli.files import write_bytes, write_output
-from sidecheck_server.cli.options import FILE, examples, form_option
-from sidecheck_server.cli.reports import counted, in_json
-from sidecheck_server.cli.rows import facts, printable, write_rows
+from sidecheck_server.cli.options import FILE, form_option, format_examples
+from sidecheck_server.cli.reports import format_count, format_json
+from sidecheck_server.cli.rows import escape, fact_rows, write_rows
 from sidecheck_server.config.settings import Settings, UnusableSettingsError, read_settings
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.registry import Registry, RegistryInUse, RegistryUnusable
@@ -45,7 +45,7 @@ def _location_options(command: Command) -> Command:
 
 
 @click.group(
-    epilog=examples(
+    epilog=format_examples(
         "sidecheck registry migrate --registry postgresql://owner@db.internal/sidecheck",
         "sidecheck registry status --registry postgresql://sidecheck@db.internal/sidecheck",
         "sidecheck registry export --registry tools.db > tools.jsonl",
@@ -61,104 +61,111 @@ def registry() -> None:
     """
 
 
-@registry.command(epilog=examples("sidecheck registry migrate --registry postgresql://…"))
+@registry.command(epilog=format_examples("sidecheck registry migrate --registry postgresql://…"))
 @_location_options
 def migrate(location: str | None, config: Path | None) -> None:
-    """Bring the tables of a registry on PostgreSQL to the layout of this release.
+    """Migrate the tables of a registry on PostgreSQL to the layout of this release.
 
-    Creates them if there are none. May be repeated, interrupted, and started on several machines
-    at once; there is no way back to an older layout. A registry in a file needs no migration.
+    Creates the tables if there are none. May be repeated, interrupted, and run on several machines
+    at a time. Migration to an older layout is not possible. A registry in a file needs no
+    migration.
     """
     settings = _settings(location, config)
-    with _failures():
-        before, after = migrate_registry(_database(settings))
-    if before == after:
-        write_output(f"layout {after}: nothing to migrate")
+    with _translate_failures():
+        old_layout, new_layout = migrate_registry(_database(settings))
+    if old_layout == new_layout:
+        write_output(f"layout {new_layout}: nothing to migrate")
     else:
-        write_output(f"layout {after}: migrated from {before or 'an empty database'}")
+        write_output(f"layout {new_layout}: migrated from {old_layout or 'an empty database'}")
 
 
 @registry.command(
-    epilog=examples("sidecheck registry status --registry tools.db --format json | jq .tools")
+    epilog=format_examples(
+        "sidecheck registry status --registry tools.db --format json | jq .tools"
+    )
 )
 @_location_options
 @form_option
 def status(location: str | None, config: Path | None, form: str) -> None:
-    """Show what a registry is, and how much it holds.
+    """Show the kind, identity and size of a registry.
 
-    It is read and verified as at the start of a server.
+    Reads and verifies the registry as a server does at its start.
     """
-    with _opened(_settings(location, config)) as (opened, settings):
-        bindings, _ = opened.page(None, None, sys.maxsize, sys.maxsize)
-        history = opened.take_history()
+    with _open(_settings(location, config)) as (opened_registry, settings):
+        bindings, _next_page = opened_registry.page(None, None, sys.maxsize, sys.maxsize)
+        history = opened_registry.take_history()
         content: dict[str, Any] = {
             "registry": str(settings.registry),
             "kind": "postgresql" if isinstance(settings.registry, PostgresLocation) else "file",
-            "identity": opened.identity,
-            "revision": opened.revision,
+            "identity": opened_registry.identity,
+            "revision": opened_registry.revision,
             "history_since": history[0].revision if history else None,
-            "age_seconds": round(opened.age_seconds, 3),
+            "age_seconds": round(opened_registry.age_seconds, 3),
             "tools": len(bindings),
             "servers": len({binding.server for binding in bindings}),
             "bytes": sum(binding.definition.stored_size for binding in bindings),
-            "exceeded_quotas": [exceeded.quota for exceeded in opened.exceeded_quotas()],
+            "exceeded_quotas": [excess.quota for excess in opened_registry.exceeded_quotas()],
         }
     if form == "json":
-        write_output(in_json(content))
+        write_output(format_json(content))
         return
-    rows = [(name.replace("_", " "), _shown(value)) for name, value in content.items()]
-    write_rows(facts(rows))
-
-
-@registry.command(epilog=examples("sidecheck registry export --registry tools.db > tools.jsonl"))
-@_location_options
-def export(location: str | None, config: Path | None) -> None:
-    """Write all tools of a registry to standard output, one JSON object a line."""
-    with _opened(_settings(location, config)) as (opened, _):
-        write_bytes(line.encode() + b"\n" for line in export_lines(opened))
+    rows = [(name.replace("_", " "), _format_value(value)) for name, value in content.items()]
+    write_rows(fact_rows(rows))
 
 
 @registry.command(
-    "import", epilog=examples("sidecheck registry import tools.jsonl --registry postgresql://…")
+    epilog=format_examples("sidecheck registry export --registry tools.db > tools.jsonl")
+)
+@_location_options
+def export(location: str | None, config: Path | None) -> None:
+    """Write all tools of a registry to standard output, as one JSON object per line."""
+    with _open(_settings(location, config)) as (opened_registry, _used_settings):
+        write_bytes(line.encode() + b"\n" for line in export_lines(opened_registry))
+
+
+@registry.command(
+    "import",
+    epilog=format_examples("sidecheck registry import tools.jsonl --registry postgresql://…"),
 )
 @click.argument("file", type=FILE)
 @_location_options
 def import_(file: str, location: str | None, config: Path | None) -> None:
-    """Register the tools of an exported FILE: each of its servers has these then, and no others.
+    """Replace the tools of each server in FILE, an export, by those of the file.
 
-    Nothing is registered if any line is damaged. Each server is one transaction; if one fails, as
-    for a quota, those before it are done, and the import may be repeated. Servers that are not in
-    the file stay as they are.
+    Nothing is registered if any line is damaged. Each server is one transaction. If one fails, for
+    example because of a quota, the servers before it are imported, and the import may be repeated.
+    Servers that are not in the file are not changed.
     """
     settings = _settings(location, config)
     try:
         with click.open_file(file, "rb") as lines:
             servers = read_export(lines)
     except OSError as error:
-        raise click.UsageError(f"cannot read {printable(file)}: {error.strerror}") from None
+        raise click.UsageError(f"cannot read {escape(file)}: {error.strerror}") from None
     except DamagedExport as error:
-        raise _UnusableError(f"{printable(file)}: {error}; nothing was imported") from None
-    with _opened(settings, may_create=True) as (opened, _):
-        _register_all(opened, servers)
+        raise _UnusableError(f"{escape(file)}: {error}; nothing was imported") from None
+    with _open(settings, may_create=True) as (opened_registry, _used_settings):
+        _register_all(opened_registry, servers)
 
 
-def _register_all(opened: Registry, servers: Mapping[str, Sequence[Definition]]) -> None:
-    changed = removed = 0
-    for done, (server, definitions) in enumerate(servers.items()):
+def _register_all(opened_registry: Registry, servers: Mapping[str, Sequence[Definition]]) -> None:
+    changed_count = removed_count = 0
+    for imported, (server, definitions) in enumerate(servers.items()):
         try:
-            result = opened.register(server, definitions, keep=frozenset())
+            result = opened_registry.register(server, definitions, keep=frozenset())
         except (RegistryUnusable, RequestError) as error:
             message = error.message if isinstance(error, RequestError) else str(error)
             raise click.ClickException(
-                f"server {printable(server)!r}: {printable(message)}; {done:,} of "
-                f"{counted(len(servers), 'server')} imported before it"
+                f"server {escape(server)!r}: {escape(message)}; {imported:,} of "
+                f"{format_count(len(servers), 'server')} imported before it"
             ) from None
-        changed += sum(bound.action is not Action.UNCHANGED for bound in result.bound)
-        removed += len(result.removed)
+        changed_count += sum(binding.action is not Action.UNCHANGED for binding in result.bound)
+        removed_count += len(result.removed)
     tools = sum(map(len, servers.values()))
     write_output(
-        f"{counted(tools, 'tool')} of {counted(len(servers), 'server')} imported: "
-        f"{changed:,} changed, {removed:,} removed, revision {opened.revision:,}"
+        f"{format_count(tools, 'tool')} of {format_count(len(servers), 'server')} imported: "
+        f"{changed_count:,} changed, {removed_count:,} removed, "
+        f"revision {opened_registry.revision:,}"
     )
 
 
@@ -166,7 +173,7 @@ def _settings(location: str | None, config: Path | None) -> Settings:
     try:
         settings = read_settings(config, registry=location)
     except UnusableSettingsError as error:
-        raise _UnusableError(printable(str(error))) from None
+        raise _UnusableError(escape(str(error))) from None
     if settings.registry is None:
         raise click.UsageError("no registry: give --registry, or set SIDECHECK_REGISTRY")
     return settings
@@ -181,35 +188,35 @@ def _database(settings: Settings) -> PostgresLocation:
 
 
 @contextmanager
-def _opened(settings: Settings, *, may_create: bool = False) -> Iterator[tuple[Registry, Settings]]:
+def _open(settings: Settings, *, may_create: bool = False) -> Iterator[tuple[Registry, Settings]]:
     location = settings.registry
     if isinstance(location, Path) and not may_create and not location.exists():
-        raise click.UsageError(f"{printable(str(location))} does not exist")
-    with _failures():
-        opened = open_registry(
+        raise click.UsageError(f"{escape(str(location))} does not exist")
+    with _translate_failures():
+        opened_registry = open_registry(
             location, settings.registry_quotas, settings.registry_history_seconds
         )
-    with closing(opened):
-        yield opened, settings
+    with closing(opened_registry):
+        yield opened_registry, settings
 
 
 @contextmanager
-def _failures() -> Iterator[None]:
-    """Turn failures of the registry into messages."""
+def _translate_failures() -> Iterator[None]:
+    """Translate failures of the registry into errors of the command."""
     try:
         yield
     except (RegistryInUse, RegistryUnusable) as error:
-        raise click.ClickException(printable(str(error))) from None
+        raise click.ClickException(escape(str(error))) from None
 
 
-def _shown(value: object) -> list[str]:
-    """Return the lines that show *value*; none stands for nothing."""
+def _format_value(value: object) -> list[str]:
+    """Return *value* as lines of text, "none" for None or an empty list."""
     match value:
         case None | []:
             return ["none"]
         case list():
-            return [printable(str(each)) for each in value]
+            return [escape(str(item)) for item in value]
         case int():
             return [f"{value:,}"]
         case _:
-            return [printable(str(value))]
+            return [escape(str(value))]

@@ -8,56 +8,67 @@ from typing import Any
 from uuid import uuid4
 
 from sidecheck_server.cli.findings import Finding, count
-from sidecheck_server.cli.rows import Part, Row, page_width, printable, write_rows
+from sidecheck_server.cli.rows import Part, Row, escape, page_width, write_rows
 from sidecheck_server.core.exact_numbers import ExactNumber
 from sidecheck_server.core.types import Severity
 
-__all__ = ["STYLES", "Block", "counted", "in_json", "tally", "violation_object", "write_blocks"]
+__all__ = [
+    "STYLES",
+    "Block",
+    "format_count",
+    "format_json",
+    "format_severities",
+    "violation_object",
+    "write_blocks",
+]
 
 STYLES = {
     Severity.ERROR: "bold red",
     Severity.WARNING: "bold yellow",
     Severity.INFO: "bold cyan",
 }
-_WIDEST = 48
+_MAX_COLUMN_WIDTH = 48
 """Maximum width of an aligned column, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Heading, findings and note of one subject."""
+    """Heading, findings and note of one subject, such as a tool."""
 
     heading: tuple[Part, ...] = ()
     findings: Sequence[Finding] = ()
     note: str = ""
 
-    def in_order(self) -> list[Finding]:
-        """Return the findings in the order of their positions."""
+    def sorted_findings(self) -> list[Finding]:
+        """Return the findings, sorted by position."""
         return sorted(self.findings, key=lambda finding: finding.place.start)
 
 
 def write_blocks(
-    blocks: Sequence[Block], summary: str, *, excerpts: bool, aside: bool = False
+    blocks: Sequence[Block], summary: str, *, excerpts: bool, to_stderr: bool = False
 ) -> None:
-    """Write *blocks* and a summary line to standard output, or *aside* to standard error."""
-    rows = _long_rows(blocks, page_width(aside=aside)) if excerpts else _short_rows(blocks)
-    write_rows([*rows, Row(((summary, "bold"),))], aside=aside)
+    """Write *blocks* and a summary to standard output, or *to_stderr*."""
+    rows = _long_rows(blocks, page_width(to_stderr=to_stderr)) if excerpts else _short_rows(blocks)
+    write_rows([*rows, Row(((summary, "bold"),))], to_stderr=to_stderr)
 
 
-def in_json(value: Any) -> str:
-    """Return *value* as formatted ASCII JSON, safe for any encoding."""
-    mark = uuid4().hex
-    text = json.dumps(_mark_numbers(value, mark), indent=2)
-    return re.sub(f'"{mark}([^"]+)"', r"\1", text) if mark in text else text
+def format_json(value: Any) -> str:
+    """Return *value* as indented JSON in ASCII, which any encoding can represent."""
+    marker = uuid4().hex
+    text = json.dumps(_mark_numbers(value, marker), indent=2)
+    return re.sub(f'"{marker}([^"]+)"', r"\1", text) if marker in text else text
 
 
-def _mark_numbers(value: Any, mark: str) -> Any:
-    """Return *value* with exact numbers as their text behind *mark*: json.dumps rounds them."""
+def _mark_numbers(value: Any, marker: str) -> Any:
+    """Return *value* with *marker* and the text in place of each exact number.
+
+    json.dumps would round the numbers.
+    """
     if isinstance(value, dict):
-        return {name: _mark_numbers(part, mark) for name, part in value.items()}
+        return {name: _mark_numbers(part, marker) for name, part in value.items()}
     if isinstance(value, list):
-        return [_mark_numbers(part, mark) for part in value]
-    return f"{mark}{value.text}" if isinstance(value, ExactNumber) else value
+        return [_mark_numbers(part, marker) for part in value]
+    return f"{marker}{value.text}" if isinstance(value, ExactNumber) else value
 
 
 def violation_object(finding: Finding) -> dict[str, Any]:
@@ -77,33 +88,34 @@ def violation_object(finding: Finding) -> dict[str, Any]:
     }
 
 
-def counted(number: int, noun: str) -> str:
-    """Return "1 tool" or "2 tools"."""
+def format_count(number: int, noun: str) -> str:
+    """Return *number* and *noun*, in the plural unless *number* is 1: "2 tools"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def tally(findings: Sequence[Finding]) -> str:
+def format_severities(findings: Sequence[Finding]) -> str:
     """Return the number of findings by severity, such as "1 error, 2 warnings"."""
     nouns = ((Severity.ERROR, "error"), (Severity.WARNING, "warning"), (Severity.INFO, "note"))
     counts = [(count(findings, severity), noun) for severity, noun in nouns]
-    return ", ".join(counted(*pair) for pair in counts if pair[0]) or "no violations"
+    return ", ".join(format_count(*pair) for pair in counts if pair[0]) or "no violations"
 
 
 def _short_rows(blocks: Sequence[Block]) -> Iterator[Row]:
-    """Yield a row per finding, with columns aligned over all blocks."""
-    cells = [[_cells(finding) for finding in block.in_order()] for block in blocks]
-    every = [line for block in cells for line in block]
+    """Yield a row for each finding, with columns aligned over all blocks."""
+    cells = [[_cells(finding) for finding in block.sorted_findings()] for block in blocks]
+    all_lines = [line for block in cells for line in block]
     widths = [
-        min(max((len(line[column]) for line in every), default=0), _WIDEST) for column in range(4)
+        min(max((len(line[column]) for line in all_lines), default=0), _MAX_COLUMN_WIDTH)
+        for column in range(4)
     ]
     for block, lines in zip(blocks, cells, strict=True):
         if block.heading:
             yield Row(block.heading)
-        for finding, line in zip(block.in_order(), lines, strict=True):
+        for finding, line in zip(block.sorted_findings(), lines, strict=True):
             style = STYLES[finding.violation.severity]
             padded = [f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)]
             position, severity, code, location = padded
-            message = printable(finding.violation.message)
+            message = escape(finding.violation.message)
             yield Row(
                 (
                     (f"{position} ", ""),
@@ -125,30 +137,30 @@ def _cells(finding: Finding) -> tuple[str, str, str, str]:
         f"{_position(finding)}:",
         violation.severity.value,
         violation.code,
-        printable(location) or "(root)",
+        escape(location) or "(root)",
     )
 
 
 def _long_rows(blocks: Sequence[Block], width: int) -> Iterator[Row]:
-    """Yield several rows per finding, with an excerpt of its source."""
-    from sidecheck_server.cli.excerpts import excerpt_rows  # noqa: PLC0415  (reads rich)
+    """Yield several rows for each finding, with an excerpt of its source."""
+    from sidecheck_server.cli.excerpts import excerpt_rows  # noqa: PLC0415  (imports rich)
 
     for block in blocks:
         if block.heading:
             yield Row(block.heading)
-        for finding in block.in_order():
+        for finding in block.sorted_findings():
             violation = finding.violation
             style = STYLES[violation.severity]
             heading: list[Part] = [(f"{_position(finding)}: ", "bold")]
             heading += [(f"{violation.severity.value} ", style), (violation.code, "bold")]
             if finding.tool:
-                heading += [(" in ", ""), (printable(finding.tool), "bold")]
+                heading += [(" in ", ""), (escape(finding.tool), "bold")]
             if violation.instance_location:
-                heading += [(" at ", ""), (printable(violation.instance_location), "cyan")]
+                heading += [(" at ", ""), (escape(violation.instance_location), "cyan")]
             yield Row(tuple(heading))
-            yield Row(((printable(violation.message), ""),), indent=2)
+            yield Row(((escape(violation.message), ""),), indent=2)
             if violation.spec_url:
-                yield Row(((printable(violation.spec_url), "dim"),), indent=2)
+                yield Row(((escape(violation.spec_url), "dim"),), indent=2)
             yield from excerpt_rows(finding, width, style)
             yield Row()
         if block.note:
@@ -156,4 +168,4 @@ def _long_rows(blocks: Sequence[Block], width: int) -> Iterator[Row]:
 
 
 def _position(finding: Finding) -> str:
-    return f"{printable(finding.source.name)}:{finding.place.line}:{finding.place.column}"
+    return f"{escape(finding.source.name)}:{finding.place.line}:{finding.place.column}"

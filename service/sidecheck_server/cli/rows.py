@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from sidecheck_server.cli.files import write_output
 
-__all__ = ["Part", "Row", "facts", "is_terminal", "page_width", "printable", "table", "write_rows"]
+__all__ = ["Part", "Row", "escape", "fact_rows", "is_terminal", "page_width", "table", "write_rows"]
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
-#: A text and its style, "" for none; styles are those of rich, in the terminal's own
-#: sixteen colours, which its theme keeps readable on its background.
+#: Text and its style, "" for none. Styles are those of rich, restricted to the terminal's sixteen
+#: colours, which are readable on the background of its theme.
 Part: TypeAlias = tuple[str, str]
 
-_WIDTH_OF_A_PIPE = 100
+_DEFAULT_WIDTH = 100
+"""Width in characters where standard output is not a terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class Row:
 
     parts: tuple[Part, ...] = ()
     indent: int = 0
-    #: Whether it may go on in another line of the terminal.
+    #: Whether the row is wrapped at the width of the terminal.
     wraps: bool = True
 
     @property
@@ -36,38 +37,40 @@ class Row:
         return (" " * self.indent + "".join(text for text, _ in self.parts)).rstrip()
 
 
-def printable(text: str) -> str:
+def escape(text: str) -> str:
     """Return *text* with unprintable characters escaped.
 
-    Names out of a file must not start a line of their own, or talk to the terminal.
+    Names from a file must not begin a new line or contain control sequences of the terminal.
     """
     return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text)
 
 
-def is_terminal(*, aside: bool = False) -> bool:
-    """Whether standard output, or standard error if *aside*, is a terminal."""
-    stream = sys.stderr if aside else sys.stdout
+def is_terminal(*, to_stderr: bool = False) -> bool:
+    """Return whether standard output, or standard error if *to_stderr*, is a terminal."""
+    stream = sys.stderr if to_stderr else sys.stdout
     return stream is not None and stream.isatty()
 
 
-def page_width(*, aside: bool = False) -> int:
-    """Return the width in characters of standard output, or of standard error if *aside*."""
-    return _console(aside=aside).width if is_terminal(aside=aside) else _WIDTH_OF_A_PIPE
+def page_width(*, to_stderr: bool = False) -> int:
+    """Return the width in characters of standard output, or of standard error."""
+    return (
+        _console(to_stderr=to_stderr).width if is_terminal(to_stderr=to_stderr) else _DEFAULT_WIDTH
+    )
 
 
-def write_rows(rows: Iterable[Row], *, aside: bool = False) -> None:
-    """Write *rows* to standard output, or *aside* to standard error.
+def write_rows(rows: Iterable[Row], *, to_stderr: bool = False) -> None:
+    """Write *rows* to standard output, or *to_stderr* to standard error.
 
     Raises:
         click.UsageError: the stream cannot be written; exit code 2.
     """
-    if not is_terminal(aside=aside):
-        write_output("\n".join(row.plain for row in rows), aside=aside)
+    if not is_terminal(to_stderr=to_stderr):
+        write_output("\n".join(row.plain for row in rows), to_stderr=to_stderr)
         return
-    from rich.text import Text  # noqa: PLC0415  (only terminals wait for rich)
+    from rich.text import Text  # noqa: PLC0415  (rich is slow to import)
 
-    console = _console(aside=aside)
-    with console.capture() as captured:
+    console = _console(to_stderr=to_stderr)
+    with console.capture() as capture:
         for row in rows:
             text = Text.assemble(*row.parts)
             lines = (
@@ -78,27 +81,27 @@ def write_rows(rows: Iterable[Row], *, aside: bool = False) -> None:
             for line in lines or [text]:
                 line.rstrip()
                 console.print(Text(" " * row.indent).append_text(line), soft_wrap=True)
-    write_output(captured.get().removesuffix("\n"), aside=aside)
+    write_output(capture.get().removesuffix("\n"), to_stderr=to_stderr)
 
 
-def _console(*, aside: bool) -> "Console":
+def _console(*, to_stderr: bool) -> "Console":
     from rich.console import Console  # noqa: PLC0415
 
-    stream = sys.stderr if aside else sys.stdout
+    stream = sys.stderr if to_stderr else sys.stdout
     return Console(file=stream, highlight=False, markup=False, emoji=False)
 
 
 def table(lines: Sequence[Sequence[str]], styles: Sequence[str]) -> Iterator[Row]:
-    """Yield a row per line, with columns in *styles*; unprintable characters are escaped."""
-    escaped = [[printable(cell) for cell in line] for line in lines]
+    """Yield a row for each line, with aligned columns in *styles*; escape the cells."""
+    escaped = [[escape(cell) for cell in line] for line in lines]
     widths = [max(map(len, column)) for column in zip(*escaped, strict=True)]
     for line in escaped:
         padded = [f"{cell:<{width}}  " for cell, width in zip(line, widths, strict=True)]
         yield Row(tuple(zip(padded, styles, strict=True)), wraps=False)
 
 
-def facts(entries: Sequence[tuple[str, Sequence[str]]]) -> Iterator[Row]:
-    """Yield a row per value, the first of each name with the name beside it."""
+def fact_rows(entries: Sequence[tuple[str, Sequence[str]]]) -> Iterator[Row]:
+    """Yield a row for each value of *entries*; the first row of an entry has its name."""
     lines = [
         (name if index == 0 else "", value)
         for name, values in entries

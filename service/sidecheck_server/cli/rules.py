@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from sidecheck_server.cli.files import write_output
-from sidecheck_server.cli.options import examples, version_option
-from sidecheck_server.cli.reports import STYLES, counted, in_json
+from sidecheck_server.cli.options import format_examples, version_option
+from sidecheck_server.cli.reports import STYLES, format_count, format_json
 from sidecheck_server.cli.rows import Row, write_rows
 from sidecheck_server.core.mcp.context import VERSIONS
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE, GROUPS
@@ -20,7 +20,7 @@ __all__ = ["describe_versions", "rules"]
 
 
 @click.command(
-    epilog=examples(
+    epilog=format_examples(
         "sidecheck rules",
         "sidecheck rules --protocol-version 2025-06-18 --format json",
     )
@@ -36,22 +36,22 @@ __all__ = ["describe_versions", "rules"]
 def rules(protocol_version: str | None, form: str) -> None:
     """List the rules that definitions and messages are checked against.
 
-    Each has the code and severity of its violations, the protocol versions that have it,
-    the URL of the specification, and the requirement. As markdown, the errata of the
-    published schemas are included.
+    Each rule has the code and severity of its violations, its protocol versions, the URL of
+    the specification, and the requirement. The markdown format includes the errata of the
+    published schemas.
     """
     if form == "markdown":
         write_output(_markdown(protocol_version))
         return
-    listed = [
+    selected = [
         rule
-        for _, rule in sorted(CATALOGUE.items())
+        for _code, rule in sorted(CATALOGUE.items())
         if protocol_version is None or rule.holds_in(protocol_version)
     ]
     if form == "json":
-        write_output(in_json([_object(rule) for rule in listed]))
+        write_output(format_json([_object(rule) for rule in selected]))
         return
-    write_rows(_rows(listed))
+    write_rows(_rows(selected))
 
 
 def _object(rule: Rule) -> dict[str, Any]:
@@ -90,21 +90,24 @@ def _rows(rules: Sequence[Rule]) -> Iterator[Row]:
             (
                 (f"{rule.code:<{width}}  ", "bold"),
                 (f"{rule.severity.value:<{severities}}  ", STYLES[rule.severity]),
-                (f"{describe_versions(rule.versions):<{_WIDEST_SPAN}}  ", "cyan"),
+                (f"{describe_versions(rule.versions):<{_SPAN_WIDTH}}  ", "cyan"),
                 (rule.requirement, ""),
             ),
             wraps=False,
         )
-    yield Row(((_counted(rules), "bold"),))
+    yield Row(((_count_by_severity(rules), "bold"),))
 
 
 def _markdown(version: str | None) -> str:
-    """Return a document with a table per group of rules, of *version* or of all."""
+    """Return a document with a table for each group of rules, of *version* or of all."""
     groups = {
         group.value: [rule for rule in rules if version is None or rule.holds_in(version)]
         for group, rules in GROUPS.items()
     }
-    parts = [_INTRODUCTION, f"{_counted([rule for rules in groups.values() for rule in rules])}.\n"]
+    parts = [
+        _INTRODUCTION,
+        f"{_count_by_severity([rule for rules in groups.values() for rule in rules])}.\n",
+    ]
     for title, rules in groups.items():
         if rules:
             parts += [f"## {title}\n", _table(rules)]
@@ -121,7 +124,7 @@ def _table(rules: Sequence[Rule]) -> str:
     ]
     lines += [
         f"| `{rule.code}` | {rule.severity.value} | {describe_versions(rule.versions)} "
-        f"| {_escaped(rule.requirement)} | {_link(rule)} |"
+        f"| {_escape_markdown(rule.requirement)} | {_link(rule)} |"
         for rule in rules
     ]
     return "\n".join(lines) + "\n"
@@ -134,15 +137,15 @@ def _table_of_errata(errata: Sequence[Erratum]) -> str:
     ]
     lines += [
         f"| `{'.'.join(filter(None, (erratum.type, erratum.property)))}` "
-        f"| {', '.join(erratum.versions)} | {_escaped(erratum.published)} "
-        f"| {_escaped(erratum.correct)} | {_escaped(erratum.reason)} |"
+        f"| {', '.join(erratum.versions)} | {_escape_markdown(erratum.published)} "
+        f"| {_escape_markdown(erratum.correct)} | {_escape_markdown(erratum.reason)} |"
         for erratum in errata
     ]
     return "\n".join(lines) + "\n"
 
 
 def describe_versions(versions: Sequence[str]) -> str:
-    """Return a phrase for *versions*, successive ones from the oldest to the newest."""
+    """Return a phrase for *versions*, a contiguous range in ascending order."""
     first, last = versions[0], versions[-1]
     if (first, last) == (VERSIONS[0], VERSIONS[-1]):
         return "all"
@@ -155,32 +158,32 @@ def describe_versions(versions: Sequence[str]) -> str:
     return f"{first} to {last}"
 
 
-_WIDEST_SPAN = len(f"{VERSIONS[0]} to {VERSIONS[0]}")
+_SPAN_WIDTH = len(f"{VERSIONS[0]} to {VERSIONS[0]}")
 
 
 def _link(rule: Rule) -> str:
     clause = rule.clause
     url = clause.url(rule.versions[-1])
-    # The host identifies the provider of a page outside the specification.
+    # For a page outside the specification, the host names the provider.
     name = clause.page.partition("://")[2].partition("/")[0] or clause.page
     anchor = f", {clause.anchor}" if clause.anchor and "://" not in clause.page else ""
     return f"[{name}{anchor}]({url})" if "://" in url else name
 
 
-def _escaped(text: str) -> str:
+def _escape_markdown(text: str) -> str:
     for character in "\\|<>*_":
         text = text.replace(character, f"\\{character}")
     return text
 
 
-def _counted(rules: Sequence[Rule]) -> str:
+def _count_by_severity(rules: Sequence[Rule]) -> str:
     counts = Counter(rule.severity for rule in rules)
     by_severity = ", ".join(
-        counted(counts[severity], noun)
+        format_count(counts[severity], noun)
         for severity, noun in (
             (Severity.ERROR, "error"),
             (Severity.WARNING, "warning"),
             (Severity.INFO, "info"),
         )
     )
-    return f"{counted(len(rules), 'rule')}: {by_severity}"
+    return f"{format_count(len(rules), 'rule')}: {by_severity}"

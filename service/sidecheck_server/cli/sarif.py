@@ -1,4 +1,4 @@
-"""Findings in SARIF 2.1.0, the format of code scanners and editors (OASIS, 2020)."""
+"""Findings in SARIF 2.1.0, the format of code scanners (OASIS, 2020)."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ def sarif_log(
 ) -> dict[str, Any]:
     """Return the log of one run over the files *names*, by the rules of *version*.
 
-    *unreadable* is that of `sarif_run`.
+    For *unreadable*, see `sarif_run`.
     """
     return sarif_run(names, findings, unreadable, lambda code: _rule(code, version))
 
@@ -64,7 +64,7 @@ def sarif_run(
 
 
 def _complete(rule: dict[str, Any]) -> dict[str, Any]:
-    """Return *rule* with the texts that code scanning of GitHub requires of one."""
+    """Return *rule* with the texts that GitHub code scanning requires."""
     text = rule["shortDescription"]["text"]
     help_text = f"{text} See {rule['helpUri']}" if "helpUri" in rule else text
     return {**rule, "fullDescription": {"text": text}, "help": {"text": help_text}}
@@ -76,14 +76,14 @@ def _rule(code: str, version: str) -> dict[str, Any]:
         words = code.replace("_", " ").lower()
         return {"id": code, "shortDescription": {"text": f"{words[:1].upper()}{words[1:]}."}}
     spec_url = rule.spec_url(version)
-    described: dict[str, Any] = {
+    descriptor: dict[str, Any] = {
         "id": code,
         "shortDescription": {"text": rule.requirement},
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
         "properties": {"spec_url": spec_url},
     }
     # Section 3.49.12: URL of the documentation of the rule.
-    return {**described, "helpUri": spec_url} if "://" in spec_url else described
+    return {**descriptor, "helpUri": spec_url} if "://" in spec_url else descriptor
 
 
 def _result(finding: Finding, codes: Sequence[str], names: Sequence[str]) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def _result(finding: Finding, codes: Sequence[str], names: Sequence[str]) -> dic
 
 
 def sarif_location(finding: Finding, names: Sequence[str]) -> dict[str, Any]:
-    """Return where *finding* is, in one of the files *names*."""
+    """Return the location of *finding* in one of the files *names*."""
     place = finding.place
     region = {
         "startLine": place.line,

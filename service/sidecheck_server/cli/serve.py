@@ -15,8 +15,8 @@ from typing import Any, NoReturn, get_type_hints
 import click
 
 from sidecheck_server.cli.files import read_input
-from sidecheck_server.cli.options import FILE, examples
-from sidecheck_server.cli.rows import printable
+from sidecheck_server.cli.options import FILE, format_examples
+from sidecheck_server.cli.rows import escape
 from sidecheck_server.cli.tool_files import list_or_exit
 from sidecheck_server.config.input_files import UnusableFileError, check_file
 from sidecheck_server.config.settings import (
@@ -49,25 +49,27 @@ __all__ = [
 ]
 
 _DUPLICATE_SECONDS = 0.01
-"""A signal that follows the first so closely is the same request.
+"""Seconds after the first signal within which a second one is the same request.
 
-Supervisors such as timeout(1) signal a process and then its group, which it is part of.
+Supervisors such as timeout(1) signal a process, and then its process group.
 """
 
 
 class StopSignals:
     """Handles SIGTERM, SIGINT and SIGHUP in the running event loop.
 
-    The first signal asks for a stop. A second SIGTERM or SIGINT hurries it. The process
-    is ended by force if it takes more than *most_seconds* after the first, or
-    *hurried_seconds* after the second.
+    The first signal requests a stop. A second SIGTERM or SIGINT shortens its grace period.
+    *end* ends the process, *max_seconds* after the first signal or *hurried_seconds* after the
+    second, if the stop takes longer.
     """
 
+    # Decision 0051: timers outside of the event loop bound the stop of the process.
+
     def __init__(
-        self, most_seconds: float, hurried_seconds: float, end: Callable[[], NoReturn]
+        self, max_seconds: float, hurried_seconds: float, end: Callable[[], NoReturn]
     ) -> None:
-        """Install the handlers; *end* is called in a thread."""
-        self._most_seconds = most_seconds
+        """Install the handlers; a timer thread calls *end*."""
+        self._max_seconds = max_seconds
         self._hurried_seconds = hurried_seconds
         self._end = end
         self._first_signal_time = 0.0
@@ -78,7 +80,7 @@ class StopSignals:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop_or_hurry)
-        # nohup ignores SIGHUP for the processes that are to outlive a terminal.
+        # nohup ignores SIGHUP, so that a process outlives its terminal.
         if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
             loop.add_signal_handler(signal.SIGHUP, self._stop)
 
@@ -94,17 +96,17 @@ class StopSignals:
         if not self._stopped.is_set():
             self._stop()
             return
-        waited = time.monotonic() - self._first_signal_time
-        if waited > _DUPLICATE_SECONDS and not self._is_hurried:
+        elapsed = time.monotonic() - self._first_signal_time
+        if elapsed > _DUPLICATE_SECONDS and not self._is_hurried:
             self._is_hurried = True
             self._hurry()
-            self._end_within(min(self._hurried_seconds, self._most_seconds - waited))
+            self._end_within(min(self._hurried_seconds, self._max_seconds - elapsed))
 
     def _stop(self) -> None:
         if not self._stopped.is_set():
             self._first_signal_time = time.monotonic()
             self._stopped.set()
-            self._end_within(self._most_seconds)
+            self._end_within(self._max_seconds)
 
     def _end_within(self, seconds: float) -> None:
         self._forced_end.cancel()
@@ -120,7 +122,7 @@ def _ignore() -> None:
 def end_process() -> NoReturn:
     """End the process and its workers at once, with exit code 0.
 
-    Threads, connections and workers that do not end would hold up an orderly exit.
+    An orderly exit would wait for threads, connections and workers that do not end.
     """
     try:
         for worker in multiprocessing.active_children():
@@ -130,20 +132,20 @@ def end_process() -> NoReturn:
 
 
 def setting_groups() -> Iterator[tuple[str, Any]]:
-    """Yield the name and the default of each setting that is a group of settings."""
+    """Yield name and default of each setting that is a group of settings."""
     for name, field in Settings.model_fields.items():
         if is_dataclass(field.default):
             yield name, field.default
 
 
 def describe_fields(group: type[Any]) -> Mapping[str, str]:
-    """Return the description of each field of a *group* of settings, by its name."""
+    """Return the descriptions of the fields of a *group* of settings, keyed by name."""
     hints = get_type_hints(group, include_extras=True)
     return {field.name: hints[field.name].__metadata__[0] for field in fields(group)}
 
 
 def write_settings(formatter: click.HelpFormatter, flags: Collection[str]) -> None:
-    """Write the settings that are not among *flags*, and each group, as sections of a help."""
+    """Write help sections for settings that are not among *flags*, by group."""
     groups = dict(setting_groups())
     settings = [
         _entry(name, field.default, field.description or "")
@@ -162,12 +164,12 @@ def write_settings(formatter: click.HelpFormatter, flags: Collection[str]) -> No
 
 
 def _entry(name: str, default: Any, description: str) -> tuple[str, str]:
-    # The first sentence is enough for help; the documentation has the others.
+    # The help has the first sentence only; the documentation has the whole description.
     sentence = description.partition(". ")[0].rstrip(".")
-    return f"SIDECHECK_{name.upper()}", f"{sentence}.  [default: {_show(default)}]"
+    return f"SIDECHECK_{name.upper()}", f"{sentence}.  [default: {_format_default(default)}]"
 
 
-def _show(default: Any) -> str:
+def _format_default(default: Any) -> str:
     if default == ():
         return "none"
     if isinstance(default, bool):
@@ -176,14 +178,14 @@ def _show(default: Any) -> str:
 
 
 _STOP_SECONDS = 1.6
-"""How long the stop may take beyond the drain and grace periods; then the process is ended."""
+"""Maximum seconds of a stop beyond the drain and grace periods, before the process is ended."""
 
 _FORCED_FLUSH_SECONDS = 0.2
-"""How long the log may take then."""
+"""Maximum seconds to flush the log before the process is ended."""
 
 
-_LARGEST_TOOLS_FILE = 64 << 20
-"""Bytes of a file of tools: as many as a registration may have, of 6 KB each."""
+_MAX_TOOLS_FILE_BYTES = 64 << 20
+"""Maximum size of a file of tools: the maximum number of a registration, at 6 KB each."""
 
 
 class _UnusableError(click.ClickException):
@@ -193,7 +195,7 @@ class _UnusableError(click.ClickException):
 
 
 class _ServeCommand(click.Command):
-    """A command whose help lists the settings that have no option too."""
+    """Command whose help also lists the settings without an option."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options and the other settings."""
@@ -203,7 +205,7 @@ class _ServeCommand(click.Command):
 
 @click.command(
     cls=_ServeCommand,
-    epilog=examples(
+    epilog=format_examples(
         "sidecheck serve",
         "sidecheck serve --tools git.json --tools weather.json",
         "sidecheck serve --admin-listen 127.0.0.1:8080",
@@ -232,21 +234,23 @@ class _ServeCommand(click.Command):
 @click.option(
     "--admin-open/--no-admin-open",
     default=None,
-    help="Serve the page and the API there beyond loopback too, to whoever reaches it.  "
-    "[default: no]",
+    help="Serve the page and the API also at an admin address beyond loopback, to every client "
+    "that reaches it.  [default: no]",
 )
 @click.option(
     "--tls-cert",
     "tls_certificate",
     type=click.Path(path_type=Path),
-    help="Certificate of the TCP address, in PEM; without it, plain text. Its variable is "
+    help="Certificate of the TCP address, in PEM; without it, plain text. The variable is "
     "SIDECHECK_TLS_CERTIFICATE.",
 )
-@click.option("--tls-key", type=click.Path(path_type=Path), help="Its private key, in PEM.")
+@click.option(
+    "--tls-key", type=click.Path(path_type=Path), help="Private key of the certificate, in PEM."
+)
 @click.option(
     "--tls-client-ca",
     type=click.Path(path_type=Path),
-    help="Authorities of clients, in PEM; with it, clients must have certificates.",
+    help="Certificate authorities of clients, in PEM; clients must then have certificates.",
 )
 @click.option(
     "--tokens-file",
@@ -309,9 +313,9 @@ def serve(
     """Run the service until SIGTERM, SIGHUP or Ctrl-C.
 
     All settings can also be given in the environment or in a TOML file. Flags take
-    precedence over the environment, and that over the file. The variable of a flag is its
-    name after SIDECHECK_, unless its help says another: --unix-socket is
-    SIDECHECK_UNIX_SOCKET. A list in a variable is written with commas or as JSON.
+    precedence over the environment, and that over the file. The variable of a flag is
+    SIDECHECK_ and its name, unless its help names another: --unix-socket is
+    SIDECHECK_UNIX_SOCKET. A list in a variable is separated by commas, or written as JSON.
     """
     if tools_server and len(tools_server) != len(tools):
         raise click.UsageError("give --tools-server for each --tools or for none")
@@ -324,10 +328,10 @@ def serve(
         settings = read_settings(config, **flags)
         factory = loop_factory(settings.event_loop)
     except UnusableSettingsError as error:
-        raise _UnusableError(printable(str(error))) from None
+        raise _UnusableError(escape(str(error))) from None
     preload = _read_registrations(settings.tools, settings.limits)
     if settings.processes > 1:
-        # It only coordinates those that serve calls.
+        # Decision 0070: this process serves no calls; it only coordinates the serving processes.
         factory = asyncio.new_event_loop
     with asyncio.Runner(loop_factory=factory) as runner:
         runner.run(_serve(settings, preload))
@@ -349,7 +353,7 @@ async def _serve(settings: Settings, preload: Sequence[Registration]) -> None:
     except ProcessStartError as error:
         raise click.ClickException(f"a serving process cannot start: {error}") from None
     except UnusableSettingsError as error:
-        raise _UnusableError(printable(str(error))) from None
+        raise _UnusableError(escape(str(error))) from None
     except RequestError as error:
         raise click.ClickException(f"the service cannot start: {error.message}") from None
     finally:
@@ -361,7 +365,7 @@ async def _serve(settings: Settings, preload: Sequence[Registration]) -> None:
 async def _run_until_stopped(
     settings: Settings, preload: Sequence[Registration], signals: StopSignals
 ) -> bool:
-    """Run the service until a signal; return whether connections are left that do not end."""
+    """Run the service until a signal; return whether connections fail to end."""
     async with AsyncExitStack() as stack:
         starting = asyncio.create_task(
             stack.enter_async_context(running_service(settings, preload))
@@ -388,26 +392,26 @@ def _read_registrations(files: Iterable[ToolsFile], limits: Limits) -> tuple[Reg
 
 
 def _registration(tools: ToolsFile, limits: Limits) -> Registration:
-    name = printable(str(tools.file))
+    name = escape(str(tools.file))
     server = tools.server or tools.file.stem
     if not server.isprintable():
         raise _UnusableError(f"{name}: not usable as a server name; give --tools-server")
-    listed = list_or_exit(name, _read_tools(tools.file), limits)
-    if len(listed) > limits.batch_items:
+    entries = list_or_exit(name, _read_tools(tools.file), limits)
+    if len(entries) > limits.batch_items:
         raise _UnusableError(
-            f"{name}: {len(listed):,} tools, more than the limit of {limits.batch_items:,} "
+            f"{name}: {len(entries):,} tools, more than the limit of {limits.batch_items:,} "
             "(batch_items)"
         )
-    return Registration(server, tuple(InlineTool(tool.json) for tool in listed))
+    return Registration(server, tuple(InlineTool(tool.json) for tool in entries))
 
 
 def _read_tools(file: Path) -> bytes:
     """Return the content of *file*, or of standard input for ``-``."""
     try:
-        with suppress(FileNotFoundError):  # reading it says so
-            check_file(file, _LARGEST_TOOLS_FILE)
+        with suppress(FileNotFoundError):  # read_input reports it
+            check_file(file, _MAX_TOOLS_FILE_BYTES)
         return read_input(str(file))
     except UnusableFileError as error:
-        raise _UnusableError(f"{printable(str(file))} {error}") from None
+        raise _UnusableError(f"{escape(str(file))} {error}") from None
     except click.UsageError as error:
-        raise _UnusableError(printable(error.message)) from None
+        raise _UnusableError(escape(error.message)) from None

@@ -1,4 +1,4 @@
-"""Options for TLS of the commands that call a server."""
+"""TLS options of the commands that call a server."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -12,9 +12,9 @@ __all__ = ["tls_options"]
 
 
 def tls_options(server: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator for the options of TLS; *server* names whose they are in the help.
+    """Return a decorator for the TLS options; their help calls the server *server*.
 
-    The command has the argument *tls*, None for plain text.
+    The command must have the parameter *tls*, which is None for plain text.
     """
     path = click.Path()
     options = (
@@ -23,14 +23,14 @@ def tls_options(server: str) -> Callable[[Callable[..., Any]], Callable[..., Any
             is_flag=True,
             envvar="SIDECHECK_TLS",
             show_envvar=True,
-            help=f"Use TLS with {server}, unless it is a unix socket. Implied by the others.",
+            help=f"Use TLS with {server}, unless a unix socket. Implied by the other TLS options.",
         ),
         click.option(
             "--tls-ca",
             type=path,
             envvar="SIDECHECK_TLS_CA",
             show_envvar=True,
-            help="Authorities of the server, in PEM.  [default: those of the system]",
+            help="Certificate authorities of the server, in PEM.  [default: those of the system]",
         ),
         click.option(
             "--tls-client-cert",
@@ -44,7 +44,7 @@ def tls_options(server: str) -> Callable[[Callable[..., Any]], Callable[..., Any
             type=path,
             envvar="SIDECHECK_TLS_CLIENT_KEY",
             show_envvar=True,
-            help="Its private key, in PEM.",
+            help="Private key of the client certificate, in PEM.",
         ),
         click.option(
             "--tls-server-name",

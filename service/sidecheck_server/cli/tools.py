@@ -9,22 +9,22 @@ from sidecheck import Tool
 
 from sidecheck_server.cli.connection import connect
 from sidecheck_server.cli.files import write_output
-from sidecheck_server.cli.options import examples, form_option, target_option, timeout_option
+from sidecheck_server.cli.options import form_option, format_examples, target_option, timeout_option
 from sidecheck_server.cli.register import register
-from sidecheck_server.cli.reports import counted, in_json
-from sidecheck_server.cli.rows import Row, facts, printable, table, write_rows
+from sidecheck_server.cli.reports import format_count, format_json
+from sidecheck_server.cli.rows import Row, escape, fact_rows, table, write_rows
 from sidecheck_server.cli.tls_options import tls_options
 from sidecheck_server.config.addresses import ClientTls
 from sidecheck_server.core.payload import encode_json, read_json
 
 __all__ = ["tools"]
 
-_DIGEST = len("sha256:") + 12
+_DIGEST_WIDTH = len("sha256:") + 12
 """Number of characters of a digest in a table."""
 
 
 @click.group(
-    epilog=examples(
+    epilog=format_examples(
         "sidecheck tools register tools.json --server git",
         "sidecheck tools list --server git",
         "sidecheck tools get git git_log --format json",
@@ -41,7 +41,9 @@ def tools() -> None:
 
 @tools.command(
     "list",
-    epilog=examples("sidecheck tools list", "sidecheck tools list --server git --format json"),
+    epilog=format_examples(
+        "sidecheck tools list", "sidecheck tools list --server git --format json"
+    ),
 )
 @click.option("--server", metavar="NAME", help="Server whose tools to list.  [default: all]")
 @target_option
@@ -53,23 +55,23 @@ def list_tools(
 ) -> None:
     """List the registered tools."""
     with connect(target, timeout, tls) as client:
-        listed = list(client.list(server))
+        registered = list(client.list(server))
     if form == "json":
-        write_output(in_json([_facts(tool) for tool in listed]))
+        write_output(format_json([_object(tool) for tool in registered]))
         return
     lines = [
-        (tool.server, tool.name, str(tool.revision), tool.definition_digest[:_DIGEST])
-        for tool in listed
+        (tool.server, tool.name, str(tool.revision), tool.definition_digest[:_DIGEST_WIDTH])
+        for tool in registered
     ]
     heading = [("SERVER", "NAME", "REVISION", "DEFINITION")] if lines else []
-    servers = counted(len({tool.server for tool in listed}), "server")
-    summary = Row(((f"{counted(len(listed), 'tool')} of {servers}", "bold"),))
+    servers = format_count(len({tool.server for tool in registered}), "server")
+    summary = Row(((f"{format_count(len(registered), 'tool')} of {servers}", "bold"),))
     write_rows([*table([*heading, *lines], ("", "bold", "", "cyan")), summary])
 
 
 @tools.command(
     "get",
-    epilog=examples(
+    epilog=format_examples(
         "sidecheck tools get git git_log",
         "sidecheck tools get git git_log --format json | jq .definition",
     ),
@@ -89,19 +91,22 @@ def get_tool(
     definition = read_json(tool.json)
     if form == "json":
         documents = [
-            {"uri": document.uri, "json": _text(document.json)} for document in tool.documents
+            {"uri": document.uri, "json": _decode_document(document.json)}
+            for document in tool.documents
         ]
-        write_output(in_json({**_facts(tool), "definition": definition, "documents": documents}))
+        write_output(
+            format_json({**_object(tool), "definition": definition, "documents": documents})
+        )
         return
-    rows = [(key.replace("_", " "), [str(value)]) for key, value in _facts(tool).items() if value]
+    rows = [(key.replace("_", " "), [str(value)]) for key, value in _object(tool).items() if value]
     if tool.documents:
         rows.append(("documents", [document.uri for document in tool.documents]))
     text = msgspec.json.format(encode_json(definition), indent=2).decode()
-    lines = [Row(((printable(line), ""),), wraps=False) for line in text.splitlines()]
-    write_rows([*facts(rows), Row(), *lines])
+    lines = [Row(((escape(line), ""),), wraps=False) for line in text.splitlines()]
+    write_rows([*fact_rows(rows), Row(), *lines])
 
 
-@tools.command("delete", epilog=examples("sidecheck tools delete git git_log git_diff"))
+@tools.command("delete", epilog=format_examples("sidecheck tools delete git git_log git_diff"))
 @click.argument("server")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @target_option
@@ -125,7 +130,7 @@ def delete_tools(
     with connect(target, timeout, tls) as client:
         result = client.delete(server, names)
     if form == "json":
-        write_output(in_json(asdict(result)))
+        write_output(format_json(asdict(result)))
     else:
         lines = [("deleted", name) for name in result.deleted]
         lines += [("unknown", name) for name in result.unknown]
@@ -136,7 +141,7 @@ def delete_tools(
 tools.add_command(register)
 
 
-def _facts(tool: Tool) -> dict[str, Any]:
+def _object(tool: Tool) -> dict[str, Any]:
     return {
         "server": tool.server,
         "name": tool.name,
@@ -147,5 +152,5 @@ def _facts(tool: Tool) -> dict[str, Any]:
     }
 
 
-def _text(document: Any) -> str:
+def _decode_document(document: Any) -> str:
     return document.decode() if isinstance(document, bytes) else str(document)

@@ -13,22 +13,22 @@ from sidecheck_server.cli.in_process import LIMITS, run_in_process
 from sidecheck_server.cli.options import (
     FILE,
     document_option,
-    examples,
     excerpts_option,
     form_option,
+    format_examples,
     read_documents,
     version_option,
 )
 from sidecheck_server.cli.progress import with_progress
 from sidecheck_server.cli.reports import (
     Block,
-    counted,
-    in_json,
-    tally,
+    format_count,
+    format_json,
+    format_severities,
     violation_object,
     write_blocks,
 )
-from sidecheck_server.cli.rows import is_terminal, printable
+from sidecheck_server.cli.rows import escape, is_terminal
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION
@@ -49,11 +49,11 @@ _KINDS: Mapping[str, SubjectKind] = MappingProxyType(
         "call-result": "call_result",
     }
 )
-"""Subjects by their names on the command line."""
+"""Subjects by name on the command line."""
 
 
 @click.command(
-    epilog=examples(
+    epilog=format_examples(
         "sidecheck validate --schema schema.json payload.json",
         "sidecheck validate --tools tools.json --tool git_log call.json --format json",
         "sidecheck validate --tools t.json --tool add --subject call-result res.json",
@@ -74,7 +74,7 @@ _KINDS: Mapping[str, SubjectKind] = MappingProxyType(
     type=click.Choice(list(_KINDS)),
     default="arguments",
     show_default=True,
-    help="What a payload is: a part of a call or a result, or the whole of it, which needs --tool.",
+    help="Kind of payload: part of a call or result, or the whole of it, which requires --tool.",
 )
 @version_option(f"[default: {DEFAULT_VERSION}]")
 @document_option
@@ -86,7 +86,7 @@ _KINDS: Mapping[str, SubjectKind] = MappingProxyType(
     show_default=True,
     help="Maximum number of violations per payload.",
 )
-@click.option("--hide-values", is_flag=True, help="Leave values of payloads out of messages.")
+@click.option("--hide-values", is_flag=True, help="Omit values of payloads from messages.")
 @form_option
 @excerpts_option
 @click.pass_context
@@ -120,7 +120,7 @@ def validate(
     inputs = [*payloads, *(name for name in (schema, tools) if name), *(f for _, f in documents)]
     if inputs.count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")
-    read = read_documents(documents)
+    referenced = read_documents(documents)
     definition = read_input(schema or tools or "")
     sources = [Source(name, read_input(name)) for name in payloads]
     kind = _KINDS[subject]
@@ -132,13 +132,15 @@ def validate(
         assert_formats=assert_formats,
     )
 
-    def target() -> Target:
+    def create_target() -> Target:
         if tool is None:
-            return SchemaSource(definition, read)
-        return InlineTool(find_tool(definition, tool, LIMITS), read)
+            return SchemaSource(definition, referenced)
+        return InlineTool(find_tool(definition, tool, LIMITS), referenced)
 
-    outcomes = run_in_process(lambda services: _validate(services, target, kind, sources, options))
-    # An excerpt would show the values that are to be hidden.
+    outcomes = run_in_process(
+        lambda services: _validate(services, create_target, kind, sources, options)
+    )
+    # Excerpts would show the hidden values.
     _write(form, outcomes, excerpts=False if hide_values else excerpts)
     context.exit(0 if all(outcome.valid for outcome in outcomes) else 1)
 
@@ -163,41 +165,41 @@ class _Outcome:
 
 async def _validate(
     services: Services,
-    target: Callable[[], Target],
+    create_target: Callable[[], Target],
     kind: SubjectKind,
     sources: Sequence[Source],
     options: ValidationOptions,
 ) -> list[_Outcome]:
     try:
-        prepared = services.prepared_targets.add((b"", b""), target(), options)
+        target = services.prepared_targets.add((b"", b""), create_target(), options)
     except RequestError as error:
         return [_Outcome(source, error) for source in sources]
 
-    async def outcome(source: Source) -> _Outcome:
+    async def validate_source(source: Source) -> _Outcome:
         try:
-            return _Outcome(source, (await prepared.validate(kind, source.text)).verdict)
+            return _Outcome(source, (await target.validate(kind, source.text)).verdict)
         except RequestError as error:
             return _Outcome(source, error)
 
     progress = with_progress(sources, len(sources), "Validating payloads")
-    return [await outcome(source) for source in progress]
+    return [await validate_source(source) for source in progress]
 
 
 def _write(form: str, outcomes: Sequence[_Outcome], *, excerpts: bool | None) -> None:
-    """Write *outcomes* to standard output; on a terminal with excerpts, unless told otherwise."""
+    """Write *outcomes* to standard output; by default with excerpts on a terminal."""
     if form == "json":
-        write_output(in_json([_object(outcome) for outcome in outcomes]))
+        write_output(format_json([_object(outcome) for outcome in outcomes]))
         return
     blocks = [_block(outcome) for outcome in outcomes]
     errors = sum(isinstance(outcome.outcome, RequestError) for outcome in outcomes)
-    summary = [counted(len(outcomes), "payload")]
+    summary = [format_count(len(outcomes), "payload")]
     findings = [finding for block in blocks for finding in block.findings]
     if findings or not errors:
-        summary.append(tally(findings))
+        summary.append(format_severities(findings))
     if errors:
         summary.append(f"{errors:,} not validated")
-    show = is_terminal() if excerpts is None else excerpts
-    write_blocks(blocks, ", ".join(summary), excerpts=show)
+    show_excerpts = is_terminal() if excerpts is None else excerpts
+    write_blocks(blocks, ", ".join(summary), excerpts=show_excerpts)
 
 
 def _object(outcome: _Outcome) -> dict[str, Any]:
@@ -212,8 +214,8 @@ def _object(outcome: _Outcome) -> dict[str, Any]:
             for violation in verdict.violations
         ]
         error = {"reason": verdict.reason.value, "message": verdict.message}
-        listed = {"violations": violations} if violations else {}
-        return {"payload": outcome.source.name, "error": {**error, **listed}}
+        details = {"violations": violations} if violations else {}
+        return {"payload": outcome.source.name, "error": {**error, **details}}
     return {
         "payload": outcome.source.name,
         "valid": verdict.valid,
@@ -224,9 +226,9 @@ def _object(outcome: _Outcome) -> dict[str, Any]:
 
 def _block(outcome: _Outcome) -> Block:
     verdict = outcome.outcome
-    name = f"{printable(outcome.source.name)}: "
+    name = f"{escape(outcome.source.name)}: "
     if isinstance(verdict, RequestError):
-        message = printable(f": {verdict.reason.value}: {verdict.message}")
+        message = escape(f": {verdict.reason.value}: {verdict.message}")
         return Block(((name, "bold"), ("not validated", "bold red"), (message, "")))
     word = ("valid", "bold green") if verdict.valid else ("invalid", "bold red")
     note = "... there may be more; see --max-violations" if verdict.truncated else ""

@@ -1,1 +1,1 @@
-"""What gateways call to have MCP traffic validated, by the protocols of the gateways."""
+"""Servicers of the gateway protocols, which validate MCP traffic for gateways."""

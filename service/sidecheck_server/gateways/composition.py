@@ -1,4 +1,4 @@
-"""What serves gateways: the servicer of each protocol, and the counts of what they ask for."""
+"""Composition of the gateway servicers, and the metrics of their checks."""
 
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
@@ -28,7 +28,7 @@ __all__ = [
 
 
 def counted_checks(metrics: CallMetrics, observe: ObserveCalls) -> ObserveCalls:
-    """Return what counts each check in *metrics*, and gives it to *observe* as well."""
+    """Return an observer that counts each check in *metrics*, and calls *observe* too."""
 
     @contextmanager
     def count(path: str, message: bytes) -> Iterator[ObservedCall]:
@@ -39,7 +39,10 @@ def counted_checks(metrics: CallMetrics, observe: ObserveCalls) -> ObserveCalls:
 
 
 class _CountedCall:
-    """One check, counted in *metrics*, None if nobody else can call the method."""
+    """Observer of one check, which counts it in *metrics*.
+
+    *metrics* are None for a method that the server does not serve.
+    """
 
     def __init__(
         self, metrics: MethodMetrics | None, observed: ObservedCall, *, is_list: bool
@@ -49,7 +52,7 @@ class _CountedCall:
         self._is_list = is_list
 
     def completed(self, *verdicts: Verdict) -> None:
-        """Count the *verdicts*, and how many of them have each code."""
+        """Count the *verdicts*, in total and by code."""
         self._observed.completed(*verdicts)
         if self._metrics is None:
             return
@@ -80,9 +83,10 @@ async def running_gateways(
     max_bytes: int,
     metrics: CollectorRegistry,
 ) -> AsyncIterator[CreateGateways]:
-    """Yield what creates the servicers of *protocols*, which ask for *checks*.
+    """Yield the factory of the servicers of *protocols*, which validate by *checks*.
 
-    An event of a stream may have *max_bytes*. Exchanges are counted in *metrics*.
+    *max_bytes* is the maximum size of an event of a stream. *metrics* get the counter of
+    exchanges.
     """
     if not protocols:
         yield lambda _streams, _admission: {}

@@ -1,7 +1,8 @@
-"""agentgateway's ExtMcp: requests and results of MCP, validated one at a time.
+"""agentgateway's ExtMcp protocol: validates single MCP requests and results.
 
-The gateway hands over ``params`` or ``result`` without an id, and a result without what it
-answers; its configuration gives back what the response to the request said of it.
+The gateway sends ``params`` or ``result`` without an id, and a result without its request. So
+the response to a request carries metadata, which the configuration of the gateway sends back
+with the result.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -55,69 +56,72 @@ _DELIMITER = "_"
 
 
 class MultiplexedTools:
-    """The tools of *servers*, by their namespaces.
+    """Tools of several *servers*, keyed by namespace, which a gateway lists as one.
 
-    In a list, the name of a tool begins with that of its server and ``_``. A gateway that adds
-    no names of servers does not tell whose a tool is: then it is registered for each of them.
+    In a list, the gateway prefixes the name of a tool with that of its server and ``_``. If it
+    adds no prefix, the server of a tool is unknown, and the tool is registered for each server.
     """
 
     def __init__(self, servers: Mapping[str, RegisteredTools]) -> None:
         self._servers = servers
 
     @property
-    def filters(self) -> bool:
-        """Whether tools may be taken out of a list, or are reported."""
-        return any(tools.filters for tools in self._servers.values())
+    def checks_lists(self) -> bool:
+        """Whether listed tools are checked, so that they may be reported or dropped."""
+        return any(tools.checks_lists for tools in self._servers.values())
 
     @property
     def is_pinned(self) -> bool:
-        """Whether only tools of a lock file may be called."""
+        """Whether clients may call only the tools of a lock file."""
         return any(tools.is_pinned for tools in self._servers.values())
 
     def expire(self) -> None:
         """Do nothing: the registry is read for each call."""
 
     def is_dropped(self, _name: str) -> bool:
-        """Return False: a call is for one server."""
+        """Return False: a call has a single server."""
         return False
 
     def input_schema(self, _call: Message) -> JsonValue:
-        """Return None: a call is for one server."""
+        """Return None: a call has a single server."""
         return None
 
     async def find(self, _name: str, _params: Mapping[str, bytes]) -> RegisteredTool | None:
-        """Raise: a call is for one server.
+        """Reject a call, whose server is ambiguous.
 
         Raises:
-            SidecheckError: ``TOOLS_NOT_LISTED``.
+            NotCheckedError: ``TOOLS_NOT_LISTED``.
         """
         raise not_listed("the gateway must name one server for a call")
 
     async def rule_result(self, response: Message, request: Request) -> Ruling:
-        """Return what becomes of *response*, a page of the tools of all servers."""
+        """Return the ruling on *response*, a page of the tools of all servers."""
         page = response.result or {}
         definitions = read_items(page.get("tools", b""))
         if definitions is None:
             return Ruling(response.text)
         dropped: set[int] = set()
-        for server, own in self._by_server(definitions):
-            renamed = list(own.values())
-            result = join_object({**page, "tools": join_array(renamed)})
-            listed = read_message(result_response(response.properties["id"], result))
-            assert isinstance(listed, Message)
-            ruling = await self._servers[server].rule_result(listed, request)
-            kept = _kept_tools(ruling.forward)
-            if kept is None:
+        for server, server_tools in self._by_server(definitions):
+            server_page = join_object({**page, "tools": join_array(server_tools.values())})
+            message = read_message(result_response(response.properties["id"], server_page))
+            assert isinstance(message, Message)
+            ruling = await self._servers[server].rule_result(message, request)
+            passed_tools = _read_tools(ruling.forward)
+            if passed_tools is None:
                 return ruling
-            dropped |= {index for index, definition in own.items() if definition not in kept}
+            dropped |= {
+                index
+                for index, definition in server_tools.items()
+                if definition not in passed_tools
+            }
         if not dropped:
             return Ruling(response.text)
-        kept_tools = [text for index, text in enumerate(definitions) if index not in dropped]
-        result = join_object({**page, "tools": join_array(kept_tools)})
+        remaining = [text for index, text in enumerate(definitions) if index not in dropped]
+        result = join_object({**page, "tools": join_array(remaining)})
         return Ruling(response.with_property("result", result))
 
     def _by_server(self, definitions: list[bytes]) -> Iterator[tuple[str, dict[int, bytes]]]:
-        """Yield the tools of each server by their indexes, under the names that it gave them."""
+        """Yield the tools of each server, keyed by index, under their unprefixed names."""
         names = [string_value((read_object(text) or {}).get("name")) for text in definitions]
         owners = [self._owners(name) for name in names]
         for server in self._servers:
@@ -131,26 +135,26 @@ class MultiplexedTools:
             )
 
     def _owners(self, name: str) -> dict[str, str]:
-        """Return the servers that may have the tool called *name*, with what it begins with."""
+        """Return the possible servers of the tool *name*, with the prefix of each."""
         prefixes = {server: f"{server}{_DELIMITER}" for server in self._servers}
         matching = [server for server, prefix in prefixes.items() if name.startswith(prefix)]
         if not matching:
             return dict.fromkeys(self._servers, "")
-        # The gateway reads the name of the server up to the first delimiter.
+        # The gateway ends the name of the server at the first delimiter.
         owner = min(matching, key=len)
         return {owner: prefixes[owner]}
 
 
 def _rename(definition: bytes, name: str) -> bytes:
-    """Return *definition* under *name*; as it is if it has no other."""
+    """Return *definition* with *name*, unchanged if it has that name already."""
     properties = read_object(definition)
     if properties is None or string_value(properties.get("name")) == name:
         return definition
     return join_object({**properties, "name": msgspec.json.encode(name)})
 
 
-def _kept_tools(response: bytes | None) -> set[bytes] | None:
-    """Return the tools in *response*, a list; None if it is an error."""
+def _read_tools(response: bytes | None) -> set[bytes] | None:
+    """Return the definitions in *response*, None if it is an error."""
     result = read_object((read_object(response or b"") or {}).get("result", b""))
     return None if result is None else set(read_items(result.get("tools", b"")) or [])
 
@@ -161,8 +165,8 @@ _ID: Final = b"1"
 _CALL: Final = "tools/call"
 _VERSION_HEADER: Final = "mcp-protocol-version"
 
-# Keys of the metadata that the response to a request returns; the configuration of the gateway
-# hands the first two back, without their prefix, with the result.
+# Keys of the metadata in the response to a request. The configuration of the gateway sends the
+# first two back with the result, without their prefix.
 _TOOL: Final = "tool"
 _VERSION: Final = "protocol_version"
 _PREFIX: Final = "sidecheck_"
@@ -172,7 +176,7 @@ _Result = TypeVar("_Result", McpRequestResult, McpResponseResult)
 
 
 class ExtMcp:
-    """Serves ExtMcp."""
+    """Servicer of the ExtMcp protocol."""
 
     def __init__(self, routes: Routes, findings: GatewayFindings) -> None:
         self._routes = routes
@@ -181,7 +185,7 @@ class ExtMcp:
     async def CheckRequest(  # noqa: N802
         self, request: Any, call: Call
     ) -> McpRequestResult:
-        """Return what becomes of a request."""
+        """Return the decision on a request."""
         with self._exchange() as outcome:
             try:
                 raise_if_unreadable(request)
@@ -192,7 +196,7 @@ class ExtMcp:
     async def CheckResponse(  # noqa: N802
         self, request: Any, call: Call
     ) -> McpResponseResult:
-        """Return what becomes of a result."""
+        """Return the decision on a result."""
         with self._exchange() as outcome:
             try:
                 raise_if_unreadable(request)
@@ -222,7 +226,7 @@ class ExtMcp:
         if ruling.forward is None:
             return McpRequestResult(error=_error_of(ruling.reply))
         if ruling.forward is text:
-            result = _passed(McpRequestResult())
+            result = _mark_passed(McpRequestResult())
         else:
             result = McpRequestResult(mutated=_property(ruling.forward, "params"))
         name = string_value((read_object(params or b"{}") or {}).get("name"))
@@ -257,29 +261,30 @@ class ExtMcp:
         if ruling.forward is None or "result" not in (read_object(ruling.forward) or {}):
             return McpResponseResult(error=_error_of(ruling.forward))
         if ruling.forward is text:
-            return _passed(McpResponseResult())
+            return _mark_passed(McpResponseResult())
         return McpResponseResult(mutated=_property(ruling.forward, "result"))
 
     async def _find_routes(
         self, services: Sequence[str], options: Mapping[str, str]
     ) -> dict[str, Route]:
-        """Return the route to each of *services*.
+        """Return the routes to *services*, keyed by name.
 
         Raises:
             RequestError: INVALID_REQUEST if there is none, or *options* have an unknown policy.
-            LockFileError: the lock file of one cannot be used.
+            LockFileError: the lock file of a server cannot be used.
         """
         return {service: await self._routes.find(service, options) for service in services or [""]}
 
 
-def _passed(result: _Result) -> _Result:
-    """Return *result* with the decision that has the name of a keyword of Python."""
+def _mark_passed(result: _Result) -> _Result:
+    """Return *result* with the decision ``pass`` set."""
+    # The name of the field is a keyword of Python.
     getattr(result, "pass").SetInParent()
     return result
 
 
 def _open_session(routes: Mapping[str, Route], version: str) -> ProxySession:
-    """Return a session, in its middle, with the servers of *routes*."""
+    """Return a session, joined mid-session, with the servers of *routes*."""
     first = next(iter(routes.values()))
     tools = {service: route.tools for service, route in routes.items()}
     return first.make_session(
@@ -290,13 +295,13 @@ def _open_session(routes: Mapping[str, Route], version: str) -> ProxySession:
 
 
 def _strings(message: McpRequest | McpResponse) -> dict[str, str]:
-    """Return the strings in the metadata context of *message*."""
+    """Return the string values in the metadata context of *message*."""
     values = MessageToDict(message.metadata_context)
     return {name: value for name, value in values.items() if isinstance(value, str)}
 
 
 def _request_text(method: str, params: bytes | None) -> bytes:
-    """Return the request of *method* with *params* as a message."""
+    """Return the JSON-RPC request of *method* with *params*."""
     properties = {"jsonrpc": b'"2.0"', "id": _ID, "method": msgspec.json.encode(method)}
     return join_object(properties if params is None else {**properties, "params": params})
 
@@ -311,7 +316,7 @@ def _error_of(reply: bytes | None) -> AuthorizationError:
     response = read_object(reply or b"") or {}
     error = read_object(response.get("error", b"")) or {}
     if not error:
-        # The gateway cannot answer with a result, so its text has to do.
+        # The gateway cannot respond with a tool result, so only its text is returned.
         return _invalid(_text_of(response.get("result", b"")))
     is_internal = error.get("code") == str(INTERNAL_ERROR).encode()
     return AuthorizationError(
@@ -322,7 +327,7 @@ def _error_of(reply: bytes | None) -> AuthorizationError:
 
 
 def _text_of(result: bytes) -> str:
-    """Return the texts in the content of *result*, that of a tool."""
+    """Return the text blocks of the tool result *result*, joined by line feeds."""
     blocks = read_list((read_object(result) or {}).get("content", b"")) or []
     texts = (string_value((read_object(block) or {}).get("text")) for block in blocks)
     return "\n".join(filter(None, texts))

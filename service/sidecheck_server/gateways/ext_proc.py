@@ -1,8 +1,8 @@
-"""Envoy's external processor: MCP over HTTP, validated on its way through Envoy.
+"""Envoy's external processor: validates MCP over HTTP on its way through Envoy.
 
-Each stream is one HTTP request and its response. Headers must be sent, and bodies BUFFERED.
-Streams of server-sent events are asked for in parts (``mode_override``), so that each event
-passes as it comes.
+Each gRPC stream is one HTTP request and its response. Envoy must be configured to send headers,
+and bodies as BUFFERED. For server-sent events, ``mode_override`` requests the body in chunks, so
+that each event passes as soon as it arrives.
 """
 
 import asyncio
@@ -58,7 +58,7 @@ __all__ = ["EXT_PROC", "ExternalProcessor"]
 EXT_PROC = external_processor_pb2.DESCRIPTOR.services_by_name["ExternalProcessor"]
 
 _METADATA = "sidecheck-"
-"""Prefix of the metadata of a call that say what the route is."""
+"""Prefix of the metadata of a call that select the route."""
 
 _OK, _ACCEPTED, _FIRST_REDIRECT = 200, 202, 300
 _FIRST_ERROR, _BAD_REQUEST, _NOT_ALLOWED, _UNSUPPORTED = 400, 400, 405, 415
@@ -66,10 +66,10 @@ _BAD_GATEWAY, _OVERLOADED = 502, 503
 _STATUS = re.compile("[1-9][0-9]{2}")
 
 _METHODS = frozenset({"GET", "POST", "DELETE", "HEAD", "OPTIONS"})
-"""Those of Streamable HTTP, and of pages that ask whether they may call."""
+"""HTTP methods of Streamable HTTP and of CORS preflight requests."""
 
 _Body: TypeAlias = Body | Literal["error"]
-"""An error is the body of a redirection or an error of HTTP, which may be no result."""
+"""Kind of a body. "error": that of a redirection or HTTP error, which must not have a result."""
 
 _MODES: Mapping[_Body, ProcessingMode.BodySendMode] = {
     "error": BUFFERED,
@@ -82,7 +82,7 @@ _OVERLOAD = unvalidated_reason(NotCheckedError(ErrorReason.OVERLOADED.value, is_
 
 
 class ExternalProcessor:
-    """Serves ExternalProcessor. An event may have *max_bytes*."""
+    """Servicer of ExternalProcessor; *max_bytes* is the maximum size of an event."""
 
     def __init__(
         self,
@@ -101,12 +101,13 @@ class ExternalProcessor:
     async def Process(  # noqa: N802
         self, requests: AsyncIterator[Any], call: Call
     ) -> AsyncIterator[ProcessingResponse]:
-        """Respond to the parts of one exchange, in their order."""
+        """Respond to the parts of one exchange, in order."""
         outcome = self._findings.begin()
-        held = self._admission.hold_requests()
-        exchange = _Exchange(self._routes, self._findings, held, self._max_bytes)
+        held_requests = self._admission.hold_requests()
+        exchange = _Exchange(self._routes, self._findings, held_requests, self._max_bytes)
         try:
             with self._streams.admit("gateway_streams"):
+                # Decision 0019: when the server stops, the stream ends after the current part.
                 async for request in self._streams.until_stopped(requests):
                     raise_if_unreadable(request)
                     response = await exchange.respond(request, call)
@@ -117,58 +118,58 @@ class ExternalProcessor:
                     del response
                     exchange.drop_part()
         except asyncio.CancelledError:
-            ended = self._streams.gate.cancelled_call_error()
-            if ended is None:
+            stop_error = self._streams.gate.cancelled_call_error()
+            if stop_error is None:
                 raise
-            outcome.fail(ended)
-            raise CallFailed(status_from_error(ended)) from None
+            outcome.fail(stop_error)
+            raise CallFailed(status_from_error(stop_error)) from None
         except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the gateway)
             raise failure_of(error, "Process", call, outcome) from None
         finally:
             await exchange.release()
-            held.resize()
+            held_requests.resize()
             outcome.finish("ext_proc")
 
 
 class _Exchange:
     """One HTTP request and its response, in the parts that Envoy sends.
 
-    What it keeps of them, and the part at hand, are *held*. For a part that there is no room
-    for, its request gets an error; where nothing is enforced, the rest passes unread.
+    *held_requests* counts the parts that the exchange keeps, and the current part. A part beyond
+    that budget gets an error if a policy enforces; else it passes unread, with all that follow.
     """
 
     def __init__(
-        self, routes: Routes, findings: GatewayFindings, held: HeldRequests, max_bytes: int
+        self, routes: Routes, findings: GatewayFindings, held_requests: HeldRequests, max_bytes: int
     ) -> None:
         self._routes = routes
         self._findings = findings
-        self._held = held
+        self._held_requests = held_requests
         self._max_bytes = max_bytes
-        #: Bytes of the headers and the body of the request, which the exchange keeps.
-        self._kept: list[int] = []
-        #: Whether the parts that remain pass as they are.
+        #: Sizes in bytes of the kept parts: headers and body of the request.
+        self._kept_sizes: list[int] = []
+        #: Whether the remaining parts pass without being read.
         self._passes_unread = False
         self._method = ""
         self._messages: HttpMessages | None = None
         self._is_encoded = False
-        #: Whether the body of the request has come.
+        #: Whether the body of the request has arrived.
         self._has_body = False
-        #: Whether what could not be read may not pass.
+        #: Whether unreadable content is rejected.
         self._enforces = False
-        #: What the body of the response is, once its headers are known.
+        #: Kind of the body of the response; None before its headers.
         self._body: _Body | None = None
         self._reader = EventReader(max_bytes)
         self._is_resumable = False
-        #: Whether a part of the events has come.
+        #: Whether a chunk of the events has arrived.
         self._has_begun = False
-        #: Whether the events that remain are left out.
+        #: Whether the remaining events are dropped.
         self._has_broken_off = False
 
     async def respond(self, request: ProcessingRequest, call: Call) -> ProcessingResponse:
         """Return the response to one part.
 
         Raises:
-            RequestError: INVALID_REQUEST, for what the configuration of Envoy must not be.
+            RequestError: INVALID_REQUEST if the configuration of Envoy is unsuitable.
             LockFileError: the lock file of pinned tools cannot be used.
         """
         name = request.WhichOneof("request")
@@ -188,11 +189,11 @@ class _Exchange:
         raise _invalid("the message has no part of a request or response")
 
     def drop_part(self) -> None:
-        """Hold no more than what is kept, once the part at hand has its response."""
-        self._held.resize(*self._kept, self._reader.held)
+        """Release the current part, which has its response, except what is kept of it."""
+        self._held_requests.resize(*self._kept_sizes, self._reader.buffered_bytes)
 
     async def release(self) -> None:
-        """End what belongs to this exchange alone."""
+        """End the session if it belongs to this exchange alone."""
         if self._messages is not None:
             await self._messages.release()
 
@@ -208,21 +209,21 @@ class _Exchange:
         self._method = headers.get(":method", "")
         self._is_encoded = _is_encoded(headers)
         if self._enforces and self._method not in _METHODS:
-            # A server may take the body of any method for a message.
+            # Some servers read a message from the body of any method.
             return self._reject_unread(_NOT_ALLOWED, "METHOD_NOT_ALLOWED")
         if self._enforces and any(is_lookalike(name.encode()) for name in headers):
             return self._reject_unread(_BAD_REQUEST, "NOT_VALIDATED")
         if not self._has_room(request, "client"):
             return self._shed("request_headers", b"", "client")
-        self._kept.append(request.ByteSize())
+        self._kept_sizes.append(request.ByteSize())
         self._messages = HttpMessages(
             route.connections, policies, self._findings, headers, enforces=self._enforces
         )
-        # A compressed response could not be read.
+        # The processor does not decompress responses.
         return headers_response("request_headers", remove=("accept-encoding",))
 
     def _reject_unread(self, status: int, code: str) -> ProcessingResponse:
-        """Return the response with *status* to a request that is not read; report *code*."""
+        """Report *code* for a rejected request; return the response with *status*."""
         self._findings.add(
             Finding(sender="client", code=code, action=Action.REJECTED, is_unvalidated=True)
         )
@@ -234,27 +235,27 @@ class _Exchange:
             raise _invalid("the body of the request was sent before")
         self._has_body = True
         if self._method != "POST":
-            # A server may take the body of any method for a message.
-            kept = b"" if self._enforces and text else UNCHANGED
-            return body_response("request_body", kept, is_whole=True)
+            # Some servers read a message from the body of any method.
+            replacement = b"" if self._enforces and text else UNCHANGED
+            return body_response("request_body", replacement, is_whole=True)
         if self._is_encoded:
             if self._rejects_encoded("client"):
                 return immediate_response(_UNSUPPORTED, b"")
             return body_response("request_body", UNCHANGED, is_whole=True)
         if not self._has_room(request, "client"):
             return self._shed("request_body", text, "client")
-        self._kept.append(request.ByteSize())
-        admitted = await messages.admit(text)
-        if isinstance(admitted, Reply):
-            return immediate_response(admitted.status, admitted.body)
-        changed = UNCHANGED if admitted == text else admitted
-        return body_response("request_body", changed, is_whole=True)
+        self._kept_sizes.append(request.ByteSize())
+        admission = await messages.admit(text)
+        if isinstance(admission, Reply):
+            return immediate_response(admission.status, admission.body)
+        replacement = UNCHANGED if admission == text else admission
+        return body_response("request_body", replacement, is_whole=True)
 
     async def _begin_response(self, request: ProcessingRequest) -> ProcessingResponse:
         headers = read_headers(request.response_headers.headers)
         status = _status_of(headers)
         if self._messages is None and status >= _FIRST_ERROR:
-            # Envoy refuses some requests, by their path for example, before it sends them.
+            # Envoy rejects some requests itself, for example because of their path.
             self._body = "other"
             return headers_response("response_headers", (), NOT_SENT)
         messages = self._open()
@@ -276,7 +277,7 @@ class _Exchange:
             if self._rejects_encoded("server"):
                 error = messages.answer()
                 return immediate_response(_BAD_GATEWAY if error is None else _OK, error or b"")
-        # What is left of a stream is not known before its end.
+        # Rulings change the length of a stream, which is unknown before its end.
         remove = ("content-length",) if self._body == "events" else ()
         return headers_response("response_headers", remove, _MODES[self._body])
 
@@ -286,36 +287,36 @@ class _Exchange:
             case None:
                 raise _invalid("response_header_mode must be SEND in Envoy's processing_mode")
             case "events" if self._has_broken_off:
-                ruled = b""
+                output = b""
             case "events" if self._has_room(request, "server"):
-                ruled = await self._rule_events(text, is_last=is_last)
+                output = await self._rule_events(text, is_last=is_last)
             case "events":
-                ruled = self._break_off(self._begin_events(), self._reader.rest() + text)
+                output = self._break_off(self._begin_events(), self._reader.rest() + text)
             case "message" | "error" if not self._has_room(request, "server"):
                 return self._shed("response_body", self._open().answer() or b"", "server")
             case "message":
-                ruled = await self._open().rule_body(text)
+                output = await self._open().rule_body(text)
             case "error" if has_result(text):
-                unread = Finding(
+                finding = Finding(
                     sender="server",
                     code="NOT_VALIDATED",
                     action=Action.REJECTED,
                     is_unvalidated=True,
                 )
-                self._findings.add(unread)
+                self._findings.add(finding)
                 return immediate_response(_BAD_GATEWAY, b"")
             case "error":
-                ruled = text
+                output = text
             case "other":
-                ruled = text
+                output = text
         return body_response(
             "response_body",
-            UNCHANGED if ruled == text else ruled,
+            UNCHANGED if output == text else output,
             is_whole=self._body in {"message", "error"},
         )
 
     async def _rule_events(self, text: bytes, *, is_last: bool) -> bytes:
-        """Return what the client gets of the part *text* of a stream of events."""
+        """Return the replacement of *text*, a chunk of a stream of events."""
         messages = self._open()
         parts = [self._begin_events()]
         try:
@@ -325,7 +326,7 @@ class _Exchange:
                 if ruling.text is not None:
                     parts.append(ruling.text)
                 if ruling.reply is not None:
-                    # Only the client's side of Envoy can be answered.
+                    # Envoy cannot send a response to the server.
                     self._findings.add(
                         Finding(sender="server", code="REQUEST_NOT_ANSWERED", action=Action.DROPPED)
                     )
@@ -338,27 +339,29 @@ class _Exchange:
         return b"".join(parts)
 
     def _begin_events(self) -> bytes:
-        """Return what the client gets before the first part of a stream of events."""
-        begins, self._has_begun = not self._has_begun, True
-        return self._open().begin_events() if begins else b""
+        """Return the text to insert before the first chunk of a stream of events."""
+        is_first, self._has_begun = not self._has_begun, True
+        return self._open().begin_events() if is_first else b""
 
-    def _break_off(self, passed: bytes, unread: bytes) -> bytes:
-        """Return what the client gets of a part that cannot be validated from *unread* on.
+    def _break_off(self, output: bytes, unread: bytes) -> bytes:
+        """Return the last validated *output*, and *unread* unless a policy enforces.
 
-        *passed* is what it gets before. No event that follows is validated.
+        Later events are not validated: they pass unread, or are dropped if a policy enforces.
         """
         self._reader = EventReader(self._max_bytes)
         end = self._open().end_events(is_resumable=False)
         if not self._enforces:
             self._passes_unread = True
-            return passed + unread
+            return output + unread
         self._has_broken_off = True
-        return passed + end
+        return output + end
 
     def _has_room(self, request: ProcessingRequest, sender: Direction) -> bool:
-        """Hold *request*, a part of *sender*; if there is no room for it, report that."""
+        """Count *request*, a part of *sender*, against the budget; report a failure."""
         try:
-            self._held.resize(*self._kept, self._reader.held + request.ByteSize())
+            self._held_requests.resize(
+                *self._kept_sizes, self._reader.buffered_bytes + request.ByteSize()
+            )
         except RequestError as error:
             action = Action.REJECTED if self._enforces else Action.PASSED
             code = error.reason.value
@@ -369,42 +372,42 @@ class _Exchange:
         return True
 
     def _shed(self, name: str, text: bytes, sender: Direction) -> ProcessingResponse:
-        """Return the response to the part *name*, which there is no room for.
+        """Return the response to the part *name*, which exceeds the budget of held bytes.
 
-        *text* has the requests of the *sender* "client" that get an error, or what the "server"
-        leaves unanswered.
+        *text* has the requests that get an error if *sender* is "client", and errors for the
+        pending requests if it is "server".
         """
         if not self._enforces:
             self._passes_unread = True
             return unread_response(name)
-        read = read_message(text)
-        messages = [read] if isinstance(read, Message) else read or []
+        content = read_message(text)
+        messages = [content] if isinstance(content, Message) else content or []
         errors = [
             error_response(message.properties["id"], _OVERLOAD)
             for message in messages
             if (message.is_request if sender == "client" else message.is_response)
         ]
-        is_batch = isinstance(read, list) and errors
+        is_batch = isinstance(content, list) and errors
         return immediate_response(_OVERLOADED, join_array(errors) if is_batch else b"".join(errors))
 
     def _end_unread(self, messages: HttpMessages, *, is_empty: bool) -> ProcessingResponse | None:
-        """Return the response in place of one without a message, if that may not pass."""
+        """Return the replacement of a response without a message, None if it may pass."""
         if self._method == "GET" and not is_empty:
-            # Some clients read the stream of a GET whatever its type is.
-            if messages.admits_unread("server", "a response to GET that is not of events"):
+            # Some clients read events from a GET response of any content type.
+            if messages.report_and_decide("server", "a GET response that is not an event stream"):
                 return None
             return immediate_response(_BAD_GATEWAY, b"")
-        due = messages.answer()
-        if due is None:
+        error = messages.answer()
+        if error is None:
             return None
         if is_empty:
-            return immediate_response(_OK, due)
-        if messages.admits_unread("server", "a response that is neither JSON nor events"):
+            return immediate_response(_OK, error)
+        if messages.report_and_decide("server", "a response that is neither JSON nor events"):
             return None
-        return immediate_response(_BAD_GATEWAY, due)
+        return immediate_response(_BAD_GATEWAY, error)
 
     def _rejects_encoded(self, sender: Direction) -> bool:
-        """Report a body of *sender* that cannot be read; return whether it is rejected."""
+        """Report an encoded body of *sender*; return whether it is rejected."""
         action = Action.REJECTED if self._enforces else Action.PASSED
         self._findings.add(
             Finding(sender=sender, code="NOT_VALIDATED", action=action, is_unvalidated=True)
@@ -423,10 +426,10 @@ class _Exchange:
 
 
 def _check_modes(request: ProcessingRequest) -> None:
-    """Check that bodies come as a whole.
+    """Check that Envoy is configured to send whole bodies.
 
     Raises:
-        RequestError: INVALID_REQUEST if they do not.
+        RequestError: INVALID_REQUEST if it is not.
     """
     if not request.HasField("protocol_config"):
         return
@@ -437,7 +440,7 @@ def _check_modes(request: ProcessingRequest) -> None:
 
 
 def _status_of(headers: Mapping[str, str]) -> int:
-    """Return the status in *headers*, those of a response.
+    """Return the status in the response headers *headers*.
 
     Raises:
         RequestError: INVALID_REQUEST if there is none.
@@ -449,12 +452,12 @@ def _status_of(headers: Mapping[str, str]) -> int:
 
 
 def _is_encoded(headers: Mapping[str, str]) -> bool:
-    """Return whether the body that belongs to *headers* is compressed, for example."""
+    """Return whether *headers* announce a content encoding, such as compression."""
     return headers.get("content-encoding", "").strip().lower() not in {"", "identity"}
 
 
 def _call_metadata(call: Call) -> dict[str, str]:
-    """Return what the metadata of the call say of the route."""
+    """Return the metadata of *call* that select the route, without their prefix."""
     return {
         name.removeprefix(_METADATA): value
         for name, value in call.metadata.items()

@@ -1,4 +1,4 @@
-"""Messages of Envoy's external processor: what is read of its requests, and the responses.
+"""Reads the requests of Envoy's external processor, and builds its responses.
 
 https://www.envoyproxy.io/docs/envoy/latest/api-v3/service/ext_proc/v3/external_processor.proto
 """
@@ -45,15 +45,15 @@ STREAMED: Final = ProcessingMode.STREAMED
 NOT_SENT: Final = ProcessingMode.NONE
 
 UNCHANGED: Final = None
-"""A body that passes as it is."""
+"""Body to pass on unchanged."""
 
 _NAMESPACE = "sidecheck"
 _DETAILS = "sidecheck_rejected"
-"""``%RESPONSE_CODE_DETAILS%`` of a response in place of the server's."""
+"""``%RESPONSE_CODE_DETAILS%`` of a response that replaces the server's."""
 
 
 def read_headers(headers: HeaderMap) -> dict[str, str]:
-    """Return *headers* by their names, in lower case; several of one name are joined."""
+    """Return *headers* keyed by lower-case name; values of a repeated name are joined."""
     values: dict[str, list[str]] = {}
     for header in headers.headers:
         value = header.value or header.raw_value.decode("latin-1")
@@ -62,11 +62,11 @@ def read_headers(headers: HeaderMap) -> dict[str, str]:
 
 
 def read_metadata(request: ProcessingRequest) -> dict[str, str]:
-    """Return the dynamic metadata in the namespace of Sidecheck that Envoy forwards."""
-    found = request.metadata_context.filter_metadata
-    if _NAMESPACE not in found:
+    """Return the strings of Envoy's dynamic metadata in the namespace of Sidecheck."""
+    namespaces = request.metadata_context.filter_metadata
+    if _NAMESPACE not in namespaces:
         return {}
-    values = MessageToDict(found[_NAMESPACE])
+    values = MessageToDict(namespaces[_NAMESPACE])
     return {name: value for name, value in values.items() if isinstance(value, str)}
 
 
@@ -75,9 +75,9 @@ def headers_response(
     remove: tuple[str, ...] = (),
     response_body: ProcessingMode.BodySendMode | None = None,
 ) -> ProcessingResponse:
-    """Return the response that lets headers pass without those to *remove*.
+    """Return the response that passes headers on, except those to *remove*.
 
-    With *response_body*, the body of the response is sent in that mode.
+    *response_body* overrides the mode in which Envoy sends the body of the response.
     """
     common = CommonResponse(header_mutation=HeaderMutation(remove_headers=remove))
     response = _response(name, HeadersResponse(response=common))
@@ -91,7 +91,7 @@ def headers_response(
 
 
 def body_response(name: str, text: bytes | None, *, is_whole: bool) -> ProcessingResponse:
-    """Return the response that puts *text* in the place of a body, or of a part of one."""
+    """Return the response that replaces a body, or a chunk of one, with *text*."""
     common = CommonResponse()
     if text is not UNCHANGED:
         mutation = BodyMutation(body=text) if text else BodyMutation(clear_body=True)
@@ -102,12 +102,12 @@ def body_response(name: str, text: bytes | None, *, is_whole: bool) -> Processin
 
 
 def trailers_response(name: str) -> ProcessingResponse:
-    """Return the response that lets trailers pass."""
+    """Return the response that passes trailers on."""
     return _response(name, TrailersResponse())
 
 
 def unread_response(name: str) -> ProcessingResponse:
-    """Return the response that lets the part *name*, headers or a body, pass as it is."""
+    """Return the response that passes the part *name*, headers or a body, on unread."""
     match name:
         case "request_headers":
             return headers_response(name)
@@ -117,7 +117,7 @@ def unread_response(name: str) -> ProcessingResponse:
 
 
 def immediate_response(status: int, body: bytes) -> ProcessingResponse:
-    """Return the response that ends the exchange with *status* and the JSON text *body*."""
+    """Return the response that ends the exchange with *status* and JSON text *body*."""
     immediate = ImmediateResponse(
         status=HttpStatus(code=status),
         body=body,
@@ -129,12 +129,12 @@ def immediate_response(status: int, body: bytes) -> ProcessingResponse:
 
 
 def set_metadata(response: ProcessingResponse, metadata: Mapping[str, str]) -> None:
-    """Let *response* set the dynamic metadata of the exchange to *metadata*."""
+    """Make *response* set the dynamic metadata of the exchange to *metadata*."""
     response.dynamic_metadata.update({_NAMESPACE: dict(metadata)})
 
 
 def _response(name: str, value: Any) -> ProcessingResponse:
-    """Return the response that has *value* in the field *name*."""
+    """Return the response with *value* in the field *name*."""
     fields: dict[str, Any] = {name: value}
     return ProcessingResponse(**fields)
 

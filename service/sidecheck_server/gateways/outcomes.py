@@ -1,4 +1,4 @@
-"""What came of one exchange that a gateway hands over: for the gateway, log and metrics."""
+"""Outcomes of exchanges that a gateway sends: for the gateway, log and metrics."""
 
 import logging
 import secrets
@@ -23,73 +23,74 @@ from sidecheck_server.rpc.metric_table import counters
 __all__ = ["FAILED", "GatewayFindings", "Outcome", "Verdict"]
 
 FAILED: Final = "failed"
-"""The verdict, in log and metrics, of an exchange whose call failed."""
+"""Verdict, in log and metrics, of an exchange whose call failed."""
 
-_CODES = 20
-"""How many codes of one exchange are logged."""
+_MAX_CODES = 20
+"""Maximum number of codes in the log event of one exchange."""
 
 _log = structlog.get_logger("sidecheck.gateways")
 
 
 class Verdict(IntEnum):
-    """What became of an exchange, from best to worst."""
+    """Verdict on an exchange, from best to worst."""
 
     VALID = 0
-    #: Invalid, and passed on: no policy enforces.
+    #: Invalid, and forwarded because no policy enforces.
     INVALID = 1
-    #: Passed on after a repair, or without some of its tools.
+    #: Forwarded after a repair, or without some of its tools.
     CHANGED = 2
-    #: Passed on without a verdict.
+    #: Forwarded without validation.
     UNVALIDATED = 3
     #: Replaced by an error.
     REJECTED = 4
 
 
 class Outcome:
-    """What came of one exchange."""
+    """Verdict and codes of one exchange, accumulated from its findings."""
 
     __slots__ = ("_codes", "_exchanges", "_has_failed", "_rank", "_started", "code", "id")
 
     def __init__(self, exchanges: Counter[tuple[str, ...]]) -> None:
         self._exchanges = exchanges
-        #: Identifies the exchange in the log and in that of the gateway.
+        #: Identifies the exchange in the log of Sidecheck and in that of the gateway.
         self.id: Final = secrets.token_hex(8)
         self._rank = (Verdict.VALID, False)
-        #: Whether the call of the gateway failed, so that there is no verdict.
+        #: Whether the call of the gateway failed, so that the exchange has no verdict.
         self._has_failed = False
-        #: Code of the first of the worst findings, "" without any.
+        #: Code of the first finding of the worst rank, "" if there is none.
         self.code = ""
         self._codes: set[str] = set()
         self._started = time.perf_counter()
 
     @property
     def verdict(self) -> Verdict:
-        """What became of the exchange so far."""
+        """Verdict on the exchange so far."""
         return self._rank[0]
 
     def add(self, finding: Finding) -> None:
-        """Take *finding* into account."""
+        """Include *finding* in the verdict and the codes."""
         if finding.severity is not Severity.ERROR and finding.action is Action.PASSED:
             return
-        # Warnings are found beside the error that a message is rejected for.
+        # A rejected message may have warnings too; the code is that of the error.
         rank = (_verdict_of(finding), finding.severity is Severity.ERROR)
         if rank > self._rank:
             self._rank, self.code = rank, finding.code
-        if len(self._codes) < _CODES:
+        if len(self._codes) < _MAX_CODES:
             self._codes.add(finding.code)
 
     def fail(self, error: Exception) -> None:
-        """Note that *error* ended the exchange; what follows of it is not validated."""
+        """Record that *error* ended the exchange; the rest of it is not validated."""
         self._has_failed = True
         code = error.reason.value if isinstance(error, RequestError) else "INTERNAL"
         self.add(Finding(sender="client", code=code, is_unvalidated=True))
 
     def metadata(self) -> dict[str, str]:
-        """Return what the gateway can log: ``verdict``, ``code`` and ``verdict_id``."""
+        """Return ``verdict``, ``code`` and ``verdict_id``, for the log of the gateway."""
         return {"verdict": self.verdict.name.lower(), "code": self.code, "verdict_id": self.id}
 
     def finish(self, gateway: str) -> None:
-        """Count the exchange that *gateway* handed over, and write its event."""
+        """Count the exchange of *gateway*, and write its log event."""
+        # Decision 0009: the event has codes only, and no text of a message.
         verdict = FAILED if self._has_failed else self.verdict.name.lower()
         self._exchanges[gateway, verdict] += 1
         _log.log(
@@ -104,9 +105,9 @@ class Outcome:
 
 
 class GatewayFindings(Collector):
-    """Adds each finding to the outcome of the exchange that the current task works on.
+    """Adds each finding to the outcome of the current task's exchange.
 
-    Counts the exchanges of *gateways*.
+    Counts the exchanges of *gateways* by verdict.
     """
 
     def __init__(self, gateways: Iterable[str]) -> None:
@@ -117,20 +118,20 @@ class GatewayFindings(Collector):
         self._current: ContextVar[Outcome] = ContextVar("OUTCOME")
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the metric of exchanges, by gateway and verdict."""
+        """Yield the counter of exchanges, by gateway and verdict."""
         yield counters("sidecheck_gateway_exchanges_total", self._exchanges)
 
     def begin(self) -> Outcome:
-        """Begin an exchange; what is found in the current task belongs to it."""
+        """Begin an exchange, which gets the findings of the current task."""
         outcome = Outcome(self._exchanges)
         self._current.set(outcome)
         return outcome
 
     def count_message(self, sender: Direction) -> None:
-        """Do nothing: exchanges are counted."""
+        """Do nothing: the collector counts exchanges, not messages."""
 
     def add(self, finding: Finding) -> None:
-        """Add *finding* to the outcome."""
+        """Add *finding* to the outcome of the current exchange."""
         self._current.get().add(finding)
 
 

@@ -1,4 +1,4 @@
-"""The tools of a server behind a gateway: learned from what it lists, kept in the registry."""
+"""Tools of a server behind a gateway, learned from its lists, in the registry."""
 
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -24,16 +24,16 @@ from sidecheck_server.services.targets import RegisteredTool
 __all__ = ["RegisteredTools"]
 
 _METHOD = "tools/list"
-_MOST_DROPPED = 10_000
-_MOST_CALLED = 1_000
+_MAX_DROPPED_TOOLS = 10_000
+_MAX_CACHED_DEFINITIONS = 1_000
 
 
 class RegisteredTools:
-    """The tools in the namespace *server* of the registry.
+    """Tools in the namespace *server* of the registry.
 
-    A server may list other tools to other clients, so a tool that a list lacks stays, and
-    counts until the server lists another definition of it. For the same reason no list says
-    that a tool does not exist: one that is unknown has not been listed yet.
+    A server may list different tools to different clients. So a tool that is missing in a list
+    stays registered, with its last listed definition, and an unknown tool counts as not listed
+    yet rather than as nonexistent.
     """
 
     def __init__(
@@ -44,30 +44,30 @@ class RegisteredTools:
         pins: PinnedTools,
         findings: Findings,
     ) -> None:
-        self._service = checks
+        self._registry = checks
         self._server = server
         self._findings = findings
         self._checks = DefinitionChecks(checks, policy, pins, findings, repeats=True)
         self._pages = ListPages()
         self._dropped: OrderedDict[str, None] = OrderedDict()
-        #: Definitions of the tools that were called last.
+        #: Definitions of the most recently called tools.
         self._definitions: OrderedDict[str, bytes] = OrderedDict()
 
     @property
-    def filters(self) -> bool:
-        """Whether tools may be taken out of a list, or are reported."""
-        return self._checks.active
+    def checks_lists(self) -> bool:
+        """Whether listed tools are checked, so that they may be reported or dropped."""
+        return self._checks.is_active
 
     @property
     def is_pinned(self) -> bool:
-        """Whether only tools of a lock file may be called."""
+        """Whether clients may call only the tools of a lock file."""
         return self._checks.is_pinned
 
     def expire(self) -> None:
         """Do nothing: the registry is read for each call."""
 
     def is_dropped(self, name: str) -> bool:
-        """Return whether a tool called *name* was taken out of the list."""
+        """Return whether the tool *name* was removed from the list."""
         return name in self._dropped
 
     def input_schema(self, call: Message) -> JsonValue:
@@ -75,7 +75,7 @@ class RegisteredTools:
         return input_schema_of(self._definitions.get(string_value(call.params.get("name")), b""))
 
     async def find(self, name: str, _params: Mapping[str, bytes]) -> RegisteredTool | None:
-        """Return the registered tool called *name*, None if it is dropped.
+        """Return the registered tool *name*, None if it is dropped.
 
         Raises:
             NotCheckedError: ``TOOLS_NOT_LISTED``, ``TOOLS_NOT_PINNED``, or the registry cannot be
@@ -85,29 +85,29 @@ class RegisteredTools:
         if self.is_dropped(name):
             return None
         try:
-            definition = await self._service.registered_tool(self._server, name)
+            definition = await self._registry.registered_tool(self._server, name)
         except NotCheckedError as error:
             if error.reason != "UNKNOWN_TOOL":
                 raise
             raise not_listed("the server has not listed the tool yet") from None
         self._checks.check_pinned()
         if not self._checks.admits(name, definition):
-            # Registered by others, or listed before the set was pinned.
+            # Another client registered it, or the server listed it before the set was pinned.
             raise not_pinned("the registered tool is not the pinned one")
         self._definitions[name] = definition
         self._definitions.move_to_end(name)
-        if len(self._definitions) > _MOST_CALLED:
+        if len(self._definitions) > _MAX_CACHED_DEFINITIONS:
             self._definitions.popitem(last=False)
         return RegisteredTool(self._server, name)
 
     async def rule_result(self, response: Message, request: Request) -> Ruling:
-        """Return what becomes of *response*, the page of tools that *request* asks for."""
+        """Return the ruling on *response*, the page of tools that *request* asks for."""
 
         async def learn(page: Mapping[str, bytes], tools: list[ListedTool]) -> list[ListedTool]:
-            following = string_value(page.get("nextCursor"))
+            next_cursor = string_value(page.get("nextCursor"))
             names = None
             try:
-                names = self._pages.add(request.cursor, tools, following)
+                names = self._pages.add(request.cursor, tools, next_cursor)
             except EndlessListError as error:
                 self._checks.report_endless(str(error))
             if names is not None:
@@ -119,7 +119,11 @@ class RegisteredTools:
         return await self._checks.rule_page(response, request.version, learn)
 
     async def learn(self, tools: list[ListedTool], version: str) -> None:
-        """Register *tools*, listed under the protocol *version*, but for dropped ones."""
+        """Register *tools*, listed under the protocol *version*, except dropped tools.
+
+        Delete tools that were dropped just before or that cannot be registered.
+        """
+        # Decision 0061: a list adds and changes tools; absence from a list removes none.
         removed = set()
         for tool in tools:
             if tool.dropped and tool.name not in self._dropped:
@@ -127,30 +131,30 @@ class RegisteredTools:
             self._dropped.pop(tool.name, None)
             if tool.dropped:
                 self._dropped[tool.name] = None
-        while len(self._dropped) > _MOST_DROPPED:
+        while len(self._dropped) > _MAX_DROPPED_TOOLS:
             self._dropped.popitem(last=False)
-        kept = [tool for tool in tools if not tool.dropped]
+        passed_tools = [tool for tool in tools if not tool.dropped]
         try:
-            if kept:
-                removed |= await self._register(kept, version)
+            if passed_tools:
+                removed |= await self._register(passed_tools, version)
         except NotCheckedError as error:
             self._findings.add(finding_of_error(error, "server", _METHOD, passes=True))
-            # What they were before is not what they are.
-            removed |= {tool.name for tool in kept}
+            # The registered definitions may be out of date.
+            removed |= {tool.name for tool in passed_tools}
         try:
             if names := sorted(removed - {""}):
-                await self._service.delete(self._server, names)
+                await self._registry.delete(self._server, names)
         except NotCheckedError as error:
             self._findings.add(finding_of_error(error, "server", _METHOD, passes=True))
 
     async def _register(self, tools: list[ListedTool], version: str) -> set[str]:
-        """Register *tools*; return the names of those that are no definitions.
+        """Register *tools*; return the names of those that the registry rejected.
 
         Raises:
             NotCheckedError: the registry cannot be written.
         """
         definitions = [tool.definition for tool in tools]
-        accepted = await self._service.register(self._server, definitions, version)
+        accepted = await self._registry.register(self._server, definitions, version)
         return {
             tool.name for tool, is_accepted in zip(tools, accepted, strict=True) if not is_accepted
         }

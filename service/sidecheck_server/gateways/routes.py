@@ -1,4 +1,4 @@
-"""Routes of gateways: the server behind each, the policies about it, and its sessions."""
+"""Routes of gateways: the server of each route, its policies and its sessions."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -32,10 +32,10 @@ _log = structlog.get_logger("sidecheck.gateways")
 
 
 def failure_of(error: Exception, method: str, call: Call, outcome: Outcome) -> CallFailed:
-    """Return the end of *call*, of *method*, which *error* ended; log and count why.
+    """Return the failure of *call*, of *method*, because of *error*; log and count it.
 
-    *outcome* is that of its exchange, which has failed.
-    The gateway has no more than its code to tell an operator.
+    *outcome* of the exchange is marked as failed. The log has the details, because gateways
+    show their operators no more than the gRPC code.
     """
     if isinstance(error, LockFileError):
         _log.error("gateway.pins_unusable", detail=str(error))
@@ -51,29 +51,29 @@ def failure_of(error: Exception, method: str, call: Call, outcome: Outcome) -> C
     return CallFailed(status_of(error, method))
 
 
-_MOST_ROUTES = 1_000
-_LONGEST_NAME = 256
-"""Characters of a namespace of the registry."""
+_MAX_ROUTES = 1_000
+_MAX_NAME_CHARACTERS = 256
+"""Maximum length of a namespace of the registry."""
 
 
 @dataclass(frozen=True, slots=True)
-class OneServer:
-    """The tools of one server, whoever asks for them."""
+class SharedTools:
+    """Source of the same tools for all clients: those of one server."""
 
     tools: RegisteredTools
 
-    def of(self, _headers: Mapping[str, str]) -> RegisteredTools:
+    def find_tools(self, _headers: Mapping[str, str]) -> RegisteredTools:
         """Return the tools."""
         return self.tools
 
-    def make(self) -> RegisteredTools:
+    def create_tools(self) -> RegisteredTools:
         """Return the tools."""
         return self.tools
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A server behind a gateway, with the policies about what passes between it and clients."""
+    """A server behind a gateway, and the policies for its traffic."""
 
     policies: Policies
     tools: RegisteredTools
@@ -82,7 +82,10 @@ class Route:
 
 
 class Routes:
-    """All routes, by the namespace of the server and the policies that differ from *policies*."""
+    """Cache of routes, keyed by the namespace of the server and its policies.
+
+    *policies* are the defaults.
+    """
 
     def __init__(
         self, checks: RegistryChecks, policies: GatewayPolicies, findings: GatewayFindings
@@ -95,20 +98,20 @@ class Routes:
         self._routes: OrderedDict[tuple[str, Policies], Route] = OrderedDict()
 
     async def find(self, server: str, overrides: Mapping[str, str]) -> Route:
-        """Return the route to *server*, with *overrides* in place of some of the policies.
+        """Return the route to *server*, with the default policies updated by *overrides*.
 
         Raises:
-            RequestError: INVALID_REQUEST if *server* is no namespace, or a policy is unknown;
-                PERMISSION_DENIED if the gateway's token is for other servers.
+            RequestError: INVALID_REQUEST if *server* is not a namespace, or a policy is unknown;
+                PERMISSION_DENIED if the gateway's token does not include the server.
             LockFileError: the lock file of the server cannot be used.
         """
-        if not 0 < len(server) <= _LONGEST_NAME:
+        if not 0 < len(server) <= _MAX_NAME_CHARACTERS:
             raise RequestError(
                 ErrorReason.INVALID_REQUEST,
-                f"the gateway must name the server, in 1 to {_LONGEST_NAME} characters",
+                f"the gateway must name the server, in 1 to {_MAX_NAME_CHARACTERS} characters",
                 {"field": "server"},
             )
-        # A route remembers tools, beside the registry.
+        # Decision 0065: a route caches definitions, which bypass the check of the registry.
         check_server(server)
         policies = _override(self._policies, overrides)
         key = (server, policies)
@@ -116,8 +119,8 @@ class Routes:
         if route is not None:
             self._routes.move_to_end(key)
         else:
-            route = self._routes[key] = self._make(server, policies)
-            if len(self._routes) > _MOST_ROUTES:
+            route = self._routes[key] = self._create_route(server, policies)
+            if len(self._routes) > _MAX_ROUTES:
                 _, oldest = self._routes.popitem(last=False)
                 await oldest.connections.close()
         return route
@@ -127,19 +130,19 @@ class Routes:
         for route in self._routes.values():
             await route.connections.close()
 
-    def _make(self, server: str, policies: Policies) -> Route:
+    def _create_route(self, server: str, policies: Policies) -> Route:
         pins = open_pins(self._pinning, self._pins_folder / f"{quote(server, safe='')}.json")
         tools = RegisteredTools(self._checks, server, policies.tools, pins, self._findings)
         make_session = partial(ProxySession, self._checks, policies, self._findings)
-        connections = HttpConnections(OneServer(tools), make_session)
+        connections = HttpConnections(SharedTools(tools), make_session)
         return Route(policies, tools, make_session, connections)
 
 
 def _override(policies: Policies, overrides: Mapping[str, str]) -> Policies:
-    """Return *policies* with *overrides*, by their names.
+    """Return *policies* updated by *overrides*, which are keyed by name of the policy.
 
     Raises:
-        RequestError: INVALID_REQUEST if a value is none of the policy.
+        RequestError: INVALID_REQUEST if a value is unknown.
     """
     changes = {}
     for field in fields(policies):

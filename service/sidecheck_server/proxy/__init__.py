@@ -1,1 +1,1 @@
-"""The validating proxy: relays the messages of an MCP connection, and validates what passes."""
+"""Validating proxy: relays the messages of an MCP connection and validates them."""

@@ -1,9 +1,10 @@
-"""What readers of JSON may take for different messages, so that no check of one would count.
+"""Finds ambiguous messages, which JSON readers decode differently from the checks.
 
-Readers disagree on properties that are there twice, on names that differ in case alone (Go's and
-.NET's decoders take ``Params`` for ``params``), and on what is not quite JSON.
+Readers differ in how they treat repeated keys, names that differ only in case (the decoders of Go
+and .NET accept ``Params`` as ``params``), and malformed JSON.
 
-Functions are told whether a message *is_strict*: read already as JSON without repeated keys.
+The argument *is_strict* means that the message is already known to be valid JSON without repeated
+keys.
 """
 
 import json
@@ -14,35 +15,42 @@ from sidecheck_server.core.mcp.call_params import is_object_text
 from sidecheck_server.core.types import Violation
 from sidecheck_server.proxy.messages import Message, read_object, split_members, string_value
 
-__all__ = ["find_in_call", "find_in_call_result", "find_in_list", "find_in_message"]
+__all__ = [
+    "find_call_ambiguity",
+    "find_call_result_ambiguity",
+    "find_list_ambiguity",
+    "find_message_ambiguity",
+]
 
 _Members: TypeAlias = list[tuple[str, Any]]
 
 _NOT_JSON: Final = "PAYLOAD_NOT_JSON"
-_OTHER_CASE: Final = "AMBIGUOUS_NAME"
+_CASE_VARIANT: Final = "AMBIGUOUS_NAME"
 
 
-def _by_folded(*names: str) -> Mapping[str, str]:
-    """Return *names*, which readers know, by what they are without regard to case."""
+def _fold_names(*names: str) -> Mapping[str, str]:
+    """Return *names* of known properties, keyed by their case-folded form."""
     return {name.casefold(): name for name in names}
 
 
-_OF_MESSAGE: Final = _by_folded("jsonrpc", "id", "method", "params", "result", "error")
-_OF_CALL: Final = _by_folded("name", "arguments", "task", "_meta")
-_OF_CALL_RESULT: Final = _by_folded(
+_MESSAGE_NAMES: Final = _fold_names("jsonrpc", "id", "method", "params", "result", "error")
+_CALL_NAMES: Final = _fold_names("name", "arguments", "task", "_meta")
+_CALL_RESULT_NAMES: Final = _fold_names(
     "content", "structuredContent", "isError", "resultType", "task", "_meta"
 )
-_OF_LIST: Final = _by_folded("tools", "nextCursor", "_meta")
+_LIST_NAMES: Final = _fold_names("tools", "nextCursor", "_meta")
 
 
 class _Object(_Members):
-    """An object, with all of its members."""
+    """Members of an object, repeated names included."""
 
 
-def find_in_message(message: Message, *, must_be_json: bool, is_strict: bool) -> Violation | None:
-    """Return why *message* is ambiguous, None if it is not; its params and result aside."""
+def find_message_ambiguity(
+    message: Message, *, must_be_json: bool, is_strict: bool
+) -> Violation | None:
+    """Return the ambiguity of *message*, without its params and result, or None."""
     if is_strict:
-        return _find_other_case(message.properties, _OF_MESSAGE, "")
+        return _find_case_variant(message.properties, _MESSAGE_NAMES, "")
     try:
         members = _read(message.text)
     except ValueError:
@@ -51,70 +59,76 @@ def find_in_message(message: Message, *, must_be_json: bool, is_strict: bool) ->
         members = _scan(message.text)
     if not isinstance(members, _Object):
         return _violation("MESSAGE_NOT_OBJECT")
-    return _find(members, _OF_MESSAGE, "")
+    return _find_ambiguous_name(members, _MESSAGE_NAMES, "")
 
 
-def find_in_call(call: Message, *, is_strict: bool) -> Violation | None:
-    """Return why the params of *call*, that of a tool, are ambiguous."""
-    return _find_inside(call, "params", _OF_CALL, "PARAMS_TYPE", is_strict=is_strict)
+def find_call_ambiguity(call: Message, *, is_strict: bool) -> Violation | None:
+    """Return the ambiguity of the params of the tool call *call*, or None."""
+    return _find_property_ambiguity(call, "params", _CALL_NAMES, "PARAMS_TYPE", is_strict=is_strict)
 
 
-def find_in_call_result(response: Message, *, is_strict: bool) -> Violation | None:
-    """Return why the result of *response*, that of a tool, is ambiguous.
+def find_call_result_ambiguity(response: Message, *, is_strict: bool) -> Violation | None:
+    """Return the ambiguity of the result of *response*, that of a tool call, or None.
 
-    Its validation finds what is not JSON, and what is there twice.
+    Only case variants count: the validation of the result reports malformed JSON and repeated
+    keys.
     """
-    found = _find_inside(
-        response, "result", _OF_CALL_RESULT, "RESULT_NOT_OBJECT", is_strict=is_strict
+    ambiguity = _find_property_ambiguity(
+        response, "result", _CALL_RESULT_NAMES, "RESULT_NOT_OBJECT", is_strict=is_strict
     )
-    return found if found is not None and found.code == _OTHER_CASE else None
+    return ambiguity if ambiguity is not None and ambiguity.code == _CASE_VARIANT else None
 
 
-def find_in_list(response: Message, *, is_strict: bool) -> Violation | None:
-    """Return why the result of *response*, a page of tools, is ambiguous."""
-    return _find_inside(response, "result", _OF_LIST, "RESULT_NOT_OBJECT", is_strict=is_strict)
+def find_list_ambiguity(response: Message, *, is_strict: bool) -> Violation | None:
+    """Return the ambiguity of the result of *response*, a page of tools, or None."""
+    return _find_property_ambiguity(
+        response, "result", _LIST_NAMES, "RESULT_NOT_OBJECT", is_strict=is_strict
+    )
 
 
-def _find_inside(
-    message: Message, name: str, known: Mapping[str, str], not_object: str, *, is_strict: bool
+def _find_property_ambiguity(
+    message: Message, name: str, known: Mapping[str, str], type_code: str, *, is_strict: bool
 ) -> Violation | None:
+    """Return the ambiguity of the property *name*; *type_code* if it is not an object."""
     text = message.properties.get(name)
     if text is None:
         return None
     location = f"/{name}"
     if is_strict and is_object_text(text):
         properties = message.params if name == "params" else message.result
-        return _find_other_case(properties or (), known, location)
+        return _find_case_variant(properties or (), known, location)
     try:
         members = _read(text)
     except ValueError:
         return _violation(_NOT_JSON, location)
     if not isinstance(members, _Object):
-        return _violation(not_object, location)
+        return _violation(type_code, location)
     if read_object(text) is None:
         # A key with a lone surrogate, which other readers accept.
         return _violation(_NOT_JSON, location)
-    return _find(members, known, location)
+    return _find_ambiguous_name(members, known, location)
 
 
-def _find_other_case(
-    names: Iterable[str], known: Mapping[str, str], inside: str
+def _find_case_variant(
+    names: Iterable[str], known: Mapping[str, str], location: str
 ) -> Violation | None:
-    """Return the violation of a name that differs from a *known* one in case alone."""
+    """Return the violation of the first name that differs from *known* only in case."""
     for name in names:
         if known.get(name.casefold(), name) != name:
-            return _violation(_OTHER_CASE, f"{inside}/{name}")
+            return _violation(_CASE_VARIANT, f"{location}/{name}")
     return None
 
 
-def _find(members: _Members, known: Mapping[str, str], inside: str) -> Violation | None:
+def _find_ambiguous_name(
+    members: _Members, known: Mapping[str, str], location: str
+) -> Violation | None:
     names: set[str] = set()
-    for name, _ in members:
+    for name, _value in members:
         if name in names:
-            return _violation("DUPLICATE_KEY", f"{inside}/{name}")
-        found = _find_other_case([name], known, inside)
-        if found is not None:
-            return found
+            return _violation("DUPLICATE_KEY", f"{location}/{name}")
+        case_variant = _find_case_variant([name], known, location)
+        if case_variant is not None:
+            return case_variant
         names.add(name)
     return None
 
@@ -124,7 +138,7 @@ def _violation(code: str, location: str = "") -> Violation:
 
 
 def _read(text: bytes) -> Any:
-    """Return the value of *text* with all members of its objects.
+    """Return the value of *text*, with objects as lists of all their members.
 
     Raises:
         ValueError: it is not JSON.
@@ -133,22 +147,22 @@ def _read(text: bytes) -> Any:
         return json.loads(
             text.decode(),
             object_pairs_hook=_Object,
-            # Their values do not matter, and may be as long as they are.
+            # Numbers are not converted: their values do not matter, and they may be long.
             parse_int=len,
             parse_float=len,
             parse_constant=_fail,
         )
     except RecursionError:
-        # Nested too deep, which is another's matter.
+        # The checks of the core report excessive nesting.
         return _scan(text)
 
 
 def _scan(text: bytes) -> _Object:
-    """Return the members of the object in *text*, whose values are not JSON."""
+    """Return the members of the object in *text*, without decoding their values."""
     return _Object((string_value(key), value) for key, _, value in split_members(text.strip()))
 
 
-def _fail(_: str) -> None:
+def _fail(_constant: str) -> None:
     """Reject NaN and Infinity.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Calls of tools and their results: validated by the definitions that the server lists."""
+"""Validates tool calls and their results by the definitions that the server lists."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,21 +34,22 @@ _REPAIRS = {
     Repairs.SAFE_SCALARS: RepairOptions(coercion=Coercion.SAFE_SCALARS),
     Repairs.DEFAULTS: RepairOptions(coercion=Coercion.SAFE_SCALARS, apply_defaults=True),
 }
-"""What a validation repairs, by the policy."""
+"""Repair options by policy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """What becomes of a call."""
+    """Decision on a tool call."""
 
     ruling: Ruling
-    #: What its result is validated against, if that is known.
+    #: Target to validate its result against; None if unknown.
     target: CallTarget | None = None
+    #: Findings about the call, yet to be reported.
     findings: tuple[Finding, ...] = ()
 
 
 class ToolCalls:
-    """The ``tools/call`` requests of one connection, and their results."""
+    """Rulings on the ``tools/call`` requests of one connection, and on their results."""
 
     def __init__(
         self, checks: Checks, policies: Policies, tools: ToolSource, report: Findings
@@ -59,19 +60,19 @@ class ToolCalls:
         self._report = report
 
     async def admit(self, request: Message, version: str, *, follows_protocol: bool) -> Admission:
-        """Return what becomes of the call *request*, and what was found.
+        """Return the decision on the call *request*.
 
-        *follows_protocol* says that its params have no fault by the rules of *version*.
+        With *follows_protocol*, its params have no fault by the rules of *version*.
         """
         name = string_value(request.params.get("name"))
         try:
             target = await self._tools.find(name, request.params)
         except NotCheckedError as error:
             # Without the definition, neither side of the call can be validated.
-            enforced = Policy.ENFORCE in (self._policies.arguments, self._policies.results)
-            enforced = enforced or self._tools.is_pinned
-            return self._unvalidated(
-                request, name, error, Policy.ENFORCE if enforced else Policy.AUDIT
+            enforces = Policy.ENFORCE in (self._policies.arguments, self._policies.results)
+            enforces = enforces or self._tools.is_pinned
+            return self._decide_unvalidated(
+                request, name, error, Policy.ENFORCE if enforces else Policy.AUDIT
             )
         if self._tools.is_dropped(name):
             note = "was taken out of the list of tools"
@@ -79,7 +80,7 @@ class ToolCalls:
             ruling = reject(request, f"Unknown tool: {name}", INVALID_PARAMS)
             return Admission(ruling, findings=(finding,))
         if target is None and self._tools.is_pinned:
-            # The server may execute what it does not list.
+            # The server may execute tools that it does not list.
             note = "is not listed, and only pinned tools may be called"
             finding = _finding(name, "UNKNOWN_TOOL", Severity.ERROR, Action.REJECTED, note)
             ruling = reject(request, f"Unknown tool: {name}", INVALID_PARAMS)
@@ -96,10 +97,10 @@ class ToolCalls:
                 target, request, version, repairs, follows_protocol=follows_protocol
             )
         except NotCheckedError as error:
-            return self._unvalidated(request, name, error, self._policies.arguments, target)
-        return self._admit_validated(request, name, target, outcome)
+            return self._decide_unvalidated(request, name, error, self._policies.arguments, target)
+        return self._decide_validated(request, name, target, outcome)
 
-    def _admit_validated(
+    def _decide_validated(
         self, request: Message, name: str, target: CallTarget, outcome: ValidationOutcome
     ) -> Admission:
         verdict, repair = outcome.verdict, outcome.verdict.repair
@@ -107,16 +108,16 @@ class ToolCalls:
             ruling = Ruling(request.with_property("params", repair.payload))
             changes = tuple(_finding_of_change(change, name) for change in repair.changes)
             return Admission(ruling, target, changes)
-        rejected = not verdict.valid and self._policies.arguments is Policy.ENFORCE
-        action = Action.REJECTED if rejected else Action.PASSED
+        is_rejected = not verdict.valid and self._policies.arguments is Policy.ENFORCE
+        action = Action.REJECTED if is_rejected else Action.PASSED
         findings = tuple(
             finding_of(violation, "client", METHOD, name, action, "/params")
             for violation in verdict.violations
         )
-        ruling = _reject_by(outcome, request) if rejected else Ruling(request.text)
+        ruling = _reject_call(outcome, request) if is_rejected else Ruling(request.text)
         return Admission(ruling, target, findings)
 
-    def _unvalidated(
+    def _decide_unvalidated(
         self,
         request: Message,
         name: str,
@@ -133,9 +134,9 @@ class ToolCalls:
     async def rule_result(
         self, response: Message, request: Request, *, follows_protocol: bool
     ) -> Ruling:
-        """Return what becomes of *response*, the result of the call *request*.
+        """Return the ruling on *response*, which has the result of the call *request*.
 
-        *follows_protocol* says that it has no fault by the rules of the version of *request*.
+        With *follows_protocol*, the result has no fault by the rules of the request's version.
         """
         assert request.target is not None, "the result of an unknown tool is not validated"
         try:
@@ -145,23 +146,23 @@ class ToolCalls:
         except NotCheckedError as error:
             return self.rule_unvalidated(response, request, error)
         verdict, reply = outcome.verdict, outcome.reply
-        rejected = not verdict.valid and self._policies.results is Policy.ENFORCE
-        action = Action.REJECTED if rejected else Action.PASSED
+        is_rejected = not verdict.valid and self._policies.results is Policy.ENFORCE
+        action = Action.REJECTED if is_rejected else Action.PASSED
         for violation in verdict.violations:
             self._report.add(
                 finding_of(violation, "server", METHOD, request.tool, action, "/result")
             )
-        if not rejected:
+        if not is_rejected:
             return Ruling(response.text)
         if not reply.call_tool_result:
             return reject(response, reply.json_rpc_error or reply.tool_error_text)
-        replacement = _with_own_text(reply.call_tool_result, response.result or {})
+        replacement = _prepend_error_texts(reply.call_tool_result, response.result or {})
         return Ruling(response.with_property("result", replacement))
 
     def rule_unvalidated(
         self, response: Message, request: Request, error: NotCheckedError
     ) -> Ruling:
-        """Return what becomes of *response*, which was not validated because of *error*."""
+        """Return the ruling on *response*, which was not validated because of *error*."""
         passes = passes_unvalidated(self._checks, error, self._policies.results)
         self._report.add(finding_of_error(error, "server", METHOD, request.tool, passes=passes))
         return Ruling(response.text) if passes else reject(response, unvalidated_reason(error))
@@ -192,8 +193,9 @@ def _finding_of_change(change: Change, name: str) -> Finding:
     )
 
 
-def _reject_by(outcome: ValidationOutcome, request: Message) -> Ruling:
-    """Return the ruling on *request*, a call with an invalid *outcome*."""
+def _reject_call(outcome: ValidationOutcome, request: Message) -> Ruling:
+    """Return the rejection of the call *request* because of the invalid *outcome*."""
+    # Decision 0028: the core chooses a tool result or a JSON-RPC error, by the protocol version.
     reply = outcome.reply
     if request.is_request and reply.call_tool_result:
         response = result_response(request.properties["id"], reply.call_tool_result)
@@ -201,13 +203,13 @@ def _reject_by(outcome: ValidationOutcome, request: Message) -> Ruling:
     return reject(request, reply.json_rpc_error or reply.tool_error_text)
 
 
-def _with_own_text(replacement: bytes, own: Mapping[str, bytes]) -> bytes:
-    """Return *replacement* with the texts of the result *own* first, if it reports an error."""
-    if own.get("isError") != b"true":
+def _prepend_error_texts(replacement: bytes, result: Mapping[str, bytes]) -> bytes:
+    """Return *replacement*, after the texts of *result* if that is an error."""
+    if result.get("isError") != b"true":
         return replacement
     texts = [
         block
-        for block in read_list(own.get("content", b"")) or []
+        for block in read_list(result.get("content", b"")) or []
         if string_value((read_object(block) or {}).get("text"))
         and string_value((read_object(block) or {}).get("type")) == "text"
     ]

@@ -1,4 +1,6 @@
-"""Checks that the proxy and the gateways ask for, of services in the process or of a server."""
+"""Port of the checks that the proxy and the gateways use."""
+
+# Decision 0060: adapters implement this port by the services in this process or by a server.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,17 +23,17 @@ __all__ = [
     "ToolVerdicts",
 ]
 
-#: What a call and its result are validated against.
+#: Target to validate a call and its result against.
 CallTarget: TypeAlias = InlineTool | RegisteredTool
 
 
 class NotCheckedError(Exception):
-    """There is no verdict; *reason* is an error reason of the API, or one of the proxy.
+    """No verdict was possible; *reason* is an error reason of the API or of the proxy.
 
-    *is_unavailable* says that no server answered, so that a later attempt may succeed.
+    With *is_unavailable*, no server responded, so that a later attempt may succeed.
     """
 
-    def __init__(self, reason: str, message: str = "", is_unavailable: bool = False) -> None:  # noqa: FBT001, FBT002  (restored from its arguments when it is copied)
+    def __init__(self, reason: str, message: str = "", is_unavailable: bool = False) -> None:  # noqa: FBT001, FBT002  (copy() restores an exception from its positional arguments)
         super().__init__(reason, message, is_unavailable)
         self.reason = reason
         self.message = message
@@ -39,27 +41,30 @@ class NotCheckedError(Exception):
 
 
 class SessionClosedError(NotCheckedError):
-    """A session ended before its outcome; another one may begin with the same message."""
+    """The session ended before the outcome; another session can check the message."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolVerdicts:
-    """The verdicts on the definitions of a list, in order, and on the list around them."""
+    """Verdicts on a tool list."""
 
+    #: Verdicts on the definitions, in order.
     tools: tuple[Verdict, ...]
+    #: Verdict on the enclosing list.
     container: Verdict
 
 
 class MessageSession(Protocol):
-    """The messages of one connection, each checked after those before it."""
+    """Checks of the messages of one connection, in order."""
 
     async def check(self, message: bytes, sender: Direction, http_status: int) -> SubjectReport:
         """Return the report on the next *message*.
 
-        *http_status* is that of the response of HTTP to it, or 0.
+        *http_status* is the status of the HTTP response to the message, or 0.
 
         Raises:
-            NotCheckedError: there is no report; `SessionClosedError` if the session has ended.
+            NotCheckedError: the check was not possible; `SessionClosedError` if the session has
+                ended.
         """
         ...
 
@@ -69,15 +74,15 @@ class MessageSession(Protocol):
 
 
 class Checks(Protocol):
-    """The checks. Each raises `NotCheckedError` if it has no outcome."""
+    """Checks of messages, calls and tools. Each raises `NotCheckedError` on failure."""
 
     @property
     def passes_unavailable(self) -> bool:
-        """Whether a message passes that no server could check."""
+        """Whether messages pass while no server is available."""
         ...
 
     async def open_session(self, protocol_version: str, *, from_beginning: bool) -> MessageSession:
-        """Return a session under *protocol_version*, "" for the one that its peers agree on."""
+        """Return a session under *protocol_version*, "" for the negotiated one."""
         ...
 
     async def validate_call(
@@ -89,9 +94,9 @@ class Checks(Protocol):
         *,
         follows_protocol: bool,
     ) -> ValidationOutcome:
-        """Return the outcome of the params of *call*, with locations in them.
+        """Return the outcome for the params of *call*, with locations relative to them.
 
-        *follows_protocol* says that its session found no fault in them.
+        With *follows_protocol*, the check of the session found no fault in the params.
         """
         ...
 
@@ -103,30 +108,30 @@ class Checks(Protocol):
         *,
         follows_protocol: bool,
     ) -> ValidationOutcome:
-        """Return the outcome of the result of *response*, with locations in it.
+        """Return the outcome for the result of *response*, with locations relative to it.
 
-        *follows_protocol* says that its session found no fault in it.
+        With *follows_protocol*, the check of the session found no fault in the result.
         """
         ...
 
     async def check_tools(self, tools_list: bytes, protocol_version: str) -> ToolVerdicts:
-        """Return the verdicts on *tools_list*, the JSON text of a result of ``tools/list``."""
+        """Return the verdicts on *tools_list*, JSON text of a ``tools/list`` result."""
         ...
 
 
 class RegistryChecks(Checks, Protocol):
-    """The checks, and the registry that gateways keep tools in."""
+    """Checks, and access to the registry, in which gateways keep tools."""
 
     async def registered_tool(self, server: str, name: str) -> bytes:
-        """Return the definition of a registered tool; the reason is UNKNOWN_TOOL without one."""
+        """Return the definition of a registered tool; the reason is UNKNOWN_TOOL if none."""
         ...
 
     async def register(
         self, server: str, definitions: Sequence[bytes], protocol_version: str
     ) -> list[bool]:
-        """Register *definitions*; return which of them were not rejected."""
+        """Register *definitions*; return whether each was accepted."""
         ...
 
     async def delete(self, server: str, names: Sequence[str]) -> None:
-        """Delete the registered tools called *names*."""
+        """Delete the registered tools *names*."""
         ...

@@ -1,4 +1,4 @@
-"""Checks of listed tools: by the rules of definitions, and against pinned ones."""
+"""Checks of listed tools, by the rules of definitions and against the lock file."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ __all__ = ["DefinitionChecks", "ListedTool", "input_schema_of", "not_listed", "n
 
 _METHOD = "tools/list"
 _TOO_LARGE = "LIMIT_EXCEEDED"
-_MOST_REPORTED = 10_000
+_MAX_REPORTED_DIGESTS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +37,19 @@ class ListedTool:
     name: str
     #: JSON text.
     definition: bytes
-    #: Whether it is taken out of the list.
+    #: Whether the tool is removed from the list.
     dropped: bool = False
 
 
-#: Takes the properties of a page of tools and the tools in it, and returns these, as they are
-#: dropped or not by then. Raises `NotCheckedError` if they cannot be validated by.
+#: Stores the tools of a page, whose properties are the first argument. Returns the tools, more of
+#: them dropped if pins demand it. Raises `NotCheckedError` if the tools cannot be stored.
 Learn: TypeAlias = Callable[[Mapping[str, bytes], list[ListedTool]], Awaitable[list[ListedTool]]]
 
 
 class DefinitionChecks:
-    """Checks the definitions in results of ``tools/list``, and reports what is wrong.
+    """Checks the definitions in results of ``tools/list``, and reports their faults.
 
-    Violations of one definition are reported once, or with *repeats* each time it is listed.
+    The violations of a definition are reported once, or with *repeats* each time it is listed.
     """
 
     def __init__(
@@ -67,51 +67,51 @@ class DefinitionChecks:
         self._report = report
         self._repeats = repeats
         #: Digests of definitions whose violations have been reported.
-        self._reported: set[bytes] = set()
+        self._reported_digests: set[bytes] = set()
 
     @property
-    def active(self) -> bool:
-        """Whether tools may be taken out of a list, or are reported."""
+    def is_active(self) -> bool:
+        """Whether listed tools are checked, so that they may be reported or dropped."""
         return self.is_pinned or self._policy is not Policy.OFF
 
     @property
     def is_pinned(self) -> bool:
-        """Whether only tools of a lock file may be called."""
-        return self._pins.active
+        """Whether clients may call only the tools of a lock file."""
+        return self._pins.is_active
 
     async def rule_page(self, response: Message, version: str, learn: Learn) -> Ruling:
-        """Return what becomes of *response*, a page of tools; *learn* gets those in it."""
-        listed = response.properties["result"]
-        page = read_object(listed) or {}
+        """Return the ruling on *response*, a page of tools, which *learn* stores."""
+        result_text = response.properties["result"]
+        page = read_object(result_text) or {}
         definitions = read_items(page.get("tools", b""))
         if definitions is None:
             return Ruling(response.text)
         try:
-            tools = await learn(page, await self.check(listed, definitions, version))
+            tools = await learn(page, await self.check(result_text, definitions, version))
         except NotCheckedError as error:
             passes = passes_unvalidated(self._checks, error, self._policy)
             self._report.add(finding_of_error(error, "server", _METHOD, passes=passes))
             if passes:
                 return Ruling(response.text)
             return reject(response, unvalidated_reason(error))
-        kept = [tool.definition for tool in tools if not tool.dropped]
-        if len(kept) == len(tools):
+        passed_definitions = [tool.definition for tool in tools if not tool.dropped]
+        if len(passed_definitions) == len(tools):
             return Ruling(response.text)
-        result = join_object({**page, "tools": join_array(kept)})
+        result = join_object({**page, "tools": join_array(passed_definitions)})
         return Ruling(response.with_property("result", result))
 
     async def check(
         self, result: bytes, definitions: list[bytes], version: str
     ) -> list[ListedTool]:
-        """Return the tools of a page, and report those that are not as they should be."""
-        invalid = await self._invalid(result, definitions, version)
+        """Return the tools of a page; report those that are invalid or not pinned."""
+        invalid = await self._find_invalid(result, definitions, version)
         entries = []
         for index, definition in enumerate(definitions):
             name = _name_of(definition)
             dropped = index in invalid and self._policy is Policy.ENFORCE
             self._pins.note_listed(name, definition)
             if not self._pins.admits(name, definition):
-                difference = self._pins.difference(name, definition)
+                difference = self._pins.find_difference(name, definition)
                 self._report.add(
                     Finding(
                         sender="server",
@@ -127,11 +127,13 @@ class DefinitionChecks:
             entries.append(ListedTool(name, definition, dropped))
         return entries
 
-    async def _invalid(self, result: bytes, definitions: list[bytes], version: str) -> set[int]:
-        """Return the indexes of the definitions that are invalid.
+    async def _find_invalid(
+        self, result: bytes, definitions: list[bytes], version: str
+    ) -> set[int]:
+        """Return the indexes of invalid definitions; report their violations.
 
         Raises:
-            NotCheckedError: they could not be checked, and invalid ones must not pass.
+            NotCheckedError: the check failed, and unchecked definitions must not pass.
         """
         if self._policy is Policy.OFF:
             return set()
@@ -150,14 +152,14 @@ class DefinitionChecks:
                 action = Action.DROPPED if self._policy is Policy.ENFORCE else action
             if not self._repeats:
                 digest = sha256(definitions[index]).digest()
-                if digest in self._reported:
+                if digest in self._reported_digests:
                     continue
-                if len(self._reported) < _MOST_REPORTED:
-                    self._reported.add(digest)
+                if len(self._reported_digests) < _MAX_REPORTED_DIGESTS:
+                    self._reported_digests.add(digest)
             for violation in verdict.violations:
-                inside = f"/result/tools/{index}"
+                base = f"/result/tools/{index}"
                 name = _name_of(definitions[index])
-                self._report.add(finding_of(violation, "server", _METHOD, name, action, inside))
+                self._report.add(finding_of(violation, "server", _METHOD, name, action, base))
         return invalid
 
     async def _verdicts(
@@ -166,22 +168,22 @@ class DefinitionChecks:
         """Return the verdict on each definition of a page.
 
         Raises:
-            NotCheckedError: they could not be checked.
+            NotCheckedError: the check failed.
         """
         check = self._checks.check_tools
         try:
-            checked = await check(result, version)
-            if len(checked.tools) == len(definitions):
-                return checked.tools
+            page_verdicts = await check(result, version)
+            if len(page_verdicts.tools) == len(definitions):
+                return page_verdicts.tools
         except NotCheckedError as error:
             if error.reason != _TOO_LARGE:
                 raise
-        # One that cannot be read says nothing about the others.
+        # Checked one by one, because one unreadable definition makes the whole list unreadable.
         verdicts: list[Verdict] = []
         for definition in definitions:
             try:
-                checked = await check(b'{"tools":[%s]}' % definition, version)
-                verdicts += checked.tools or (checked.container,)
+                tool_verdicts = await check(b'{"tools":[%s]}' % definition, version)
+                verdicts += tool_verdicts.tools or (tool_verdicts.container,)
             except NotCheckedError as error:
                 if error.reason != _TOO_LARGE:
                     raise
@@ -189,21 +191,24 @@ class DefinitionChecks:
         return verdicts
 
     def admits(self, name: str, definition: bytes) -> bool:
-        """Return whether a tool called *name* may have *definition*, by what is pinned."""
+        """Return whether the pinned tools admit *definition* for the tool *name*."""
         return self._pins.admits(name, definition)
 
     def apply_pins(self, entry: ListedTool) -> ListedTool:
-        """Return *entry*, dropped if it is not as it was pinned meanwhile, by another client."""
+        """Return *entry*, dropped if it differs from the set that is pinned by now.
+
+        Another client may have completed a list, which was then pinned, during the check.
+        """
         is_dropped = entry.dropped or not self._pins.admits(entry.name, entry.definition)
         return replace(entry, dropped=is_dropped)
 
     @property
     def is_settled(self) -> bool:
-        """Whether tools are pinned, or need not be."""
+        """Whether tools are pinned, or pinning is off."""
         return not self.is_pinned or self._pins.is_pinned()
 
     def check_pinned(self) -> None:
-        """Check that tools are pinned, if they are to be.
+        """Check that tools are pinned, or that pinning is off.
 
         Raises:
             NotCheckedError: ``TOOLS_NOT_PINNED``.
@@ -213,7 +218,7 @@ class DefinitionChecks:
             raise not_pinned("the tools of the server are not pinned yet")
 
     def complete(self, names: Collection[str]) -> None:
-        """Report the pinned tools that a complete list of *names* lacks; pin it if none is.
+        """Pin a complete list of *names*, or report the pinned tools that it lacks.
 
         Raises:
             LockFileError: the lock file cannot be written.
@@ -222,9 +227,9 @@ class DefinitionChecks:
             self._add(difference.code, difference.text, difference.name)
 
     def report_endless(self, reason: str) -> None:
-        """Report, for *reason*, that a list is not complete, if tools are pinned."""
+        """Report that a list is incomplete because of *reason*, if pinning is on."""
         if self.is_pinned:
-            self._add("TOOLS_NOT_PINNED", f"the list is not taken for complete: {reason}")
+            self._add("TOOLS_NOT_PINNED", f"the list counts as incomplete: {reason}")
 
     def _add(self, code: str, note: str, tool: str = "") -> None:
         self._report.add(Finding(sender="server", method=_METHOD, tool=tool, code=code, note=note))
@@ -235,7 +240,7 @@ def _name_of(definition: bytes) -> str:
 
 
 def input_schema_of(definition: bytes) -> JsonValue:
-    """Return the input schema in the JSON text *definition*, None if it cannot be read."""
+    """Return the input schema in *definition*, None if it cannot be read."""
     schema = (read_object(definition) or {}).get("inputSchema", b"null")
     try:
         value: JsonValue = read_json(schema)
@@ -245,10 +250,10 @@ def input_schema_of(definition: bytes) -> JsonValue:
 
 
 def not_listed(message: str) -> NotCheckedError:
-    """Return the error of a call whose tool cannot be known."""
+    """Return the error of a call whose tool the server has not listed."""
     return NotCheckedError("TOOLS_NOT_LISTED", message)
 
 
 def not_pinned(message: str) -> NotCheckedError:
-    """Return the error of a call while tools are to be pinned and are not."""
+    """Return the error of a call whose tool is not pinned."""
     return NotCheckedError("TOOLS_NOT_PINNED", message)

@@ -1,4 +1,4 @@
-"""The proxy over Streamable HTTP, before the server at one URL.
+"""Proxy over Streamable HTTP, in front of the server at one URL.
 
 Clauses: 2025-03-26 to 2025-11-25, basic/transports, "Streamable HTTP", with sessions and GET
 streams; 2026-07-28, basic/transports/streamable-http, without either.
@@ -26,23 +26,23 @@ from sidecheck_server.proxy.http_connections import UNANSWERED, HttpConnections
 from sidecheck_server.proxy.http_exchange import (
     CountedRequest,
     EventRelay,
-    problem,
+    problem_response,
     read_body,
-    relayed,
-    replaced,
+    relay_response,
+    replace_body,
+    run_while_connected,
     send_in_pieces,
-    while_connected,
 )
 from sidecheck_server.proxy.http_headers import (
     BODY_HEADERS,
     combine,
+    end_to_end_headers,
     is_lookalike,
-    passed_headers,
 )
 from sidecheck_server.proxy.http_limits import HttpAddress
-from sidecheck_server.proxy.http_listing import HEADERS
+from sidecheck_server.proxy.http_listing import REQUEST_HEADERS
 from sidecheck_server.proxy.http_messages import HttpMessages, Reply
-from sidecheck_server.proxy.messages import Direction, has_result, read_message
+from sidecheck_server.proxy.messages import Direction, has_result, receive
 from sidecheck_server.proxy.options import ProxyOptions
 from sidecheck_server.proxy.pins import LockFileError
 from sidecheck_server.proxy.report import Action, Finding, Report
@@ -57,14 +57,14 @@ from sidecheck_server.proxy.upstream import (
 __all__ = [
     "HttpProxy",
     "OtherPaths",
-    "has_steps",
+    "is_ambiguous_path",
     "serve_http",
 ]
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _GRACE_SECONDS = 5
 _IDLE_SECONDS = 75
-"""How long a connection is open without a request: longer than clients use it again."""
+"""Seconds before an idle connection is closed: longer than clients keep connections for reuse."""
 
 
 async def serve_http(
@@ -73,11 +73,13 @@ async def serve_http(
     bounds: ClientBounds,
     report_ready: Callable[[int], None],
 ) -> None:
-    """Serve *application* within *bounds* until a signal; *report_ready* gets the port.
+    """Serve *application* within *bounds* until a signal.
+
+    *report_ready* is called with the port.
 
     Raises:
         OSError: the address cannot be used, or a file cannot be read.
-        ssl.SSLError: a file is no certificate or key.
+        ssl.SSLError: a file does not contain a certificate or key.
     """
     config = uvicorn.Config(
         application,
@@ -105,28 +107,28 @@ def _listen(address: Address) -> socket.socket:
         raise OSError(f"{address}: {error.strerror or error}") from None
 
 
-_READ = frozenset({"GET", "HEAD", "OPTIONS"})
-_SENT = frozenset({"POST", "OPTIONS"})
+_READ_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_WRITE_METHODS = frozenset({"POST", "OPTIONS"})
 
-_METADATA = "/.well-known/"
-"""Below it is the metadata of authorization (RFC 8414, section 3; RFC 9728, section 3)."""
+_METADATA_PREFIX = "/.well-known/"
+"""Prefix of the paths of authorization metadata (RFC 8414, section 3; RFC 9728, section 3)."""
 
-_AUTHORIZATION: Mapping[str, frozenset[str]] = MappingProxyType(
+_AUTHORIZATION_METHODS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
-        # The endpoints of a server that authorizes its clients itself (2025-03-26,
+        # Default endpoints of a server that is its own authorization server (2025-03-26,
         # basic/authorization, "Fallbacks for Servers without Metadata Discovery").
-        "/authorize": _READ | _SENT,
-        "/token": _SENT,
-        "/register": _SENT,
-        # Those of RFC 7009 and RFC 7662, by the names that the official SDKs give them.
-        "/revoke": _SENT,
-        "/introspect": _SENT,
+        "/authorize": _READ_METHODS | _WRITE_METHODS,
+        "/token": _WRITE_METHODS,
+        "/register": _WRITE_METHODS,
+        # Endpoints of RFC 7009 and RFC 7662, under their names in the official SDKs.
+        "/revoke": _WRITE_METHODS,
+        "/introspect": _WRITE_METHODS,
     }
 )
 
 
 class OtherPaths:
-    """The paths that pass beside the endpoint: *allowed* ones, and what is below them."""
+    """Paths that pass beyond the MCP endpoint: *allowed* paths and paths below them."""
 
     def __init__(self, allowed: Collection[str] = ()) -> None:
         self._allowed = tuple(path.rstrip("/") for path in allowed)
@@ -134,23 +136,23 @@ class OtherPaths:
     def admits(self, method: str, path: bytes) -> bool:
         """Return whether a request of *method* for *path* passes under enforcement."""
         text = path.decode("latin-1")
-        if has_steps(path):
+        if is_ambiguous_path(path):
             return False
-        if text.startswith(_METADATA):
-            return method in _READ
-        if method in _AUTHORIZATION.get(text, ()):
+        if text.startswith(_METADATA_PREFIX):
+            return method in _READ_METHODS
+        if method in _AUTHORIZATION_METHODS.get(text, ()):
             return True
         return any(text == allowed or text.startswith(f"{allowed}/") for allowed in self._allowed)
 
 
-def has_steps(path: bytes) -> bool:
-    """Return whether readers may take *path* for another one.
+def is_ambiguous_path(path: bytes) -> bool:
+    """Return whether some readers may resolve *path* to a different path.
 
-    It has a fragment, segments ``.`` and ``..`` (RFC 3986, section 5.2.4), backslashes or a
-    semicolon, plainly or with escapes of escapes.
+    Such a path has a fragment, a segment ``.`` or ``..`` (RFC 3986, section 5.2.4), a backslash
+    or a semicolon, possibly percent-encoded several times.
     """
     text = path.decode("latin-1")
-    for _ in range(_ESCAPES):
+    for _ in range(_DECODINGS):
         if any(character in text for character in "#\\;") or not {".", ".."}.isdisjoint(
             text.split("/")
         ):
@@ -159,22 +161,23 @@ def has_steps(path: bytes) -> bool:
     return "%" in text
 
 
-_ESCAPES = 3
-"""How many times a path is unescaped; one that has escapes then is no honest one."""
+_DECODINGS = 3
+"""Number of times to percent-decode a path; one with escapes left after that is rejected."""
 
 
 _JSON = "application/json"
-_METHODS = {"GET", "POST", "DELETE", "PUT", "PATCH", "OPTIONS", "HEAD"}
-_READ_HERE = BODY_HEADERS | {b"accept-encoding"}
-_OF_TRANSPORT = {"GET", "POST", "DELETE", "HEAD"}
+_ACCEPTED_METHODS = {"GET", "POST", "DELETE", "PUT", "PATCH", "OPTIONS", "HEAD"}
+_UNENCODED_BODY_HEADERS = BODY_HEADERS | {b"accept-encoding"}
+"""Headers to replace for the endpoint, whose bodies the proxy reads, and requests unencoded."""
+_TRANSPORT_METHODS = {"GET", "POST", "DELETE", "HEAD"}
 _FIRST_ERROR = 400
 
 
 class HttpProxy:
     """Relays requests to the server *upstream*, and validates the messages in them.
 
-    Requests for other paths than that of the server are passed on as they are, unless they
-    carry a message; if anything is enforced, those that `OtherPaths` admits.
+    Requests for other paths are forwarded unchanged unless they contain a message. If a policy
+    enforces, `OtherPaths` must admit them.
     """
 
     def __init__(
@@ -211,25 +214,27 @@ class HttpProxy:
     async def _respond(self, request: CountedRequest) -> Response:
         if rejection := self._reject(request, combine(request.headers.raw)):
             return rejection
-        # A client can name headers of its own as those of the connection, which do not pass.
-        headers = combine(passed_headers(request.headers.raw, ()))
+        # Headers that the Connection header names are dropped, so they must not count here either.
+        headers = combine(end_to_end_headers(request.headers.raw, ()))
         path: bytes = request.scope["raw_path"]
         try:
             body = await read_body(request, self._max_bytes)
             if request.method == "OPTIONS" or not self._upstream.is_server(path):
-                return await self._pass_on(request, body)
-            if request.method not in _OF_TRANSPORT:
-                return problem(405, "method not allowed; Streamable HTTP has GET, POST and DELETE")
+                return await self._forward(request, body)
+            if request.method not in _TRANSPORT_METHODS:
+                return problem_response(
+                    405, "method not allowed; Streamable HTTP has GET, POST and DELETE"
+                )
             if headers.get("content-encoding", "").strip().lower() not in {"", "identity"}:
-                return problem(415, "the body is encoded")
-            HEADERS.set(request.headers.raw)
+                return problem_response(415, "the body is encoded")
+            REQUEST_HEADERS.set(request.headers.raw)
             if request.method == "POST":
                 return await self._relay(request, headers, body)
             return await self._stream(request, headers)
         except BodyTooLargeError:
             note = f"a message is larger than {self._max_bytes:,} bytes (--max-message-bytes)"
             self._add("client", "MESSAGE_TOO_LONG", Action.REJECTED, note)
-            return problem(413, note)
+            return problem_response(413, note)
         except NoRoomError as error:
             self._bounds.rejections.add("TOO_MANY_BYTES", str(error))
             return rejection_response(HTTPStatus.SERVICE_UNAVAILABLE, "TOO_MANY_BYTES", str(error))
@@ -237,88 +242,86 @@ class HttpProxy:
             return Response(status_code=499)
 
     def _reject(self, request: CountedRequest, headers: Mapping[str, str]) -> Response | None:
-        """Return the response to a *request* that is not looked at any further."""
-        if fault := self._callers.fault(headers):
+        """Return the response to a *request* that is rejected before its body is read."""
+        if fault := self._callers.find_fault(headers):
             self._add("client", "CALLER_NOT_ALLOWED", Action.REJECTED, fault)
-            return problem(403, fault)
-        if request.method not in _METHODS:
-            return problem(405, "the method is not supported")
+            return problem_response(403, fault)
+        if request.method not in _ACCEPTED_METHODS:
+            return problem_response(405, "the method is not supported")
         if not request.scope["raw_path"].startswith(b"/"):
-            return problem(400, "the request target must be a path")
+            return problem_response(400, "the request target must be a path")
         if not all(_is_utf8(value) for _, value in request.headers.raw):
-            return problem(400, "a header is not UTF-8")
+            return problem_response(400, "a header is not UTF-8")
         if self._enforces and any(is_lookalike(name) for name, _ in request.headers.raw):
-            return problem(400, "a header has an underscore in place of a hyphen")
+            return problem_response(400, "a header has an underscore in place of a hyphen")
         path: bytes = request.scope["raw_path"]
         is_known = (
-            not has_steps(path)
+            not is_ambiguous_path(path)
             if self._upstream.is_server(path)
             else self._other_paths.admits(request.method, path)
         )
         if self._enforces and not is_known:
-            note = "neither the endpoint nor a path that is known to be another (--allow-path)"
+            note = "neither the MCP endpoint nor an allowed path (--allow-path)"
             self._add("client", "PATH_NOT_ALLOWED", Action.REJECTED, note)
-            return problem(404, note)
+            return problem_response(404, note)
         return None
 
-    async def _pass_on(self, request: CountedRequest, body: bytes) -> Response:
-        """Pass on a request that is none of the protocol, such as one for authorization."""
+    async def _forward(self, request: CountedRequest, body: bytes) -> Response:
+        """Forward a request that is not part of MCP, such as one for authorization."""
         if self._enforces and body and self._upstream.is_server(request.scope["raw_path"]):
-            return problem(415, "a body of OPTIONS is not validated")
-        message = read_message(body)
-        messages = message if isinstance(message, list) else [message] if message else []
-        if any("jsonrpc" in each.properties for each in messages):
-            note = "a message for another path than that of --upstream"
-            if not self._messages({}).admits_unread("client", note):
-                return problem(404, note)
+            return problem_response(415, "a body of OPTIONS is not validated")
+        if any("jsonrpc" in message.properties for message in receive(body).messages):
+            note = "a message for a path other than that of --upstream"
+            if not self._create_messages({}).report_and_decide("client", note):
+                return problem_response(404, note)
         try:
-            return relayed(
-                request, await while_connected(request, self._send(request, body or None))
+            return relay_response(
+                request, await run_while_connected(request, self._send(request, body or None))
             )
         except UpstreamError:
-            return problem(502, UNANSWERED)
+            return problem_response(502, UNANSWERED)
 
     async def _relay(
         self, request: CountedRequest, headers: Mapping[str, str], body: bytes
     ) -> Response:
-        """Validate the message of a POST, and relay it and the response."""
-        messages = self._messages(headers)
+        """Validate the message of a POST; relay the message and the response."""
+        messages = self._create_messages(headers)
         try:
-            admitted = await messages.admit(body)
-            if isinstance(admitted, Reply):
-                kind = _JSON if admitted.body else None
-                return Response(admitted.body, admitted.status, media_type=kind)
-            return await self._respond_to(request, messages, admitted)
+            admission = await messages.admit(body)
+            if isinstance(admission, Reply):
+                media_type = _JSON if admission.body else None
+                return Response(admission.body, admission.status, media_type=media_type)
+            return await self._send_message(request, messages, admission)
         except LockFileError as error:
             self._add("server", "PINS_NOT_WRITTEN", Action.REJECTED, str(error))
-            return problem(500, "the tools could not be pinned", messages.answer())
+            return problem_response(500, "the tools could not be pinned", messages.answer())
         finally:
             await messages.release()
 
-    async def _respond_to(
+    async def _send_message(
         self, request: CountedRequest, messages: HttpMessages, body: bytes
     ) -> Response:
-        """Send the server *body*, which is what passes of a message, and relay the response."""
+        """Send *body*, an admitted message or batch, to the server; relay the response."""
         try:
-            response, text = await while_connected(request, self._fetch(request, body))
+            response, text = await run_while_connected(request, self._fetch(request, body))
         except UpstreamError:
             self._add("server", "UPSTREAM_UNAVAILABLE", Action.REJECTED, UNANSWERED)
-            return problem(502, UNANSWERED, messages.answer())
+            return problem_response(502, UNANSWERED, messages.answer())
         except BodyTooLargeError:
             note = f"a response is larger than {self._max_bytes:,} bytes (--max-message-bytes)"
             self._add("server", "MESSAGE_TOO_LONG", Action.REJECTED, note)
-            return problem(502, note, messages.answer())
+            return problem_response(502, note, messages.answer())
         except NoRoomError as error:
             self._bounds.rejections.add("TOO_MANY_BYTES", str(error), "server")
-            return problem(502, str(error), messages.answer())
+            return problem_response(502, str(error), messages.answer())
         except ClientDisconnect:
             messages.answer()
             raise
-        kind = await messages.begin_response("POST", response.status, response.headers)
-        if kind == "events":
+        body_kind = await messages.begin_response("POST", response.status, response.headers)
+        if body_kind == "events":
             return self._relay_events(request, response, messages)
-        if text and kind == "message":
-            return self._replaced(response, await messages.rule_body(text))
+        if text and body_kind == "message":
+            return self._replace_body(response, await messages.rule_body(text))
         if self._enforces and response.status >= _FIRST_ERROR:
             return self._relay_error(messages, response, text)
         return await self._relay_other(request, messages, response)
@@ -326,32 +329,33 @@ class HttpProxy:
     def _relay_error(
         self, messages: HttpMessages, response: UpstreamResponse, text: bytes
     ) -> Response:
-        """Relay a *response* with the status of an error, unless *text* is a result after all."""
+        """Relay a *response* with an error status; reject it if *text* has a result."""
         if not has_result(text):
-            return replaced(response, text)
+            return replace_body(response, text)
         note = "a result with the status of an error"
         self._add("server", "NOT_VALIDATED", Action.REJECTED, note)
-        return problem(502, UNANSWERED, messages.answer())
+        return problem_response(502, UNANSWERED, messages.answer())
 
-    def _replaced(self, response: UpstreamResponse, body: bytes) -> Response:
-        """Return *response* with *body*, which every reader takes for what was validated."""
+    def _replace_body(self, response: UpstreamResponse, body: bytes) -> Response:
+        """Return *response* with the validated *body*."""
         if self._enforces:
+            # A precise content type makes every reader parse the body as it was validated.
             response.set_header(b"content-type", b"application/json")
-        return replaced(response, body)
+        return replace_body(response, body)
 
     def _relay_events(
         self, request: CountedRequest, response: UpstreamResponse, messages: HttpMessages
     ) -> Response:
-        """Relay a *response* that is a stream, which has the session until it ends."""
+        """Relay a *response* of events, which holds the session until it ends."""
         connection = messages.connection
         connection.acquire()
         if self._enforces:
             response.set_header(b"content-type", b"text/event-stream")
         events = self._events.relay(response, request.headers.raw, messages, request.response_bytes)
-        return relayed(request, response, events, connection.release)
+        return relay_response(request, response, events, connection.release)
 
     async def _fetch(self, request: CountedRequest, body: bytes) -> tuple[UpstreamResponse, bytes]:
-        """Return the response to *body*, with its own if that is a message."""
+        """Return the response to *body*, and its body if it must be read at once."""
         response = await self._send(request, body)
         is_error = self._enforces and response.status >= _FIRST_ERROR
         if is_error or (response.media_type == _JSON and response.is_success):
@@ -362,63 +366,65 @@ class HttpProxy:
         self, request: CountedRequest, messages: HttpMessages, response: UpstreamResponse
     ) -> Response:
         """Relay a *response* without a message."""
-        leads_back = self._redirect(response)
-        due = messages.answer()
-        if due is None and response.is_read:
-            return replaced(response, b"")
-        if leads_back or (due is None and not self._leads_past(messages, response)):
-            return relayed(request, response)
+        leads_to_proxy = self._rewrite_location(response)
+        error = messages.answer()
+        if error is None and response.is_read:
+            return replace_body(response, b"")
+        if leads_to_proxy or (error is None and not self._rejects_redirect(messages, response)):
+            return relay_response(request, response)
         if response.is_read or response.status == 202:
-            # Nothing else is to come: a batch may have had no request that the server got.
+            # The server has no more to send. For a batch, the errors of rejected messages remain.
             response.close()
-            return Response(due, media_type=_JSON)
-        if messages.admits_unread("server", "a response that is neither JSON nor events"):
-            return relayed(request, response)
+            return Response(error, media_type=_JSON)
+        if messages.report_and_decide("server", "a response that is neither JSON nor events"):
+            return relay_response(request, response)
         response.close()
-        return problem(502, UNANSWERED, due)
+        return problem_response(502, UNANSWERED, error)
 
     async def _stream(self, request: CountedRequest, headers: Mapping[str, str]) -> Response:
-        """Relay a GET, whose response is a stream of the server's messages, or a DELETE."""
+        """Relay a DELETE, or a GET for a stream of messages from the server."""
         try:
-            response = await while_connected(request, self._send(request, None))
+            response = await run_while_connected(request, self._send(request, None))
         except UpstreamError:
             self._add("server", "UPSTREAM_UNAVAILABLE", Action.REJECTED, UNANSWERED)
-            return problem(502, UNANSWERED)
-        messages = self._messages(headers)
+            return problem_response(502, UNANSWERED)
+        messages = self._create_messages(headers)
         try:
-            kind = await messages.begin_response(request.method, response.status, response.headers)
-            if kind == "events":
+            body_kind = await messages.begin_response(
+                request.method, response.status, response.headers
+            )
+            if body_kind == "events":
                 return self._relay_events(request, response, messages)
-            if self._redirect(response):
-                return relayed(request, response)
-            # Some clients read the stream of a GET whatever its type is.
+            if self._rewrite_location(response):
+                return relay_response(request, response)
+            # Some clients read events from a GET response of any content type.
             is_stream = request.method == "GET" and response.is_success and response.status != 204
-            if not (is_stream or self._leads_past(messages, response)):
-                return relayed(request, response)
+            if not (is_stream or self._rejects_redirect(messages, response)):
+                return relay_response(request, response)
             if not is_stream:
                 response.close()
-                return problem(502, UNANSWERED)
-            if messages.admits_unread("server", "a response to GET that is not of events"):
-                return relayed(request, response)
+                return problem_response(502, UNANSWERED)
+            if messages.report_and_decide("server", "a GET response that is not an event stream"):
+                return relay_response(request, response)
             response.close()
-            return problem(502, UNANSWERED)
+            return problem_response(502, UNANSWERED)
         finally:
             await messages.release()
 
-    def _redirect(self, response: UpstreamResponse) -> bool:
-        """Let a redirection to the server itself lead to the proxy; return whether it does."""
+    def _rewrite_location(self, response: UpstreamResponse) -> bool:
+        """Point a redirection within the server at the proxy; return whether it is one."""
         location = response.location
-        target = None if location is None else self._upstream.target_at(location)
+        target = None if location is None else self._upstream.resolve_location(location)
         if target is not None:
-            response.lead_to(target)
+            response.set_location(target)
         return target is not None
 
-    def _leads_past(self, messages: HttpMessages, response: UpstreamResponse) -> bool:
-        """Return whether *response* leads to another server, and may not."""
+    def _rejects_redirect(self, messages: HttpMessages, response: UpstreamResponse) -> bool:
+        """Return whether *response* is a redirection to another server that is rejected."""
         note = "a redirection to another server"
-        return response.location is not None and not messages.admits_unread("server", note)
+        return response.location is not None and not messages.report_and_decide("server", note)
 
-    def _messages(self, headers: Mapping[str, str]) -> HttpMessages:
+    def _create_messages(self, headers: Mapping[str, str]) -> HttpMessages:
         return HttpMessages(
             self._connections,
             self._policies,
@@ -430,10 +436,12 @@ class HttpProxy:
 
     async def _send(self, request: CountedRequest, body: bytes | None) -> UpstreamResponse:
         path: bytes = request.scope["raw_path"]
-        target = self._upstream.target_of(path, request.scope["query_string"])
-        excluded = _READ_HERE if self._upstream.is_server(path) else {b"content-length"}
-        headers = passed_headers(request.headers.raw, excluded)
-        if excluded is _READ_HERE:
+        target = self._upstream.build_target(path, request.scope["query_string"])
+        excluded = (
+            _UNENCODED_BODY_HEADERS if self._upstream.is_server(path) else {b"content-length"}
+        )
+        headers = end_to_end_headers(request.headers.raw, excluded)
+        if excluded is _UNENCODED_BODY_HEADERS:
             headers.append((b"accept-encoding", b"identity"))
         return await self._upstream.send(request.method, target, headers, body)
 
@@ -446,7 +454,10 @@ class HttpProxy:
 
 
 def _is_utf8(value: bytes) -> bool:
-    """Return whether *value* can be sent on as it is; values should be ASCII (RFC 9110, 5.5)."""
+    """Return whether the header *value* is UTF-8, and may be forwarded.
+
+    Values should be ASCII (RFC 9110, section 5.5).
+    """
     try:
         value.decode()
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Limits of the proxy's HTTP server: connections, bytes held, and reported rejections."""
+"""Limits of the proxy's HTTP server, and its rejections."""
 
 import time
 from collections.abc import Mapping
@@ -24,29 +24,30 @@ __all__ = [
 _PROBLEM_TYPE = "application/problem+json"
 _RETRY_SECONDS = 1
 _REPORT_SECONDS = 1.0
-"""Time between findings of one code: whoever floods the proxy may not flood its report."""
+"""Minimum seconds between findings of one code: a flood of requests must not flood the report."""
 
 
 class Rejections:
-    """Reports rejections to *findings*, those of one code at most once a second."""
+    """Reports rejections to *findings*, at most once a second for each code."""
 
     def __init__(self, findings: Findings) -> None:
         self._findings = findings
-        self._due: dict[str, float] = {}
-        #: Rejections since the last finding of their code, with the last of their notes.
+        #: Monotonic time of the next finding, by code.
+        self._report_times: dict[str, float] = {}
+        #: By code: rejections since its last finding, and sender and note of the last one.
         self._unreported: dict[str, tuple[int, Direction, str]] = {}
 
     def add(self, code: str, note: str, sender: Direction = "client") -> None:
-        """Report a rejection of what *sender* does, for the reason *note*."""
+        """Report that a request or response of *sender* is rejected because of *note*."""
         count, _, _ = self._unreported.get(code, (0, sender, ""))
         self._unreported[code] = (count + 1, sender, note)
         now = time.monotonic()
-        if now >= self._due.get(code, now):
-            self._due[code] = now + _REPORT_SECONDS
+        if now >= self._report_times.get(code, now):
+            self._report_times[code] = now + _REPORT_SECONDS
             self._report(code)
 
     def flush(self) -> None:
-        """Report the rejections that were not reported yet."""
+        """Report the rejections that are not reported yet."""
         for code in [*self._unreported]:
             self._report(code)
 
@@ -57,7 +58,7 @@ class Rejections:
 
 
 def rejection_response(status: HTTPStatus, code: str, note: str) -> Response:
-    """Return the response to a request that is refused for the reason *note*."""
+    """Return the response to a request that is rejected for the reason *note*."""
     is_transient = status is HTTPStatus.SERVICE_UNAVAILABLE
     headers = {"retry-after": str(_RETRY_SECONDS)} if is_transient else {}
     return Response(_details(status, code, note), status, headers, _PROBLEM_TYPE)
@@ -98,7 +99,7 @@ _REJECTIONS: Final[Mapping[Bound, tuple[HTTPStatus, str, str]]] = MappingProxyTy
             "REQUEST_TIMEOUT",
             "the body of a request did not arrive in time (--body-seconds)",
         ),
-        # The client does not see this response: it has not read the one before.
+        # Only for the report: the client does not read responses.
         Bound.WRITE_SECONDS: (
             HTTPStatus.REQUEST_TIMEOUT,
             "RESPONSE_NOT_READ",
@@ -106,11 +107,11 @@ _REJECTIONS: Final[Mapping[Bound, tuple[HTTPStatus, str, str]]] = MappingProxyTy
         ),
     }
 )
-"""Statuses of HTTP, codes and notes of rejections."""
+"""HTTP status, code and note of each rejection."""
 
 
 class HttpBounds:
-    """The clients, messages and rejections of an HTTP server with *limits*."""
+    """Limits of an HTTP server on clients and messages, and its rejections."""
 
     def __init__(self, limits: HttpLimits, findings: Findings) -> None:
         self.rejections = Rejections(findings)
@@ -124,7 +125,7 @@ class HttpBounds:
             ),
             self._reject,
         )
-        # Apart, so that responses that nobody reads do not reject requests.
+        # Separate budgets, so that unread responses do not cause rejections of requests.
         self.requests = BytesInFlight(limits.bytes_in_flight)
         self.responses = BytesInFlight(limits.bytes_in_flight, limits.write_seconds)
 

@@ -1,4 +1,4 @@
-"""What the proxy adds for HTTP: who may call, headers that repeat a message, status codes."""
+"""Checks specific to HTTP: callers, headers that mirror a message, and statuses."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,8 +32,8 @@ __all__ = [
     "mismatch_response",
 ]
 
-_WITH_HEADERS = "2026-07-28"
-"""The first version whose headers repeat parts of the message."""
+_FIRST_VERSION = "2026-07-28"
+"""First protocol version whose headers mirror parts of the message."""
 
 _ERROR_STATUSES = {
     PARSE_ERROR: 400,
@@ -43,25 +43,26 @@ _ERROR_STATUSES = {
     UNSUPPORTED_VERSION: 400,
     METHOD_NOT_FOUND: 404,
 }
-"""Status of HTTP by the code of the JSON-RPC error that a request gets instead of a result
-(2026-07-28, basic, "_meta"; basic/transports/streamable-http, "Protocol Version Header" and
-"Server Validation"). The specification has none for the first two."""
+"""HTTP statuses by JSON-RPC error code, for a request that gets an error (2026-07-28, basic,
+"_meta"; basic/transports/streamable-http, "Protocol Version Header" and "Server Validation").
+The specification has none for the first two."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallerCheck:
-    """Who may call: pages of *origins*, and programs by the names of the host.
+    """Check of the origin and host headers, against DNS rebinding.
 
-    A page of another origin could reach a server on this machine, by a name that it makes
-    resolve to it (2025-11-25, basic/transports, "Security Warning").
+    A page of another origin could reach a server on this machine by a host name that resolves
+    to it (2025-11-25, basic/transports, "Security Warning").
     """
 
-    #: The host to listen on.
+    #: Host of the listening address.
     host: str
+    #: Origins of web pages that may call.
     origins: frozenset[str]
 
-    def fault(self, headers: Mapping[str, str]) -> str:
-        """Return why the caller that sends *headers* may not call, "" if it may."""
+    def find_fault(self, headers: Mapping[str, str]) -> str:
+        """Return the reason to reject a caller that sends *headers*, "" if there is none."""
         origin = headers.get("origin")
         if origin is not None and origin not in self.origins and not self._is_own(origin):
             return "this origin is not allowed"
@@ -81,11 +82,11 @@ class CallerCheck:
 
 
 def error_status(headers: Mapping[str, str], reply: bytes) -> int:
-    """Return the status of HTTP for *reply*, by which the proxy answers a request itself.
+    """Return the HTTP status of *reply*, a JSON-RPC response that the proxy creates.
 
-    Before 2026-07-28, errors of JSON-RPC have 200.
+    Before 2026-07-28, JSON-RPC errors have the status 200.
     """
-    if headers.get("mcp-protocol-version", "") < _WITH_HEADERS:
+    if headers.get("mcp-protocol-version", "") < _FIRST_VERSION:
         return 200
     value = msgspec.json.decode(reply)
     error = value.get("error") if isinstance(value, dict) else None
@@ -95,15 +96,15 @@ def error_status(headers: Mapping[str, str], reply: bytes) -> int:
 def find_mismatches(
     headers: Mapping[str, str], message: Message, tools: ToolSource
 ) -> list[HeaderFault]:
-    """Return the headers of *message* that do not match it.
+    """Return the faults of *headers* that do not match *message*.
 
-    There are none to match before 2026-07-28, in the header and in the message.
+    Empty if neither the headers nor the message name the version 2026-07-28 or later.
     """
     if not message.is_request:
         return []
     metadata = read_object(message.params.get("_meta", b"")) or {}
     versions = headers.get("mcp-protocol-version", ""), string_value(metadata.get(PROTOCOL_VERSION))
-    if max(versions) < _WITH_HEADERS:
+    if max(versions) < _FIRST_VERSION:
         return []
     try:
         value = read_json(message.text)
@@ -113,7 +114,7 @@ def find_mismatches(
 
 
 def mismatch_finding(message: Message, fault: HeaderFault, action: Action) -> Finding:
-    """Return the finding about *fault*; *action* is what becomes of *message*."""
+    """Return the finding about *fault*, with the *action* on *message*."""
     return Finding(
         sender="client",
         method=message.method,
@@ -125,7 +126,7 @@ def mismatch_finding(message: Message, fault: HeaderFault, action: Action) -> Fi
 
 
 def mismatch_response(message: Message, fault: HeaderFault) -> bytes:
-    """Return the response to *message*, with the error of the specification."""
+    """Return the error response to *message* that the specification requires."""
     code, title = HEADER_MISMATCH, "Header mismatch"
     if fault.is_malformed:
         code, title = INVALID_PARAMS, "Invalid params"

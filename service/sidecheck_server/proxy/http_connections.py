@@ -1,4 +1,7 @@
-"""Sessions over HTTP: one for all requests that name it, or one for a request by itself."""
+"""Sessions over HTTP, shared by the requests that have the same session id.
+
+A request without a session id has a session of its own.
+"""
 
 import asyncio
 from collections import OrderedDict
@@ -14,15 +17,15 @@ from sidecheck_server.proxy.session import ProxySession
 __all__ = ["UNANSWERED", "Connection", "HttpConnections", "MakeSession", "ToolSources"]
 
 UNANSWERED = "the server does not respond"
-"""The error of a request without a response."""
+"""Text of the error for a request that the server did not respond to."""
 
-_SESSION = "mcp-session-id"
-_MOST_SESSIONS = 2_000
-"""Each takes some 40 KB, and the definitions of its tools."""
+_SESSION_HEADER = "mcp-session-id"
+_MAX_SESSIONS = 2_000
+"""Maximum number of sessions, each of which takes some 40 KB and the definitions of its tools."""
 
 
 class MakeSession(Protocol):
-    """Makes the session of a connection."""
+    """Factory of sessions."""
 
     def __call__(
         self, tools: ToolSource, *, from_beginning: bool, protocol_version: str
@@ -32,29 +35,29 @@ class MakeSession(Protocol):
 
 
 class ToolSources(Protocol):
-    """The tools of a server, by who asks for them."""
+    """Tools of a server, for each of its clients."""
 
-    def of(self, headers: Mapping[str, str]) -> ToolSource:
-        """Return the tools of who sends *headers*."""
+    def find_tools(self, headers: Mapping[str, str]) -> ToolSource:
+        """Return the tools of the client that sends *headers*."""
         ...
 
-    def make(self) -> ToolSource:
-        """Return tools for a session that begins."""
+    def create_tools(self) -> ToolSource:
+        """Return the tools for a session at its beginning."""
         ...
 
 
 class Connection:
-    """A session, whose messages of one side are handled one at a time.
+    """A session, which handles the messages of each side one at a time.
 
-    It ends when it is not kept and all who have it have released it.
+    It ends when it is not kept and every request that acquired it has released it.
     """
 
-    def __init__(self, session: ProxySession, tools: ToolSource, *, begins: bool = False) -> None:
+    def __init__(self, session: ProxySession, tools: ToolSource, *, is_new: bool = False) -> None:
         self.session = session
         self.tools = tools
-        #: Whether it begins with the first message of a session.
-        self.begins = begins
-        #: Whether other requests may belong to it, too.
+        #: Whether its first message is the first of the session.
+        self.is_new = is_new
+        #: Whether later requests may belong to it.
         self.is_kept = False
         self._holders = 0
         self._locks: dict[Direction, asyncio.Lock] = {
@@ -63,16 +66,17 @@ class Connection:
         }
 
     async def handle(self, received: Received, sender: Direction) -> Ruling:
-        """Return what becomes of the message of *sender* that was *received*."""
+        """Return the ruling on the *received* message of *sender*."""
         async with self._locks[sender]:
             return await self.session.handle(received, sender)
 
     def answer(
         self, message: Message | list[Message] | None, *replies: bytes | None
     ) -> bytes | None:
-        """Return *replies* to *message*, with errors for its requests without a response.
+        """Return *replies* to *message*, and errors for its requests without a response.
 
-        These have one then. None if there is nothing to return; an array for a batch.
+        These requests are no longer pending then. The result is an array for a batch, and None if
+        there is nothing to return.
         """
         requests = [message] if isinstance(message, Message) else message or []
         answers = [reply for reply in replies if reply is not None]
@@ -84,75 +88,75 @@ class Connection:
         return join_array(item for answer in answers for item in read_list(answer) or [answer])
 
     def acquire(self) -> None:
-        """Keep the session open until `release` is called once more."""
+        """Keep the session open until a matching call of `release`."""
         self._holders += 1
 
     async def release(self) -> None:
-        """End the session if nobody else has it and no other requests belong to it."""
+        """Release the session; end it if it is unused and not kept."""
         self._holders -= 1
         await self.end_unused()
 
     async def end_unused(self) -> None:
-        """End the session if nobody has it and it is not kept."""
+        """End the session if it is unused and not kept."""
         if not (self._holders or self.is_kept):
             await self.session.__aexit__(None, None, None)
 
 
 class HttpConnections:
-    """The sessions of all clients; beyond 2,000, those that were not used the longest end."""
+    """Sessions of all clients; beyond 2,000, the least recently used ones end."""
 
     def __init__(self, tools: ToolSources, make_session: MakeSession) -> None:
         self._tools = tools
         self._make_session = make_session
-        self._kept: OrderedDict[str, Connection] = OrderedDict()
+        self._connections: OrderedDict[str, Connection] = OrderedDict()
 
     def acquire(
         self, headers: Mapping[str, str], message: Message | list[Message] | None = None
     ) -> Connection:
-        """Return the session of *message* with *headers*; `Connection.release` it."""
-        id_ = headers.get(_SESSION)
-        connection = self._kept.get(id_ or "")
+        """Return the session of *message* with *headers*; the caller must release it."""
+        id_ = headers.get(_SESSION_HEADER)
+        connection = self._connections.get(id_ or "")
         if connection is not None:
-            self._kept.move_to_end(id_ or "")
+            self._connections.move_to_end(id_ or "")
         else:
-            begins = isinstance(message, Message) and message.method == "initialize"
+            is_new = isinstance(message, Message) and message.method == "initialize"
             version = headers.get("mcp-protocol-version", "")
-            # A session may be listed other tools than another of the same client.
-            tools = self._tools.make() if begins else self._tools.of(headers)
+            # A server may list different tools in each session of a client.
+            tools = self._tools.create_tools() if is_new else self._tools.find_tools(headers)
             session = self._make_session(
                 tools,
-                # Servers need not have sessions, so only `initialize` begins one.
-                from_beginning=begins,
-                protocol_version=version if version in VERSIONS and not begins else "",
+                # Servers may lack sessions, so any other request joins mid-session.
+                from_beginning=is_new,
+                protocol_version=version if version in VERSIONS and not is_new else "",
             )
-            connection = Connection(session, tools, begins=begins)
+            connection = Connection(session, tools, is_new=is_new)
         connection.acquire()
         return connection
 
     async def keep(self, headers: Mapping[str, str], connection: Connection) -> None:
-        """Let the requests with the session that *headers* name belong to *connection*."""
-        id_ = headers.get(_SESSION)
-        if id_ is None or (id_ in self._kept and not connection.begins):
+        """Keep *connection* for later requests with the session id in *headers*."""
+        id_ = headers.get(_SESSION_HEADER)
+        if id_ is None or (id_ in self._connections and not connection.is_new):
             return
-        if self._kept.get(id_) is not connection:
-            # The server gives the id of a session that it does not know.
+        if self._connections.get(id_) is not connection:
+            # The server reuses the id of a session that it has forgotten.
             await self._end(id_)
-        self._kept[id_] = connection
+        self._connections[id_] = connection
         connection.is_kept = True
-        if len(self._kept) > _MOST_SESSIONS:
-            await self._end(next(iter(self._kept)))
+        if len(self._connections) > _MAX_SESSIONS:
+            await self._end(next(iter(self._connections)))
 
     async def end(self, headers: Mapping[str, str]) -> None:
-        """End the session that *headers* name, as soon as all have released it."""
-        await self._end(headers.get(_SESSION, ""))
+        """End the session that *headers* name, after its last release."""
+        await self._end(headers.get(_SESSION_HEADER, ""))
 
     async def close(self) -> None:
         """End all sessions."""
-        for id_ in [*self._kept]:
+        for id_ in [*self._connections]:
             await self._end(id_)
 
     async def _end(self, id_: str) -> None:
-        connection = self._kept.pop(id_, None)
+        connection = self._connections.pop(id_, None)
         if connection is not None:
             connection.is_kept = False
             await connection.end_unused()

@@ -1,4 +1,4 @@
-"""Requests of a client over HTTP, and the responses that it gets."""
+"""HTTP requests of clients, and the responses that the proxy relays or creates."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
@@ -14,8 +14,8 @@ from sidecheck_server.proxy.http_bytes import BytesHeld, NoRoomError
 from sidecheck_server.proxy.http_headers import (
     BODY_HEADERS,
     RawHeaders,
-    own_headers,
-    passed_headers,
+    build_request_headers,
+    end_to_end_headers,
 )
 from sidecheck_server.proxy.http_messages import HttpMessages
 from sidecheck_server.proxy.pins import LockFileError
@@ -27,12 +27,12 @@ from sidecheck_server.proxy.upstream import Upstream, UpstreamError, UpstreamRes
 __all__ = [
     "CountedRequest",
     "EventRelay",
-    "problem",
+    "problem_response",
     "read_body",
-    "relayed",
-    "replaced",
+    "relay_response",
+    "replace_body",
+    "run_while_connected",
     "send_in_pieces",
-    "while_connected",
 ]
 
 _REPLY_SECONDS = 10.0
@@ -58,11 +58,12 @@ class EventRelay:
         response: UpstreamResponse,
         headers: RawHeaders,
         messages: HttpMessages,
-        held: BytesHeld,
+        held_bytes: BytesHeld,
     ) -> AsyncGenerator[bytes]:
-        """Yield the events of *response* as they come, with the *messages* in them validated.
+        """Yield the events of *response* as they arrive, after the ruling on each.
 
-        It is to the request with *headers*. What was read and not yet taken is *held*.
+        *response* is to the request with *headers*. *held_bytes* counts the bytes that are read and
+        not yet sent.
         """
         is_resumable = False
         if begin := messages.begin_events():
@@ -70,7 +71,7 @@ class EventRelay:
         reader = EventReader(self._max_bytes)
         try:
             async for chunk in response.decoded():
-                await held.grow(len(chunk))
+                await held_bytes.grow(len(chunk))
                 for event in reader.feed(chunk):
                     is_resumable = is_resumable or event.has_id
                     ruling = await messages.rule_event(event)
@@ -78,7 +79,7 @@ class EventRelay:
                         await self._send(headers, ruling.reply)
                     if ruling.text is not None:
                         yield ruling.text
-                held.shrink(reader.held)
+                held_bytes.shrink(reader.buffered_bytes)
         except (EventTooLongError, LockFileError, NoRoomError, UpstreamError) as error:
             is_resumable = is_resumable and isinstance(error, (NoRoomError, UpstreamError))
             self._report_end(error)
@@ -101,11 +102,13 @@ class EventRelay:
                 self._add("UPSTREAM_UNAVAILABLE", "ended in a stream")
 
     async def _send(self, headers: RawHeaders, reply: bytes) -> None:
-        """Send the server the error of a request that it sent in a stream."""
-        own = own_headers(passed_headers(headers, BODY_HEADERS), {})
+        """Send *reply*, the error of a request that arrived in a stream, to the server."""
+        reply_headers = build_request_headers(end_to_end_headers(headers, BODY_HEADERS), {})
         try:
             async with asyncio.timeout(_REPLY_SECONDS):
-                response = await self._upstream.send("POST", self._upstream.target, own, reply)
+                response = await self._upstream.send(
+                    "POST", self._upstream.target, reply_headers, reply
+                )
                 response.close()
         except (UpstreamError, TimeoutError):
             self._add("UPSTREAM_UNAVAILABLE", "does not respond")
@@ -114,15 +117,15 @@ class EventRelay:
         self._report.add(Finding(sender="server", code=code, action=Action.REJECTED, note=note))
 
 
-Value = TypeVar("Value")
+Result = TypeVar("Result")
 
 
 _PIECE = 64 << 10
-"""Bytes of a response that are written at a time, each after the client has read those before."""
+"""Bytes to write at a time, so that the write buffer stays small while a client reads slowly."""
 
 
 class CountedRequest(Request):
-    """A request whose bytes, and those of its response, count until it is released."""
+    """Request that counts its bytes, and those of its response, until it is released."""
 
     def __init__(self, scope: Scope, receive: Receive, bounds: HttpBounds) -> None:
         super().__init__(scope, receive)
@@ -131,7 +134,7 @@ class CountedRequest(Request):
         self.response_bytes = BytesHeld(bounds.responses)
 
     def release(self) -> None:
-        """Note that nothing of the request and its response is held any more."""
+        """Return the bytes of the request and its response to the budgets."""
         self.body_bytes.shrink()
         self.response_bytes.shrink()
 
@@ -141,14 +144,14 @@ async def read_body(request: CountedRequest, limit: int) -> bytes:
 
     Raises:
         BodyTooLargeError: it has more than *limit* bytes.
-        NoRoomError: as many bytes cannot be held now.
+        NoRoomError: the budget of held bytes is exhausted.
         ClientDisconnect: the client is gone.
     """
     return await join_chunks(request.stream(), limit, request.body_bytes)
 
 
 def send_in_pieces(send: Send) -> Send:
-    """Return *send* for bodies of any size, which the transport does not hold as a whole."""
+    """Return *send* with large bodies split, so that no whole body is buffered."""
 
     async def send_pieces(message: Message) -> None:
         body = message.get("body", b"")
@@ -163,65 +166,65 @@ def send_in_pieces(send: Send) -> Send:
     return send_pieces
 
 
-async def while_connected(request: Request, work: Coroutine[Any, Any, Value]) -> Value:
-    """Return the result of *work*, which is cancelled if the client is gone before.
+async def run_while_connected(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
+    """Return the result of *work*; cancel it if the client disconnects before its end.
 
-    The body of *request* has been read.
+    The body of *request* must have been read.
 
     Raises:
         ClientDisconnect: the client is gone.
     """
     task = asyncio.ensure_future(work)
-    gone = asyncio.ensure_future(_wait_until_gone(request))
+    disconnect = asyncio.ensure_future(_wait_for_disconnect(request))
     try:
-        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({task, disconnect}, return_when=asyncio.FIRST_COMPLETED)
         if task.done():
             return task.result()
         raise ClientDisconnect
     finally:
-        gone.cancel()
+        disconnect.cancel()
         if not task.done():
             task.cancel()
             await asyncio.wait({task})
 
 
-async def _wait_until_gone(request: Request) -> None:
+async def _wait_for_disconnect(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
 
-def problem(status: int, text: str, error: bytes | None = None) -> Response:
-    """Return the response to a request that is not relayed: *error*, or one that says *text*."""
+def problem_response(status: int, text: str, error: bytes | None = None) -> Response:
+    """Return a response with the JSON text *error*, or a JSON-RPC error with *text*."""
     if error is None:
         body = {"jsonrpc": "2.0", "error": {"code": -32000, "message": text}}
         error = msgspec.json.encode(body)
     return Response(error, status, media_type="application/json")
 
 
-def replaced(response: UpstreamResponse, body: bytes) -> Response:
-    """Return *response* with the whole *body*."""
-    made = Response(body, response.status)
-    made.raw_headers += passed_headers(response.raw_headers, BODY_HEADERS)
-    return made
+def replace_body(response: UpstreamResponse, body: bytes) -> Response:
+    """Return *response* with *body* in place of its own."""
+    result = Response(body, response.status)
+    result.raw_headers += end_to_end_headers(response.raw_headers, BODY_HEADERS)
+    return result
 
 
-def relayed(
+def relay_response(
     request: CountedRequest,
     response: UpstreamResponse,
     body: AsyncGenerator[bytes] | None = None,
     release: Callable[[], Awaitable[None]] | None = None,
 ) -> Response:
-    """Return *response* to *request* as it comes, or with another *body*.
+    """Return a streaming copy of *response* to *request*, or one with another *body*.
 
-    At the end, also if that is not reached, it is closed, and *release* is called.
+    After it is sent, or the client disconnects, *response* is closed and *release* is called.
     """
     excluded = frozenset[bytes]() if body is None else BODY_HEADERS
-    headers = passed_headers(response.raw_headers, excluded)
-    return _Relayed(response, headers, body or _counted(request, response), release)
+    headers = end_to_end_headers(response.raw_headers, excluded)
+    return _RelayedResponse(response, headers, body or _count_body(request, response), release)
 
 
-async def _counted(request: CountedRequest, response: UpstreamResponse) -> AsyncGenerator[bytes]:
-    """Yield the body of *response* as it comes, and count each piece until it is sent."""
+async def _count_body(request: CountedRequest, response: UpstreamResponse) -> AsyncGenerator[bytes]:
+    """Yield the body of *response* as it arrives; count each chunk until it is sent."""
     try:
         async for chunk in response.chunks():
             await request.response_bytes.grow(len(chunk))
@@ -232,8 +235,8 @@ async def _counted(request: CountedRequest, response: UpstreamResponse) -> Async
         raise
 
 
-class _Relayed(StreamingResponse):
-    """A response of the server that is passed on as it comes."""
+class _RelayedResponse(StreamingResponse):
+    """Response of the server, relay_response as it arrives."""
 
     def __init__(
         self,
@@ -252,7 +255,7 @@ class _Relayed(StreamingResponse):
         try:
             await super().__call__(scope, receive, send)
         finally:
-            # Outside of what is cancelled when the client is gone.
+            # Starlette cancels only the task group inside `__call__` on a disconnect.
             await self._body.aclose()
             self._response.close()
             if self._release is not None:
@@ -263,5 +266,5 @@ class _Relayed(StreamingResponse):
             async for chunk in self._body:
                 yield chunk
         except (UpstreamError, NoRoomError):
-            # Nothing but a body that ends too early can say so any more.
+            # The head is sent, so only an incomplete body can signal the error to the client.
             raise ConnectionResetError from None

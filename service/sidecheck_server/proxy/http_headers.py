@@ -1,4 +1,4 @@
-"""Headers of HTTP on their way through the proxy, as the bytes that they are."""
+"""HTTP headers that the proxy forwards, as raw bytes."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -7,16 +7,16 @@ from typing import TypeAlias
 __all__ = [
     "BODY_HEADERS",
     "RawHeaders",
+    "build_request_headers",
     "combine",
+    "end_to_end_headers",
     "is_lookalike",
     "is_utf8",
-    "own_headers",
-    "passed_headers",
 ]
 
 RawHeaders: TypeAlias = list[tuple[bytes, bytes]]
 
-_OF_CONNECTION = frozenset(
+_HOP_BY_HOP_HEADERS = frozenset(
     {
         # RFC 9110, section 7.6.1.
         b"connection",
@@ -28,32 +28,40 @@ _OF_CONNECTION = frozenset(
         b"trailer",
         b"transfer-encoding",
         b"upgrade",
-        # Of the receiver, which has answered it.
+        # The HTTP server of the proxy responds to it.
         b"expect",
         b"host",
     }
 )
 
 BODY_HEADERS = frozenset({b"content-encoding", b"content-length"})
-"""Headers about the form of a body, which the proxy chooses where it reads the body."""
+"""Headers about the encoding of a body, which the proxy replaces where it reads the body."""
 
 _UTF_8 = re.compile(
     r"""(?:[a-z0-9!#$&^_.+-]++/[a-z0-9!#$&^_.+-]++)?\s*+(?:;\s*+(?:charset\s*+=\s*+("?)utf-?8\1\s*+)?)*+""",
     re.IGNORECASE,
 )
-"""A media type without parameters, or with the charset UTF-8."""
+"""A media type whose only parameter, if any, is the charset UTF-8."""
 
-_OF_MESSAGE = (b"mcp-", b"content-", b"transfer-", b"last-event-id")
-"""Prefixes of headers that say how a message is read."""
+_MESSAGE_PREFIXES = (b"mcp-", b"content-", b"transfer-", b"last-event-id")
+"""Prefixes of headers that determine how receivers read a message."""
 
-_OF_ANOTHER_REQUEST = (b"mcp-param-", b"mcp-name", b"mcp-method", b"content-", b"last-event-id")
-"""Prefixes of headers that are about another request or its body."""
+_REQUEST_SPECIFIC_PREFIXES = (
+    b"mcp-param-",
+    b"mcp-name",
+    b"mcp-method",
+    b"content-",
+    b"last-event-id",
+)
+"""Prefixes of headers that describe the original request or its body."""
 
 
-def passed_headers(raw: Iterable[tuple[bytes, bytes]], excluded: Collection[bytes]) -> RawHeaders:
-    """Return the headers *raw* that are not of one connection, nor *excluded*."""
+def end_to_end_headers(
+    raw: Iterable[tuple[bytes, bytes]], excluded: Collection[bytes]
+) -> RawHeaders:
+    """Return the headers *raw* without hop-by-hop and *excluded* headers."""
     headers = [(name.lower(), value) for name, value in raw]
-    named = {
+    connection_options = {
         option.strip().lower()
         for name, value in headers
         if name == b"connection"
@@ -62,15 +70,17 @@ def passed_headers(raw: Iterable[tuple[bytes, bytes]], excluded: Collection[byte
     return [
         (name, value)
         for name, value in headers
-        if name not in _OF_CONNECTION and name not in excluded and name not in named
+        if name not in _HOP_BY_HOP_HEADERS
+        and name not in excluded
+        and name not in connection_options
     ]
 
 
 def combine(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Return the headers *raw*, by lower-case names.
+    """Return the headers *raw*, keyed by lower-case name.
 
-    The values of a header that is repeated are one list (RFC 9110, section 5.3), so that no
-    receiver takes another of them than what is checked here.
+    The values of a repeated header are joined (RFC 9110, section 5.3), so that the proxy checks
+    every value that a receiver may pick.
     """
     values: dict[str, list[str]] = {}
     for name, value in raw:
@@ -79,33 +89,35 @@ def combine(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 def is_lookalike(name: bytes) -> bool:
-    """Return whether servers may take the header *name* for one that is read here.
+    """Return whether servers may confuse the header *name* with one the proxy reads.
 
-    Those that hand headers on as variables, as CGI does, read ``-`` and ``_`` alike
+    Servers that turn headers into variables, as CGI does, do not distinguish ``-`` and ``_``
     (RFC 3875, section 4.1.18).
     """
-    return b"_" in name and name.lower().replace(b"_", b"-").startswith(_OF_MESSAGE)
+    return b"_" in name and name.lower().replace(b"_", b"-").startswith(_MESSAGE_PREFIXES)
 
 
 def is_utf8(headers: Mapping[str, str]) -> bool:
-    """Return whether a body with *headers* is in UTF-8 by all that readers may make of them.
+    """Return whether every reader decodes a body with *headers* as UTF-8.
 
-    Readers who go by another charset, UTF-7 for one, find other messages in the same bytes. They
-    differ in how they read parameters (RFC 2231 has several forms of one), so there may be none
-    but the charset UTF-8.
+    A reader that decodes by another charset, such as UTF-7, finds other messages in the same
+    bytes. Readers parse parameters differently (RFC 2231 has several forms of a parameter), so
+    any parameter but the charset UTF-8 is refused.
     """
     return _UTF_8.fullmatch(headers.get("content-type", "").strip()) is not None
 
 
-def own_headers(raw: Iterable[tuple[bytes, bytes]], extra: Mapping[bytes, bytes]) -> RawHeaders:
-    """Return the headers of a message that the proxy sends on behalf of who sends *raw*."""
-    kept = [
+def build_request_headers(
+    raw: Iterable[tuple[bytes, bytes]], extra: Mapping[bytes, bytes]
+) -> RawHeaders:
+    """Return headers for a POST of the proxy, based on *raw*, those of the client."""
+    client_headers = [
         (name, value)
         for name, value in raw
-        if not name.startswith(_OF_ANOTHER_REQUEST) and name != b"accept"
+        if not name.startswith(_REQUEST_SPECIFIC_PREFIXES) and name != b"accept"
     ]
     return [
-        *kept,
+        *client_headers,
         (b"content-type", b"application/json"),
         (b"accept", b"application/json, text/event-stream"),
         *extra.items(),

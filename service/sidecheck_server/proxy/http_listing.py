@@ -1,4 +1,4 @@
-"""Tools over HTTP: the proxy asks for them on behalf of a client, with the client's headers."""
+"""Tool lists over HTTP, which the proxy fetches with the headers of the client."""
 
 import asyncio
 from collections import OrderedDict
@@ -10,8 +10,8 @@ from itertools import count
 from sidecheck_server.proxy.http_headers import (
     BODY_HEADERS,
     RawHeaders,
-    own_headers,
-    passed_headers,
+    build_request_headers,
+    end_to_end_headers,
 )
 from sidecheck_server.proxy.listing_pages import ListingFailed, ListTools
 from sidecheck_server.proxy.listings import Listings
@@ -24,46 +24,46 @@ from sidecheck_server.proxy.upstream import (
     UpstreamResponse,
 )
 
-__all__ = ["HEADERS", "HttpListings"]
+__all__ = ["REQUEST_HEADERS", "HttpListings"]
 
-_MOST_IDENTITIES = 1_000
+_MAX_IDENTITIES = 1_000
 _LISTING_SECONDS = 10.0
-_IDENTITY = ("authorization", "cookie", "mcp-session-id")
+_IDENTITY_HEADERS = ("authorization", "cookie", "mcp-session-id")
 
-HEADERS: ContextVar[RawHeaders] = ContextVar("HEADERS")
-"""Headers of the request at hand, for requests that the proxy makes on its behalf."""
+REQUEST_HEADERS: ContextVar[RawHeaders] = ContextVar("REQUEST_HEADERS")
+"""Headers of the current client request, for requests that the proxy makes on its behalf."""
 
 
 class HttpListings:
-    """The tools of the server, by who asks for them: it may list others to others."""
+    """Cache of tool lists by client identity: a server may list other tools to each."""
 
     def __init__(
-        self, upstream: Upstream, make: Callable[[ListTools], Listings], max_bytes: int
+        self, upstream: Upstream, create: Callable[[ListTools], Listings], max_bytes: int
     ) -> None:
         self._upstream = upstream
-        self._make = make
+        self._create = create
         self._max_bytes = max_bytes
         self._ids = count(1)
         self._listings: OrderedDict[bytes, Listings] = OrderedDict()
 
-    def make(self) -> Listings:
-        """Return tools that are nobody else's."""
-        return self._make(self._list_tools)
+    def create_tools(self) -> Listings:
+        """Return new listings, which no other session shares."""
+        return self._create(self._list_tools)
 
-    def of(self, headers: Mapping[str, str]) -> Listings:
-        """Return the tools of who sends *headers*."""
-        identity = "\n".join(headers.get(name, "") for name in _IDENTITY)
+    def find_tools(self, headers: Mapping[str, str]) -> Listings:
+        """Return the tools of the client that sends *headers*."""
+        identity = "\n".join(headers.get(name, "") for name in _IDENTITY_HEADERS)
         key = sha256(identity.encode("utf-8", "surrogateescape")).digest()
         listings = self._listings.get(key)
         if listings is None:
-            listings = self._listings[key] = self.make()
-            if len(self._listings) > _MOST_IDENTITIES:
+            listings = self._listings[key] = self.create_tools()
+            if len(self._listings) > _MAX_IDENTITIES:
                 self._listings.popitem(last=False)
         self._listings.move_to_end(key)
         return listings
 
     async def _list_tools(self, params: Mapping[str, bytes]) -> Message:
-        """Ask the server for a page of its tools.
+        """Request a page of tools from the server.
 
         Raises:
             ListingFailed: it does not respond.
@@ -72,8 +72,8 @@ class HttpListings:
         request = {"jsonrpc": b'"2.0"', "id": id_, "method": b'"tools/list"'}
         if params:
             request["params"] = join_object(params)
-        passed = passed_headers(HEADERS.get(), BODY_HEADERS)
-        headers = own_headers(passed, {b"mcp-method": b"tools/list"})
+        client_headers = end_to_end_headers(REQUEST_HEADERS.get(), BODY_HEADERS)
+        headers = build_request_headers(client_headers, {b"mcp-method": b"tools/list"})
         try:
             async with asyncio.timeout(_LISTING_SECONDS):
                 response = await self._upstream.send(

@@ -1,6 +1,7 @@
-"""The messages of one HTTP request and its response: what becomes of each.
+"""Rulings on the messages of one HTTP request and its response.
 
-Without input or output: whoever relays the exchange hands over its parts.
+This module does no I/O. The HTTP proxy and Envoy's external processor pass in the parts of an
+exchange.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,36 +23,36 @@ from sidecheck_server.proxy.sse import Event
 
 __all__ = ["Body", "EventRuling", "HttpMessages", "Record", "Reply"]
 
-#: What the body of a response is: one message or batch, events with messages, or neither.
+#: Kind of the body of a response: one message or batch, events with messages, or neither.
 Body: TypeAlias = Literal["message", "events", "other"]
 
 _CHARSET = "a body that is not in UTF-8"
 
-#: Takes each message or batch, its sender, and what was read.
+#: Receives the text of each message or batch, its sender, and the parsed content.
 Record: TypeAlias = Callable[[bytes, Direction, object], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A response in place of the server's, which does not get the request."""
+    """Response of the proxy to a request that it does not forward."""
 
     status: int
-    #: JSON text; empty if the request gets no message.
+    #: JSON text; empty for a response without a message.
     body: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
 class EventRuling:
-    """What becomes of an event."""
+    """Decision on an event."""
 
-    #: What the client gets; None for nothing.
+    #: Text for the client; None to send nothing.
     text: bytes | None
-    #: The error for the server, if it is the sender of a rejected request.
+    #: Error for the server, if the event has a request that is rejected.
     reply: bytes | None = None
 
 
 class HttpMessages:
-    """The messages of the exchange of a request with *headers*. It must be released."""
+    """Messages of one exchange, whose request has *headers*; must be released."""
 
     def __init__(
         self,
@@ -63,7 +64,7 @@ class HttpMessages:
         *,
         enforces: bool,
     ) -> None:
-        #: Whether what cannot be validated may not pass.
+        #: Whether content that cannot be validated is rejected.
         self.enforces = enforces
         self._connections = connections
         self._policies = policies
@@ -72,25 +73,25 @@ class HttpMessages:
         self._record = record
         self._connection: Connection | None = None
         self._message: Message | list[Message] | None = None
-        #: The errors of messages of a batch that do not pass; the client gets them, too.
+        #: Errors for the rejected messages of a batch, to send with the server's response.
         self.reply: bytes | None = None
 
     async def admit(self, body: bytes) -> bytes | Reply:
-        """Return what the server gets in place of *body*, that of a POST.
+        """Return the text to forward for *body*, that of a POST, or the reply to it.
 
         Raises:
             LockFileError: the tools could not be pinned.
         """
-        if not is_utf8(self._headers) and not self.admits_unread("client", _CHARSET):
+        if not is_utf8(self._headers) and not self.report_and_decide("client", _CHARSET):
             return Reply(415)
         received = self._read(body, "client")
         message = self._message = received.content
         connection = self._connection = self._connections.acquire(self._headers, message)
         ruling = await connection.handle(received, "client")
-        # The tool of a call is known by now.
-        if refused := self._check_headers(message, connection):
+        # After the ruling, because that looks up the tool whose schema names the headers.
+        if rejection := self._check_headers(message, connection):
             connection.answer(message)
-            return refused
+            return rejection
         if ruling.forward is not None:
             self.reply = ruling.reply
             return ruling.forward
@@ -99,20 +100,21 @@ class HttpMessages:
         return Reply(error_status(self._headers, ruling.reply), ruling.reply)
 
     async def begin_response(self, method: str, status: int, headers: Mapping[str, str]) -> Body:
-        """Note the *status* and *headers* of the response to *method*; return what its body is."""
+        """Process the head of the response to *method*; return the kind of its body."""
         if method == "DELETE" and 200 <= status < 300:
             await self._connections.end(self._headers)
         if method == "POST":
             await self._begin_response_to_message(status, headers)
         body = _body_of(method, status, headers.get("content-type", "").strip().lower())
-        if body != "other" and not (is_utf8(headers) or self.admits_unread("server", _CHARSET)):
+        if body != "other" and not (is_utf8(headers) or self.report_and_decide("server", _CHARSET)):
             return "other"
         return body
 
     async def _begin_response_to_message(self, status: int, headers: Mapping[str, str]) -> None:
         connection = self.connection
         if status >= 400:
-            # The message was not taken, and may come again, with credentials for example.
+            # The server rejected the message. The client may retry it, for example with
+            # credentials.
             connection.answer(self._message)
             await connection.session.reset()
             if status == 404:
@@ -121,26 +123,26 @@ class HttpMessages:
         await self._connections.keep(headers, connection)
 
     async def rule_body(self, text: bytes) -> bytes:
-        """Return the body that the client gets in place of *text*, that of the response.
+        """Return the text for the client in place of *text*, the body of the response.
 
         Raises:
             LockFileError: the tools could not be pinned.
         """
-        # Some servers give the empty response to a notification a type.
+        # Some servers send a content type with the empty response to a notification.
         if not text:
             return self.answer() or b""
         received = self._read(text, "server")
-        passed = (await self.connection.handle(received, "server")).forward
+        output = (await self.connection.handle(received, "server")).forward
         if isinstance(self._message, list):
-            return self.answer(passed) or b""
-        # The body is all that the request gets; without its response, it is another's.
+            return self.answer(output) or b""
+        # An error means that the body lacks the response to the request.
         error = self.answer()
         if self.enforces:
-            return error or passed or b""
-        return passed or error or b""
+            return error or output or b""
+        return output or error or b""
 
     async def rule_event(self, event: Event) -> EventRuling:
-        """Return what becomes of *event*.
+        """Return the ruling on *event*.
 
         Raises:
             LockFileError: the tools could not be pinned.
@@ -149,12 +151,12 @@ class HttpMessages:
             return EventRuling(event.safe_text(event.data) if self.enforces else event.text)
         received = receive(event.data)
         message = received.content
-        # Readers differ in what they take for the type of a message, and some do not look at it.
+        # Some readers ignore the event type, or accept other types for messages.
         is_other = event.type != b"message" and not (self.enforces and event.may_be_json)
         if message is None and is_other:
             return EventRuling(event.safe_text(event.data) if self.enforces else event.text)
-        self._note(received, "server")
-        if self._is_of_another(message):
+        self._record_message(received, "server")
+        if self._rejects_foreign(message):
             self._findings.add(
                 Finding(
                     sender="server",
@@ -174,33 +176,33 @@ class HttpMessages:
         return EventRuling(text, ruling.reply)
 
     def begin_events(self) -> bytes:
-        """Return the event that begins a stream; empty if nothing is due."""
+        """Return the event to begin a stream with; empty if there is no reply."""
         return b"" if self.reply is None else _event(self.reply)
 
     def end_events(self, *, is_resumable: bool) -> bytes:
-        """Return the event that ends a stream; empty if nothing is due.
+        """Return the event to end a stream with; empty if no error is due.
 
-        The rest of a session's stream may come in another, after the last event with an id.
+        A client may resume the stream of a session after the last event with an id.
         """
         if is_resumable and self.connection.is_kept:
             return b""
         error = self.connection.answer(self._message)
         return b"" if error is None else _event(error)
 
-    def admits_unread(self, sender: Direction, note: str) -> bool:
-        """Report what cannot be validated, and return whether it passes."""
+    def report_and_decide(self, sender: Direction, note: str) -> bool:
+        """Report content that cannot be validated; return whether it passes."""
         rejects = self.enforces
         action = Action.REJECTED if rejects else Action.PASSED
         self._findings.add(Finding(sender=sender, code="NOT_VALIDATED", action=action, note=note))
         return not rejects
 
     def answer(self, *replies: bytes | None) -> bytes | None:
-        """Return all that is due to the client, with *replies* of the server; None for nothing."""
+        """Return *replies* of the server and errors for the client, None without any."""
         return self.connection.answer(self._message, *replies, self.reply)
 
     @property
     def connection(self) -> Connection:
-        """The session that the exchange belongs to."""
+        """Session that the exchange belongs to."""
         if self._connection is None:
             self._connection = self._connections.acquire(self._headers)
         return self._connection
@@ -210,10 +212,11 @@ class HttpMessages:
         if self._connection is not None:
             await self._connection.release()
 
-    def _is_of_another(self, message: Message | list[Message] | None) -> bool:
-        """Return whether *message*, in the stream of a request, may not pass as its response.
+    def _rejects_foreign(self, message: Message | list[Message] | None) -> bool:
+        """Return whether *message* is rejected as the response to another request.
 
-        Readers may take ``"5"`` for the id 5, and it would pass unvalidated.
+        Some readers accept ``"5"`` for the id 5. They would take such a response, which is not
+        validated as that of the request.
         """
         request = self._message
         if not (isinstance(message, Message) and isinstance(request, Message)):
@@ -223,17 +226,17 @@ class HttpMessages:
 
     def _read(self, text: bytes, sender: Direction) -> Received:
         received = receive(text)
-        self._note(received, sender)
+        self._record_message(received, sender)
         return received
 
-    def _note(self, received: Received, sender: Direction) -> None:
+    def _record_message(self, received: Received, sender: Direction) -> None:
         if self._record is not None:
             self._record(received.text, sender, received.content)
 
     def _check_headers(
         self, message: Message | list[Message] | None, connection: Connection
     ) -> Reply | None:
-        """Return the response to a message that its headers do not match."""
+        """Report mismatches of headers and *message*; return the rejection, None to pass."""
         policy = self._policies.messages
         if policy is Policy.OFF or not isinstance(message, Message):
             return None
@@ -246,11 +249,11 @@ class HttpMessages:
         return Reply(400, mismatch_response(message, mismatches[0]))
 
 
-def _body_of(method: str, status: int, kind: str) -> Body:
-    """Return what the body of the response to *method* is, by its content type *kind*."""
-    # Clients look for the names at the beginning, or anywhere.
-    is_json = "application/json" in kind
-    if "text/event-stream" in kind and not kind.startswith("application/json"):
+def _body_of(method: str, status: int, content_type: str) -> Body:
+    """Return the kind of the body of a response to *method*."""
+    # Some clients search for the media type as a prefix, others anywhere in the header.
+    is_json = "application/json" in content_type
+    if "text/event-stream" in content_type and not content_type.startswith("application/json"):
         return "events" if method in {"GET", "POST"} else "other"
     return "message" if is_json and method == "POST" and status < 400 else "other"
 

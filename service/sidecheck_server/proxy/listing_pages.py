@@ -1,4 +1,4 @@
-"""Lists of tools, fetched page by page by clients, or by the proxy on behalf of one."""
+"""Pages of tool lists, which clients fetch, or the proxy on behalf of a client."""
 
 import asyncio
 from collections import OrderedDict
@@ -27,37 +27,37 @@ __all__ = [
 
 
 class ToolSource(Protocol):
-    """The tools of one server, by what its ``tools/list`` results say."""
+    """Tools of one server, as its ``tools/list`` results define them."""
 
     @property
-    def filters(self) -> bool:
-        """Whether tools may be taken out of a list, or are reported."""
+    def checks_lists(self) -> bool:
+        """Whether listed tools are checked, so that they may be reported or dropped."""
         ...
 
     @property
     def is_pinned(self) -> bool:
-        """Whether only tools of a lock file may be called."""
+        """Whether clients may call only the tools of a lock file."""
         ...
 
     def expire(self) -> None:
-        """Note that the server's tools have changed."""
+        """Mark the tools as outdated, because the server has changed them."""
         ...
 
     def is_dropped(self, name: str) -> bool:
-        """Return whether a tool called *name* was taken out of the list."""
+        """Return whether the tool *name* was removed from the list."""
         ...
 
     def input_schema(self, call: Message) -> JsonValue:
         """Return the input schema of the tool that *call* names, None if it is unknown.
 
-        Tools are known once `find` has returned them.
+        A tool is known after `find` has returned it.
         """
         ...
 
     async def find(self, name: str, params: Mapping[str, bytes]) -> CallTarget | None:
-        """Return what calls of the tool called *name* are validated against, None if unknown.
+        """Return the target to validate calls of the tool *name* against, None if unknown.
 
-        *params* are those of the call, as JSON texts.
+        *params* are the params of the call, as JSON texts.
 
         Raises:
             NotCheckedError: ``TOOLS_NOT_LISTED``, ``TOOLS_NOT_PINNED``, or the tools cannot be
@@ -66,7 +66,7 @@ class ToolSource(Protocol):
         ...
 
     async def rule_result(self, response: Message, request: Request) -> Ruling:
-        """Return what becomes of *response*, the page of tools that *request* asks for."""
+        """Return the ruling on *response*, the page of tools that *request* asks for."""
         ...
 
 
@@ -77,9 +77,9 @@ _CLIENT_METADATA = (
     "io.modelcontextprotocol/clientInfo",
     "io.modelcontextprotocol/clientCapabilities",
 )
-"""Metadata that describes the client in each request (2026-07-28, basic, "_meta")."""
+"""Keys of the client's metadata in each request (2026-07-28, basic, "_meta")."""
 
-#: Sends a ``tools/list`` request with these params, as JSON texts, and returns its response.
+#: Sends a ``tools/list`` request with params, as JSON texts, and returns its response.
 #: Raises `ListingFailed` if there is none.
 ListTools: TypeAlias = Callable[[Mapping[str, bytes]], Awaitable[Message]]
 
@@ -87,55 +87,58 @@ ListTools: TypeAlias = Callable[[Mapping[str, bytes]], Awaitable[Message]]
 class ListingFailed(Exception):
     """The server does not respond to ``tools/list``.
 
-    It is asked again for the next call, unless *holds_up*: then all messages of the client wait
-    for each attempt.
+    The next call retries, unless *blocks_client*: over stdio, all messages of the client wait for
+    each attempt.
     """
 
-    def __init__(self, *, holds_up: bool = False) -> None:
+    def __init__(self, *, blocks_client: bool = False) -> None:
         super().__init__()
-        self.holds_up = holds_up
+        self.blocks_client = blocks_client
 
 
 def client_metadata(params: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return what the *params* of a request say of its client, as JSON texts."""
+    """Return the metadata about the client in *params* of a request, as JSON texts."""
     metadata = read_object(params.get("_meta", b"")) or {}
     return {name: metadata[name] for name in _CLIENT_METADATA if name in metadata}
 
 
-_MOST_PAGES = 1_000
-_MOST_TOOLS = 100_000
-_MOST_BYTES = 16 << 20
-"""Pages, tools, and bytes of names and cursors of all lists that have not ended."""
+_MAX_PAGES = 1_000
+_MAX_TOOLS = 100_000
+_MAX_BYTES = 16 << 20
+"""Limits of pages, tools, and bytes of names and cursors, of all incomplete lists together."""
 
 
 class EndlessListError(Exception):
-    """A list has more pages or tools than are kept, or leads back to one of its pages."""
+    """A list exceeds the limits of pages or tools, or its cursors form a cycle."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """The names of the tools of a page, and the cursor that leads to it; None for the first."""
+    """A page of a list."""
 
+    #: Cursor of the page; None for the first.
     cursor: str | None
+    #: Names of its tools.
     names: frozenset[str]
+    #: Bytes of the names and the cursor of the next page.
     size: int
 
 
 class ListPages:
-    """The pages of lists that have not ended yet.
+    """Pages of incomplete lists.
 
-    Clients may fetch lists at the same time, so a page follows the one that led to its cursor.
+    Clients may fetch several lists at the same time. Pages are linked by their cursors.
     """
 
     def __init__(self) -> None:
-        #: The page that leads to each cursor, the last that was added at the end.
-        self._before: OrderedDict[str, _Page] = OrderedDict()
+        #: Pages by the cursor of the page after them, the latest page last.
+        self._pages: OrderedDict[str, _Page] = OrderedDict()
         self._tools = 0
         self._bytes = 0
 
     def clear(self) -> None:
-        """Forget all lists: what follows belongs to others."""
-        self._before.clear()
+        """Remove all pages, which later pages do not continue."""
+        self._pages.clear()
         self._tools = self._bytes = 0
 
     def add(
@@ -147,74 +150,77 @@ class ListPages:
             The names of the whole list, if this is its last page and all others are known.
 
         Raises:
-            EndlessListError: the list is forgotten.
+            EndlessListError: the list has no end; its pages are removed.
         """
-        before = self._pages_before(cursor)
-        if before is None:
+        previous_pages = self._pages_before(cursor)
+        if previous_pages is None:
             return None
         names = frozenset(tool.name for tool in tools)
         if not next_cursor:
-            return names.union(*(page.names for page in before))
-        if next_cursor == cursor or any(next_cursor == page.cursor for page in before):
+            return names.union(*(page.names for page in previous_pages))
+        if next_cursor == cursor or any(next_cursor == page.cursor for page in previous_pages):
             self._remove(cursor)
             raise EndlessListError("a cursor leads back to a page before it")
         size = len(next_cursor) + sum(map(len, names))
         self._remove(next_cursor)
-        self._before[next_cursor] = _Page(cursor, names, size)
+        self._pages[next_cursor] = _Page(cursor, names, size)
         self._tools += len(names)
         self._bytes += size
-        if not self._makes_room(next_cursor):
-            raise EndlessListError(f"more than {_MOST_PAGES:,} pages or {_MOST_TOOLS:,} tools")
+        if not self._make_room(next_cursor):
+            raise EndlessListError(f"more than {_MAX_PAGES:,} pages or {_MAX_TOOLS:,} tools")
         return None
 
     def _pages_before(self, cursor: str | None) -> list[_Page] | None:
         """Return the pages that lead to the one at *cursor*, None if one is unknown."""
         pages: list[_Page] = []
         while cursor is not None:
-            page = self._before.get(cursor)
-            if page is None or len(pages) > _MOST_PAGES:
+            page = self._pages.get(cursor)
+            if page is None or len(pages) > _MAX_PAGES:
                 return None
             pages.append(page)
             cursor = page.cursor
         return pages
 
-    def _makes_room(self, newest: str) -> bool:
-        """Forget the oldest pages beyond the limits; return whether the list of *newest* stays."""
+    def _make_room(self, newest: str) -> bool:
+        """Remove the oldest pages beyond the limits.
+
+        Return whether the list of the page before the cursor *newest* is still whole.
+        """
         while self._exceeds_limits():
-            self._remove(next(iter(self._before)))
+            self._remove(next(iter(self._pages)))
         if self._pages_before(newest) is not None:
             return True
         self._remove(newest)
         return False
 
     def _exceeds_limits(self) -> bool:
-        is_long = len(self._before) > _MOST_PAGES or self._tools > _MOST_TOOLS
-        return is_long or self._bytes > _MOST_BYTES
+        is_long = len(self._pages) > _MAX_PAGES or self._tools > _MAX_TOOLS
+        return is_long or self._bytes > _MAX_BYTES
 
     def _remove(self, cursor: str | None) -> None:
-        page = None if cursor is None else self._before.pop(cursor, None)
+        page = None if cursor is None else self._pages.pop(cursor, None)
         if page is not None:
             self._tools -= len(page.names)
             self._bytes -= page.size
 
 
 class SharedFetch:
-    """A request to the server that is made once for all who wait for it at a time."""
+    """Fetch of a tool list, which concurrent callers share."""
 
     def __init__(self) -> None:
         self._running: asyncio.Task[None] | None = None
 
     async def run(self, fetch: Callable[[], Coroutine[None, None, None]]) -> None:
-        """Wait for the end of *fetch*, or of the one that runs already.
+        """Run *fetch*, or wait for the one that is running.
 
         Raises:
-            NotCheckedError: it failed.
+            NotCheckedError: the fetch failed.
         """
         if self._running is None:
             self._running = asyncio.create_task(fetch())
             self._running.add_done_callback(self._end)
         try:
-            # Others go on waiting if this caller is gone.
+            # The cancellation of one caller must not cancel the fetch of the others.
             await asyncio.shield(self._running)
         except NotCheckedError as error:
             # A copy, because raising an exception adds to its traceback.
@@ -223,5 +229,5 @@ class SharedFetch:
     def _end(self, task: asyncio.Task[None]) -> None:
         self._running = None
         if not task.cancelled():
-            # It would be logged as never retrieved if nobody waits any more.
+            # Retrieved here, because asyncio logs an exception that no caller retrieves.
             task.exception()

@@ -1,4 +1,4 @@
-"""The tools that a server lists: learned for the validation of calls, and filtered."""
+"""Tools of a server, learned from its lists to validate calls, and filtered."""
 
 from collections.abc import Collection, Mapping
 from copy import copy
@@ -38,13 +38,13 @@ from sidecheck_server.services.targets import InlineTool
 __all__ = ["Listings"]
 
 
-_MOST_PAGES = 1_000
-_MOST_BYTES = 64 << 20
-_MOST_UNKNOWN = 1_000
+_MAX_PAGES = 1_000
+_MAX_BYTES = 64 << 20
+_MAX_UNKNOWN_NAMES = 1_000
 
 
 class Listings:
-    """The tools of one connection, by what its ``tools/list`` results say."""
+    """Tools of one connection, as its ``tools/list`` results define them."""
 
     def __init__(
         self,
@@ -61,32 +61,32 @@ class Listings:
         self._learned_bytes = 0
         self._dropped: set[str] = set()
         self._pages = ListPages()
-        self._current = False
-        #: Names that a complete list lacked when they were called.
+        self._is_current = False
+        #: Names of called tools that a complete list lacked.
         self._unknown: set[str] = set()
-        #: Why the server is not asked again for its list.
+        #: Error of the last fetch, if retries are pointless.
         self._failure: NotCheckedError | None = None
-        self._fetching = SharedFetch()
+        self._shared_fetch = SharedFetch()
 
     @property
-    def filters(self) -> bool:
-        """Whether tools may be taken out of a list, or are reported."""
-        return self._checks.active
+    def checks_lists(self) -> bool:
+        """Whether listed tools are checked, so that they may be reported or dropped."""
+        return self._checks.is_active
 
     def expire(self) -> None:
-        """Note that the server's tools have changed."""
-        self._current = False
+        """Mark the tools as outdated, because the server has changed them."""
+        self._is_current = False
         self._unknown.clear()
         self._pages.clear()
         self._failure = None
 
     @property
     def is_pinned(self) -> bool:
-        """Whether only tools of a lock file may be called."""
+        """Whether clients may call only the tools of a lock file."""
         return self._checks.is_pinned
 
     def is_dropped(self, name: str) -> bool:
-        """Return whether a tool called *name* was taken out of the list."""
+        """Return whether the tool *name* was removed from the list."""
         return name in self._dropped
 
     def input_schema(self, call: Message) -> JsonValue:
@@ -97,32 +97,32 @@ class Listings:
         return input_schema_of(definition.json)
 
     async def find(self, name: str, params: Mapping[str, bytes]) -> InlineTool | None:
-        """Return the definition of the tool called *name*, which a call with *params* names.
+        """Return the definition of *name* for a call with *params*, None if unknown.
 
-        If it is unknown, or the tools have changed, the server is asked for its list.
+        If the tool is unknown or the tools are outdated, fetch the list of the server first.
 
         Raises:
             NotCheckedError: ``TOOLS_NOT_LISTED``, or the list could not be checked.
         """
         is_known = name in self._tools or name in self._dropped or name in self._unknown
-        if not (self._current and is_known):
+        if not (self._is_current and is_known):
             if self._failure is not None:
                 # A copy, because raising an exception adds to its traceback.
                 raise copy(self._failure)
-            await self._fetching.run(partial(self._fetch, params))
-        if name not in self._tools and len(self._unknown) < _MOST_UNKNOWN:
+            await self._shared_fetch.run(partial(self._fetch, params))
+        if name not in self._tools and len(self._unknown) < _MAX_UNKNOWN_NAMES:
             self._unknown.add(name)
         return self._tools.get(name)
 
     async def rule_result(self, response: Message, request: Request) -> Ruling:
-        """Return what becomes of *response*, the page that *request* asks for."""
+        """Return the ruling on *response*, the page that *request* asks for."""
 
         async def learn(page: Mapping[str, bytes], tools: list[ListedTool]) -> list[ListedTool]:
             self._failure = None
-            following = string_value(page.get("nextCursor"))
+            next_cursor = string_value(page.get("nextCursor"))
             self._learn(tools)
             try:
-                names = self._pages.add(request.cursor, tools, following)
+                names = self._pages.add(request.cursor, tools, next_cursor)
             except EndlessListError as error:
                 self._checks.report_endless(str(error))
                 return tools
@@ -134,46 +134,46 @@ class Listings:
         return await self._checks.rule_page(response, request.version, learn)
 
     async def _fetch(self, params: Mapping[str, bytes]) -> None:
-        """Ask the server for all pages of its list, as the client of *params* would.
+        """Fetch all pages of the list, with the client's metadata from *params*.
 
         Raises:
             NotCheckedError: there is no list, or it could not be checked.
         """
-        own = client_metadata(params)
-        version = string_value(own.get(PROTOCOL_VERSION))
-        asked: dict[str, bytes] = {"_meta": join_object(own)} if own else {}
-        pages: list[ListedTool] = []
+        metadata = client_metadata(params)
+        version = string_value(metadata.get(PROTOCOL_VERSION))
+        list_params: dict[str, bytes] = {"_meta": join_object(metadata)} if metadata else {}
+        entries: list[ListedTool] = []
         size = 0
-        seen: set[bytes] = set()
+        cursors: set[bytes] = set()
         is_complete = False
-        for _ in range(_MOST_PAGES):
+        for _ in range(_MAX_PAGES):
             try:
-                response = await self._list_tools(asked)
-            except ListingFailed as failed:
+                response = await self._list_tools(list_params)
+            except ListingFailed as error:
                 failure = not_listed("the server did not respond to tools/list in time")
-                self._failure = failure if failed.holds_up else None
+                self._failure = failure if error.blocks_client else None
                 raise failure from None
             page = response.result
             definitions = None if page is None else read_items(page.get("tools", b""))
             if page is None or definitions is None:
                 raise not_listed("the server did not list its tools")
             size += len(response.text)
-            if size > _MOST_BYTES:
+            if size > _MAX_BYTES:
                 raise not_listed("the list of tools is too large")
-            pages += await self._checks.check(response.properties["result"], definitions, version)
+            entries += await self._checks.check(response.properties["result"], definitions, version)
             cursor = page.get("nextCursor", b"")
             is_complete = not string_value(cursor)
-            if is_complete or cursor in seen:
+            if is_complete or cursor in cursors:
                 break
-            seen.add(cursor)
-            asked["cursor"] = cursor
+            cursors.add(cursor)
+            list_params["cursor"] = cursor
         if not is_complete and self._checks.is_pinned:
-            self._checks.report_endless("its cursors lead to no end")
-            # The server is not asked for as many pages again, unless its tools change.
+            self._checks.report_endless("its cursors form a cycle, or it has too many pages")
+            # Stored, so that later calls do not fetch as many pages again.
             self._failure = not_pinned("the list of tools has no end")
             raise copy(self._failure)
-        self._learn(pages)
-        self._complete({entry.name for entry in pages})
+        self._learn(entries)
+        self._complete({entry.name for entry in entries})
         try:
             self._checks.check_pinned()
         except NotCheckedError as failure:
@@ -181,10 +181,10 @@ class Listings:
             raise copy(failure) from None
 
     def _learn(self, entries: list[ListedTool]) -> None:
-        self._learned_bytes += sum(len(each.name) + len(each.definition) for each in entries)
-        if self._learned_bytes > _MOST_BYTES:
-            # Calls then wait for the list that the proxy fetches, which is not as large.
-            self._current = False
+        self._learned_bytes += sum(len(entry.name) + len(entry.definition) for entry in entries)
+        if self._learned_bytes > _MAX_BYTES:
+            # The next call then fetches the whole list, whose size `_fetch` bounds.
+            self._is_current = False
             self._tools.clear()
             self._dropped.clear()
             self._learned_bytes = 0
@@ -197,19 +197,19 @@ class Listings:
                 self._tools[entry.name] = InlineTool(entry.definition)
 
     def _complete(self, names: Collection[str]) -> None:
-        """Note that tools called *names* are all of the server.
+        """Process a complete list of *names*: remove other tools, and pin the list.
 
         Raises:
-            LockFileError: they could not be pinned.
+            LockFileError: the list could not be pinned.
         """
         self._checks.complete(names)
         for name in self._tools.keys() - names:
             del self._tools[name]
         self._dropped.intersection_update(names)
-        # Some were learned before there was a set that they may differ from.
+        # Tools that were learned before the set was pinned may differ from it.
         for name, tool in list(self._tools.items()):
             if not self._checks.admits(name, tool.json):
                 del self._tools[name]
                 self._dropped.add(name)
         self._learned_bytes = 0
-        self._current = self._checks.is_settled
+        self._is_current = self._checks.is_settled

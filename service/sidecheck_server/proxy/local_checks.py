@@ -1,4 +1,4 @@
-"""Checks by the services of this process, without a transport between."""
+"""Checks by the services of this process, without a transport."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
@@ -51,24 +51,24 @@ _GET_TOOL: Final = f"{_PACKAGE}.RegistryService/GetTool"
 _REGISTER_TOOLS: Final = f"{_PACKAGE}.RegistryService/RegisterTools"
 _DELETE_TOOLS: Final = f"{_PACKAGE}.RegistryService/DeleteTools"
 
-_SESSIONS: Final = 40_000
-"""Most open sessions; the memory of all of them together is bounded before."""
+_MAX_SESSIONS: Final = 40_000
+"""Maximum number of open sessions; in practice their total memory is the tighter bound."""
 
 
 class ObservedCall(Protocol):
-    """Takes what comes of one check."""
+    """Observer of one check."""
 
     def completed(self, *verdicts: Verdict) -> None:
-        """Take the *verdicts*."""
+        """Record the *verdicts*."""
         ...
 
     def failed(self, reason: ErrorReason | None) -> None:
-        """Take why there is none, None for what is unexpected."""
+        """Record a failure with *reason*, None for an unexpected error."""
         ...
 
 
-#: Observes one check: given the full name of the method of the API that does the same, and the
-#: message of a peer, or b"".
+#: Observes one check. Arguments: full name of the equivalent method of the API, and the message
+#: of a peer, or b"".
 ObserveCalls: TypeAlias = Callable[[str, bytes], AbstractContextManager[ObservedCall]]
 
 
@@ -82,6 +82,7 @@ class _Unobserved:
         pass
 
 
+# Decision 0067: without tracing, checks have this observer, which does nothing.
 _UNOBSERVED: Final = nullcontext(_Unobserved())
 
 
@@ -91,7 +92,7 @@ def unobserved(_path: str, _message: bytes) -> AbstractContextManager[ObservedCa
 
 
 class LocalChecks:
-    """The checks of *services*, within *limits*; each is given to *observe*."""
+    """Checks of *services* within *limits*; *observe* is called for each."""
 
     passes_unavailable = False
 
@@ -106,7 +107,7 @@ class LocalChecks:
         self._observe = observe
         self._violations = min(DEFAULT_VIOLATIONS, limits.violations)
         self._report_limits = ReportLimits(self._violations, limits.verdict_characters)
-        self._memory = MemoryPool(TransportLimits().session_bytes, _SESSIONS)
+        self._memory = MemoryPool(TransportLimits().session_bytes, _MAX_SESSIONS)
 
     async def open_session(self, protocol_version: str, *, from_beginning: bool) -> "_Session":
         """Return a session.
@@ -126,7 +127,7 @@ class LocalChecks:
             self._limits,
             context,
             self._memory,
-            # The proxy validates them by the definitions that it has learned itself.
+            # The proxy validates payloads by the definitions that it has learned.
             validates_payloads=False,
         )
         return _Session(self, session, context)
@@ -140,10 +141,10 @@ class LocalChecks:
         *,
         follows_protocol: bool,
     ) -> ValidationOutcome:
-        """Return the outcome of the params of *call*, with locations in them.
+        """Return the outcome for the params of *call*, with locations relative to them.
 
         Raises:
-            NotCheckedError: there is none.
+            NotCheckedError: validation was not possible.
         """
         params = call.properties.get("params", b"{}")
         arguments = call.params.get("arguments", b"{}") if follows_protocol else None
@@ -163,10 +164,10 @@ class LocalChecks:
         *,
         follows_protocol: bool,
     ) -> ValidationOutcome:
-        """Return the outcome of the result of *response*, with locations in it.
+        """Return the outcome for the result of *response*, with locations relative to it.
 
         Raises:
-            NotCheckedError: there is none.
+            NotCheckedError: validation was not possible.
         """
         result = response.properties["result"]
         with self.call(_VALIDATE) as observed:
@@ -184,22 +185,22 @@ class LocalChecks:
         """Return the verdicts on *tools_list*.
 
         Raises:
-            NotCheckedError: there are none.
+            NotCheckedError: the check was not possible.
         """
         with self.call(CHECK_TOOLS) as observed:
             context = self._context(protocol_version)
-            checked = await self._services.tools_checker.check(
+            report = await self._services.tools_checker.check(
                 ToolsToCheck(tools_list, context=context, limits=self._report_limits)
             )
-            verdicts = tuple(outcome.verdict for outcome in checked.outcomes)
+            verdicts = tuple(outcome.verdict for outcome in report.outcomes)
             observed.completed(*verdicts)
-            return ToolVerdicts(verdicts, checked.tools_list_verdict)
+            return ToolVerdicts(verdicts, report.tools_list_verdict)
 
     async def registered_tool(self, server: str, name: str) -> bytes:
         """Return the definition of a registered tool.
 
         Raises:
-            NotCheckedError: UNKNOWN_TOOL, or it cannot be read.
+            NotCheckedError: UNKNOWN_TOOL, or the registry cannot be read.
         """
         with self.call(_GET_TOOL):
             return require_binding(self._services.registry, server, name).definition.json
@@ -207,37 +208,37 @@ class LocalChecks:
     async def register(
         self, server: str, definitions: Sequence[bytes], protocol_version: str
     ) -> list[bool]:
-        """Register *definitions*; return which of them were not rejected.
+        """Register *definitions*; return whether each was accepted.
 
         Raises:
-            NotCheckedError: none is registered.
+            NotCheckedError: the registry cannot be written.
         """
         with self.call(_REGISTER_TOOLS):
             check_version_known(protocol_version)
-            most, accepted = self._limits.batch_items, list[bool]()
-            for start in range(0, len(definitions), most):
-                tools = tuple(map(InlineTool, definitions[start : start + most]))
-                registered = await self._services.registrar.register(
+            batch_size, accepted = self._limits.batch_items, list[bool]()
+            for start in range(0, len(definitions), batch_size):
+                tools = tuple(map(InlineTool, definitions[start : start + batch_size]))
+                result = await self._services.registrar.register(
                     Registration(server, tools, protocol_version=protocol_version)
                 )
-                accepted += [outcome.action is not None for outcome in registered.outcomes]
+                accepted += [outcome.action is not None for outcome in result.outcomes]
             return accepted
 
     async def delete(self, server: str, names: Sequence[str]) -> None:
-        """Delete the registered tools called *names*.
+        """Delete the registered tools *names*.
 
         Raises:
-            NotCheckedError: none is deleted.
+            NotCheckedError: the registry cannot be written.
         """
         with self.call(_DELETE_TOOLS):
             await self._services.registry_writer.delete(server, list(names))
 
     @contextmanager
     def call(self, path: str, message: bytes = b"") -> Iterator[ObservedCall]:
-        """Make the block the work of one request, of the method *path*.
+        """Run the block as one observed request of the method *path*, with its own budget.
 
         Raises:
-            NotCheckedError: in place of every error.
+            NotCheckedError: replaces every error of the block.
         """
         open_request(self._limits)
         with self._observe(path, message) as observed:
@@ -271,7 +272,7 @@ class LocalChecks:
 
 
 class _Session:
-    """A session of *checks*, whose messages are checked one at a time."""
+    """A session of *checks*, which checks one message at a time."""
 
     def __init__(
         self, checks: LocalChecks, session: SessionChecker, context: RequestContext
@@ -280,16 +281,17 @@ class _Session:
         self._session = session
         self._contexts = {sender: replace(context.context, sender=sender) for sender in Sender}
         self._limits = context.limits
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
         self._is_closed = False
 
     async def check(self, message: bytes, sender: Direction, http_status: int) -> SubjectReport:
         """Return the report on the next *message*.
 
         Raises:
-            NotCheckedError: there is none; `SessionClosedError` if the session was closed.
+            NotCheckedError: the check was not possible; `SessionClosedError` if the session was
+                closed.
         """
-        async with self._turn:
+        async with self._lock:
             if self._is_closed:
                 raise SessionClosedError("CANCELLED", "the session was closed")
             with self._checks.call(_CHECK_SESSION, message) as observed:
@@ -305,17 +307,17 @@ class _Session:
                 return report
 
     async def close(self) -> None:
-        """Return the memory of the session, after the message at hand."""
-        async with self._turn:
+        """Free the memory of the session, after the current message."""
+        async with self._lock:
             self._is_closed = True
             self._session.close()
 
 
 def _content_of(response: Message) -> bytes | None:
-    """Return the structured content of *response*, None unless its schema alone is to decide.
+    """Return the structured content of *response* if only its schema decides.
 
-    More than the schema decides about a result that reports an error, that is of another type,
-    or that lacks an object as content, which versions before 2026-07-28 require.
+    Other rules apply to a result that reports an error, has a ``resultType``, or whose content is
+    not an object, as versions before 2026-07-28 require.
     """
     result = response.result or {}
     content = result.get("structuredContent")

@@ -1,4 +1,4 @@
-"""Messages as such: checked by the rules of the protocol and of the session, and ruled on."""
+"""Checks messages by the rules of protocol and session, and decides on them."""
 
 import asyncio
 from collections.abc import Mapping
@@ -31,104 +31,113 @@ PEERS: Mapping[Direction, Direction] = {"client": "server", "server": "client"}
 
 @dataclass(frozen=True, slots=True)
 class CheckOutcome:
-    """Outcome of the check of a message, or of a batch."""
+    """Outcome of the check of a message or of a batch."""
 
     violations: tuple[Violation, ...] = ()
-    #: The JSON-RPC error for the sender of a request.
+    #: JSON-RPC error for the sender of a request.
     error_response: bytes = b""
-    #: Why there was no check.
+    #: Error that prevented the check.
     failure: NotCheckedError | None = None
-    #: Why readers may take the message for different ones.
+    #: Reason why readers may decode the message differently.
     ambiguity: Violation | None = None
-    #: Whether there was a check, whose violations are all here.
+    #: Whether the check ran and *violations* has all of its violations.
     is_complete: bool = False
-    #: Whether there are more violations than these, of which the errors come first.
+    #: Whether there are more violations than *violations*, which has the errors first.
     is_truncated: bool = False
-    #: The protocol version by which it was checked; "" if unknown.
+    #: Protocol version of the check; "" if unknown.
     version: str = ""
-    #: The method as whose request or result all of it was checked; "" if unknown.
+    #: Method whose request or result the whole message was outcome as; "" if unknown.
     method: str = ""
 
     @property
     def first_error(self) -> Violation | None:
-        """The first violation that makes the message invalid; None if it is valid."""
-        errors = (each for each in self.violations if each.severity is Severity.ERROR)
+        """First violation that makes the message invalid; None if it is valid."""
+        errors = (
+            violation for violation in self.violations if violation.severity is Severity.ERROR
+        )
         return next(errors, None) if self.violations else None
 
     @property
-    def fault(self) -> str:
-        """The first error in words, without values of the message."""
-        first = self.ambiguity or self.first_error
-        return f"{first.code} at {first.instance_location or 'its root'}" if first else "invalid"
+    def fault_text(self) -> str:
+        """Code and location of the first error, without values of the message."""
+        fault = self.ambiguity or self.first_error
+        return f"{fault.code} at {fault.instance_location or 'its root'}" if fault else "invalid"
 
     @property
-    def reported(self) -> tuple[Violation, ...]:
-        """The violations, with the ambiguity, which may be one of them."""
-        found = self.ambiguity
-        if found is None or any(each.code == found.code for each in self.violations):
+    def all_violations(self) -> tuple[Violation, ...]:
+        """Violations and the ambiguity, unless a violation has the same code."""
+        ambiguity = self.ambiguity
+        if ambiguity is None or any(
+            violation.code == ambiguity.code for violation in self.violations
+        ):
             return self.violations
-        return (*self.violations, found)
+        return (*self.violations, ambiguity)
 
     @property
     def is_strict_json(self) -> bool:
-        """Whether the message was read as JSON without repeated keys."""
+        """Whether the message is known to be valid JSON without repeated keys."""
         return self.is_complete and not any(
-            each.code in UNREADABLE_CODES for each in self.violations
+            violation.code in UNREADABLE_CODES for violation in self.violations
         )
 
-    def has(self, code: str, location: str) -> bool:
-        """Return whether there is a violation of *code* at *location*."""
+    def has_violation(self, code: str, location: str) -> bool:
+        """Return whether there is a violation with *code* at *location*."""
         return any(
-            (each.code, each.instance_location) == (code, location) for each in self.violations
+            (violation.code, violation.instance_location) == (code, location)
+            for violation in self.violations
         )
 
     def is_clean(self, location: str, method: str, version: str) -> bool:
-        """Return whether the rules of *method* in *version* have no fault at *location*."""
+        """Return whether the rules of *method* in *version* find no fault at *location*."""
         return (
             self.is_complete
             and (self.method, self.version) == (method, version)
             and not any(
-                not each.instance_location or each.instance_location.startswith(location)
-                for each in self.violations
+                not violation.instance_location or violation.instance_location.startswith(location)
+                for violation in self.violations
             )
         )
 
-    def ambiguous(self, found: Violation | None) -> "CheckOutcome":
-        """Return the outcome for a message that *found* makes ambiguous, if it does."""
-        return self if found is None or self.ambiguity else replace(self, ambiguity=found)
+    def with_ambiguity(self, ambiguity: Violation | None) -> "CheckOutcome":
+        """Return the outcome with *ambiguity*, unless it is None or one is known already."""
+        return self if ambiguity is None or self.ambiguity else replace(self, ambiguity=ambiguity)
 
-    def without(self, location: str) -> "CheckOutcome":
-        """Return the outcome without what is at *location* or inside, which is another's matter."""
+    def exclude(self, location: str) -> "CheckOutcome":
+        """Return the outcome without the violations at *location* or below it."""
         if not self.violations:
             return self
-        own = [each for each in self.violations if not each.instance_location.startswith(location)]
-        return replace(self, violations=tuple(own))
+        remaining = [
+            violation
+            for violation in self.violations
+            if not violation.instance_location.startswith(location)
+        ]
+        return replace(self, violations=tuple(remaining))
 
     def split(self, items: int) -> "tuple[CheckOutcome, list[CheckOutcome]]":
-        """Return the outcomes of a batch without its *items*, and of each of these."""
+        """Return the outcome of a batch as a whole, and that of each of its *items*."""
         by_item: list[list[Violation]] = [[] for _ in range(items)]
-        own = []
+        batch_violations = []
         for violation in self.violations:
             index, _, rest = violation.instance_location[1:].partition("/")
             if index.isdecimal() and int(index) < items:
                 location = f"/{rest}" if rest else ""
                 by_item[int(index)].append(replace(violation, instance_location=location))
             else:
-                own.append(violation)
-        whole = replace(self, violations=tuple(own))
+                batch_violations.append(violation)
+        batch_outcome = replace(self, violations=tuple(batch_violations))
         outcomes = [CheckOutcome(tuple(violations)) for violations in by_item]
         if self.is_truncated and self.first_error is not None:
-            # Items without an error may have one that was left out.
-            unknown = CheckOutcome((Violation("", "", "", "LIMIT_EXCEEDED", ""),))
-            outcomes = [unknown if item.first_error is None else item for item in outcomes]
-        return whole, outcomes
+            # An item without an error may have one beyond the limit of violations.
+            truncated = CheckOutcome((Violation("", "", "", "LIMIT_EXCEEDED", ""),))
+            outcomes = [truncated if item.first_error is None else item for item in outcomes]
+        return batch_outcome, outcomes
 
 
 class MessageChecks:
-    """The messages of both sides, each checked after those before it.
+    """Checks the messages of both sides, in order, in a session.
 
-    If the session ends early, the next begins with the message that it ended at, and knows
-    nothing of those before.
+    If the session ends early, the next one begins with the current message, without the state of
+    the previous session.
     """
 
     def __init__(
@@ -139,7 +148,8 @@ class MessageChecks:
         self._version = protocol_version
         self._session: MessageSession | None = None
         self._from_beginning = from_beginning
-        self._opening = asyncio.Lock()
+        #: Locked while a session is opened or closed.
+        self._lock = asyncio.Lock()
 
     async def check(self, text: bytes, sender: Direction, http_status: int) -> CheckOutcome:
         """Return the outcome for the next message; an empty one if the policy is off."""
@@ -154,8 +164,8 @@ class MessageChecks:
             return CheckOutcome(failure=error)
 
     async def reset(self) -> None:
-        """Begin another session, in its middle, with the next message."""
-        async with self._opening:
+        """Begin another session, joined mid-session, with the next message."""
+        async with self._lock:
             self._from_beginning = False
             await self.close()
 
@@ -166,7 +176,7 @@ class MessageChecks:
             await session.close()
 
     async def _open(self) -> MessageSession:
-        async with self._opening:
+        async with self._lock:
             if self._session is None:
                 self._session = await self._checks.open_session(
                     self._version, from_beginning=self._from_beginning
@@ -175,17 +185,18 @@ class MessageChecks:
             return self._session
 
     async def _check(self, text: bytes, sender: Direction, http_status: int) -> CheckOutcome:
-        """Check in the open session, or in another.
+        """Check the message *text* in the open session, or in another one.
 
         Raises:
-            NotCheckedError: there is no outcome; `SessionClosedError` if the session has ended.
+            NotCheckedError: the check was not possible; `SessionClosedError` if the session has
+                ended.
         """
         session = self._session or await self._open()
         try:
             report = await session.check(text, sender, http_status)
         except SessionClosedError:
-            async with self._opening:
-                # The other side may have noticed before, and opened another.
+            async with self._lock:
+                # A message of the other side may have opened another session meanwhile.
                 if self._session is session:
                     await self.close()
             raise
@@ -201,7 +212,10 @@ class MessageChecks:
 
 
 class MessageRulings:
-    """Rules on messages by their checks; *pending* are the requests of each side."""
+    """Decides on messages by the outcome of their checks.
+
+    *pending* are the pending requests of each side.
+    """
 
     def __init__(
         self,
@@ -215,46 +229,49 @@ class MessageRulings:
         self._report = report
         self._pending = pending
 
-    def rejects(self, checked: CheckOutcome) -> bool:
-        """Return whether what was *checked* does not pass as a message."""
-        if checked.failure is not None:
-            return not passes_unvalidated(self._checks, checked.failure, self._policy)
-        if checked.ambiguity is not None:
+    def rejects(self, outcome: CheckOutcome) -> bool:
+        """Return whether the policy rejects a message with *outcome*."""
+        if outcome.failure is not None:
+            return not passes_unvalidated(self._checks, outcome.failure, self._policy)
+        if outcome.ambiguity is not None:
             return True
-        return checked.first_error is not None and self._policy is Policy.ENFORCE
+        return outcome.first_error is not None and self._policy is Policy.ENFORCE
 
     def report_and_decide(
         self,
-        checked: CheckOutcome,
+        outcome: CheckOutcome,
         sender: Direction,
         method: str = "",
         tool: str = "",
         *,
         is_rejected: bool = False,
     ) -> bool:
-        """Report what was *checked*, and return whether it passes as a message."""
-        rejects = self.rejects(checked)
+        """Report the violations of *outcome*; return whether the message passes.
+
+        *is_rejected* makes them rejections even if the message itself passes.
+        """
+        rejects = self.rejects(outcome)
         action = Action.REJECTED if rejects or is_rejected else Action.PASSED
-        for violation in checked.reported:
+        for violation in outcome.all_violations:
             self._report.add(finding_of(violation, sender, method, tool, action, ""))
-        if checked.failure is not None:
+        if outcome.failure is not None:
             passes = action is Action.PASSED
-            self._report.add(finding_of_error(checked.failure, sender, method, passes=passes))
+            self._report.add(finding_of_error(outcome.failure, sender, method, passes=passes))
         return not rejects
 
-    def reject(self, message: Message, sender: Direction, checked: CheckOutcome) -> Ruling:
-        """Return the ruling on a *message* that what was *checked* rejects."""
+    def reject(self, message: Message, sender: Direction, outcome: CheckOutcome) -> Ruling:
+        """Return the ruling on a *message* that is rejected because of *outcome*."""
         if message.is_response:
             request = self._pending[PEERS[sender]].find(message.id)
             if request is None:
                 return Ruling()
             self._pending[PEERS[sender]].remove(request)
-        if checked.failure is not None:
-            return reject(message, unvalidated_reason(checked.failure))
-        if message.is_request and checked.error_response:
-            return Ruling(reply=with_id(checked.error_response, message))
+        if outcome.failure is not None:
+            return reject(message, unvalidated_reason(outcome.failure))
+        if message.is_request and outcome.error_response:
+            return Ruling(reply=with_id(outcome.error_response, message))
         if message.is_response:
-            return reject(message, f"the response is invalid: {checked.fault}")
-        if checked.ambiguity is not None and checked.ambiguity.code == "PAYLOAD_NOT_JSON":
+            return reject(message, f"the response is invalid: {outcome.fault_text}")
+        if outcome.ambiguity is not None and outcome.ambiguity.code == "PAYLOAD_NOT_JSON":
             return reject(message, "Parse error: not JSON", PARSE_ERROR)
-        return reject(message, f"Invalid request: {checked.fault}", INVALID_REQUEST)
+        return reject(message, f"Invalid request: {outcome.fault_text}", INVALID_REQUEST)

@@ -1,4 +1,4 @@
-"""JSON-RPC messages as the proxy reads them: their parts as JSON text, byte for byte."""
+"""JSON-RPC messages of the proxy, whose parts stay JSON text, byte for byte."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -32,27 +32,27 @@ __all__ = [
     "string_value",
 ]
 
-#: Which side a message comes from.
+#: Side that sends a message.
 Direction: TypeAlias = Literal["client", "server"]
 
-#: Id of a request that is equal to the id of its response: a string, a number, or the JSON
-#: text of what is neither.
+#: Comparable id of a message: its type, and a string, a number, or else its JSON text. The ids
+#: of a request and its response are equal.
 RequestId: TypeAlias = tuple[type, str | int | float | bytes]
 
-# Codes of JSON-RPC.
+# Error codes of JSON-RPC.
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 
 
-_MOST_MESSAGES = 1000
-"""Most messages of a batch."""
+_MAX_BATCH_MESSAGES = 1000
+"""Maximum number of messages in a batch."""
 
 
 @dataclass(frozen=True)
 class Message:
-    """A JSON object that should be a message. Each part of it is read once."""
+    """A JSON object that is read as a message, each part of it at most once."""
 
     text: bytes
     #: JSON texts of its properties.
@@ -60,96 +60,96 @@ class Message:
 
     @cached_property
     def method(self) -> str:
-        """The method; "" if there is none, as in a response."""
+        """Method, "" if there is none, as in a response."""
         return string_value(self.properties.get("method"))
 
     @cached_property
     def id(self) -> RequestId:
-        """The id: 1 and 1.0 are equal, 1 and "1" are not."""
+        """Comparable id: 1 and 1.0 are equal, 1 and "1" are not."""
         return request_id(self.properties.get("id", b"null"))
 
     @property
     def has_valid_id(self) -> bool:
-        """Whether the id is one that JSON-RPC allows."""
+        """Whether the id is a string or a number, as JSON-RPC requires."""
         return self.id[0] is not bytes
 
     @property
     def is_request(self) -> bool:
-        """Whether a response is due."""
+        """Whether the message requires a response."""
         return "method" in self.properties and "id" in self.properties
 
     @property
     def is_response(self) -> bool:
-        """Whether it answers a request."""
+        """Whether the message is the response to a request."""
         return "method" not in self.properties and "id" in self.properties
 
     @cached_property
     def params(self) -> Mapping[str, bytes]:
-        """JSON texts of the properties of ``params``; empty if that is no object."""
+        """JSON texts of the properties of ``params``; empty if that is not an object."""
         text = self.properties.get("params")
         return {} if text is None else read_object(text) or {}
 
     @cached_property
     def result(self) -> Mapping[str, bytes] | None:
-        """JSON texts of the properties of ``result``; None if that is no object."""
+        """JSON texts of the properties of ``result``; None if that is not an object."""
         text = self.properties.get("result")
         return None if text is None else read_object(text)
 
     @property
     def has_answer(self) -> bool:
-        """Whether it has what a response has, whatever else is in it."""
+        """Whether it has a result or an error, even if it has a method too."""
         return "result" in self.properties or "error" in self.properties
 
     def without_method(self) -> "Message":
-        """Return the message as readers see it that take it for a response."""
+        """Return the message without its method, as readers see it that expect a response."""
         if "method" not in self.properties:
             return self
         properties = {name: text for name, text in self.properties.items() if name != "method"}
         return Message(self.text, properties)
 
     def with_property(self, name: str, value: bytes) -> bytes:
-        """Return the text with the JSON text *value* as its property *name*."""
+        """Return the text of the message with *value*, JSON text, as its property *name*."""
         return join_object({**self.properties, name: value})
 
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A text of one side, and what was read of it."""
+    """Text of one side, and the messages in it."""
 
     text: bytes
-    #: The message, those of a batch, or None if it is neither.
+    #: The message, the messages of a batch, or None if the text is neither.
     content: Message | list[Message] | None
 
     @property
     def messages(self) -> list[Message]:
-        """The messages in it."""
+        """The messages in the text, none if it is invalid."""
         content = self.content
         return [content] if isinstance(content, Message) else content or []
 
 
 def receive(text: bytes) -> Received:
-    """Return *text* with the messages in it."""
+    """Return *text* together with the messages in it."""
     return Received(text, read_message(text))
 
 
 def read_message(text: bytes) -> Message | list[Message] | None:
-    """Return the message in *text*, those of a batch, or None if it is neither.
+    """Return the message in *text*, the messages of a batch, or None if it is neither.
 
-    A batch of more than 1,000 messages is none: no client sends as many, and a short text could
-    keep the proxy busy for long.
+    A batch of more than 1,000 messages counts as invalid: no client sends that many, and a short
+    text could occupy the proxy for a long time.
     """
     properties = read_object(text)
     if properties is not None:
         return Message(text, properties)
     items = read_list(text)
-    if items is None or len(items) > _MOST_MESSAGES:
+    if items is None or len(items) > _MAX_BATCH_MESSAGES:
         return None
     batch = [Message(item, read_object(item) or {}) for item in items]
     return batch or None
 
 
 def request_id(text: bytes) -> RequestId:
-    """Return the id in the JSON *text*."""
+    """Return the comparable id in the JSON *text*."""
     value = _value(text)
     if isinstance(value, str):
         return (str, value)
@@ -158,10 +158,10 @@ def request_id(text: bytes) -> RequestId:
 
 
 def read_object(text: bytes) -> dict[str, bytes] | None:
-    """Return the JSON texts of the properties of the object in *text*; None if it is none.
+    """Return the properties of the object in *text* as JSON texts, None if not one.
 
-    A property may have a value that other readers accept, although it nests too deep or
-    contains NaN.
+    Values that msgspec rejects and other readers accept, such as NaN or deep nesting, are
+    returned too.
     """
     raw = _decode(text, dict[str, msgspec.Raw])
     if raw is None:
@@ -170,13 +170,13 @@ def read_object(text: bytes) -> dict[str, bytes] | None:
 
 
 def read_list(text: bytes) -> list[bytes] | None:
-    """Return the JSON texts of the items of the array in *text*; None if it is none."""
+    """Return the items of the array in *text* as JSON texts, None if not one."""
     raw = _decode(text, list[msgspec.Raw])
     return None if raw is None else [bytes(item) for item in raw]
 
 
 def read_items(text: bytes) -> list[bytes] | None:
-    """Return what `read_list` does, also for items that other readers alone accept."""
+    """Return the items as `read_list`, and also items that only other readers accept."""
     items = read_list(text)
     return _scan_list(text) if items is None else items
 
@@ -193,16 +193,16 @@ def join_array(items: Iterable[bytes]) -> bytes:
 
 
 def result_response(request_id: bytes, result: bytes) -> bytes:
-    """Return the response with the JSON text *result* to the request with *request_id*."""
+    """Return the response with the JSON text *result* to the request *request_id*."""
     return join_object({"jsonrpc": b'"2.0"', "id": request_id, "result": result})
 
 
 def error_response(
     request_id: bytes | None, error: bytes | str, code: int = INTERNAL_ERROR
 ) -> bytes:
-    """Return the response with *error* to the request with *request_id*, None if unknown.
+    """Return the response with *error* to the request *request_id*, None if unknown.
 
-    *error* is JSON text, or the message of an error with *code*.
+    *error* is the JSON text of an error object, or the message of an error with *code*.
     """
     if isinstance(error, str):
         error = msgspec.json.encode({"code": code, "message": error})
@@ -211,10 +211,10 @@ def error_response(
 
 
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[][{},:]', re.DOTALL)
-"""A string, or a character that separates.
+"""A string or a structural character.
 
-A string that does not end is one token to the end of the text: from each of its quotes, another
-search would read all of the rest.
+An unterminated string is one token up to the end of the text. Otherwise the search would scan
+the rest of the text again from each of its quotes.
 """
 
 
@@ -243,9 +243,9 @@ def _scan_list(text: bytes) -> list[bytes] | None:
 
 
 def split_members(text: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
-    """Yield key, colon and value of the members of an object; empty ones if it is broken.
+    """Yield key, colon and value of each member of an object, or item of an array.
 
-    Items of an array have no key and no colon.
+    Items have an empty key and colon. In malformed text, a tuple of empty bytes is last.
     """
     depth, start, colon = 0, 1, 0
     for token in _TOKEN.finditer(text):
@@ -269,7 +269,7 @@ def split_members(text: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
 
 
 def string_value(text: bytes | None) -> str:
-    """Return the string in the JSON *text*, "" if it is none."""
+    """Return the string in the JSON *text*, "" if it is not a string."""
     value = None if text is None else _value(text)
     return value if isinstance(value, str) else ""
 
@@ -278,15 +278,13 @@ def _value(text: bytes) -> Any:
     return _decode(text, Any)
 
 
-def _decode(text: bytes, kind: Any) -> Any:
+def _decode(text: bytes, type_: Any) -> Any:
     try:
-        return msgspec.json.decode(text, type=kind)
+        return msgspec.json.decode(text, type=type_)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 
 def has_result(text: bytes) -> bool:
     """Return whether a message in *text* has a result."""
-    message = read_message(text)
-    messages = message if isinstance(message, list) else [message] if message else []
-    return any("result" in each.properties for each in messages)
+    return any("result" in message.properties for message in receive(text).messages)

@@ -1,4 +1,4 @@
-"""How a proxy is run."""
+"""Options of a proxy."""
 
 from dataclasses import dataclass, field
 from io import FileIO
@@ -14,28 +14,29 @@ __all__ = ["ProxyOptions"]
 
 @dataclass(frozen=True, slots=True)
 class ProxyOptions:
-    """How a proxy is run."""
+    """Options of a proxy."""
 
     policies: Policies
     pins: PinnedTools
-    #: Address of a running Sidecheck; None for the services of this process.
+    #: Address of a running Sidecheck; None to validate in this process.
     service: str | None
-    #: TLS of the connection to it; None for plain text.
+    #: TLS of the connection to the service; None for plain text.
     tls: ClientTls | None
     on_unavailable: Literal["raise", "allow", "deny"]
-    #: Files of findings and of messages.
+    #: File for findings.
     report: FileIO | None
+    #: File for messages.
     record: FileIO | None
     show_values: bool
     min_severity: str
     max_message_bytes: int
-    #: Origins of browsers that may call over HTTP.
+    #: Origins of web pages that may call over HTTP.
     origins: tuple[str, ...] = ()
-    #: Other paths than that of the server that pass under enforcement.
+    #: Paths, beyond that of the server, that pass under enforcement.
     paths: tuple[str, ...] = ()
     http_limits: HttpLimits = field(default_factory=HttpLimits)
 
     @property
     def enforces(self) -> bool:
-        """Whether what cannot be validated may not pass."""
-        return self.policies.enforces_any or self.pins.active
+        """Whether the proxy rejects content that it cannot validate."""
+        return self.policies.enforces_any or self.pins.is_active

@@ -1,7 +1,7 @@
-"""Pinned tools: the definitions that a server may list, in a lock file.
+"""Pinned tools: lock file with the tool definitions that a server may list.
 
-The whole set is pinned, by name and by digest: a tool under another name, or one more, is as
-much of a change as another definition.
+The lock file pins the whole set, by name and digest: a renamed or additional tool is a change,
+just as a changed definition is.
 """
 
 import json
@@ -23,25 +23,25 @@ __all__ = ["Difference", "LockFileError", "PinnedTools", "open_pins"]
 
 _FORMAT = 1
 _MAX_DEPTH = 200
-_MOST_BYTES = 64 << 20
-_MOST_LOCATIONS = 8
-_MOST_LISTED = 10_000
-_MOST_LISTED_BYTES = 16 << 20
-"""Tools, and bytes of their definitions, that are kept until they are pinned."""
+_MAX_FILE_BYTES = 64 << 20
+_MAX_SHOWN_LOCATIONS = 8
+_MAX_LISTED = 10_000
+_MAX_LISTED_BYTES = 16 << 20
+"""Maximum number of listed tools, and total size of their definitions, to keep before pinning."""
 
 _NOT_PINNABLE = (
-    f"cannot be pinned: not JSON, or beyond {_MOST_LISTED:,} tools or"
-    f" {_MOST_LISTED_BYTES >> 20} MiB of definitions"
+    f"cannot be pinned: not JSON, or beyond {_MAX_LISTED:,} tools or"
+    f" {_MAX_LISTED_BYTES >> 20} MiB of definitions"
 )
 
 
 class LockFileError(Exception):
-    """The lock file is missing or cannot be used; the text says why."""
+    """The lock file is missing or unusable; the text of the error has the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A tool that is not as it was pinned."""
+    """Difference between a tool and its pinned definition."""
 
     name: str
     #: ``TOOL_ADDED``, ``TOOL_CHANGED``, ``TOOL_RENAMED``, ``TOOL_REMOVED`` or
@@ -51,10 +51,11 @@ class Difference:
 
 
 class PinnedTools:
-    """The tools that may be listed: those of *pinned*, by name; all with None.
+    """Tools that the server may list: *pinned* ones, keyed by name, or any if None.
 
-    With *path*, the first complete list is written there. Until then each tool may be listed
-    with the definition that it was listed with first, so no client sees another than is pinned.
+    With *path*, the first complete list is pinned and written there. Until then, the first listed
+    definition of each tool is the only admitted one, so that clients see no definition that
+    differs from the pinned one.
     """
 
     def __init__(
@@ -62,21 +63,21 @@ class PinnedTools:
     ) -> None:
         self._path = path
         self._pinned: dict[str, JsonValue] | None = None
-        #: Digests of the tools that may be listed.
+        #: Digests of the admitted definitions, by tool name.
         self._digests: dict[str, str] = {}
-        #: JSON texts of the tools that were listed, until they are pinned.
+        #: JSON texts of the first listed definitions, kept until they are pinned.
         self._listed: dict[str, bytes] = {}
         self._listed_bytes = 0
         if pinned is not None:
             self._pin(pinned)
 
     @property
-    def active(self) -> bool:
-        """Whether tools are compared with pinned ones, or are to be pinned."""
+    def is_active(self) -> bool:
+        """Whether tools are pinned, or will be after the first complete list."""
         return self._pinned is not None or self._path is not None
 
     def is_pinned(self) -> bool:
-        """Return whether the tools are pinned by now, maybe by another process.
+        """Return whether tools are pinned; load the lock file if another process wrote it.
 
         Raises:
             LockFileError: the file cannot be used.
@@ -86,33 +87,34 @@ class PinnedTools:
         return self._pinned is not None
 
     def note_listed(self, name: str, definition: bytes) -> None:
-        """Note that a tool called *name* is listed with *definition*, until tools are pinned."""
-        if not self.active or self._pinned is not None or name in self._listed:
+        """Remember *definition* as the first one listed for *name*, before pinning."""
+        if not self.is_active or self._pinned is not None or name in self._listed:
             return
         size = self._listed_bytes + len(name) + len(definition)
         value = _read(definition)
-        if value is None or len(self._listed) >= _MOST_LISTED or size > _MOST_LISTED_BYTES:
+        if value is None or len(self._listed) >= _MAX_LISTED or size > _MAX_LISTED_BYTES:
             return
         self._listed[name] = definition
         self._listed_bytes = size
         self._digests[name] = digest_of(value)
 
     def admits(self, name: str, definition: bytes) -> bool:
-        """Return whether a tool called *name* may have *definition*."""
-        if not self.active:
+        """Return whether the server may list the tool *name* with *definition*."""
+        if not self.is_active:
             return True
         value = _read(definition)
         return value is not None and self._digests.get(name) == digest_of(value)
 
-    def difference(self, name: str, definition: bytes) -> Difference:
-        """Return how a tool that is not admitted differs from what is pinned or was listed."""
+    def find_difference(self, name: str, definition: bytes) -> Difference:
+        """Return how *definition*, which is not admitted, differs from the admitted one."""
         value = _read(definition)
         if self._pinned is None:
             if name not in self._listed:
                 return Difference(name, "TOOLS_NOT_PINNED", _NOT_PINNABLE)
-            return _changed(name, _read(self._listed[name]), value, "tool as it was listed first")
+            first_listed = _read(self._listed[name])
+            return _describe_change(name, first_listed, value, "tool as it was listed first")
         if name in self._pinned:
-            return _changed(name, self._pinned[name], value, "pinned tool")
+            return _describe_change(name, self._pinned[name], value, "pinned tool")
         for pinned_name, pinned in self._pinned.items():
             if _without_name(pinned) == _without_name(value):
                 return Difference(
@@ -121,9 +123,10 @@ class PinnedTools:
         return Difference(name, "TOOL_ADDED", "is not among the pinned tools")
 
     def complete(self, names: Collection[str]) -> list[Difference]:
-        """Return the pinned tools that a complete list of *names* lacks.
+        """Compare a complete list of *names* with the pinned set, or pin it if none is.
 
-        The list is pinned if none is; else what is returned says why it is not.
+        Return a difference for each pinned tool that the list lacks, or the reason why the list
+        cannot be pinned.
 
         Raises:
             LockFileError: the file cannot be written.
@@ -133,7 +136,7 @@ class PinnedTools:
             if all(name in self._listed for name in names):
                 values = {name: _read(self._listed[name]) for name in sorted(names)}
                 text = _lock_text(values)
-            if text is None or len(text) > _MOST_BYTES:
+            if text is None or len(text) > _MAX_FILE_BYTES:
                 return [Difference("", "TOOLS_NOT_PINNED", _NOT_PINNABLE)]
             self._pin(_write(self._path, text, values))
         return [
@@ -152,15 +155,15 @@ def open_pins(pinning: Pinning, path: Path) -> PinnedTools:
     """Return the pinned tools of the lock file at *path*.
 
     Raises:
-        LockFileError: the file cannot be read, or does not exist and must.
+        LockFileError: the file cannot be read, or does not exist although *pinning* requires it.
     """
     if pinning is Pinning.OFF:
         return PinnedTools()
     if path.is_symlink():
-        # The file that it names may not exist yet.
+        # Resolved without `strict`: the target may not exist yet.
         path = Path(os.path.realpath(path))
     try:
-        check_file(path, _MOST_BYTES)
+        check_file(path, _MAX_FILE_BYTES)
     except UnusableFileError as error:
         raise LockFileError(f"{path} {error}") from None
     except FileNotFoundError:
@@ -184,11 +187,11 @@ def _read_lock(path: Path) -> dict[str, JsonValue]:
             f"{path}: not a lock file of pinned tools; restore the file, or delete it to pin again"
         )
     if lock.get("format") != _FORMAT:
-        raise LockFileError(f"{path}: of another format than {_FORMAT}; delete it to pin again")
+        raise LockFileError(f"{path}: unknown format, expected {_FORMAT}; delete it to pin again")
     tools: dict[str, Any] = lock["tools"]
     for name, tool in tools.items():
-        known = isinstance(tool, dict) and tool.keys() >= {"digest", "definition"}
-        if not known or tool["digest"] != digest_of(tool["definition"]):
+        is_entry = isinstance(tool, dict) and tool.keys() >= {"digest", "definition"}
+        if not is_entry or tool["digest"] != digest_of(tool["definition"]):
             raise LockFileError(
                 f"{path}: the digest of {json.dumps(name)} is not that of its definition;"
                 " restore the file, or delete it to pin again"
@@ -197,7 +200,7 @@ def _read_lock(path: Path) -> dict[str, JsonValue]:
 
 
 def _lock_text(definitions: Mapping[str, JsonValue]) -> bytes:
-    """Return the lock file that pins *definitions*."""
+    """Return the text of the lock file that pins *definitions*."""
     tools = {
         name: {"digest": digest_of(value), "definition": value}
         for name, value in definitions.items()
@@ -209,9 +212,9 @@ def _lock_text(definitions: Mapping[str, JsonValue]) -> bytes:
 def _write(
     path: Path, text: bytes, definitions: Mapping[str, JsonValue]
 ) -> Mapping[str, JsonValue]:
-    """Write *text*, the lock file of *definitions*, at once, and return the tools that it pins.
+    """Write the lock file *text* of *definitions* atomically; return the pinned tools.
 
-    A reader sees all of it or none. If another proxy has written it meanwhile, its tools count.
+    If another process has written the file meanwhile, return the tools of that file.
     """
     temporary_path = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     try:
@@ -231,14 +234,14 @@ def _publish(temporary_path: Path, path: Path) -> None:
     """Rename the file at *temporary_path* to *path*.
 
     Raises:
-        FileExistsError: there is one.
+        FileExistsError: there is a file at *path*.
     """
     try:
         path.hardlink_to(temporary_path)
     except FileExistsError:
         raise
     except OSError:
-        # A file system without links.
+        # The file system has no hard links.
         temporary_path.replace(path)
 
 
@@ -250,13 +253,15 @@ def _read(text: bytes) -> JsonValue:
         return None
 
 
-def _changed(name: str, before: JsonValue, found: JsonValue, other: str) -> Difference:
-    """Return how the tool called *name*, as *found*, differs from the *other* one *before*."""
-    places = list(_changes(before, found, ""))
-    shown = ", ".join(places[:_MOST_LOCATIONS])
-    more = len(places) - _MOST_LOCATIONS
-    shown += f" and {more:,} more" if more > 0 else ""
-    return Difference(name, "TOOL_CHANGED", f"differs from the {other} at {shown}")
+def _describe_change(
+    name: str, expected: JsonValue, actual: JsonValue, description: str
+) -> Difference:
+    """Return how *actual* differs from *expected*, which the text calls *description*."""
+    locations = list(_find_changes(expected, actual, ""))
+    text = ", ".join(locations[:_MAX_SHOWN_LOCATIONS])
+    rest = len(locations) - _MAX_SHOWN_LOCATIONS
+    text += f" and {rest:,} more" if rest > 0 else ""
+    return Difference(name, "TOOL_CHANGED", f"differs from the {description} at {text}")
 
 
 def _without_name(definition: JsonValue) -> JsonValue:
@@ -265,14 +270,14 @@ def _without_name(definition: JsonValue) -> JsonValue:
     return {key: value for key, value in definition.items() if key != "name"}
 
 
-def _changes(pinned: JsonValue, found: JsonValue, pointer: str) -> Iterator[str]:
-    """Yield the JSON Pointers of the parts that differ."""
-    if isinstance(pinned, dict) and isinstance(found, dict):
-        for key in sorted(pinned.keys() | found.keys()):
-            inside = f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}"
-            if key not in pinned or key not in found:
-                yield inside
+def _find_changes(expected: JsonValue, actual: JsonValue, pointer: str) -> Iterator[str]:
+    """Yield the JSON Pointers of differing parts; *pointer* is that of both values."""
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        for key in sorted(expected.keys() | actual.keys()):
+            member = f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}"
+            if key not in expected or key not in actual:
+                yield member
             else:
-                yield from _changes(pinned[key], found[key], inside)
-    elif digest_of(pinned) != digest_of(found):
+                yield from _find_changes(expected[key], actual[key], member)
+    elif digest_of(expected) != digest_of(actual):
         yield pointer or "its root"

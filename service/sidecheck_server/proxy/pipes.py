@@ -1,4 +1,4 @@
-"""Lines of pipes: read and written with back-pressure, whatever kind of file they are."""
+"""Lines of pipes, sockets, terminals and files, with back-pressure."""
 
 import asyncio
 import os
@@ -12,11 +12,11 @@ _CHUNK = 64 << 10
 
 
 class LineTooLongError(Exception):
-    """A line is longer than the limit; what follows cannot be told apart."""
+    """A line is longer than the limit, so that the rest cannot be split into messages."""
 
 
 class Reader(Protocol):
-    """Yields bytes as they come; b"" at the end."""
+    """Reader of bytes, which returns b"" at the end."""
 
     async def read(self, n: int) -> bytes:
         """Return at most *n* bytes."""
@@ -24,23 +24,23 @@ class Reader(Protocol):
 
 
 class Writer(Protocol):
-    """Takes bytes, and waits while the other end does not read."""
+    """Writer of bytes, which waits while the other end does not read."""
 
     async def write(self, data: bytes) -> None:
         """Write *data*."""
         ...
 
     async def close(self) -> None:
-        """Write what is left, and close."""
+        """Write the remaining bytes, and close."""
         ...
 
     def abort(self) -> None:
-        """Close at once; a `write` that waits raises `OSError`."""
+        """Close at once; a waiting `write` raises `OSError`."""
         ...
 
 
 async def read_lines(reader: Reader, limit: int) -> AsyncIterator[bytes]:
-    r"""Yield the lines of *reader* with their line breaks, which the last may lack.
+    r"""Yield the lines of *reader* with line breaks, which the last line may lack.
 
     Raises:
         LineTooLongError: a line has more than *limit* bytes.
@@ -50,11 +50,11 @@ async def read_lines(reader: Reader, limit: int) -> AsyncIterator[bytes]:
     while chunk := await reader.read(_CHUNK):
         *complete, rest = chunk.split(b"\n")
         for line in complete:
-            whole = b"".join([*pieces, line, b"\n"])
+            complete_line = b"".join([*pieces, line, b"\n"])
             pieces, size = [], 0
-            if len(whole) > limit + 1:
+            if len(complete_line) > limit + 1:
                 raise LineTooLongError
-            yield whole
+            yield complete_line
         if rest:
             pieces.append(rest)
             size += len(rest)
@@ -65,7 +65,7 @@ async def read_lines(reader: Reader, limit: int) -> AsyncIterator[bytes]:
 
 
 async def open_reader(descriptor: int) -> Reader:
-    """Return a reader of *descriptor*: a pipe, a socket, a terminal or a file."""
+    """Return a reader of *descriptor*, that of a pipe, socket, terminal or file."""
     if not _is_stream(descriptor):
         return _FileReader(descriptor)
     loop = asyncio.get_running_loop()
@@ -76,7 +76,7 @@ async def open_reader(descriptor: int) -> Reader:
 
 
 async def open_writer(descriptor: int) -> Writer:
-    """Return a writer to *descriptor*: a pipe, a socket, a terminal or a file."""
+    """Return a writer to *descriptor*, that of a pipe, socket, terminal or file."""
     if not _is_stream(descriptor):
         return _FileWriter(descriptor)
     loop = asyncio.get_running_loop()
@@ -92,11 +92,11 @@ class StreamWriter:
 
     def __init__(self, stream: asyncio.StreamWriter) -> None:
         self._stream = stream
-        # Nothing is buffered when `write` returns, and so nothing lost at the end.
+        # `write` then returns only when the buffer is empty, so nothing is lost at the end.
         stream.transport.set_write_buffer_limits(high=0)
 
     async def write(self, data: bytes) -> None:
-        """Write *data*, and wait until it is.
+        """Write *data*; return when all of it is written.
 
         Raises:
             OSError: the other end is closed.
@@ -107,16 +107,16 @@ class StreamWriter:
         await self._stream.drain()
 
     async def close(self) -> None:
-        """Close the stream; the other end may be gone."""
+        """Close the stream, even if the other end is closed."""
         self._stream.close()
 
     def abort(self) -> None:
-        """Close the stream, without what is not written."""
+        """Close the stream, and discard unwritten bytes."""
         self._stream.transport.abort()
 
 
 class _FileReader:
-    """Reads a regular file or /dev/null, which never wait."""
+    """Reads a regular file or /dev/null, which never block."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -144,6 +144,6 @@ class _FileWriter:
 
 
 def _is_stream(descriptor: int) -> bool:
-    # Of the character devices, only terminals make one wait; /dev/null cannot be polled.
+    # Of the character devices, only terminals block; /dev/null cannot be polled.
     mode = os.fstat(descriptor).st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)

@@ -1,4 +1,4 @@
-"""Checks by a running server, over the Python client."""
+"""Checks by a running server, through the Python client."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -39,25 +39,25 @@ __all__ = ["RemoteChecks"]
 
 
 class RemoteChecks:
-    """The checks of the server that *client* calls."""
+    """Checks of the server that *client* is connected to."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
 
     @property
     def passes_unavailable(self) -> bool:
-        """Whether a message passes that no server could check."""
+        """Whether messages pass while no server is available."""
         return self._client.on_unavailable == "allow"
 
     async def open_session(self, protocol_version: str, *, from_beginning: bool) -> "_Session":
-        """Return a session, a stream of its own.
+        """Return a session, which has its own stream.
 
         Raises:
-            NotCheckedError: it cannot be opened.
+            NotCheckedError: the stream cannot be opened.
         """
         context = ProtocolContext(protocol_version=protocol_version)
         session = self._client.protocol.session(context=context, from_beginning=from_beginning)
-        with _errors():
+        with _translate_errors():
             return _Session(await session.__aenter__())
 
     async def validate_call(
@@ -69,10 +69,10 @@ class RemoteChecks:
         *,
         follows_protocol: bool,  # noqa: ARG002  (the server checks all of it)
     ) -> ValidationOutcome:
-        """Return the outcome of the params of *call*, with locations in them.
+        """Return the outcome for the params of *call*, with locations relative to them.
 
         Raises:
-            NotCheckedError: there is none.
+            NotCheckedError: validation was not possible.
         """
         repairs = repairs or Repairs()
         options = Options(
@@ -81,9 +81,9 @@ class RemoteChecks:
             protocol_version=protocol_version,
         )
         params = call.properties.get("params", b"{}")
-        with _errors():
-            return _outcome(
-                await self._client.validate_call(_target(target), params, options=options)
+        with _translate_errors():
+            return _convert_outcome(
+                await self._client.validate_call(_convert_target(target), params, options=options)
             )
 
     async def validate_result(
@@ -94,33 +94,35 @@ class RemoteChecks:
         *,
         follows_protocol: bool,  # noqa: ARG002  (the server checks all of it)
     ) -> ValidationOutcome:
-        """Return the outcome of the result of *response*, with locations in it.
+        """Return the outcome for the result of *response*, with locations relative to it.
 
         Raises:
-            NotCheckedError: there is none.
+            NotCheckedError: validation was not possible.
         """
         options = Options(protocol_version=protocol_version)
         result = response.properties["result"]
-        with _errors():
-            return _outcome(
-                await self._client.validate_call_result(_target(target), result, options=options)
+        with _translate_errors():
+            return _convert_outcome(
+                await self._client.validate_call_result(
+                    _convert_target(target), result, options=options
+                )
             )
 
     async def check_tools(self, tools_list: bytes, protocol_version: str) -> ToolVerdicts:
         """Return the verdicts on *tools_list*.
 
         Raises:
-            NotCheckedError: there are none.
+            NotCheckedError: the check was not possible.
         """
         context = ProtocolContext(protocol_version=protocol_version)
-        with _errors():
-            checked = await self._client.protocol.check_tools(tools_list, context=context)
-        verdicts = tuple(_verdict(outcome.verdict) for outcome in checked.outcomes)
-        return ToolVerdicts(verdicts, _verdict(checked.tools_list_verdict))
+        with _translate_errors():
+            report = await self._client.protocol.check_tools(tools_list, context=context)
+        verdicts = tuple(_convert_verdict(outcome.verdict) for outcome in report.outcomes)
+        return ToolVerdicts(verdicts, _convert_verdict(report.tools_list_verdict))
 
 
 class _Session:
-    """A session over its stream."""
+    """Session of one connection, over one stream."""
 
     def __init__(self, stream: RemoteStream) -> None:
         self._stream = stream
@@ -129,11 +131,12 @@ class _Session:
         """Return the report on the next *message*.
 
         Raises:
-            NotCheckedError: there is none; `SessionClosedError` if the stream has ended.
+            NotCheckedError: the check was not possible; `SessionClosedError` if the stream has
+                ended.
         """
-        with _errors():
+        with _translate_errors():
             result = await self._stream.check(message, sender=sender, http_status=http_status)
-        return SubjectReport(_verdict(result.verdict), bytes(result.error_response))
+        return SubjectReport(_convert_verdict(result.verdict), bytes(result.error_response))
 
     async def close(self) -> None:
         """End the stream."""
@@ -141,11 +144,11 @@ class _Session:
 
 
 @contextmanager
-def _errors() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     """Translate the errors of the client.
 
     Raises:
-        NotCheckedError: in place of each.
+        NotCheckedError: replaces each error.
     """
     try:
         yield
@@ -156,32 +159,32 @@ def _errors() -> Iterator[None]:
         raise NotCheckedError(error.reason, error.message, is_unavailable) from None
 
 
-def _target(target: CallTarget) -> Target:
+def _convert_target(target: CallTarget) -> Target:
     if isinstance(target, InlineTool):
         return ToolDefinition(target.json)
     return RemoteTool(target.server, target.name)
 
 
-def _outcome(verdict: RemoteVerdict) -> ValidationOutcome:
+def _convert_outcome(verdict: RemoteVerdict) -> ValidationOutcome:
     reply = ErrorResponse(
         verdict.tool_error_text, bytes(verdict.call_tool_result), bytes(verdict.json_rpc_error)
     )
-    return ValidationOutcome(_verdict(verdict), enforced=verdict.enforced, reply=reply)
+    return ValidationOutcome(_convert_verdict(verdict), enforced=verdict.enforced, reply=reply)
 
 
-def _verdict(verdict: RemoteVerdict) -> Verdict:
-    repair = None if verdict.repair is None else _repair(verdict.repair)
-    return Verdict(_violations(verdict.violations), verdict.truncated, repair)
+def _convert_verdict(verdict: RemoteVerdict) -> Verdict:
+    repair = None if verdict.repair is None else _convert_repair(verdict.repair)
+    return Verdict(_convert_violations(verdict.violations), verdict.truncated, repair)
 
 
-def _repair(repair: RemoteRepair) -> Repair:
+def _convert_repair(repair: RemoteRepair) -> Repair:
     return Repair(
         repair.payload,
-        Verdict(_violations(repair.violations), repair.truncated),
+        Verdict(_convert_violations(repair.violations), repair.truncated),
         tuple(
             Change(
                 change.instance_location,
-                # A newer server may have rules of its own; the code is all that is read of one.
+                # A newer server may send an unknown rule, of which only the code is read.
                 cast("ChangeRule", change.code),
                 change.keyword_location,
                 change.message,
@@ -191,17 +194,17 @@ def _repair(repair: RemoteRepair) -> Repair:
     )
 
 
-def _violations(violations: Sequence[RemoteViolation]) -> tuple[Violation, ...]:
+def _convert_violations(violations: Sequence[RemoteViolation]) -> tuple[Violation, ...]:
     return tuple(
         Violation(
-            each.instance_location,
-            each.keyword_location,
-            each.keyword,
-            each.code,
-            each.message,
-            Severity(each.severity.value),
-            each.suggestion,
-            each.spec_url,
+            violation.instance_location,
+            violation.keyword_location,
+            violation.keyword,
+            violation.code,
+            violation.message,
+            Severity(violation.severity.value),
+            violation.suggestion,
+            violation.spec_url,
         )
-        for each in violations
+        for violation in violations
     )

@@ -1,4 +1,4 @@
-"""What the proxy found: findings by line, and their summary."""
+"""Findings of the proxy, their report by line, and its summary."""
 
 import json
 from collections import Counter
@@ -14,34 +14,35 @@ from sidecheck_server.proxy.messages import Direction
 
 __all__ = ["Action", "Finding", "Findings", "Report", "finding_of", "finding_of_error"]
 
-_NAME_CHARACTERS = 200
-"""Of the name of a method or tool, which is whatever a peer sends."""
-_LOCATION_CHARACTERS = 500
-"""Most characters of a pointer, whose keys may be those of a message."""
+_MAX_NAME_CHARACTERS = 200
+"""Maximum length of a reported method or tool name, which peers choose freely."""
+
+_MAX_LOCATION_CHARACTERS = 500
+"""Maximum length of a reported pointer, whose keys may come from a message."""
 
 _RECEIVERS = {"client": "server", "server": "client"}
 
 
 class Action(StrEnum):
-    """What became of what a finding is about."""
+    """Action of the proxy on the message or tool of a finding."""
 
     PASSED = "passed"
-    #: The sender got an error, or the receiver got one in its place.
+    #: The sender gets an error, or the receiver gets one in place of the message.
     REJECTED = "rejected"
-    #: Neither side was told.
+    #: Removed without an error to either side.
     DROPPED = "dropped"
     REPAIRED = "repaired"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that was wrong, and what became of it."""
+    """A fault of a message or tool, and the action on it."""
 
-    #: The side whose message it is about.
+    #: Sender of the message.
     sender: Direction
     #: Method of the message, or of the request that it answers; "" if unknown.
     method: str = ""
-    #: Name of the tool; "" if it is about none.
+    #: Name of the tool; "" if the finding concerns no tool.
     tool: str = ""
     #: Stable code of the rule, or the reason of an error.
     code: str
@@ -53,21 +54,21 @@ class Finding:
     message: str = ""
     #: Explanation without values of the message.
     note: str = ""
-    #: Whether there was no verdict, and the code is the reason.
+    #: Whether validation was not possible; *code* is then the reason.
     is_unvalidated: bool = False
 
 
 def finding_of(
-    violation: Violation, sender: Direction, method: str, tool: str, action: Action, inside: str
+    violation: Violation, sender: Direction, method: str, tool: str, action: Action, base: str
 ) -> Finding:
-    """Return the finding of *violation*, whose location lies in the value at *inside*."""
+    """Return the finding of *violation*, whose location is relative to *base*."""
     return Finding(
         sender=sender,
         method=method,
         tool=tool,
         code=violation.code,
         severity=violation.severity,
-        location=inside + violation.instance_location,
+        location=base + violation.instance_location,
         action=action,
         message=violation.message,
     )
@@ -90,21 +91,21 @@ def finding_of_error(
 
 
 class Findings(Protocol):
-    """Takes what is found."""
+    """Receiver of findings and of the count of messages."""
 
     def count_message(self, sender: Direction) -> None:
-        """Note that a message came from *sender*."""
+        """Count a message from *sender*."""
         ...
 
     def add(self, finding: Finding) -> None:
-        """Take *finding*."""
+        """Add *finding*."""
         ...
 
 
 class Report:
-    """Writes findings as they come, by *write_line* as text and by *write_json* as JSON.
+    """Writes each finding at once, with *write_line* as text and *write_json* as JSON.
 
-    Values of messages are in them only with *show_values*.
+    Findings contain values of messages only with *show_values*.
     """
 
     def __init__(
@@ -118,7 +119,7 @@ class Report:
         self._write_line = write_line
         self._write_json = write_json
         self._show_values = show_values
-        self._severities = _at_least(minimum)
+        self._severities = _severities_from(minimum)
         self._messages: Counter[Direction] = Counter()
         self._codes: Counter[str] = Counter()
         self._actions: Counter[Action] = Counter()
@@ -128,7 +129,7 @@ class Report:
         self._messages[sender] += 1
 
     def add(self, finding: Finding) -> None:
-        """Write *finding*, unless it is less severe than what is reported."""
+        """Write *finding*, unless it is below the minimum severity."""
         if finding.severity not in self._severities:
             return
         self._codes[finding.code] += 1
@@ -136,12 +137,12 @@ class Report:
         explanation = finding.message if self._show_values else ""
         explanation = explanation or finding.note
         time = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        self._write_line(_line(time, finding, explanation))
+        self._write_line(_render_line(time, finding, explanation))
         if self._write_json is not None:
-            self._write_json(_json(time, finding, explanation))
+            self._write_json(_render_json(time, finding, explanation))
 
     def summary(self) -> str:
-        """Return what passed and what was found, in one line."""
+        """Return the counts of messages and findings, in one line."""
         parts = [
             f"{self._messages['client']:,} messages from the client",
             f"{self._messages['server']:,} from the server",
@@ -156,39 +157,39 @@ class Report:
         return "; ".join(parts)
 
 
-def _line(time: str, finding: Finding, explanation: str) -> str:
+def _render_line(time: str, finding: Finding, explanation: str) -> str:
     direction = f"{finding.sender}->{_RECEIVERS[finding.sender]}"
-    location = _short(finding.location, _LOCATION_CHARACTERS)
-    words = [_short(finding.method), _short(finding.tool), finding.code, location]
-    shown = [_printable(word) for word in words if word]
-    text = " ".join([time, direction, *shown, f"{finding.severity}, {finding.action}"])
-    return f"{text}: {_printable(explanation)}" if explanation else text
+    location = _truncate(finding.location, _MAX_LOCATION_CHARACTERS)
+    words = [_truncate(finding.method), _truncate(finding.tool), finding.code, location]
+    printed_words = [_escape(word) for word in words if word]
+    text = " ".join([time, direction, *printed_words, f"{finding.severity}, {finding.action}"])
+    return f"{text}: {_escape(explanation)}" if explanation else text
 
 
-def _json(time: str, finding: Finding, explanation: str) -> bytes:
+def _render_json(time: str, finding: Finding, explanation: str) -> bytes:
     fields = {
         "time": time,
         "direction": f"{finding.sender}->{_RECEIVERS[finding.sender]}",
-        "method": _short(finding.method),
-        "tool": _short(finding.tool),
+        "method": _truncate(finding.method),
+        "tool": _truncate(finding.tool),
         "code": finding.code,
         "severity": finding.severity,
-        "location": _short(finding.location, _LOCATION_CHARACTERS),
+        "location": _truncate(finding.location, _MAX_LOCATION_CHARACTERS),
         "action": finding.action,
         "message": explanation,
     }
     return json.dumps({name: value for name, value in fields.items() if value}).encode()
 
 
-def _short(name: str, longest: int = _NAME_CHARACTERS) -> str:
-    return name if len(name) <= longest else f"{name[:longest]}…"
+def _truncate(name: str, max_length: int = _MAX_NAME_CHARACTERS) -> str:
+    return name if len(name) <= max_length else f"{name[:max_length]}…"
 
 
-def _printable(text: str) -> str:
-    """Return *text* in one line, without what controls a terminal."""
+def _escape(text: str) -> str:
+    """Return *text* in one line, with control characters escaped."""
     return text if text.isprintable() else json.dumps(text)[1:-1]
 
 
-def _at_least(minimum: Severity) -> frozenset[Severity]:
+def _severities_from(minimum: Severity) -> frozenset[Severity]:
     order = [Severity.INFO, Severity.WARNING, Severity.ERROR]
     return frozenset(order[order.index(minimum) :])

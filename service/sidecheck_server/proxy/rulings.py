@@ -1,4 +1,4 @@
-"""What becomes of a message, and of one that could not be validated."""
+"""Rulings: the decision on a message, and the text to forward or to reply."""
 
 from dataclasses import dataclass
 
@@ -17,21 +17,21 @@ __all__ = ["Ruling", "passes_unvalidated", "reject", "unvalidated_reason", "with
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What becomes of a message."""
+    """Decision on a message."""
 
-    #: What the receiver gets: the message, or another in its place; None for nothing.
+    #: Text for the receiver: the message or its replacement; None to send nothing.
     forward: bytes | None = None
-    #: What the sender gets in response.
+    #: Response to the sender; None to send nothing.
     reply: bytes | None = None
 
 
 def passes_unvalidated(checks: Checks, error: NotCheckedError, policy: Policy) -> bool:
-    """Return whether a message passes that was not validated because of *error*."""
+    """Return whether a message passes although *error* prevented its validation."""
     return policy is not Policy.ENFORCE or (error.is_unavailable and checks.passes_unavailable)
 
 
 def unvalidated_reason(error: NotCheckedError) -> str:
-    """Return what a peer is told whose message was not validated because of *error*."""
+    """Return the text for the peer whose message was not validated because of *error*."""
     reason = f"not validated by Sidecheck: {error.reason}"
     return f"{reason}; try again later" if error.is_unavailable else reason
 
@@ -39,8 +39,8 @@ def unvalidated_reason(error: NotCheckedError) -> str:
 def reject(message: Message, error: bytes | str, code: int = INTERNAL_ERROR) -> Ruling:
     """Return the ruling on a rejected *message*.
 
-    The sender of a request, and the receiver of a response, get *error* as a response:
-    JSON text, or the message of an error with *code*. A notification is dropped.
+    The sender of a request, or the receiver of a response, gets *error* as a response: the JSON
+    text of an error object, or the message of an error with *code*. A notification is dropped.
     """
     if not (message.is_request or message.is_response):
         return Ruling()
@@ -49,7 +49,7 @@ def reject(message: Message, error: bytes | str, code: int = INTERNAL_ERROR) -> 
 
 
 def with_id(response: bytes, request: Message) -> bytes:
-    """Return *response* with the id of *request*, whose sender waits for it."""
+    """Return *response* with the id of *request*, unless it has an id."""
     properties = read_object(response) or {}
     if "id" in properties or not request.has_valid_id:
         return response

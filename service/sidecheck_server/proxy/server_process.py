@@ -18,22 +18,22 @@ _PR_SET_PDEATHSIG = 1
 _KILL_SECONDS = 5.0
 
 _OWN_VARIABLES = frozenset({"SIDECHECK_TOKEN"})
-"""Variables of the environment that are secrets of the proxy, and none of the server's."""
+"""Environment variables with secrets of the proxy, which the server must not get."""
 
-# Loaded here: nothing may be imported between fork and exec.
+# Loaded at import, because code between fork and exec must not import anything.
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 class ServerNotStartedError(Exception):
-    """The command of the server cannot be run; the text says why."""
+    """The command of the server cannot be run; the text of the error has the reason."""
 
 
 async def start_server(command: Sequence[str], stderr: int) -> Process:
     """Start the MCP server *command*, whose standard error is the descriptor *stderr*.
 
-    It has the environment of the proxy, without the token, and a process group of its own: a
-    signal of the terminal arrives once, through the proxy. Clients that kill a server which
-    does not end kill the proxy, and with it the server.
+    The server has the environment of the proxy, without the token, and its own process group, so
+    that a signal of the terminal arrives once, through the proxy. The server ends with the proxy,
+    even if a client kills the proxy.
 
     Raises:
         ServerNotStartedError: there is no such program, or it cannot be run.
@@ -53,22 +53,22 @@ async def start_server(command: Sequence[str], stderr: int) -> Process:
 
 
 def signal_group(server: Process, number: int) -> None:
-    """Send the signal *number* to *server* and what it has started, unless it has ended."""
+    """Send the signal *number* to the process group of *server*, unless it has ended."""
     if server.returncode is None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(server.pid, number)
 
 
 async def kill_server(server: Process) -> None:
-    """Kill *server* and what it has started, unless it has ended, and wait until it has."""
+    """Kill the process group of *server*, unless it has ended, and wait for its end."""
     if server.returncode is None:
         signal_group(server, signal.SIGKILL)
         with suppress(TimeoutError):
-            # Its end is only noticed when its output is read.
+            # asyncio reports the end of a process only after its output is read.
             await asyncio.wait_for(server.communicate(), _KILL_SECONDS)
 
 
 def _die_with_proxy() -> None:
-    """Have the kernel kill this process, the server, when its parent ends in any way."""
+    """Make the kernel kill this process, the server, when its parent ends."""
     assert _libc is not None
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

@@ -1,4 +1,7 @@
-"""Server-sent events, as they come: https://html.spec.whatwg.org/multipage/server-sent-events.html."""
+"""Incremental reader of server-sent events.
+
+https://html.spec.whatwg.org/multipage/server-sent-events.html
+"""
 
 import re
 from collections.abc import Iterator
@@ -9,15 +12,15 @@ __all__ = ["Event", "EventReader", "EventTooLongError"]
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LINE_END = re.compile(rb"\r\n?|\n")
 _BLANK_LINE = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n?|\n)")
-"""The end of a line, and that of an empty line after it."""
+"""The end of a line followed by the end of an empty line."""
 
-_OTHER_ENDS = re.compile(rb"[\x0b\x0c\x1c-\x1e]|\xc2\x85|\xe2\x80[\xa8\xa9]")
-"""Where str.splitlines of Python ends lines, beside the line ends of events."""
+_OTHER_LINE_ENDS = re.compile(rb"[\x0b\x0c\x1c-\x1e]|\xc2\x85|\xe2\x80[\xa8\xa9]")
+"""Line ends of Python's str.splitlines that are not line ends of events."""
 
 _JSON_START = re.compile(rb"[^!-~]*+[\[{]")
 
 _SAFE_LINE = re.compile(rb":.*+|(?:event|id|retry)(?::.*+)?", re.DOTALL)
-"""A comment, or a field that is not data."""
+"""A comment, or a field other than data."""
 
 
 class EventTooLongError(Exception):
@@ -25,77 +28,80 @@ class EventTooLongError(Exception):
 
     def __init__(self, unread: bytes) -> None:
         super().__init__()
-        #: The bytes from the start of the event on.
+        #: Bytes from the start of the event.
         self.unread = unread
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event, or what stands between two."""
+    """One event, or a comment or blank line between events."""
 
-    #: All of its bytes, with the blank line at its end.
+    #: All of its bytes, including the blank line at its end.
     text: bytes
-    #: Its data; None if it has none, as a comment.
+    #: Its data; None without a data field, as in a comment.
     data: bytes | None
 
     @property
     def type(self) -> bytes:
-        """The last value of its field ``event``; "message" if it has none."""
+        """Last value of the field ``event``, "message" without one."""
         values = [value for name, value in map(_field, self.text.splitlines()) if name == b"event"]
         return (values[-1] if values else b"") or b"message"
 
     @property
     def has_id(self) -> bool:
-        """Whether a stream can be resumed after it."""
+        """Whether the event has an id, so that a stream can be resumed after it."""
         return any(_field(line)[0] == b"id" for line in self.text.splitlines())
 
     @property
     def may_be_json(self) -> bool:
-        """Whether readers that skip marks and blanks find an object or an array in its data."""
+        """Whether lenient readers may find a JSON object or array in the data.
+
+        Such readers skip byte order marks and blanks.
+        """
         return self.data is not None and _JSON_START.match(self.data) is not None
 
     def safe_text(self, data: bytes | None) -> bytes:
-        r"""Return the event with *data* so that every reader finds the same fields in it.
+        r"""Return the event with *data*, in a form that all readers parse alike.
 
-        Readers differ in where lines end: at ``\n`` alone, or at other characters too, as in
-        Python. They also differ in the marks that they skip at the start of a stream, and in
-        what they make of bytes that are not UTF-8. So only fields of the specification and
-        comments are left, each in a line that ends in ``\n``; other line ends in the data are
-        escaped, because where they stand in JSON, they are in strings.
+        Some readers end lines at ``\n`` alone, others also at further characters, as Python does.
+        They also differ in the byte order marks that they skip, and in how they decode invalid
+        UTF-8. So the result has only fields of the specification and comments, each in a line
+        that ends in ``\n``. Other line ends in the data are escaped; in JSON they can only occur
+        in strings.
         """
         lines = [line for line in self.text.splitlines() if _is_safe(line)]
         if data is not None:
-            escaped = _OTHER_ENDS.sub(lambda end: b"\\u%04x" % ord(end[0].decode()), data)
+            escaped = _OTHER_LINE_ENDS.sub(lambda end: b"\\u%04x" % ord(end[0].decode()), data)
             lines += [b"data: " + line for line in escaped.splitlines()] or [b"data: "]
         text = b"".join(line + b"\n" for line in lines)
         is_comment = bool(lines) and all(line.startswith(b":") for line in lines)
         return text if is_comment else text + b"\n"
 
     def with_data(self, data: bytes) -> bytes:
-        """Return the event with *data* in place of its own."""
-        kept = [line for line in self.text.splitlines() if line and _field(line)[0] != b"data"]
-        return b"\n".join([*kept, *(b"data: " + line for line in data.splitlines()), b"", b""])
+        """Return the event with its data replaced by *data*."""
+        lines = [line for line in self.text.splitlines() if line and _field(line)[0] != b"data"]
+        return b"\n".join([*lines, *(b"data: " + line for line in data.splitlines()), b"", b""])
 
 
 class EventReader:
     """Splits a stream of bytes into events of at most *limit* bytes.
 
-    Events and comments are complete with their last byte; nothing waits for the next chunk.
-    What is kept takes as many bytes as it has, whatever divides it into lines and chunks.
+    An event or comment is returned with its last byte, without waiting for the next chunk. The
+    memory for an incomplete event is its size, regardless of its lines and chunks.
     """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        #: The event that has not ended.
+        #: Bytes of the incomplete event.
         self._text = bytearray()
-        #: The second half of a line end whose first half ended a chunk.
+        #: Line feed of a CRLF that two chunks split, after the event that its CR ended.
         self._carried = b""
         self._ends_in_return = False
         self._is_start = True
 
     @property
-    def held(self) -> int:
-        """How many bytes are kept of an event that has not ended."""
+    def buffered_bytes(self) -> int:
+        """Number of bytes of the incomplete event."""
         return len(self._text)
 
     def feed(self, chunk: bytes) -> Iterator[Event]:
@@ -104,8 +110,8 @@ class EventReader:
         Raises:
             EventTooLongError: an event is longer than the limit.
         """
-        # A line end of one character may be at the end of what was searched before.
-        searched = max(len(self._text) - 1, 0)
+        # The last byte may be the first line end of a blank line, so it is searched again.
+        search_start = max(len(self._text) - 1, 0)
         if self._ends_in_return and chunk.startswith(b"\n"):
             chunk = chunk[1:]
             if self._text:
@@ -116,14 +122,14 @@ class EventReader:
             return
         self._ends_in_return = chunk.endswith(b"\r")
         self._text += chunk
-        while end := self._end_of_event(searched):
+        while end := self._end_of_event(search_start):
             self._check_size(end)
             yield self._take_event(end)
-            searched = 0
+            search_start = 0
         self._check_size(len(self._text))
 
     def rest(self) -> bytes:
-        """Return the bytes after the last event, which are none by the specification."""
+        """Return the bytes after the last event, which are not an event themselves."""
         return self._carried + self._text
 
     def _check_size(self, size: int) -> None:
@@ -132,17 +138,20 @@ class EventReader:
             self._text.clear()
             raise EventTooLongError(unread)
 
-    def _end_of_event(self, searched: int) -> int:
-        """Return where the event ends, 0 if it has not; no blank line begins before *searched*."""
+    def _end_of_event(self, search_start: int) -> int:
+        """Return the end of the event, 0 if it is incomplete.
+
+        No blank line begins before *search_start*.
+        """
         text, start = self._text, self._start() if self._is_start else 0
         if text.startswith(b":", start):
-            end = _LINE_END.search(text, max(start, searched))
+            end = _LINE_END.search(text, max(start, search_start))
         else:
-            end = _LINE_END.match(text, start) or _BLANK_LINE.search(text, searched)
+            end = _LINE_END.match(text, start) or _BLANK_LINE.search(text, search_start)
         return 0 if end is None else end.end()
 
     def _start(self) -> int:
-        """Return where the stream begins: readers ignore a byte order mark before it."""
+        """Return the start of the first event, after a byte order mark."""
         return len(_BYTE_ORDER_MARK) if self._text.startswith(_BYTE_ORDER_MARK) else 0
 
     def _take_event(self, end: int) -> Event:
@@ -154,8 +163,8 @@ class EventReader:
 
 
 def _is_safe(line: bytes) -> bool:
-    """Return whether every reader takes *line* for the same comment or field."""
-    if not _SAFE_LINE.fullmatch(line) or b"\0" in line or _OTHER_ENDS.search(line):
+    """Return whether every reader parses *line* as the same comment or field."""
+    if not _SAFE_LINE.fullmatch(line) or b"\0" in line or _OTHER_LINE_ENDS.search(line):
         return False
     try:
         line.decode()

@@ -1,4 +1,4 @@
-"""The proxy over stdio: between a client at its own pipes, and a server that it starts.
+"""Proxy over stdio, between a client and a server process that it starts.
 
 Clause: 2025-11-25, basic/transports, "stdio": messages are separated by line breaks, and a
 server writes nothing else to its standard output.
@@ -32,11 +32,11 @@ __all__ = ["StdioProxy"]
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _LISTING_SECONDS = 10.0
 _END_SECONDS = 5.0
-"""How long a server may take to end after a signal because nobody reads its messages, a
-client to read what is left after a signal, and to send on after the server's end."""
+"""Maximum seconds for the server to end after a signal, for the client to read the rest after a
+signal, and for the client to send further requests after the server's end."""
 
 _REST_SECONDS = 0.2
-"""How long the next line of the client is waited for, after the server's end."""
+"""Seconds to wait for the next line of the client after the server's end."""
 
 _ENDED = "the server ended the connection before it responded"
 _CHUNK = 64 << 10
@@ -44,9 +44,9 @@ _HEADER = b"content-length:"
 
 
 class StdioProxy:
-    """Relays lines between a client and the *server* process, and validates what passes."""
+    """Relays lines between a client and the *server* process, and validates them."""
 
-    def __init__(  # noqa: PLR0913, PLR0917  (what it is composed of)
+    def __init__(  # noqa: PLR0913, PLR0917  (the parts that it is composed of)
         self,
         server: Process,
         reader: Reader,
@@ -68,16 +68,16 @@ class StdioProxy:
         self._report = report
         self._transcript = transcript
         self._max_bytes = max_bytes
-        #: Whether the server has closed its output, so that it responds no more.
-        self._ended = False
-        # Random, so that no id of the client is one of the proxy.
+        #: Whether the server has closed its output, so that it cannot respond.
+        self._server_ended = False
+        # Random, so that ids of the proxy never collide with ids of the client.
         self._id_prefix = f"sidecheck-{secrets.token_hex(8)}-"
         self._ids = count(1)
-        #: Held while a line of the client is relayed.
-        self._relaying_client = asyncio.Lock()
+        #: Locked while a line of the client is relayed.
+        self._client_lock = asyncio.Lock()
         self._relayed_lines = 0
-        #: Requests of the proxy itself, by their ids.
-        self._own: dict[str, asyncio.Future[Message]] = {}
+        #: Responses to the requests of the proxy itself, by id.
+        self._responses: dict[str, asyncio.Future[Message]] = {}
 
     async def run(self) -> int:
         """Relay until the server has ended; return its exit code."""
@@ -92,11 +92,12 @@ class StdioProxy:
                 if reading.done() and reading.exception() is not None:
                     await self._end_server()
                 await relaying
-                # A server that lives on cannot respond: what is open or comes is answered.
-                self._ended = True
-                for waiting in self._own.values():
-                    if not waiting.done():
-                        waiting.set_exception(ListingFailed(holds_up=True))
+                # The server process may run on without output. The proxy answers the pending
+                # requests, and those that are still to come, with errors.
+                self._server_ended = True
+                for response in self._responses.values():
+                    if not response.done():
+                        response.set_exception(ListingFailed(blocks_client=True))
                 await self._answer_pending()
                 code = await self._server.wait()
                 await self._finish_reading(reading)
@@ -104,7 +105,7 @@ class StdioProxy:
                 reading.cancel()
                 relaying.cancel()
                 failure, _ = await asyncio.gather(reading, relaying, return_exceptions=True)
-                self._ended = True
+                self._server_ended = True
                 await self._answer_pending()
                 await self._to_client.close()
             if isinstance(failure, Exception):
@@ -112,23 +113,23 @@ class StdioProxy:
         return code if code >= 0 else 128 - code
 
     async def _finish_reading(self, reading: asyncio.Task[None]) -> None:
-        """Let *reading* go on until nothing comes: what the client has sent is answered, too."""
+        """Wait until *reading* is idle, so that requests already sent get a response."""
         relayed = -1
         with suppress(TimeoutError):
             async with asyncio.timeout(_END_SECONDS):
                 while not reading.done() and relayed < self._relayed_lines:
                     relayed = self._relayed_lines
                     await asyncio.wait({reading}, timeout=_REST_SECONDS)
-                    # A request that is left half way would have no response.
-                    async with self._relaying_client:
+                    # A request that is being relayed must get its response.
+                    async with self._client_lock:
                         pass
         reading.cancel()
 
     async def _relay_client(self) -> None:
-        """Relay what the client sends, and its end."""
+        """Relay the lines of the client, and the end of its input."""
         try:
             async for line in read_lines(self._from_client, self._max_bytes):
-                async with self._relaying_client:
+                async with self._client_lock:
                     await self._relay(line, "client")
                     self._relayed_lines += 1
         except LineTooLongError:
@@ -139,7 +140,7 @@ class StdioProxy:
             await self._to_server.close()
 
     async def _relay_server(self) -> None:
-        """Relay what the server sends, until it closes its output or nobody reads it."""
+        """Relay the lines of the server until it closes its output or the client is gone."""
         try:
             async for line in read_lines(self._from_server, self._max_bytes):
                 if line[: len(_HEADER)].lower() == _HEADER:
@@ -152,7 +153,7 @@ class StdioProxy:
             self._report_too_long("server")
         except OSError:
             pass  # the client is gone
-        # asyncio takes a process for running until its output is read.
+        # asyncio reports the end of a process only after its output is read.
         discarding = asyncio.create_task(self._discard_output())
         await self._end_server()
         discarding.cancel()
@@ -164,19 +165,19 @@ class StdioProxy:
     async def _relay(self, line: bytes, sender: Direction) -> None:
         if not line.strip():
             return
-        # A carriage return is white space in JSON, but the end of a line for Python's text files
-        # and others, which would find messages in parts of this one.
+        # A carriage return is white space in JSON, but ends a line for some readers, such as
+        # Python's text files. They would read parts of this message as messages.
         text = line.rstrip(b"\r\n").replace(b"\r", b" ")
-        # After a last line without one, an error for another request may follow.
+        # The last line may lack a line break, and an error for another request may follow it.
         line_break = line[len(text) :] or b"\n"
         received = receive(text)
         message = received.content
         if sender == "server":
             if message is None:
-                note = f"{len(text):,} bytes on standard output are no message; not forwarded"
+                note = f"{len(text):,} bytes on standard output are not a message; not forwarded"
                 self._add("NOT_A_MESSAGE", note, Action.DROPPED)
                 return
-            if self._take_own(message):
+            if self._take_response(message):
                 return
         if self._transcript is not None and message is not None:
             self._transcript.write(text, sender)
@@ -186,11 +187,11 @@ class StdioProxy:
             await self._write(ruling.forward + end, "client" if sender == "server" else "server")
         if ruling.reply is not None:
             await self._write(ruling.reply + b"\n", sender)
-        if self._ended:
+        if self._server_ended:
             await self._answer_pending()
 
     async def _write(self, line: bytes, receiver: Direction) -> None:
-        """Write *line*. What the server does not read any more is answered.
+        """Write *line*; answer its requests with errors if the server does not read it.
 
         Raises:
             OSError: the client is gone.
@@ -203,45 +204,48 @@ class StdioProxy:
         except OSError:
             await self._answer_pending(receive(line).messages)
 
-    def _take_own(self, message: Message | list[Message]) -> bool:
-        """Return whether *message* responds to a request of the proxy, maybe too late."""
+    def _take_response(self, message: Message | list[Message]) -> bool:
+        """Take *message* if it responds to a request of the proxy; return whether it does.
+
+        True also for a response that is too late.
+        """
         if not isinstance(message, Message) or not message.is_response:
             return False
         id_ = string_value(message.properties["id"])
-        waiting = self._own.pop(id_, None)
-        if waiting is not None and not waiting.done():
-            waiting.set_result(message)
+        response = self._responses.pop(id_, None)
+        if response is not None and not response.done():
+            response.set_result(message)
         return id_.startswith(self._id_prefix)
 
     async def _list_tools(self, params: Mapping[str, bytes]) -> Message:
-        """Ask the server for a page of its tools.
+        """Request a page of tools from the server.
 
         Raises:
             ListingFailed: it does not respond.
         """
-        if self._ended:
-            raise ListingFailed(holds_up=True)
+        if self._server_ended:
+            raise ListingFailed(blocks_client=True)
         id_ = f"{self._id_prefix}{next(self._ids)}"
         request = {"jsonrpc": b'"2.0"', "id": b'"%s"' % id_.encode(), "method": b'"tools/list"'}
         if params:
             request["params"] = join_object(params)
-        waiting = self._own[id_] = asyncio.get_running_loop().create_future()
+        response = self._responses[id_] = asyncio.get_running_loop().create_future()
         try:
             await self._to_server.write(join_object(request) + b"\n")
-            return await asyncio.wait_for(waiting, _LISTING_SECONDS)
+            return await asyncio.wait_for(response, _LISTING_SECONDS)
         except (OSError, TimeoutError):
-            raise ListingFailed(holds_up=True) from None
+            raise ListingFailed(blocks_client=True) from None
         finally:
-            self._own.pop(id_, None)
+            self._responses.pop(id_, None)
 
     async def _answer_pending(self, unread: list[Message] | None = None) -> None:
-        """Answer the requests that the server, which has ended, leaves open; or the *unread*."""
+        """Answer pending requests with errors, or only those among *unread* messages."""
         with suppress(OSError):
             for response in self._session.answers_to_pending(_ENDED, unread):
                 await self._to_client.write(response + b"\n")
 
     async def _end_server(self) -> None:
-        """End the server, which goes on although its messages cannot be relayed."""
+        """End the server, whose messages cannot be relayed."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             signal_group(self._server, number)
             with suppress(TimeoutError):
@@ -253,7 +257,7 @@ class StdioProxy:
         asyncio.get_running_loop().call_later(_END_SECONDS, self._give_up)
 
     def _give_up(self) -> None:
-        """If the server has ended, wait no longer for a client that does not read."""
+        """Abort writing to a client that does not read, if the server has ended."""
         if self._server.returncode is not None:
             self._to_client.abort()
 

@@ -1,4 +1,4 @@
-"""The record of a connection, by line as `sidecheck lint-messages` reads it, and such files."""
+"""Transcript of a connection, in the format that `sidecheck lint-messages` reads."""
 
 from collections.abc import Callable
 from io import FileIO
@@ -12,9 +12,10 @@ __all__ = [
 
 
 class LineFile:
-    """Writes lines to *file*, which does not block.
+    """Writes lines to *file*, which is in non-blocking mode.
 
-    At the first error, and if nobody reads what it is, it warns and stops: messages go on.
+    At the first error, or when a pipe is full, it calls *warn* and stops, so that the relay of
+    messages continues.
     """
 
     def __init__(self, file: FileIO, warn: Callable[[str], None]) -> None:
@@ -29,11 +30,11 @@ class LineFile:
         try:
             rest = memoryview(line + b"\n")
             while rest:
-                written = self._file.write(rest)
-                if written is None:
+                size = self._file.write(rest)
+                if size is None:
                     self._end("it is not read")
                     return
-                rest = rest[written:]
+                rest = rest[size:]
         except OSError as error:
             self._end(error.strerror or str(error))
 
@@ -46,13 +47,13 @@ _DIRECTIONS = {"client": b"client-to-server", "server": b"server-to-client"}
 
 
 class Transcript:
-    """Writes the messages of both sides by *write_line* as they arrive, values included."""
+    """Writes the messages of both sides with *write_line*, values included."""
 
     def __init__(self, write_line: Callable[[bytes], None]) -> None:
         self._write_line = write_line
 
     def write(self, message: bytes, sender: Direction, http_status: int = 0) -> None:
-        """Write *message*, JSON text, whose line breaks become spaces."""
+        """Write *message*, JSON text, with spaces in place of line breaks."""
         message = message.replace(b"\n", b" ").replace(b"\r", b" ")
         status = b',"http":{"status":%d}' % http_status if http_status else b""
         direction = _DIRECTIONS[sender]

@@ -1,4 +1,4 @@
-"""The server behind the proxy, over HTTP, and its responses."""
+"""HTTP client for the server behind the proxy."""
 
 import re
 import zlib
@@ -17,28 +17,28 @@ from sidecheck_server.proxy.http_headers import RawHeaders, combine
 __all__ = ["BodyTooLargeError", "Upstream", "UpstreamError", "UpstreamResponse", "join_chunks"]
 
 _TIMEOUTS: Final = aiohttp.ClientTimeout(total=None, connect=10.0)
-"""In seconds; a response may take as long as it does."""
+"""Timeouts in seconds; responses have none."""
 
 _IDLE_SECONDS: Final = 2.0
-"""How long an idle connection is used again; servers close them after 5 seconds and more."""
+"""Seconds to keep an idle connection for reuse; servers close theirs after 5 seconds or more."""
 
 _HEAD_BYTES: Final = 1 << 16
-"""Limit of the status line and of each header of a response."""
+"""Maximum size of the status line, and of each header, of a response."""
 
 _DECODED_BYTES: Final = 1 << 18
-"""Limit of what is decoded at a time."""
+"""Maximum size of a decoded chunk."""
 
-_OWN_TARGET: Final = re.compile(r"/(?!/)[!-\[\]-~]*+")
-"""A path and query that no reader takes for another host: browsers read ``\\`` as ``/``."""
+_SAFE_TARGET: Final = re.compile(r"/(?!/)[!-\[\]-~]*+")
+"""A path and query that no reader resolves to another host: browsers read ``\\`` as ``/``."""
 
 _REDIRECTIONS: Final = frozenset({301, 302, 303, 307, 308})
 
-_CHOSEN_BY_LIBRARY: Final = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
-"""Headers that the library adds where the client of the proxy has sent none."""
+_AUTOMATIC_HEADERS: Final = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
+"""Headers that aiohttp would add if the client of the proxy sent none."""
 
 
 class UpstreamError(Exception):
-    """The server does not respond, or its response breaks off or cannot be decoded."""
+    """The server does not respond, or its response is incomplete or cannot be decoded."""
 
 
 class BodyTooLargeError(Exception):
@@ -46,32 +46,32 @@ class BodyTooLargeError(Exception):
 
 
 async def join_chunks(
-    chunks: AsyncIterator[bytes], limit: int, held: BytesHeld | None = None
+    chunks: AsyncIterator[bytes], limit: int, held_bytes: BytesHeld | None = None
 ) -> bytes:
-    """Return *chunks* as one text, whose bytes *held* counts as they come.
+    """Return the joined *chunks*, whose bytes *held_bytes* counts as they arrive.
 
     Raises:
-        BodyTooLargeError: it has more than *limit* bytes.
-        NoRoomError: as many bytes cannot be held now.
+        BodyTooLargeError: the chunks have more than *limit* bytes.
+        NoRoomError: the budget of held bytes is exhausted.
     """
     pieces, size = [], 0
     async for chunk in chunks:
         size += len(chunk)
         if size > limit:
             raise BodyTooLargeError
-        if held is not None:
-            await held.grow(len(chunk))
+        if held_bytes is not None:
+            await held_bytes.grow(len(chunk))
         pieces.append(chunk)
     return b"".join(pieces)
 
 
 class UpstreamResponse:
-    """A response of the server, whose body is yet to be read. It must be closed."""
+    """Response of the server with an unread body; must be closed."""
 
     def __init__(self, response: aiohttp.ClientResponse) -> None:
         self._response = response
         self.status: int = response.status
-        #: By lower-case names.
+        #: Keyed by lower-case name.
         self.headers: Mapping[str, str] = combine(response.raw_headers)
         self.raw_headers: RawHeaders = [*response.raw_headers]
         #: Whether the body was read.
@@ -79,7 +79,7 @@ class UpstreamResponse:
 
     @property
     def media_type(self) -> str:
-        """The media type of the body, without its parameters."""
+        """Media type of the body, without parameters."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
     @property
@@ -89,58 +89,58 @@ class UpstreamResponse:
 
     @property
     def location(self) -> str | None:
-        """Where a redirection leads to (RFC 9110, section 15.4), None for other responses."""
+        """Location of a redirection (RFC 9110, section 15.4), None for other responses."""
         return self.headers.get("location") if self.status in _REDIRECTIONS else None
 
     def set_header(self, name: bytes, value: bytes) -> None:
-        """Let *name*, in lower case, have this value and no other."""
-        kept = [(other, old) for other, old in self.raw_headers if other.lower() != name]
-        self.raw_headers = [*kept, (name, value)]
+        """Replace all headers *name*, in lower case, by one with *value*."""
+        headers = [header for header in self.raw_headers if header[0].lower() != name]
+        self.raw_headers = [*headers, (name, value)]
 
-    def lead_to(self, location: str) -> None:
-        """Let a redirection lead to *location*."""
+    def set_location(self, location: str) -> None:
+        """Replace the location of a redirection by *location*."""
         self.raw_headers = [
             (name, location.encode() if name.lower() == b"location" else value)
             for name, value in self.raw_headers
         ]
 
-    async def read(self, limit: int, held: BytesHeld | None = None) -> bytes:
+    async def read(self, limit: int, held_bytes: BytesHeld | None = None) -> bytes:
         """Return the whole body, decoded, and close the response.
 
         Raises:
-            BodyTooLargeError: it has more than *limit* bytes.
-            NoRoomError: *held* cannot count as many bytes now.
-            UpstreamError: it broke off, or cannot be decoded.
+            BodyTooLargeError: the body has more than *limit* bytes.
+            NoRoomError: the budget of *held_bytes* is exhausted.
+            UpstreamError: the body is incomplete or cannot be decoded.
         """
         try:
-            text = await join_chunks(self.decoded(), limit, held)
+            text = await join_chunks(self.decoded(), limit, held_bytes)
         finally:
             self.close()
         self.is_read = True
         return text
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """Yield the body as it comes, in the encoding that it has.
+        """Yield the body as it arrives, without decoding it.
 
         Raises:
-            UpstreamError: it broke off.
+            UpstreamError: the body is incomplete.
         """
         content = self._response.content
-        with _errors_of_server():
+        with _translate_errors():
             try:
                 async for chunk in content.iter_any():
                     yield chunk
             except aiohttp.ClientError:
-                # The library raises the error of a break before it returns what came until then.
+                # aiohttp raises the error of a lost connection before it returns buffered bytes.
                 if rest := content._read_nowait(-1):  # noqa: SLF001
                     yield rest
                 raise
 
     async def decoded(self) -> AsyncIterator[bytes]:
-        """Yield the body as it comes, decoded.
+        """Yield the body as it arrives, decoded.
 
         Raises:
-            UpstreamError: it broke off, or cannot be decoded.
+            UpstreamError: the body is incomplete or cannot be decoded.
         """
         encoding = self.headers.get("content-encoding", "").strip().lower()
         if encoding in {"", "identity"}:
@@ -149,11 +149,11 @@ class UpstreamResponse:
             return
         if encoding not in {"gzip", "deflate"}:
             raise UpstreamError("the content encoding is unknown")
-        decoder = zlib.decompressobj(zlib.MAX_WBITS | 32)  # reads the headers of both
+        decoder = zlib.decompressobj(zlib.MAX_WBITS | 32)  # detects gzip or zlib by the header
         async for chunk in self.chunks():
             rest = chunk
             while rest:
-                with _errors_of_server():
+                with _translate_errors():
                     piece = decoder.decompress(rest, _DECODED_BYTES)
                 if piece:
                     yield piece
@@ -162,75 +162,77 @@ class UpstreamResponse:
             raise UpstreamError("the encoded body is not complete")
 
     def close(self) -> None:
-        """Give back the connection, or close it if the body was not read to its end."""
+        """Return the connection to the pool; close it if the body is not read completely."""
         self._response.release()
 
 
 class Upstream:
-    """The server at *url*, and what else its host answers. Belongs to one event loop.
+    """HTTP client for the server at *url* and other paths of its host.
 
-    It sends what it is given: no header is added, and no cookie is kept. There are as many
-    connections as requests at a time.
+    Belongs to one event loop. It adds no headers except Host and the credentials in *url*, keeps
+    no cookies, and opens one connection for each concurrent request.
     """
 
     def __init__(self, url: str) -> None:
-        # The path and the query are sent as they were given.
+        # `encoded=True` leaves path and query as they are in *url*.
         parsed, encoded = URL(url, encoded=True), URL(url)
-        self._place = _place(parsed.raw_path.encode())
+        self._normalized_path = _normalize_path(parsed.raw_path.encode())
         self._query = parsed.raw_query_string.encode()
         self._authorization = _basic_credentials(encoded)
         self._origin = encoded.origin()
         self._host = encoded.host_port_subcomponent or ""
-        #: The path and query of the server.
-        self.target = self.target_of(parsed.raw_path.encode(), b"")
+        #: Request target (path and query) of the server.
+        self.target = self.build_target(parsed.raw_path.encode(), b"")
+        # Decision 0072: aiohttp only pools connections; the proxy itself handles what it checks.
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE_SECONDS),
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
-            skip_auto_headers=_CHOSEN_BY_LIBRARY,
+            skip_auto_headers=_AUTOMATIC_HEADERS,
             timeout=_TIMEOUTS,
             max_line_size=_HEAD_BYTES,
             max_field_size=_HEAD_BYTES,
         )
 
     def is_server(self, path: bytes) -> bool:
-        """Return whether servers may take *path* for that of this server.
+        """Return whether *path* may be the path of this server.
 
-        They differ in whether case, escapes, empty segments and a slash at the end count.
+        Servers differ in whether they distinguish case, escapes, empty segments and a trailing
+        slash, so all of these are ignored.
         """
-        return _place(path) == self._place
+        return _normalize_path(path) == self._normalized_path
 
-    def target_of(self, path: bytes, query: bytes) -> bytes:
-        """Return *path* with *query*, and with that of the server if it is its path."""
-        own = self._query if self.is_server(path) else b""
-        queries = b"&".join(part for part in (own, query) if part)
+    def build_target(self, path: bytes, query: bytes) -> bytes:
+        """Return *path* with *query*, and with the server's query if *path* is its path."""
+        server_query = self._query if self.is_server(path) else b""
+        queries = b"&".join(part for part in (server_query, query) if part)
         return path + b"?" + queries if queries else path
 
-    def target_at(self, location: str) -> str | None:
-        """Return the path and query of the URL *location*, None if it is of another host."""
+    def resolve_location(self, location: str) -> str | None:
+        """Return path and query of the URL *location*, None if it is on another host."""
         try:
             url = self._url(self.target).join(URL(location, encoded=True))
-            is_own = _host_of(url) == _host_of(self._origin)
+            is_same_host = _host_of(url) == _host_of(self._origin)
         except ValueError:
             return None
         target = url.raw_path_qs
-        return target if is_own and _OWN_TARGET.fullmatch(target) else None
+        return target if is_same_host and _SAFE_TARGET.fullmatch(target) else None
 
     async def send(
         self, method: str, target: bytes, headers: RawHeaders, body: bytes | None
     ) -> UpstreamResponse:
-        """Return the response; close it.
+        """Send a request and return the response, which the caller must close.
 
         Raises:
-            UpstreamError: there is none.
+            UpstreamError: the server does not respond.
         """
-        sent = [("Host", self._host)]
-        sent += [(name.decode("latin-1"), value.decode()) for name, value in headers]
+        all_headers = [("Host", self._host)]
+        all_headers += [(name.decode("latin-1"), value.decode()) for name, value in headers]
         if self._authorization and all(name != b"authorization" for name, _ in headers):
-            sent.append(("Authorization", self._authorization))
-        with _errors_of_server():
+            all_headers.append(("Authorization", self._authorization))
+        with _translate_errors():
             response = await self._session.request(
-                method, self._url(target), headers=sent, data=body, allow_redirects=False
+                method, self._url(target), headers=all_headers, data=body, allow_redirects=False
             )
         return UpstreamResponse(response)
 
@@ -243,7 +245,7 @@ class Upstream:
 
 
 @contextmanager
-def _errors_of_server() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     try:
         yield
     except (aiohttp.ClientError, OSError, zlib.error) as error:
@@ -251,19 +253,20 @@ def _errors_of_server() -> Iterator[None]:
 
 
 def _host_of(url: URL) -> tuple[str, str | None, int | None]:
-    """Return what leads to the host of *url*, however it is spelled."""
+    """Return scheme, host and port of *url* in a comparable form."""
     return url.scheme, url.host, url.port
 
 
 def _basic_credentials(url: URL) -> str:
-    """Return the header value for the credentials in *url*, empty without any (RFC 7617)."""
+    """Return the Basic credentials in *url* as a header value (RFC 7617), or ""."""
     if url.raw_user is None:
         return ""
     credentials = f"{url.user}:{url.password or ''}".encode()
     return f"Basic {b64encode(credentials).decode()}"
 
 
-def _place(path: bytes) -> list[str]:
+def _normalize_path(path: bytes) -> list[str]:
+    """Return the segments of *path*: decoded, in lower case, without dot segments."""
     segments: list[str] = []
     for segment in unquote(path.decode("latin-1")).lower().replace("\\", "/").split("/"):
         if segment == "..":

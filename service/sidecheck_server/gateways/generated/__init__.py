@@ -1,1 +1,1 @@
-"""Generated from proto/agentgateway and proto/envoy: the messages of their interfaces."""
+"""Protobuf messages generated from proto/agentgateway and proto/envoy."""
