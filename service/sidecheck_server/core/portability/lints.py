@@ -130,7 +130,10 @@ def _value_lints(schema: dict[str, Any], path: Path) -> Iterator[Violation]:
 def _naive_date_times(schema: dict[str, Any], path: Path) -> Iterator[Violation]:
     check = format_checker("date-time", "2020-12")
     examples = schema.get("examples")
-    values = [(("default",), schema.get("default")), (("const",), schema.get("const"))]
+    values: list[tuple[Path, Any]] = [
+        (("default",), schema.get("default")),
+        (("const",), schema.get("const")),
+    ]
     if isinstance(examples, list):
         values += [(("examples", index), value) for index, value in enumerate(examples)]
     for place, value in values:
