@@ -12,16 +12,16 @@ _PAGE = """\
 # Metrics
 
 {notice}
-The server serves them at `/metrics` of `admin_listen`, in the text format of Prometheus, or in
-that of OpenMetrics where the request accepts it. How to scrape them is part of
-[deployment](../operations/deployment.md#probes-and-metrics), what to do about them is in
-[the runbook](../operations/runbook.md).
+The server serves metrics at `/metrics` of `admin_listen`, in the text format of Prometheus, or in
+that of OpenMetrics if the request accepts it.
+[Deployment](../operations/deployment.md#probes-and-metrics) describes scraping,
+[the runbook](../operations/runbook.md) the alerts and remedies.
 
-No label has a value of a request: neither names of tools and servers, nor payloads, nor
-addresses. These {count} metrics are the server's own. `process_*` and `python_gc_*` are of the
-Prometheus client for Python: `process_*` on Linux alone, and without the worker processes.
+No label contains data of a request: neither names of tools and servers, nor payloads, nor
+addresses. These {count} metrics are defined by the server. The Prometheus client for Python adds
+`process_*`, only on Linux and without the worker processes, and `python_gc_*`.
 
-Series with known labels begin at zero, so that rates are right at once. Those of codes, of
+Series with known labels begin at zero, so that rates are correct from the start. Those of codes, of
 reasons other than `INTERNAL` and of statuses other than `OK` begin when they first occur, which
 Prometheus does not count as an increase. There are no `_created` series.
 {sections}"""
@@ -45,7 +45,7 @@ def _section(title: str, families: Sequence[MetricFamily]) -> str:
             (code(label), ", ".join(_users(label, meaning, families)), meaning)
             for label, meaning in labels
         )
-        parts.append(table(("Label", "Of", "Values"), named))
+        parts.append(table(("Label", "Metrics", "Values"), named))
     return "\n".join(parts)
 
 

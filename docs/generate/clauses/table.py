@@ -14,7 +14,7 @@ _HERE = Path(__file__).parent
 
 REASONS: Mapping[str, str] = MappingProxyType(
     {
-        "behaviour": "says what an implementation does or shows, not what it sends",
+        "behaviour": "is about the behaviour or display of an implementation, not its messages",
         "transport": "concerns HTTP, streams or bytes around the messages",
         "knowledge": "depends on facts that are in no message",
         "absence": "demands a message at some time, and its absence proves nothing",
