@@ -37,8 +37,10 @@ def metrics_page() -> str:
 
 
 def _section(title: str, families: Sequence[MetricFamily]) -> str:
-    rows = ((code(each.name), each.type, each.meaning) for each in families)
-    labels = {(label, meaning): None for each in families for label, meaning in each.labels.items()}
+    rows = ((code(family.name), family.type, family.meaning) for family in families)
+    labels = {
+        (label, meaning): None for family in families for label, meaning in family.labels.items()
+    }
     parts = [f"\n## {title}\n", table(("Metric", "Type", "Meaning"), rows)]
     if labels:
         named = (
@@ -51,5 +53,5 @@ def _section(title: str, families: Sequence[MetricFamily]) -> str:
 
 def _users(label: str, meaning: str, families: Sequence[MetricFamily]) -> list[str]:
     """Return the names of *families* that have *label*, with *meaning*."""
-    users = [code(each.name) for each in families if each.labels.get(label) == meaning]
+    users = [code(family.name) for family in families if family.labels.get(label) == meaning]
     return ["all"] if len(users) == len(families) else users

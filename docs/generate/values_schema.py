@@ -64,7 +64,7 @@ def _settings() -> dict[str, Any]:
         "additionalProperties": False,
         "required": _NEEDED,
         "properties": {
-            name: each for name, each in properties.items() if name not in CHART_SETTINGS
+            name: setting for name, setting in properties.items() if name not in CHART_SETTINGS
         },
     }
 
@@ -75,7 +75,7 @@ def _described(schema: dict[str, Any]) -> dict[str, Any]:
 
     def resolve(node: Any) -> Any:
         if isinstance(node, list):
-            return [resolve(each) for each in node]
+            return [resolve(item) for item in node]
         if not isinstance(node, dict):
             return node
         target = definitions[node["$ref"].rpartition("/")[2]] if "$ref" in node else {}
