@@ -40,7 +40,7 @@ capabilities:
 {{- end }}
 {{- end -}}
 
-{{/* Variable of a setting. JSON keeps all digits of numbers, and the service reads lists in JSON. */}}
+{{/* Variable of a setting. JSON keeps all digits of numbers; the service reads lists in JSON. */}}
 {{- define "sidecheck.settingEnv" -}}
 {{- $value := index . 1 -}}
 - name: SIDECHECK_{{ index . 0 | upper }}

@@ -1,4 +1,4 @@
-{{/* Name of all objects: that of the release, with the suffix "sidecheck" unless it contains it. */}}
+{{/* Name of all objects: the release's, with the suffix "sidecheck" unless it contains it. */}}
 {{- define "sidecheck.fullname" -}}
 {{- $name := contains "sidecheck" .Release.Name | ternary .Release.Name (printf "%s-sidecheck" .Release.Name) -}}
 {{- default $name .Values.fullnameOverride | trunc 53 | trimSuffix "-" -}}
