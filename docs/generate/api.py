@@ -38,7 +38,7 @@ _Path = tuple[int, ...]
 
 
 class ApiFile(NamedTuple):
-    """A .proto file, and its comments by the paths of what they are about."""
+    """A .proto file, and its comments by the paths of the elements that they describe."""
 
     proto: FileDescriptorProto
     comments: dict[_Path, str]

@@ -13,22 +13,22 @@ _PAGE = """\
 # Changes of tools
 
 {notice}
-The codes of what `sidecheck diff` finds; the guide on
-[comparing](../guides/comparing.md) tells how levels are decided. Codes are stable.
+The codes of changes that `sidecheck diff` reports. [Comparing](../guides/comparing.md) describes
+how levels are decided. Codes are stable.
 
 ## Definitions
 
 {definitions}
 ## Schemas
 
-Whether such a change breaks callers is proved, or shown by a payload, for all changes of a schema
-together. The direction is what the change does to the values that its subschema admits, as far as
-it tells alone: an input schema must not become narrower, an output schema not wider.
+A proof, or a payload, shows whether all changes of a schema together break callers. The direction
+says whether a change alone makes its subschema admit fewer values (narrower) or more (wider): an
+input schema must not become narrower, an output schema not wider.
 
 {schemas}
 ## Annotations in schemas
 
-They admit the same values, and may mean something else.
+These changes do not affect which values are valid, but may affect their meaning.
 
 {annotations}"""
 
@@ -38,7 +38,7 @@ def changes_page() -> str:
     rules = CHANGE_RULES.values()
     proved = [rule for rule in rules if rule.is_proved]
     others = [rule for rule in rules if not rule.is_proved]
-    # Only what stands in a schema may have two levels, and some of it has one.
+    # Only rules about schemas may have two levels, and some of them have one.
     first = next(index for index, rule in enumerate(others) if rule.code == "DEFAULT_ADDED")
     return _PAGE.format(
         notice=NOTICE,

@@ -12,8 +12,8 @@ _BEGINNING = """\
 # Commands
 
 {notice}
-Every command prints its help with `--help`. Exit codes are 0 if all is well, 1 if something was
-found, and 2 if the command is wrong, a file cannot be read, or no server answers.
+Every command prints its help with `--help`. Exit codes are 0 if there are no findings, 1 if there
+are, and 2 if the command is invalid, a file cannot be read, or no server answers.
 """
 
 
@@ -32,9 +32,9 @@ def _helps(command: click.Command, parent: click.Context | None) -> list[tuple[s
     context = click.Context(command, parent, name, color=False, **settings)
     helps = [(context.command_path, click.unstyle(command.get_help(context)))]
     if isinstance(command, click.Group):
-        for each in command.list_commands(context):
-            # Listed commands may be mere summaries; resolving one imports it.
-            _, subcommand, _ = command.resolve_command(context, [each])
+        for listed in command.list_commands(context):
+            # Listed commands may be summaries; resolving one imports it.
+            _, subcommand, _ = command.resolve_command(context, [listed])
             if subcommand is not None and not subcommand.hidden:
                 helps += _helps(subcommand, context)
     return helps

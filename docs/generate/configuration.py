@@ -17,8 +17,8 @@ _PAGE = """\
 {notice}
 A flag of `sidecheck serve` takes precedence over an environment variable, that over the
 settings file, and that over the default. The file is TOML and named by `--config` or by
-`SIDECHECK_CONFIG`; unknown names in it are errors. A wrong setting stops the start, with a
-message that names it.
+`SIDECHECK_CONFIG`; unknown names in it are errors. On an invalid setting, the server prints a
+message that names it, and exits.
 
 ```toml
 listen = "127.0.0.1:50151"
@@ -31,42 +31,44 @@ payload_bytes = 65536
 
 In an environment variable, a list is written with commas (`SIDECHECK_REPORT_ONLY=payments,mail`) or
 as JSON (`SIDECHECK_REPORT_ONLY='["payments", "mail"]'`), and the name of a limit follows two
-underscores (`SIDECHECK_LIMITS__PAYLOAD_BYTES=65536`). `sidecheck serve --help` lists the same.
+underscores (`SIDECHECK_LIMITS__PAYLOAD_BYTES=65536`). `sidecheck serve --help` lists the same
+settings.
 
 ## Settings
 
 {settings}
 ## Transport
 
-What peers may hold of the server at once, as a table `[transport]` of the file or as
-`SIDECHECK_TRANSPORT__CALLS=64`. Calls beyond it are shed with `OVERLOADED` and a `RetryInfo`, or
-wait in their clients; see [Overload](../operations/deployment.md#overload).
+Limits on concurrent connections, calls, streams and bytes, as a table `[transport]` of the file or
+as `SIDECHECK_TRANSPORT__CALLS=64`. Calls beyond them are shed with `OVERLOADED` and a `RetryInfo`,
+or wait in their clients; see [Overload](../operations/deployment.md#overload).
 
 {transport}
 ## Gateway policies
 
-What becomes of what is invalid in the traffic of a [gateway](../guides/gateways.md), as a
+The handling of invalid messages in the traffic of a [gateway](../guides/gateways.md), as a
 table `[gateway_policies]` of the file or as `SIDECHECK_GATEWAY_POLICIES__ARGUMENTS=enforce`. The
 first four are `enforce`, `audit` or `off`; `repair` is `off`, `json-strings`, `safe-scalars` or
-`defaults`; `pins` is `off`, `first-use` or `locked`. They mean what they do in the
+`defaults`; `pins` is `off`, `first-use` or `locked`. They have the same meaning as for the
 [proxy](../guides/proxy.md#policies).
 
 {gateway_policies}
 ## Limits
 
-A request beyond a limit fails with `LIMIT_EXCEEDED`; the metadata name the bound, the limit and,
-where it is known, the value. `InfoService.GetServerInfo` returns the limits that a caller can act
-on. A step is about one comparison, some 25 nanoseconds. Bounds that are not listed here are fixed:
+A request beyond a limit fails with `LIMIT_EXCEEDED`; the metadata contain the name of the limit
+(`bound`), its value (`limit`) and, if known, the value of the request. `InfoService.GetServerInfo`
+returns the limits that a caller can act on. A step is about one comparison, some 25 nanoseconds.
+Limits that are not listed here are fixed:
 `recursion_depth`, `number_digits` (4,300, before and after the point), and for patterns
 `pattern_depth`, `pattern_look_aheads`, `pattern_repetition_depth` and `pattern_expression_length`.
 
 {limits}
 ## Registry quotas
 
-A registration beyond a quota fails with `QUOTA_EXCEEDED`, and nothing of it is registered; the
-metadata name the quota, the limit and what the registration would make of it. In an environment
+A registration beyond a quota fails with `QUOTA_EXCEEDED` and registers nothing; the metadata name
+the quota, its limit and the usage that the registration would reach. In an environment
 variable, the name of a quota follows two underscores
-(`SIDECHECK_REGISTRY_QUOTAS__SERVER_TOOLS=1000`). A file that holds more is served all the same, and
+(`SIDECHECK_REGISTRY_QUOTAS__SERVER_TOOLS=1000`). A registry beyond a quota is still served; it
 may shrink and change, but not grow. See the [registry](../guides/registry.md#quotas).
 
 {registry_quotas}"""

@@ -25,31 +25,32 @@ No verdict was possible. The call fails with a gRPC status whose details hold a
 contain every variable part of the message by name. In a batch or a stream only that item has an
 `error`, with the same details.
 
-If a schema or a tool definition is at fault, a `google.rpc.BadRequest` follows. Its field
-violations are the faults in document order, as many as there is room for: `field` is a JSON Pointer
+For an invalid schema or tool definition, the details also have a `google.rpc.BadRequest`. Its field
+violations are the faults in document order, as many as fit: `field` is a JSON Pointer
 into the schema or the definition, `reason` the code. The error reports the first; metadata
 `violations` is their number if there are several.
 
 {reasons}
-Where the server requires [tokens](../operations/security.md#tokens), `UNAUTHENTICATED` and
-`PERMISSION_DENIED` end a call before its message is read, for its token and its role; the latter is
-also the error of an item that names a server which is not the token's.
+Where the server requires [tokens](../operations/security.md#tokens), a call without a valid token
+fails with `UNAUTHENTICATED`, and one without the role with `PERMISSION_DENIED`, before its message
+is read. `PERMISSION_DENIED` is also the error of an item that names a server that the token does
+not allow.
 
-Anything unexpected is `INTERNAL` with the reason `INTERNAL` and an `error_id` that the server's
-log has too. `UNAVAILABLE` may be retried, and `OVERLOADED` after the delay of the
-`google.rpc.RetryInfo` that follows it; nothing else should be.
+Unexpected failures are `INTERNAL` with the reason `INTERNAL` and an `error_id` that is also in the
+server's log. Retry only `UNAVAILABLE`, and `OVERLOADED` after the delay in its
+`google.rpc.RetryInfo`.
 
 ## Violations
 
-A violation has a stable `code`. Where a schema is broken it is the JSON Schema keyword in upper
-snake case; where a requirement of the protocol is broken it is that of one of the
+A violation has a stable `code`: for an instance that a schema rejects, the JSON Schema keyword in
+upper snake case; for a broken requirement of the protocol, the code of one of the
 [{rules} rules](rules.md). All others are below.
 
 {violations}
 ## Diagnostics
 
-What inference could not read in source text, by `Diagnostic.code`. An error means that the tool
-was not inferred.
+Parts of source text that inference could not read, by `Diagnostic.code`. An error means that the
+tool was not inferred.
 
 {diagnostics}"""
 
@@ -77,7 +78,7 @@ def _reasons() -> str:
             (
                 code(reason.value),
                 code(STATUS_CODES[reason].name),
-                # Where the type of a problem over HTTP leads to.
+                # The target of the `type` URL of problem details over HTTP.
                 f'<a id="{reason.value}"></a>{documented[reason.name]}',
             )
             for reason in ErrorReason

@@ -1,15 +1,15 @@
-"""Runs the examples of the documentation, and puts what they print into the pages.
+"""Runs the examples of the documentation, and writes their output into the pages.
 
 An example is a fenced block of a page:
 
-- ``python``: all blocks of a page are one program, run against a server. What a block prints
-  stands in the ``text`` block that follows it, or, one line for each ``print``, in a comment
-  behind it.
-- ``console``: each line after ``$ `` is a command, and the lines below it are what it prints.
+- ``python``: all blocks of a page are one program, run against a server. The output of a block
+  is in the ``text`` block that follows it, or, one line for each ``print``, in a comment after
+  the ``print``.
+- ``console``: each line after ``$ `` is a command, and the lines below it are its output.
 - Any block with ``title="name"`` is written to that file first.
 
-All other blocks are left alone. Run as a script, it starts a server and refreshes every page;
-the tests fail where a page is stale.
+All other blocks are ignored. Run as a script, this module starts a server and refreshes every
+page; the tests fail if a page is stale.
 """
 
 import json
@@ -28,7 +28,7 @@ REPOSITORY = Path(__file__).parents[2]
 ADDRESS = "127.0.0.1:50151"
 """The address that examples use; replaced by that of the server when they run."""
 ADMIN_ADDRESS = "127.0.0.1:50152"
-"""The address for HTTP that examples use; replaced as well."""
+"""The HTTP address that examples use; replaced as well."""
 
 _FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 _EXAMPLE = re.compile(r"^```(python|console)", re.MULTILINE)
@@ -39,7 +39,7 @@ _SECONDS = 300
 
 
 class ExampleError(Exception):
-    """An example failed, or printed another number of lines than its page has room for."""
+    """An example failed, or the number of its output lines differs from that of its prints."""
 
 
 class _Block(NamedTuple):
@@ -58,7 +58,7 @@ def example_pages() -> list[Path]:
 
 
 def refresh(page: str, address: str, admin_address: str = ADMIN_ADDRESS) -> str:
-    """Return the text *page* with the output that its examples have now.
+    """Return the text *page* with the current output of its examples.
 
     Raises:
         ExampleError: an example failed.

@@ -17,7 +17,7 @@ COMMON_FIELDS: Mapping[str, str] = MappingProxyType(
         "token": "the name of the caller's token, in the events of calls that need one",
     }
 )
-"""The fields of every event, the last one of events of some calls alone."""
+"""The fields of every event; `token` only occurs in events of some calls."""
 
 _PAGE = """\
 # Logs
@@ -26,8 +26,8 @@ _PAGE = """\
 The server writes one event for each call to standard error: JSON, or colored text on a terminal
 (`log_format`). `log_level` is info by default; valid calls are at debug.
 
-No event contains payload values, source text, messages, locations or names from a request. Names
-of namespaces occur only where the settings name them.
+No event contains payload values, source text, messages, locations or names from a request. The name
+of a namespace occurs only if it is in the settings.
 
 ## Every event
 

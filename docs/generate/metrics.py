@@ -12,16 +12,16 @@ _PAGE = """\
 # Metrics
 
 {notice}
-The server serves them at `/metrics` of `admin_listen`, in the text format of Prometheus, or in
-that of OpenMetrics where the request accepts it. How to scrape them is part of
-[deployment](../operations/deployment.md#probes-and-metrics), what to do about them is in
-[the runbook](../operations/runbook.md).
+The server serves metrics at `/metrics` of `admin_listen`, in the text format of Prometheus, or in
+that of OpenMetrics if the request accepts it.
+[Deployment](../operations/deployment.md#probes-and-metrics) describes scraping,
+[the runbook](../operations/runbook.md) the alerts and remedies.
 
-No label has a value of a request: neither names of tools and servers, nor payloads, nor
-addresses. These {count} metrics are the server's own. `process_*` and `python_gc_*` are of the
-Prometheus client for Python: `process_*` on Linux alone, and without the worker processes.
+No label contains data of a request: neither names of tools and servers, nor payloads, nor
+addresses. These {count} metrics are defined by the server. The Prometheus client for Python adds
+`process_*`, only on Linux and without the worker processes, and `python_gc_*`.
 
-Series with known labels begin at zero, so that rates are right at once. Those of codes, of
+Series with known labels begin at zero, so that rates are correct from the start. Those of codes, of
 reasons other than `INTERNAL` and of statuses other than `OK` begin when they first occur, which
 Prometheus does not count as an increase. There are no `_created` series.
 {sections}"""
@@ -37,19 +37,21 @@ def metrics_page() -> str:
 
 
 def _section(title: str, families: Sequence[MetricFamily]) -> str:
-    rows = ((code(each.name), each.type, each.meaning) for each in families)
-    labels = {(label, meaning): None for each in families for label, meaning in each.labels.items()}
+    rows = ((code(family.name), family.type, family.meaning) for family in families)
+    labels = {
+        (label, meaning): None for family in families for label, meaning in family.labels.items()
+    }
     parts = [f"\n## {title}\n", table(("Metric", "Type", "Meaning"), rows)]
     if labels:
         named = (
             (code(label), ", ".join(_users(label, meaning, families)), meaning)
             for label, meaning in labels
         )
-        parts.append(table(("Label", "Of", "Values"), named))
+        parts.append(table(("Label", "Metrics", "Values"), named))
     return "\n".join(parts)
 
 
 def _users(label: str, meaning: str, families: Sequence[MetricFamily]) -> list[str]:
     """Return the names of *families* that have *label*, with *meaning*."""
-    users = [code(each.name) for each in families if each.labels.get(label) == meaning]
+    users = [code(family.name) for family in families if family.labels.get(label) == meaning]
     return ["all"] if len(users) == len(families) else users

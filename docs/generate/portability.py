@@ -1,4 +1,4 @@
-"""The page of portability: what each target does about each hazard."""
+"""The page of portability: the effect of each hazard on each target."""
 
 from collections.abc import Iterator
 from itertools import groupby
@@ -15,8 +15,8 @@ _PAGE = """\
 # Portability
 
 {notice}
-What model APIs, clients and directories do with a tool definition, and how that is known.
-`sidecheck check` reports it: with `--for` and the name of a target as errors and warnings,
+The requirements of model APIs, clients and directories on tool definitions, with their sources.
+`sidecheck check` reports breaches: with `--for` and the name of a target as errors and warnings,
 otherwise as advice of severity info. See [the guide](../guides/portability.md).
 
 {targets} targets, {facts} facts.
@@ -26,11 +26,11 @@ otherwise as advice of severity info. See [the guide](../guides/portability.md).
 
 The file `server.json` is checked by the requirements of
 <https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json> (2026-11-28), without
-a network.
+using the network.
 
 ## Every target
 
-These hold everywhere, because JSON Schema ignores what it does not know. `sidecheck check` always
+These apply to every target, because JSON Schema ignores unknown keywords. `sidecheck check` always
 reports them.
 
 {lints}"""

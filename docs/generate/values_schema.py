@@ -26,20 +26,20 @@ CHART_SETTINGS = frozenset(
         "unix_socket_mode",
     }
 )
-"""Addresses and files, which are the chart's: it has values of other names for them."""
+"""Addresses and files, for which the chart has values with other names."""
 
 _FILES_OF_PINS = frozenset({"pins", "pins_folder"})
-"""Policies that write files, for which a pod has no place, and which replicas do not share."""
+"""Policies that write files, which a pod cannot store and replicas do not share."""
 
 _NEEDED = ["drain_seconds", "grace_seconds"]
 """Settings from which the chart computes the time that a pod has to stop."""
 
 _OMITTED = {"$defs", "$ref", "default", "title"}
-"""References, and what constrains nothing. A default here would look like one of the chart."""
+"""References, and annotations. A default here would look like one of the chart."""
 
 
 def values_schema() -> str:
-    """Return the file as it is, with the settings and the tokens that the service reads."""
+    """Return the current file, with the settings and the tokens that the service reads."""
     schema = json.loads(_FILE.read_text(encoding="utf-8"))
     schema["properties"]["settings"] = _settings()
     tokens = schema["properties"]["tokens"]["properties"]
@@ -64,18 +64,18 @@ def _settings() -> dict[str, Any]:
         "additionalProperties": False,
         "required": _NEEDED,
         "properties": {
-            name: each for name, each in properties.items() if name not in CHART_SETTINGS
+            name: setting for name, setting in properties.items() if name not in CHART_SETTINGS
         },
     }
 
 
 def _described(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return *schema* with what it refers to in place of the references."""
+    """Return *schema* with the targets in place of the references."""
     definitions = schema.get("$defs", {})
 
     def resolve(node: Any) -> Any:
         if isinstance(node, list):
-            return [resolve(each) for each in node]
+            return [resolve(item) for item in node]
         if not isinstance(node, dict):
             return node
         target = definitions[node["$ref"].rpartition("/")[2]] if "$ref" in node else {}

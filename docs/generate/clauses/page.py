@@ -1,4 +1,4 @@
-"""The page of clauses: what checks each requirement of the specification, or why nothing does."""
+"""The page of clauses: the rules for each requirement of the specification, or why none exists."""
 
 import re
 from collections import Counter
@@ -20,19 +20,19 @@ _PAGE = """\
 
 {notice}
 Each MUST and SHOULD of the MCP specification that concerns messages, in all versions from
-{first} to {last}: what it demands, in our words, and the [rules](rules.md) that report what
-breaks it. No rule can report what no message shows; then the reason stands in place of rules. A
-sentence that several versions or pages have in common is one clause, on its newest page.
+{first} to {last}: the requirement, in our words, and the [rules](rules.md) that report a breach.
+If messages alone cannot show a breach, the reason is in place of the rules. A
+sentence that several versions or pages share is one clause, on its newest page.
 
 {counts}
-The list is made from the pages below `basic`, `client` and `server` and from the comments of the
-schema. Not in it are
+The list is extracted from the pages below `basic`, `client` and `server` and from the comments of
+the schema. It does not contain
 
-- the pages on authorization, which concern HTTP and tokens and no messages,
+- the pages on authorization, which concern HTTP and tokens, not messages,
 - the start page, whose requirements are on the design of products: consent, documentation,
 - the changelog and the list of deprecated features, which repeat other pages,
-- extensions, which have specifications of their own; rules check the
-  [tasks extension](rules.md#tasks-extension) all the same.
+- extensions, which have specifications of their own; rules still check the
+  [tasks extension](rules.md#tasks-extension).
 
 {sections}"""
 
@@ -60,14 +60,14 @@ def clauses_page() -> str:
 
 
 def _counts(assessed: Mapping[Clause, Assessment]) -> str:
-    """Return the table of the numbers of clauses, by what becomes of them and by level."""
+    """Return the table of the numbers of clauses, by outcome and by level."""
     counted = Counter(
         (_outcome(assessment), clause.level) for clause, assessment in assessed.items()
     )
     outcomes = {
-        _CHECKED: "rules find what messages can show of it, except what is said beside them",
+        _CHECKED: "rules report every breach that messages can show, except as noted",
         **{name: f"the clause {meaning}" for name, meaning in REASONS.items()},
-        _GAP: "messages could show it, and no rule looks for it",
+        _GAP: "messages could show a breach, but no rule checks it",
     }
     rows = [
         (name, meaning, *_numbers(counted[name, level] for level in ("MUST", "SHOULD")))

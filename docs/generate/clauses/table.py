@@ -1,4 +1,4 @@
-"""The clauses of the specification, and what checks each or why nothing does."""
+"""The clauses of the specification, each with its rules or the reason why it has none."""
 
 import json
 import tomllib
@@ -14,14 +14,14 @@ _HERE = Path(__file__).parent
 
 REASONS: Mapping[str, str] = MappingProxyType(
     {
-        "behaviour": "says what an implementation does or shows, not what it sends",
+        "behaviour": "is about the behaviour or display of an implementation, not its messages",
         "transport": "concerns HTTP, streams or bytes around the messages",
         "knowledge": "depends on facts that are in no message",
         "absence": "demands a message at some time, and its absence proves nothing",
         "permission": "explains or permits, or restates what another clause demands",
     }
 )
-"""Why no message shows that a clause is broken, by the name of the reason."""
+"""Reasons why messages cannot show that a clause is broken, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,23 +31,23 @@ class Clause:
     digest: str
     #: MUST or SHOULD.
     level: str
-    #: Where it stands: version, page, anchor; oldest version first.
+    #: Version, page and anchor of each occurrence; oldest version first.
     places: tuple[tuple[str, str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """What a clause demands, and what checks it."""
+    """The requirement of a clause, and the rules that check it."""
 
     #: The requirement in one sentence.
     says: str
-    #: Codes of the rules that report what breaks it.
+    #: Codes of the rules that report a breach.
     rules: tuple[str, ...] = ()
     #: Otherwise a name of `REASONS`.
     reason: str = ""
-    #: What the reason leaves open, or "".
+    #: Explanation of the reason, or "".
     because: str = ""
-    #: Otherwise what a rule would have to find.
+    #: Otherwise the breach that a missing rule would have to report.
     gap: str = ""
 
 

@@ -1,4 +1,4 @@
-{{/* What both containers have: they run as the image's user and write nothing. */}}
+{{/* Security context of both containers: they run as the image's user and write nothing. */}}
 {{- define "sidecheck.securityContext" -}}
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
@@ -6,7 +6,7 @@ capabilities:
   drop: [ALL]
 {{- end -}}
 
-{{/* Where the registry is. The URI has a password, and so comes out of a Secret. */}}
+{{/* Variables of the registry. The URI has a password, so it is in a Secret. */}}
 {{- define "sidecheck.databaseEnv" -}}
 - name: SIDECHECK_REGISTRY
   valueFrom:
@@ -27,7 +27,7 @@ capabilities:
   readOnly: true
 {{- end -}}
 
-{{/* Variables of the settings; the name of a setting in a table follows that of the table. */}}
+{{/* Variables of the settings; that of a setting in a table has the prefix of the table. */}}
 {{- define "sidecheck.settingsEnv" -}}
 {{- range $name, $value := .Values.settings }}
 {{- if kindIs "map" $value }}
@@ -40,7 +40,7 @@ capabilities:
 {{- end }}
 {{- end -}}
 
-{{/* One of them. In JSON a number has all its digits, and a list is what the service reads. */}}
+{{/* Variable of a setting. JSON keeps all digits of numbers; the service reads lists in JSON. */}}
 {{- define "sidecheck.settingEnv" -}}
 {{- $value := index . 1 -}}
 - name: SIDECHECK_{{ index . 0 | upper }}

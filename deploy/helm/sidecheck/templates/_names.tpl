@@ -1,10 +1,10 @@
-{{/* Name of all objects: that of the release, and of the chart unless it has it. */}}
+{{/* Name of all objects: the release's, with the suffix "sidecheck" unless it contains it. */}}
 {{- define "sidecheck.fullname" -}}
 {{- $name := contains "sidecheck" .Release.Name | ternary .Release.Name (printf "%s-sidecheck" .Release.Name) -}}
 {{- default $name .Values.fullnameOverride | trunc 53 | trimSuffix "-" -}}
 {{- end -}}
 
-{{/* Labels that select the pods. They never change, for a Deployment's selector cannot. */}}
+{{/* Labels that select the pods. They never change, because a Deployment's selector cannot. */}}
 {{- define "sidecheck.selectorLabels" -}}
 app.kubernetes.io/name: sidecheck
 app.kubernetes.io/instance: {{ .Release.Name }}
