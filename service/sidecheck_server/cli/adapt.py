@@ -1,21 +1,33 @@
-"""`sidecheck adapt`: adapt tool definitions to a protocol version, offline."""
+"""`sidecheck adapt`: adapt tool definitions to a protocol version or to all targets, offline."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
 
-from sidecheck_server.cli.files import read_input, write_output
+from sidecheck_server.cli.conversion_reports import (
+    Report,
+    ReportedTool,
+    check_mappings_file,
+    mappings_json,
+    mappings_option,
+    write_report,
+)
+from sidecheck_server.cli.files import read_input, write_file, write_output
 from sidecheck_server.cli.in_process import LIMITS, run_in_process
 from sidecheck_server.cli.options import FILE, form_option, format_examples, version_option
 from sidecheck_server.cli.reports import format_count, format_json
 from sidecheck_server.cli.rows import Row, escape, write_rows
 from sidecheck_server.cli.tool_files import list_or_exit
+from sidecheck_server.core.convert.providers.mcp import DEFAULT_TARGETS, portable_provider
 from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.functions import make_portable
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION
 from sidecheck_server.core.mcp.tool_definitions import read_tool_name
 from sidecheck_server.core.mcp.wrapping.definitions import AdaptedTool
 from sidecheck_server.core.payload import read_json
+from sidecheck_server.core.portability.targets import TOOL_TARGETS
+from sidecheck_server.core.types import Verdict
 from sidecheck_server.services.container import Services
 from sidecheck_server.services.targets import InlineTool
 
@@ -26,14 +38,37 @@ __all__ = ["adapt"]
     epilog=format_examples(
         "sidecheck infer server.py | sidecheck adapt --protocol-version 2025-06-18 -",
         "sidecheck adapt --protocol-version 2026-07-28 tools.json",
+        "sidecheck adapt --portable --mappings-out mappings.json tools.json",
+        "sidecheck adapt --portable --for openai --for anthropic tools.json",
     )
 )
 @click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
 @version_option(f"[default: {DEFAULT_VERSION}]")
+@click.option(
+    "--portable",
+    is_flag=True,
+    help="Rewrite the definitions so that clients and model APIs take them as they are.",
+)
+@click.option(
+    "--for",
+    "targets",
+    type=click.Choice(sorted(target.value for target in TOOL_TARGETS)),
+    multiple=True,
+    metavar="TARGET",
+    help="With --portable, what the definitions are for, as in `sidecheck check --for`. May be "
+    "repeated.  [default: all but openai-strict]",
+)
 @form_option
+@mappings_option
 @click.pass_context
 def adapt(
-    context: click.Context, files: tuple[str, ...], protocol_version: str | None, form: str
+    context: click.Context,
+    files: tuple[str, ...],
+    protocol_version: str | None,
+    portable: bool,
+    targets: tuple[str, ...],
+    form: str,
+    mappings_out: str | None,
 ) -> None:
     """Adapt the tool definitions in each FILE to a protocol version.
 
@@ -41,6 +76,12 @@ def adapt(
     without its JSON-RPC response; - reads standard input. Properties that the version does
     not have are dropped. For versions before 2026-07-28, an output schema of anything but
     an object is wrapped in one; since then it is unwrapped.
+
+    With --portable, schemas are rewritten too: another dialect becomes 2020-12, references,
+    unions at the root and patterns that a target refuses are replaced, names shortened. What
+    a schema cannot say any more moves to the description, and each loss says whether the
+    definition still accepts the same. The mappings convert calls back: `sidecheck
+    convert-call`.
 
     The definitions are written to standard output as a JSON array, the changes to standard
     error. With --format json both are one object on standard output.
@@ -50,16 +91,37 @@ def adapt(
     """
     if files.count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")
-    tools = [
-        InlineTool(tool.json)
+    if not portable and (targets or mappings_out):
+        raise click.UsageError("--for and --mappings-out need --portable")
+    check_mappings_file(mappings_out)
+    version = protocol_version or DEFAULT_VERSION
+    listed = [
+        (name, tool.json)
         for name in dict.fromkeys(files)
         for tool in list_or_exit(name, read_input(name), LIMITS)
     ]
-    version = protocol_version or DEFAULT_VERSION
+    if portable:
+        report = _make_portable(listed, targets or DEFAULT_TARGETS, version)
+        if mappings_out is not None:
+            write_file(mappings_out, mappings_json(report))
+        write_report(form, report)
+        context.exit(0 if report.ok else 1)
+    tools = [InlineTool(text) for _file, text in listed]
     outcomes = run_in_process(lambda services: _adapt(services, tools, version))
     names = [read_tool_name(tool.json, LIMITS) for tool in tools]
     _write(form, version, names, outcomes)
     context.exit(1 if any(isinstance(outcome, RequestError) for outcome in outcomes) else 0)
+
+
+def _make_portable(
+    listed: Sequence[tuple[str, bytes]], targets: Iterable[str], version: str
+) -> Report:
+    outcomes = make_portable([text for _file, text in listed], targets, version, limits=LIMITS)
+    tools = tuple(
+        ReportedTool(file, read_tool_name(text, LIMITS), outcome)
+        for (file, text), outcome in zip(listed, outcomes, strict=True)
+    )
+    return Report(portable_provider(targets), tools, Verdict())
 
 
 async def _adapt(

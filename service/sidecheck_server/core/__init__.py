@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         compile_schema,
         convert_call,
         convert_tools,
+        make_portable,
         normalize_result,
         validate,
     )
@@ -45,6 +46,7 @@ __all__ = [
     "compile_schema",
     "convert_call",
     "convert_tools",
+    "make_portable",
     "normalize_result",
     "validate",
 ]

@@ -5,7 +5,7 @@ Invalid input gives a verdict with violations; `RequestError` means that no verd
 possible. A compiled schema may be kept and used in any thread.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
@@ -31,8 +31,10 @@ from sidecheck_server.core.convert.model_call import (
 )
 from sidecheck_server.core.convert.names import ToolName
 from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.providers.mcp import DEFAULT_TARGETS, portable_provider
+from sidecheck_server.core.convert.providers.provider import Provider
 from sidecheck_server.core.convert.tool_conversion import convert_definition
-from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
+from sidecheck_server.core.convert.types import ConversionOptions, ModelApi, ServerPrefix
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
@@ -76,6 +78,7 @@ __all__ = [
     "compile_schema",
     "convert_call",
     "convert_tools",
+    "make_portable",
     "normalize_result",
     "validate",
 ]
@@ -203,7 +206,37 @@ def convert_tools(
 
     Pass all tools of one request together: names and strict modes depend on the whole set.
     """
-    provider = PROVIDERS[api]
+    return _convert_tools(definitions, PROVIDERS[api], options, server, limits)
+
+
+def make_portable(
+    definitions: Sequence[bytes],
+    targets: Iterable[str] = DEFAULT_TARGETS,
+    protocol_version: str = DEFAULT_VERSION,
+    *,
+    limits: Limits = _LIMITS,
+) -> tuple[ConvertedTool | RequestError, ...]:
+    """Rewrite *definitions* as definitions of MCP that each of *targets* takes, or as errors.
+
+    The mapping of each converts calls back. Output schemas have the form for
+    *protocol_version*. The targets are those of `sidecheck_server.core.portability`.
+    """
+    check_version_known(protocol_version)
+    options = ConversionOptions(
+        server_prefix=ServerPrefix.NEVER,
+        include_output_schema=True,
+        protocol_version=protocol_version,
+    )
+    return _convert_tools(definitions, portable_provider(targets), options, "", limits)
+
+
+def _convert_tools(
+    definitions: Sequence[bytes],
+    provider: Provider,
+    options: ConversionOptions,
+    server: str,
+    limits: Limits,
+) -> tuple[ConvertedTool | RequestError, ...]:
     tools = [_read_batch_tool(definition, server, limits) for definition in definitions]
     batch = ToolBatch(tools, provider, options)
 
