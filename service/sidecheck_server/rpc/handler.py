@@ -64,7 +64,7 @@ def rpc_handler(method: _Method[_Servicer, _Request, _Response]) -> Any:
             raise_if_unreadable(request)
             least = request.min_revision if _may_wait(request.__class__) else 0
             if least and least > servicer.changes.latest:
-                await servicer.changes.reach(least, call.time_remaining())
+                await servicer.changes.wait_for_revision(least, call.time_remaining())
             found = method(servicer, request)
             response = found if isinstance(found, LoggedResponse) else await found
         except RequestError as error:

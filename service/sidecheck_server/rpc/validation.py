@@ -136,7 +136,7 @@ class ValidationServicer(ValidationServiceServicer):
                 and request.HasField("defaults")
             ):
                 defaults = request.defaults
-                await self.changes.reach(defaults.min_revision)
+                await self.changes.wait_for_revision(defaults.min_revision)
                 default = self._prepare(defaults.target, defaults.options)
             else:
                 if not self._prepared_targets.is_current(default):
