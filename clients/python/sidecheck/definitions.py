@@ -1,4 +1,4 @@
-"""Values of InferenceService: definitions from source text, adapted to protocol versions."""
+"""Values of InferenceService: inferred definitions, and definitions adapted to versions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InferredTool:
-    """A definition that was inferred."""
+    """A definition that was inferred from source text."""
 
     #: The canonical definition: its output schema may have any root.
     json: JsonText

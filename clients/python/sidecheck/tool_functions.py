@@ -1,6 +1,6 @@
-"""Functions as tools, wherever definitions are accepted.
+"""Functions as tools, for methods that accept definitions.
 
-`sidecheck.inference` creates them; this module has no optional dependencies.
+`sidecheck.inference` creates such functions; this module has no optional dependencies.
 """
 
 from collections.abc import Callable, Iterable

@@ -49,7 +49,7 @@ def _locate(function: Callable[..., Any], parameter: str) -> tuple[str, int]:
         return file, line
     for node in tree.body[:1]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            # The code begins at the first decorator, the function at its `def`.
+            # The source begins at the first decorator, which may precede the `def`.
             return file, first - 1 + _line_of(node, parameter)
     return file, line
 

@@ -61,7 +61,7 @@ def encode_tools(
 
     Raises:
         TypeError: Neither or both are given; or a value has another type.
-        ValueError: *documents* are given for definitions.
+        ValueError: *documents* are passed with *definitions*.
     """
     if (tools_list is None) is (definitions is None):
         raise TypeError(
