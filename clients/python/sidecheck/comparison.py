@@ -45,7 +45,7 @@ class ChangeLevel(StrEnum):
     #: Neither a proof of compatibility nor a counterexample was found.
     UNDECIDED = "undecided"
     #: A valid payload became invalid, results may have values that callers do not expect, or
-    #: the tool was removed.
+    #: the tool can no longer be called by its name.
     BREAKING = "breaking"
     #: A value that this release of the client does not know.
     UNSPECIFIED = "unspecified"
