@@ -1,4 +1,4 @@
-"""The Python client of Sidecheck, the validation sidecar for the Model Context Protocol.
+"""The Python client of Sidecheck, a validation sidecar for MCP.
 
 `Client` is asynchronous and `BlockingClient` is blocking. Both return a `Verdict` for every
 payload, valid or not, and raise `SidecheckError` if no verdict was possible.

@@ -1,4 +1,4 @@
-"""Values of ConversionService: conversions between MCP and the APIs of model providers."""
+"""Values of ConversionService: conversions to and from APIs of providers."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -122,7 +122,7 @@ Convertible: TypeAlias = ToolToConvert | Target | Definition | ToolJson
 
 
 class LossAction(StrEnum):
-    """Treatment of a part of the definition that the conversion could not keep unchanged."""
+    """Treatment of a part that the conversion could not keep unchanged."""
 
     #: The part is kept, but the API ignores it.
     KEPT = "kept"

@@ -69,7 +69,7 @@ class MCPToOpenAIConverter:
     def convert_tool(
         mcp_tool: dict[str, Any], *, describe_defaults: bool = False
     ) -> dict[str, Any]:
-        """Convert one entry of ``tools/list``, as JSON decodes it or as an object of an SDK.
+        """Convert one entry of ``tools/list``, as decoded JSON or an SDK object.
 
         The result is ``{"type": "function", "function": {"name", "description",
         "parameters"}}``. A missing or null description becomes "": it is optional in MCP,

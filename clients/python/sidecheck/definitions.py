@@ -1,4 +1,4 @@
-"""Values of InferenceService: inferred definitions, and definitions adapted to versions."""
+"""Values of InferenceService: inferred and adapted definitions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Source:
     #: The text; ``bytes`` are UTF-8.
     text: str | bytes
     #: Names of the functions that are tools, ``Class.method`` for a method. () selects
-    #: those with a decorator called ``tool``, or all public functions if there is none.
+    #: functions with a decorator called ``tool``, or all public ones if there are none.
     functions: Sequence[str] = ()
     on_unsupported: OnUnsupported = "error"
     #: Names of types whose parameters are not arguments, in addition to ``Context`` etc.

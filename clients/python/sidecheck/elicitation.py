@@ -35,7 +35,7 @@ def are_strings(values: list[Any]) -> TypeGuard[list[str]]:
 
 
 def split_words(name: str) -> list[str]:
-    """Return the split_words of a name in lower case, split at underscores, hyphens and spaces."""
+    """Return the words of a name in lower case."""
     return name.replace("_", " ").replace("-", " ").casefold().split()
 
 
@@ -158,7 +158,7 @@ def schema_of(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def form(model: type[BaseModel], message: str = "") -> dict[str, Any]:
-    """Return the ``params`` of an ``elicitation/create`` request for the fields of *model*.
+    """Return the ``params`` of a request for elicitation of the fields of *model*.
 
     The default *message* is the title of the model.
 
@@ -176,7 +176,7 @@ _REJECTED = frozenset({"ELICITATION_FIELD_KEYWORD", "ELICITATION_FIELD_VALUE"})
 
 
 def raise_for_fields(model: type[BaseModel], verdict: Verdict) -> None:
-    """Raise if *verdict*, on a `form` of *model*, is about a field that the Python SDK rejects.
+    """Raise if *verdict* is about a field that the Python SDK rejects.
 
     The SDK rejects fields with an error, or with a keyword or value that their kind lacks.
 

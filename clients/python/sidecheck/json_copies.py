@@ -66,7 +66,7 @@ class _Level:
             raise NotJson(f"is of type {type(source).__name__}, which JSON cannot express")
 
     def inner(self) -> "_Level | None":
-        """Copy values up to the next object or array, and return its level; None at the end."""
+        """Copy up to the next object or array, and return its level; None at the end."""
         for self.key, value in self.rest:  # noqa: B020  (the iterator stays the same)
             if type(value) not in _PLAIN and not _is_scalar(value):
                 inner = _Level(value)

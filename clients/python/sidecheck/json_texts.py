@@ -74,7 +74,7 @@ def returned_text(value: object, name: str) -> bytes:
 
 
 def is_json_object(value: object) -> bool:
-    """Return whether *value* is JSON text or a JSON object, as tools, lists and params are."""
+    """Return whether *value* is JSON text or a JSON object."""
     return isinstance(value, (*JSON_BYTES, Mapping)) or is_sdk_object(value)
 
 

@@ -1,4 +1,4 @@
-"""Types of the JSON that callers pass; `sidecheck.json_texts` describes its encoding."""
+"""Types of the JSON that callers pass to the client."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final, Protocol, TypeAlias

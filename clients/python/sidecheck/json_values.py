@@ -49,7 +49,7 @@ class Role(Enum):
 
 
 def json_value(value: object) -> Any:
-    """Return the JSON value of *value*: dicts, lists, strings, numbers, booleans or None.
+    """Return the JSON value of *value*: a dict, list, string, number, bool or None.
 
     * An enum member becomes its value, a dataclass the object of its fields, and a pydantic
       model the result of ``model_dump(mode="json", by_alias=True)``.
@@ -67,7 +67,7 @@ def json_value(value: object) -> Any:
 
 
 def convert_value(value: object, role: Role) -> Any:
-    """Return the JSON value of *value* as `json_value` does, with the rules of its *role*.
+    """Return the JSON value of *value*, with the rules of its *role*.
 
     Raises:
         NotJson: As `json_value`; or *value* is or contains a value of this client, such as

@@ -1,4 +1,4 @@
-"""Output schemas of the tools that a server lists, and selection of the results to validate.
+"""Output schemas of a server's tools, and the results to validate.
 
 Tools and results are decoded JSON or objects of an SDK.
 """
@@ -54,7 +54,7 @@ class InvalidToolResult(RuntimeError):
 
 
 def read_field(value: Any, *names: str) -> Any:
-    """Return the first field of *value* that is set, by key or attribute, else `ABSENT`.
+    """Return the first field of *value* that is set, else `ABSENT`.
 
     Attributes are tried in reverse order: SDKs that renamed attributes emit a deprecation
     warning for the name on the wire. Unset fields of pydantic models are absent.
@@ -112,7 +112,7 @@ class OutputSchemas:
         self._schemas: dict[str, Any] = {}
 
     def learn(self, tools: Any) -> None:
-        """Add tools that were listed elsewhere: a ``tools/list`` result, or a list of tools."""
+        """Add tools from another list: a ``tools/list`` result, or a list of tools."""
         pages = ToolPages()
         pages.add(tools)
         self._schemas = {**self._schemas, **pages.schemas}
@@ -128,7 +128,7 @@ class OutputSchemas:
         return self._skip(name) if callable(self._skip) else name in self._skip
 
     def _select(self, name: str, result: Any) -> tuple[Schema, Any] | None:
-        """Return the schema and the structured content to validate, None if there is none.
+        """Return the schema and the structured content to validate, or None.
 
         Raises:
             InvalidToolResult: The structured content is missing.

@@ -1,4 +1,4 @@
-"""Values of ProtocolService: subjects to check against the MCP rules, and the results.
+"""Values of ProtocolService: subjects to check, and results.
 
 JSON given as ``bytes`` is JSON text and is sent unchanged; prefer this for messages that were
 received over a network. Any other value is encoded, as `sidecheck.json_texts` describes.
@@ -120,7 +120,7 @@ class ElicitationResult:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """The ``params`` of a ``sampling/createMessage`` request, with its complete history."""
+    """The ``params`` of a ``sampling/createMessage`` request, with its history."""
 
     params: ProtocolJson
 
@@ -211,7 +211,7 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatedViolation:
-    """A violation that several messages have and the verdict on the first of them reports."""
+    """A violation of several messages, reported in the verdict on the first."""
 
     #: Code of the violation.
     code: str

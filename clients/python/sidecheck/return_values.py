@@ -1,4 +1,4 @@
-"""Values of the normalization of results: a tool's return value and its ``CallToolResult``."""
+"""Values of the normalization of results."""
 
 from dataclasses import dataclass
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Scripts of the fakes in `sidecheck.testing`: verdicts, and rules for returning them."""
+"""Scripts of the fakes in `sidecheck.testing`."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -26,7 +26,7 @@ def valid(*violations: Violation) -> Verdict:
 
 
 def invalid(*violations: Violation, tool_error_text: str = "The arguments are invalid.") -> Verdict:
-    """Return an invalid verdict with *violations*, or with one error if there are none.
+    """Return an invalid verdict with *violations*, or with one error by default.
 
     Its `CallToolResult` contains *tool_error_text*.
 

@@ -44,7 +44,7 @@ def dump_model(model: ModelObject) -> Any:
 
 
 def to_protocol(value: Any) -> Any:
-    """Convert an object of FastMCP to the names of the protocol; return others unchanged.
+    """Convert an object of FastMCP to JSON of the protocol; others unchanged.
 
     FastMCP has separate classes for the tools of a server and for results, on both sides. The
     classes of the official SDK have the names of the protocol as aliases.

@@ -97,7 +97,7 @@ class PendingItems(Generic[OutcomeT]):
         return self._pending.popleft(), outcome
 
     def _fail(self, error: SidecheckError) -> StreamClosed:
-        """Store and return the error that the stream raises from now on because of *error*."""
+        """Store and return the error that the stream raises because of *error*."""
         with self._state_lock:
             self._error = self._close_error(error)
         return copy(self._error)

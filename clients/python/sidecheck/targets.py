@@ -1,4 +1,4 @@
-"""Targets of a validation: registered tools, digests, and tools or schemas sent inline.
+"""Targets of a validation: registered tools, digests, inline tools and schemas.
 
 Definitions and schemas are JSON text as ``bytes``, or objects to encode, as
 `sidecheck.json_texts` describes. Prefer text for definitions that were received over a

@@ -92,7 +92,7 @@ class Tls:
 
 
 def _system_roots() -> bytes | None:
-    """Return the certificates of the authorities that the system trusts, according to `ssl`.
+    """Return the certificates of authorities that the system trusts, or None.
 
     Returns None if there are none, or if gRPC's setting names a file. gRPC then uses that file,
     or the authorities bundled with it.

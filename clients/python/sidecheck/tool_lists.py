@@ -1,4 +1,4 @@
-"""Readers of tool definitions: one definition, several, or a ``tools/list`` result.
+"""Readers of tool definitions, single or in lists.
 
 JSON text is split into the text of each definition, byte for byte, because the registry keeps
 that text.
@@ -56,7 +56,7 @@ def list_tools(tools: Any, single: tuple[type, ...] = DEFINITIONS, *, whole: boo
 
 
 def split_definitions(text: bytes, *, whole: bool = False) -> list[bytes]:
-    """Return the text of each definition in *text*, of any form that `list_tools` reads.
+    """Return the text of each definition in *text*, as `list_tools` reads it.
 
     Raises:
         ValueError: As `list_tools`.
@@ -145,7 +145,7 @@ def _items(source: str, start: int) -> list[_Span]:
 
 
 def _properties(source: str, start: int) -> Iterator[tuple[str, _Span]]:
-    """Yield the properties of the object at *start*: the name and the span of the value."""
+    """Yield the names and the spans of the values of the object at *start*."""
     index = _skip_space(source, start + 1)
     while source[index] != "}":
         name, _, colon = _value(source, index)

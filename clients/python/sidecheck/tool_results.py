@@ -1,4 +1,4 @@
-"""Checks of tool results in the client, as the client of the Python SDK performs them.
+"""Checks of tool results in the client, as in the Python SDK.
 
 A checker has the output schemas of the tools that a server lists. It lists the tools when a
 result is of an unknown tool, and validates structured content::

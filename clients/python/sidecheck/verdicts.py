@@ -63,9 +63,9 @@ class Violation:
     #: missing property is reported at its object, an unknown property at itself.
     instance_location: str = ""
     #: JSON Pointer to the failed keyword along the evaluation path, so it passes
-    #: through ``$ref``. "" where no schema is involved.
+    #: through ``$ref``. "" if no schema is involved.
     keyword_location: str = ""
-    #: JSON Schema keyword that failed; "" where no schema is involved.
+    #: JSON Schema keyword that failed; "" if no schema is involved.
     keyword: str = ""
     severity: Severity = Severity.ERROR
     #: Expected and actual value, in text for people.
@@ -205,7 +205,7 @@ def describe_violation(violation: Violation) -> str:
 
 
 def list_lines(title: str, lines: Sequence[str], *, truncated: bool = False) -> str:
-    """Return *title* with the first of *lines*: a single one in the same line, others below.
+    """Return *title* with the first of *lines*.
 
     *truncated* means that there may be more lines than *lines* has.
     """

@@ -75,7 +75,7 @@ def unwrap(result: Any, *, tool: Any = None, output_schema: Mapping[str, Any] | 
 
 
 def wrapped_property(output_schema: Mapping[str, Any]) -> str:
-    """Return the property that holds the value, from the mark of a schema; "" without a mark.
+    """Return the property that holds the value by the mark of a schema, or "".
 
     Raises:
         WrapMismatch: The mark names no property of the schema.

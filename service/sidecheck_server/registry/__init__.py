@@ -39,7 +39,7 @@ class RegistryInUse(Exception):
 
 
 class RegistryUnusable(Exception):
-    """The registry cannot be opened or written; the message has the cause and the remedy."""
+    """The registry is unusable; the message has the cause and the remedy."""
 
     def __init__(self, location: str, fault: str, detail: str = "") -> None:
         super().__init__(f"{location} {fault}" + (f" ({detail})" if detail else ""))
@@ -94,7 +94,7 @@ class Registry(Protocol):
 
     @property
     def identity(self) -> str:
-        """Format of the stored registry; for a database, also the identity of the registry."""
+        """Format of the stored registry, and identity of a database's registry."""
 
     @property
     def reloads(self) -> int:
@@ -113,7 +113,7 @@ class Registry(Protocol):
     def schema(
         self, digest: str, servers: frozenset[str] | None = None
     ) -> tuple[Definition, Literal["input", "output"]] | None:
-        """Return a bound definition with a schema of *digest*, and the side of that schema.
+        """Return a bound definition with a schema of *digest*, and its side.
 
         With *servers*, only their definitions count. If several definitions have the schema,
         the result is that of the binding that is oldest by revision, then by server and name.
@@ -189,10 +189,10 @@ class Registry(Protocol):
         """Return the number of bound names in all namespaces together."""
 
     def exceeded_quotas(self) -> tuple[ExceededQuota, ...]:
-        """Return the exceeded quotas; a stored registry may exceed quotas when it is opened.
+        """Return the exceeded quotas, which a stored registry may have when opened.
 
         Takes time proportional to the number of servers.
         """
 
     def close(self) -> None:
-        """Close the file or the connections. Reads still work, writes raise `RegistryUnusable`."""
+        """Close file or connections. Reads still work, writes raise `RegistryUnusable`."""

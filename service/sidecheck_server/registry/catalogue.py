@@ -52,7 +52,7 @@ class Catalogue:
     def of(
         cls, revision: int, bindings: Iterable[Binding], change_id: UUID | None = None
     ) -> "Catalogue":
-        """Return the catalogue with *bindings* at *revision*, whose last change is *change_id*."""
+        """Return the catalogue with *bindings* at *revision*."""
         oldest: dict[str, Definition] = {}
         shared = []
         for binding in sorted(bindings, key=_age_key):
@@ -90,7 +90,7 @@ class Catalogue:
     def schema(
         self, digest: str, servers: frozenset[str] | None = None
     ) -> tuple[Definition, Literal["input", "output"]] | None:
-        """Return the oldest definition with a schema of *digest*, and the side of that schema."""
+        """Return the oldest definition with a schema of *digest*, and its side."""
         oldest = _find_oldest(self.schemas, digest, servers)
         if oldest is None:
             return None
@@ -112,13 +112,17 @@ class Catalogue:
 
     def usage(self, server: str) -> Usage:
         """Return the amounts that quotas bound, for *server* and for all servers."""
-        own = self.servers.get((server,)) or _NO_USAGE
-        return Usage(self.count, self.server_count, self.bytes, own.tools, own.bytes)
+        server_usage = self.servers.get((server,)) or _NO_USAGE
+        return Usage(
+            self.count, self.server_count, self.bytes, server_usage.tools, server_usage.bytes
+        )
 
     def usages(self) -> Iterator[Usage]:
         """Yield the usage of every server."""
-        for _, own in self.servers.starting_at(()):
-            yield Usage(self.count, self.server_count, self.bytes, own.tools, own.bytes)
+        for _, server_usage in self.servers.starting_at(()):
+            yield Usage(
+                self.count, self.server_count, self.bytes, server_usage.tools, server_usage.bytes
+            )
 
     def _following(self, server: str | None, after: tuple[str, str] | None) -> Iterator[Binding]:
         """Yield the bindings that follow *after*, of *server* or of all."""

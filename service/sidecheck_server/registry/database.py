@@ -335,7 +335,7 @@ class Database:
             raise
 
     def _prepare(self) -> None:
-        """Lock the database, check that it is a registry, and create tables if it is empty."""
+        """Lock the database, check that it is a registry, and create missing tables."""
         execute = self._connection.execute
         # Set before the first read, so that no transaction releases the lock, and WAL needs
         # no shared memory
@@ -397,7 +397,7 @@ class Database:
             )
 
     def _check_files(self) -> None:
-        """Raise RegistryUnusable from the first detection of a replaced or removed file on."""
+        """Raise RegistryUnusable if a file was ever found replaced or removed."""
         if self._files is not None and self._lost_file is None:
             self._lost_file = self._files.changed_file()
         if self._lost_file is not None:
@@ -438,7 +438,7 @@ class Database:
 
 
 def _describe_altered(altered: Binding, bindings: Sequence[Binding]) -> str:
-    """Return the fault of a database with *bindings*, of which *altered* has wrong digests."""
+    """Return the fault of a database in which *altered* has wrong digests."""
     names = sorted(binding.name for binding in bindings if binding.server == altered.server)
     shown = altered.server[:_MAX_NAME_CHARACTERS]
     return (

@@ -25,7 +25,7 @@ _VERSION: Final = 1
 
 
 class DamagedExport(Exception):
-    """A file cannot be imported; the message has the line, the fault and the expectation."""
+    """A file cannot be imported; the message has the line and the fault."""
 
     def __init__(self, line: int, fault: str) -> None:
         super().__init__(f"line {line}: {fault}")

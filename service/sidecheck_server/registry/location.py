@@ -22,7 +22,7 @@ _CLEAR_URI: Final = re.compile(
 
 
 class PostgresLocation:
-    """A connection URI of libpq, whose string form omits user, password and parameters.
+    """A connection URI of libpq; its string form omits user, password, parameters.
 
     The class is not a dataclass, since code that prints settings shows the fields of those.
     """

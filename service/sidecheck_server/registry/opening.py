@@ -47,7 +47,7 @@ def open_registry(
 
 
 def migrate_registry(location: PostgresLocation) -> tuple[int, int]:
-    """Migrate the tables at *location* to this release; return the old and the new layout.
+    """Migrate the tables at *location*; return the old and the new layout.
 
     The old layout is 0 if there was none. Migrations may be repeated, and run concurrently.
 

@@ -31,7 +31,7 @@ class RegistryQuotas:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Amounts in the registry and for one server; the fields have the names of their quotas."""
+    """Amounts in the registry and for one server, named like their quotas."""
 
     tools: int = 0
     servers: int = 0

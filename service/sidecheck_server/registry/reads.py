@@ -23,7 +23,7 @@ __all__ = [
 
 
 def find_altered(bindings: Iterable[Binding]) -> Binding | None:
-    """Return a binding whose stored digests or name do not match its definition, or None.
+    """Return a binding whose digests or name do not match its definition.
 
     Takes about 70 microseconds for each definition of a kilobyte.
     """
@@ -44,7 +44,7 @@ def _is_genuine(definition: Definition) -> bool:
 
 
 class CatalogueReads:
-    """The part of a `Registry` that reads a catalogue and notifies observers of changes.
+    """The part of a `Registry` that serves reads and notifies observers.
 
     Readers use the current catalogue without a lock, since assigning an attribute is atomic and
     a catalogue is immutable. Subclasses serialize the writes that replace it.
@@ -94,7 +94,7 @@ class CatalogueReads:
     def schema(
         self, digest: str, servers: frozenset[str] | None = None
     ) -> tuple[Definition, Literal["input", "output"]] | None:
-        """Return a bound definition with a schema of *digest*, and the side of that schema."""
+        """Return a bound definition with a schema of *digest*, and its side."""
         return self._catalogue.schema(digest, servers)
 
     def page(
@@ -132,7 +132,7 @@ class CatalogueReads:
     def _change(
         self, catalogue: Catalogue, server: str, plan: BindingPlan
     ) -> tuple[Change, Catalogue] | None:
-        """Return the change of *catalogue* by *plan* and the next catalogue; None if equal.
+        """Return the change by *plan* and the next catalogue; None if equal.
 
         Raises:
             RequestError: QUOTA_EXCEEDED.

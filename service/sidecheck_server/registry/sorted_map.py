@@ -1,4 +1,4 @@
-"""Immutable sorted map; a changed copy shares all unchanged nodes with the original.
+"""Immutable sorted map; a changed copy shares all unchanged nodes.
 
 A map is a tree of nodes with at most 64 entries. All leaves have the same depth, so a lookup,
 or the change of one key, visits one node for each level: two for 4,000 keys, three for 200,000.
@@ -94,7 +94,7 @@ def _iterate_entries(node: _Node, key: Key) -> Iterator[tuple[Key, Any]]:
 
 
 def _apply_changes(node: _Node, changes: Sequence[tuple[Key, Any]]) -> list[_Node]:
-    """Return the non-empty nodes that replace *node*, with *changes* that are sorted by key."""
+    """Return the non-empty nodes that replace *node* after the sorted *changes*."""
     if node.is_leaf:
         entries = dict(zip(node.keys, node.items, strict=True))
         for key, value in changes:

@@ -189,7 +189,7 @@ class Admission:
         return HeldRequests(self._requests, CALLER.get(), self.shed)
 
     async def wait_for_room(self, context: Context, size: int) -> None:
-        """Wait until a large response of *size* bytes fits, and count it until the call ends.
+        """Wait until a large response fits, and count it until the call ends.
 
         Raises:
             RequestError: OVERLOADED if it does not fit in time.
@@ -198,7 +198,7 @@ class Admission:
 
     @asynccontextmanager
     async def room(self, size: int) -> AsyncIterator[None]:
-        """Wait until a response of *size* bytes fits, and count it during the block if large.
+        """Wait until a response of *size* bytes fits, and count it in the block.
 
         Raises:
             RequestError: OVERLOADED if it does not fit in time.

@@ -1,4 +1,4 @@
-"""Budget of the bytes of large requests and responses that the server holds at once.
+"""Budget of the bytes of large messages that the server holds at once.
 
 gRPC keeps a response in memory until the peer has read it, for any length of time.
 """
@@ -36,7 +36,7 @@ class BytesInFlight:
         return self._bytes
 
     def take(self, peer: str, size: int) -> Callable[[], None]:
-        """Count *size* bytes of a request of *peer*; return the function that releases them.
+        """Count *size* bytes of a request of *peer*; return a function to release them.
 
         Raises:
             RequestError: OVERLOADED if they exceed the capacity.
@@ -85,7 +85,7 @@ class BytesInFlight:
         return lambda: self._release(peer, size)
 
     def _has_room(self, peer: str, size: int) -> bool:
-        """Return whether *size* bytes fit; a message of any size fits if no other is counted."""
+        """Return whether *size* bytes fit; any size fits if nothing is counted."""
         held = self._by_peer[peer]
         fits = not self._bytes or self._bytes + size <= self._capacity
         return fits and (not held or held + size <= self._share)

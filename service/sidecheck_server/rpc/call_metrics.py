@@ -1,4 +1,4 @@
-"""Metrics of calls, with the usual names for gRPC servers, and metrics of verdicts.
+"""Metrics of calls, with the usual names for gRPC servers, and of verdicts.
 
 The names of the former are from https://github.com/grpc-ecosystem/go-grpc-middleware,
 providers/prometheus. No label has a value of a request.
@@ -65,7 +65,7 @@ class CallMetrics(Collector):
         return self._methods[key]
 
     def of_path(self, path: str) -> "MethodMetrics | None":
-        """Return the metrics of the method with the full name *path*, or None if not served."""
+        """Return the metrics of the method *path*, or None if it is not served."""
         service, _, name = path.partition("/")
         return self._methods.get((service, name))
 
@@ -103,7 +103,7 @@ class CallMetrics(Collector):
 
 
 class MethodMetrics:
-    """The metrics of one method. Series begin at zero, so that rates are correct at once."""
+    """The metrics of one method. Series begin at zero, for correct rates."""
 
     __slots__ = (
         *("buckets", "errors", "handled", "labels", "received", "seconds", "sent", "started"),

@@ -50,7 +50,7 @@ _TRANSIT_SECONDS: Final = 0.05
 
 
 def has_passed_deadline(remaining: float | None, seconds: float) -> bool:
-    """Return whether a cancelled call was ended by its deadline, rather than by its peer.
+    """Return whether the deadline of a call, rather than its peer, cancelled it.
 
     *remaining* are the seconds until the deadline, or None, after the server spent *seconds* on
     the call. The client measures from the sending of the call, and the wire format rounds the

@@ -1,4 +1,4 @@
-"""Checks of PEM certificates and keys: whether gRPC can serve them, and for how long.
+"""Checks of PEM certificates and keys: whether gRPC can serve them.
 
 gRPC does not report why it rejects a certificate, and a running server silently keeps the
 previous one. So everything that gRPC would reject is an error here.
@@ -41,7 +41,7 @@ class Validity:
 
 
 def check_certificates(pems: Mapping[str, bytes]) -> Validity:
-    """Check the content of the TLS files, by setting, and return the validity of the chain.
+    """Check the content of TLS files by setting; return the chain's validity.
 
     Raises:
         InvalidPemError: a file does not have what its setting requires, or the key does not

@@ -61,7 +61,7 @@ def add_methods(
     *,
     exempt: bool = False,
 ) -> None:
-    """Serve *methods* on *server*; gRPC searches services in the order of their first method.
+    """Serve *methods* on *server*, which searches services in their order.
 
     *authorizer* authorizes calls, *admission* limits unary calls unless they are *exempt*, and
     *metrics* count all calls.
@@ -105,7 +105,7 @@ def _handler(
 
 
 class _GrpcCall:
-    """A gRPC call as a context manager, entered at its start, that records its metrics."""
+    """A gRPC call, as a context manager that records its metrics."""
 
     __slots__ = ("_begun", "_context", "_method", "_metrics", "code", "observe")
 
@@ -234,7 +234,7 @@ def _exempt_unary(
 def _server_stream(
     method: Method, admission: Admission, metrics: MethodMetrics, authorizer: Authorizer
 ) -> Any:
-    """Return the gRPC handler of a *method* with one request and a stream of responses."""
+    """Return the gRPC handler of a *method* with a stream of responses."""
 
     async def respond(_messages: object, context: Context) -> AsyncIterator[Any]:
         with _GrpcCall(context, method, metrics) as call:

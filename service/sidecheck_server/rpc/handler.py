@@ -50,7 +50,7 @@ _is_logged = logging.getLogger("sidecheck").isEnabledFor
 
 
 def rpc_handler(method: _Method[_Servicer, _Request, _Response]) -> Any:
-    """Decorate *method*, which returns the response to a request, as the handler of a `Method`.
+    """Decorate *method*, which returns a response, as the handler of a `Method`.
 
     *method* returns a response, or an awaitable of one. If the request has a `min_revision`, the
     handler first waits until the `changes` of the servicer have reached that revision.
@@ -90,7 +90,7 @@ def rpc_handler(method: _Method[_Servicer, _Request, _Response]) -> Any:
 
 @cache
 def _has_min_revision(request_type: Any) -> bool:
-    """Return whether *request_type* has a `min_revision`, cached to save time in each call."""
+    """Return whether *request_type* has a `min_revision`; cached to save time."""
     return "min_revision" in request_type.DESCRIPTOR.fields_by_name
 
 
@@ -111,7 +111,7 @@ def failed_call_status(
     observe_error: Callable[[ErrorReason | None], None],
     gate: ShutdownGate | None = None,
 ) -> Status:
-    """Return the status of a call of *method* that *error* ended, in its handler or before.
+    """Return the status of a call that *error* ended, in its handler or before.
 
     This function records and logs calls that were not admitted or read; handlers do that for
     all other calls.
@@ -139,7 +139,7 @@ def failed_call_status(
 
 
 def status_of(error: Exception, method: str) -> Status:
-    """Return the status for *error*, which ended a call of *method* or one of its items.
+    """Return the status for *error*, which ended a call or one of its items.
 
     Logs an error that is not a `RequestError`.
     """
@@ -162,7 +162,7 @@ def _internal_error(error: Exception, method: str) -> Status:
 
 # Decision 0009: the log has no text of requests, which the text of an exception may contain.
 def log_failure(error: Exception, method: str) -> str:
-    """Log the unexpected *error* of a call of *method* with a random id, and return the id.
+    """Log the unexpected *error* of a call, and return the id of the event.
 
     The event has the type of the error and the lines of its traceback.
     """

@@ -26,7 +26,7 @@ _Status = health_pb2.HealthCheckResponse
 
 
 class HealthServicer:
-    """Reports the health of *services*; all but *without_workers* need worker processes.
+    """Reports the health of *services*; *without_workers* need no workers.
 
     The service "" stands for the server, which serves if all services do.
 

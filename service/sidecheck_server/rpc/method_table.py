@@ -86,7 +86,7 @@ class Unreadable:
 def methods_of(
     servicers: Iterable[tuple[ServiceDescriptor, object]], *, shared_only: bool = False
 ) -> Iterator[Method]:
-    """Yield the methods of services, with the handlers of the same names in their servicers.
+    """Yield the methods of services, with handlers from their servicers.
 
     With *shared_only*, methods without a handler are left out, so that clients receive
     UNIMPLEMENTED. This is for services of a library, whose later releases may add methods.

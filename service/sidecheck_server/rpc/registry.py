@@ -1,4 +1,4 @@
-"""RegistryService: registers, lists, watches, compares and deletes tool definitions."""
+"""RegistryService: registers, lists, watches, compares and deletes tools."""
 
 from collections.abc import AsyncIterator
 

@@ -38,7 +38,7 @@ _exposure_log = structlog.get_logger("sidecheck.server")
 
 
 def check_exposure(settings: Settings) -> None:
-    """Check that tokens are not sent in plain text; warn about unauthenticated remote access.
+    """Check that tokens are not sent in plain text; warn of open remote access.
 
     Raises:
         UnusableSettingsError: tokens would cross a network in plain text, and the settings do

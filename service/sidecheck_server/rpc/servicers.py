@@ -1,4 +1,4 @@
-"""Servicers of the API on the application services, and the table of served methods."""
+"""Servicers of the API, and the table of served methods."""
 
 from collections.abc import Callable, Mapping
 from importlib.metadata import version
@@ -145,7 +145,7 @@ CreateGateways: TypeAlias = Callable[[OpenStreams, Admission], Mapping[ServiceDe
 
 
 class ServedMethods:
-    """Methods of *services* and of gateways, with the admission that all transports share."""
+    """Methods of *services* and gateways, with the admission of all transports."""
 
     def __init__(
         self,
@@ -251,7 +251,7 @@ INFO: Final = _INFO.full_name
 def create_servicers(
     services: Services, registry: Registry, limits: Limits, streams: OpenStreams
 ) -> Mapping[ServiceDescriptor, object]:
-    """Return the servicer of each service, the most frequent first, as gRPC searches in order."""
+    """Return the servicers, the most frequent first, since gRPC searches in order."""
     return {
         _VALIDATION: ValidationServicer(services, limits, streams),
         _PROTOCOL: ProtocolServicer(services, limits, streams),

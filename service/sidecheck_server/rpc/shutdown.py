@@ -28,7 +28,7 @@ _log = structlog.get_logger("sidecheck.server")
 
 # Decision 0051: every step has a bound, since gRPC waits for stalled peers without end.
 class Shutdown:
-    """Ends the calls of *served*: drains, waits for active calls, and ends the remaining ones."""
+    """Ends the calls of *served*: drains, waits, and ends the remaining ones."""
 
     def __init__(self, settings: Settings, served: ServedMethods) -> None:
         self._settings = settings
@@ -36,7 +36,7 @@ class Shutdown:
         self._hurried = asyncio.Event()
 
     async def run(self, end_when_idle: _Step, cancel: _Step) -> bool:
-        """Report that the server is not serving, let active calls finish, and end the others.
+        """Stop serving: let active calls finish, and end the others.
 
         Calls that arrive after the drain period, and calls that are active at the end of the
         grace period, fail with UNAVAILABLE, so that clients retry them on another server.

@@ -1,4 +1,4 @@
-"""Shutdown gate: delays calls until clients know of the stop, and ends remaining calls."""
+"""Shutdown gate: delays calls until clients know of the stop, then ends them."""
 
 import asyncio
 import time
@@ -72,7 +72,7 @@ class ShutdownGate:
         self._active.discard(task)
 
     async def enter_after_pause(self) -> asyncio.Task[Any]:
-        """Admit the call of the current task, which arrived in the pause, once that is over."""
+        """Wait for the end of the pause, then admit the call of the current task."""
         self._arrived += 1
         task = self.enter()
         try:
@@ -114,7 +114,7 @@ class ShutdownGate:
             await asyncio.wait(self._active, return_when=asyncio.FIRST_COMPLETED)
 
     def end_calls(self) -> None:
-        """Cancel the active calls; their handlers get the error from `cancelled_call_error`."""
+        """Cancel active calls; `cancelled_call_error` has the error for their handlers."""
         self._ended = True
         for task in self._active:
             task.cancel()

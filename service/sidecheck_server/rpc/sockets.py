@@ -24,7 +24,7 @@ __all__ = [
 
 
 class AddressInUseError(Exception):
-    """The server cannot listen on an address; the message has the address and the cause."""
+    """The server cannot listen on an address; the message has the cause."""
 
 
 def check_tcp(text: str) -> Address:
@@ -68,7 +68,7 @@ def bind_tcp(
     *,
     shared: bool = False,
 ) -> str:
-    """Bind *server* to *text*, ``host:port``, and return the address with the actual port.
+    """Bind *server* to *text*, ``host:port``; return the actual address.
 
     Without *credentials* the server speaks plain text.
 
@@ -92,7 +92,7 @@ def bind_tcp(
 
 @contextmanager
 def reserve_tcp(text: str) -> Iterator[str]:
-    """Reserve *text*, ``host:port``, during the block, for servers with ``grpc.so_reuseport``.
+    """Reserve *text*, ``host:port``, for servers with ``grpc.so_reuseport``.
 
     Yields the address with the actual port. The system refuses connections until a server
     listens there.

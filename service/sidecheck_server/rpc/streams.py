@@ -193,7 +193,7 @@ async def _stream(
     counter: OutcomeCounter | _ResponseCounter,
     name: str,
 ) -> AsyncGenerator[_Response, None]:
-    """Yield *responses* to *call* of the method *name*, and log the values of *counter*."""
+    """Yield *responses* to *call*, and log the values of *counter*."""
     started = time.perf_counter()
     try:
         with streams.admit():
@@ -216,7 +216,7 @@ async def _stream(
 
 
 def read_item(request: Any) -> Any:
-    """Return the item in *request*, a message of a stream of optional defaults and items.
+    """Return the item in *request*, a message of a stream.
 
     Raises:
         RequestError: INVALID_REQUEST if *request* is unreadable, or has no item.

@@ -1,4 +1,4 @@
-"""TLS of the TCP address, with certificate files that are read again at each handshake.
+"""TLS of the TCP address; certificate files are read at each handshake.
 
 Before each handshake gRPC fetches the certificate in a thread outside of the event loop, one
 handshake at a time. The fetch reads the files and compares their contents with the previous ones;
@@ -85,7 +85,7 @@ class ServerCertificates:
         )
 
     def reload(self) -> grpc.ServerCertificateConfiguration | None:
-        """Read the files; return the next configuration of gRPC, or None to keep the current."""
+        """Read the files; return the next configuration, or None to keep the current."""
         with self._lock:
             files = self._read()
             if files == self._files:

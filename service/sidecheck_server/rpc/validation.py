@@ -163,7 +163,7 @@ class ValidationServicer(ValidationServiceServicer):
     def _prepare(
         self, target: target_pb2.Target, options: options_pb2.ValidationOptions | None
     ) -> PreparedTarget:
-        """Return the prepared target of *target* and *options*; its use raises their errors."""
+        """Return a prepared target; its use raises errors of *target* and *options*."""
         key = (target.SerializeToString(), b"" if options is None else options.SerializeToString())
         prepared = self._prepared_targets.find(key)
         if prepared is not None:
@@ -183,7 +183,7 @@ class ValidationServicer(ValidationServiceServicer):
         options: options_pb2.ValidationOptions,
         item: ValidateItem,
     ) -> PreparedTarget:
-        """Return the prepared target of *item*, which may override the target or the options."""
+        """Return the prepared target of *item*, which may override the defaults."""
         has_target, has_options = item.HasField("target"), item.HasField("options")
         if not (has_target or has_options):
             return default

@@ -1,4 +1,4 @@
-"""Components of every process that serves methods: services, gateways, tokens, methods."""
+"""Components of every process that serves methods."""
 
 import asyncio
 import gc
@@ -78,7 +78,7 @@ async def running_methods(
     tokens: TokensFile | None,
     tracing: Instrumentation,
 ) -> AsyncIterator[ServingComponents]:
-    """Yield the components that serve *opened* to callers with *tokens*; *run* executes tasks."""
+    """Yield the components that serve *opened*; *run* executes tasks."""
     registry = opened if tokens is None else NamespacedRegistry(opened)
     services = create_services(
         registry,

@@ -1,4 +1,4 @@
-"""Composition root: creates the registry, the workers, the services and the servers."""
+"""Composition root: creates registry, workers, services and servers."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -97,12 +97,12 @@ async def running_service(
         for exceeded in registry.exceeded_quotas():
             _log.warning("registry.over_quota", **asdict(exceeded))
         # Spawned before gRPC starts threads.
-        workers, own, others = _create_workers(settings)
+        workers, own_settings, serving_settings = _create_workers(settings)
         stack.callback(workers.close)
         workers.subscribe(_log_worker_event)
         await workers.start()
         components = await stack.enter_async_context(
-            running_methods(own, registry, workers.run, tokens, tracing)
+            running_methods(own_settings, registry, workers.run, tokens, tracing)
         )
         for registration in preload:
             await _preload(components.services.registrar, registration)
@@ -112,7 +112,9 @@ async def running_service(
         metrics.registry.register(SharedCollector(workers, components.registry, writer))
         server: Server | Fleet
         if isinstance(workers, SharedWorkers):
-            server = fleet = Fleet(others, served, registry, components.services.changes, workers)
+            server = fleet = Fleet(
+                serving_settings, served, registry, components.services.changes, workers
+            )
             writer.await_followers = fleet.await_followers
             caches = {"artifacts": workers.artifacts}
             load = LoadCollector(served, components.services, None, caches)
@@ -122,7 +124,7 @@ async def running_service(
                 return MetricsByProcess({0: own_metrics, **await fleet.collect()})
 
         else:
-            server = create_server(own, components, certificates)
+            server = create_server(own_settings, components, certificates)
             load = LoadCollector(served, components.services, certificates)
 
             async def scrape() -> Collector:
@@ -165,7 +167,7 @@ async def running_checks(settings: Settings) -> AsyncIterator[LocalChecks]:
 
 
 def _create_workers(settings: Settings) -> tuple[Workers, Settings, Settings]:
-    """Return the workers, the settings of this process, and those of serving processes.
+    """Return the workers, and the settings of this and of serving processes.
 
     The processes divide the memory into equal shares. Half of the share of this process is for
     the cache of compilations that all processes use.
@@ -174,9 +176,9 @@ def _create_workers(settings: Settings) -> tuple[Workers, Settings, Settings]:
     if settings.processes == 1:
         return Workers(count, limits), settings, settings
     share = settings.memory_bytes // (settings.processes + 1)
-    others = settings.model_copy(update={"memory_bytes": share})
-    own = settings.model_copy(update={"memory_bytes": share // 2})
-    return SharedWorkers(count, limits, share // 2), own, others
+    serving_settings = settings.model_copy(update={"memory_bytes": share})
+    own_settings = settings.model_copy(update={"memory_bytes": share // 2})
+    return SharedWorkers(count, limits, share // 2), own_settings, serving_settings
 
 
 def _create_http(settings: Settings, components: ServingComponents, scrape: Scrape) -> Starlette:

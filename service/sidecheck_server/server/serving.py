@@ -90,7 +90,7 @@ class FollowingRegistry(CatalogueReads):
         keep: frozenset[str] | None,
         expected: Expected = NOTHING_EXPECTED,
     ) -> Registered:
-        """Bind the names of *definitions*; must be called outside of the event loop's thread."""
+        """Bind *definitions*; must be called outside of the event loop's thread."""
         registered: Registered = self._write("register", server, definitions, keep, dict(expected))
         return registered
 

@@ -119,7 +119,7 @@ class Cache(Generic[_Key, _Value]):
         return int(self._entries.currsize) if isinstance(self._entries, LRUCache) else 0
 
     def __contains__(self, key: _Key) -> bool:
-        """Return whether a result or an error of *key* is stored, without marking it as used."""
+        """Return whether *key* has a stored outcome, without marking it as used."""
         return key in self._entries
 
     def find(self, key: _Key) -> _Value | None:
@@ -191,7 +191,7 @@ class Cache(Generic[_Key, _Value]):
         computation = self._computations.get(key)
         if computation is not None and computation.task is task:
             del self._computations[key]
-        # asyncio logs an exception that nobody retrieves; without waiters nobody would.
+        # Without waiters nobody retrieves the exception, and asyncio would log it.
         if task.done() and not task.cancelled():
             task.exception()
 

@@ -1,4 +1,4 @@
-"""Checks of whole calls and results, by the protocol and by the schemas of the tool."""
+"""Checks of whole calls and results, by the protocol and the tool's schemas."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -212,7 +212,7 @@ class CallValidator:
 
 
 class ResultChecker:
-    """Checks results of tools by the rules of the protocol and the tool's output schema."""
+    """Checks results by the rules of the protocol and the tool's output schema."""
 
     def __init__(
         self, resolver: TargetResolver, validator: Validator, checker: ProtocolChecker
@@ -318,7 +318,7 @@ NO_REPLY = ErrorResponse()
 def reply_for_payload(
     verdict: Verdict, payload: bytes, tool: str, side: Side, options: ValidationOptions
 ) -> ErrorResponse:
-    """Return the reply to arguments or structured content of *tool* that got *verdict*."""
+    """Return the reply to arguments or structured content with *verdict*."""
     if verdict.valid:
         return NO_REPLY
     name, explain = tool or None, options.lists_violations
@@ -355,7 +355,7 @@ def reply_for_result(result: CallVerdict, options: ValidationOptions) -> ErrorRe
 
 
 def reply_for_model_call(call: CallVerdict, options: ValidationOptions) -> ErrorResponse:
-    """Return the reply to a model's call, by the verdict on its arguments if there is one."""
+    """Return the reply to a model's call, by the verdict on its arguments if any."""
     if call.verdict.valid:
         return NO_REPLY
     verdict = call.verdict if call.part is None else call.part
@@ -367,7 +367,7 @@ def reply_for_model_call(call: CallVerdict, options: ValidationOptions) -> Error
 def with_json_rpc_error(
     error: RequestError, target: Target, options: ValidationOptions
 ) -> RequestError:
-    """Return *error* of a call to an unknown tool, with the JSON-RPC error for the reply."""
+    """Return *error* of a call to an unknown tool, with a JSON-RPC error to reply."""
     metadata, message = dict(error.metadata), error.message
     named_by_payload = isinstance(target, RegisteredTool) and not target.name
     if options.evaluation.hide_values and named_by_payload:
@@ -379,7 +379,7 @@ def with_json_rpc_error(
 
 
 def _versions(params: bytes, options: ValidationOptions) -> tuple[str, str] | None:
-    """Return the version that applies and the version in *params*, or None if it is hidden."""
+    """Return the applicable and the requested version, or None if hidden."""
     requested = requested_version(params)
     hidden = options.evaluation.hide_values and requested not in VERSIONS
     return None if requested is None or hidden else (options.version, requested)

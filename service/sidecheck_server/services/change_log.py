@@ -43,7 +43,7 @@ class _LogEntry(NamedTuple):
 
 # Decision 0071: a watch resumes by the identity of a change, a wait ends at a revision.
 class ChangeLog:
-    """Keeps the changes of *registry* for *seconds*, and in at most *max_bytes* of memory.
+    """Keeps changes of *registry* for *seconds*, in at most *max_bytes* of memory.
 
     A log belongs to the running event loop; any thread may change the registry. *clock*
     returns monotonic seconds.
@@ -96,7 +96,7 @@ class ChangeLog:
         return Checkpoint(self._latest, id_)
 
     async def wait_for_revision(self, revision: int, remaining: float | None = None) -> None:
-        """Wait until the registry has *revision*, which the caller may know from another server.
+        """Wait until the registry of this server has *revision*.
 
         The caller's deadline is in *remaining* seconds; a fifth of them is left for the response.
 
@@ -113,7 +113,7 @@ class ChangeLog:
             )
 
     async def follow(self, after: int, after_id: str = "") -> AsyncIterator[Change | Checkpoint]:
-        """Yield the changes after the revision *after*, in order, then later ones as they happen.
+        """Yield the changes after the revision *after*, then later ones as they happen.
 
         While there are no changes, checkpoints are yielded: one at once, and then one every few
         seconds. *after_id* is the expected identity of the change of *after*; "" stands for any.
@@ -151,7 +151,7 @@ class ChangeLog:
                     await changed.wait()
 
     async def _wait_for(self, revision: int, max_seconds: float = math.inf) -> None:
-        """Wait until *revision* is known, for `_CATCH_UP_SECONDS` or *max_seconds* at most."""
+        """Wait until *revision* is known, or for *max_seconds* at most."""
         with suppress(TimeoutError):
             async with asyncio.timeout(min(_CATCH_UP_SECONDS, max_seconds)):
                 while self._latest < revision:
@@ -207,7 +207,7 @@ class ChangeLog:
 
 
 def _read_checkpoint(registry: Registry) -> Checkpoint:
-    """Return a matching revision and identity of *registry*, which may change meanwhile."""
+    """Return a matching revision and identity of *registry*, even if it changes."""
     while True:
         id_ = registry.change_id
         revision = registry.revision

@@ -1,4 +1,4 @@
-"""Checks of single subjects, batch items and session messages, with error responses."""
+"""Checks of single subjects, batch items and session messages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

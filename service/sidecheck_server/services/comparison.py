@@ -1,4 +1,4 @@
-"""Comparison of sets of tool definitions, and rejection of incompatible registrations."""
+"""Comparison of sets of tools, and rejection of incompatible registrations."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -110,7 +110,7 @@ class ToolComparer:
         try:
             return await self._run(CompareTools(old, new))
         except RequestError as error:
-            # Whoever reads the reason later cannot retry, so it names the crash alone.
+            # The message of the error recommends a retry, which readers of the reason cannot make.
             is_crash = error.reason is ErrorReason.WORKER_CRASHED
             reason = _CRASH_REASON if is_crash else error.message
         try:
@@ -292,7 +292,7 @@ class CompatibilityGate:
         return replace(tool, definition=definition, violations=(*tool.violations, violation))
 
     def _reasons(self, comparison: ToolComparison, level: Level) -> tuple[str, list[str]]:
-        """Return the location in the new definition and the reasons of the first *level* change."""
+        """Return the location and the reasons of the first change of *level*."""
         for change in comparison.changes:
             if change.effects.of(self._reading).level is level:
                 return change.new_location or "", [change.message]

@@ -50,7 +50,7 @@ class ServiceOptions:
 
 @dataclass(frozen=True, slots=True)
 class ServiceClasses:
-    """Classes of the services that tracing replaces by subclasses with the same parameters."""
+    """Classes of services that tracing replaces by subclasses."""
 
     schemas: Callable[..., CompiledSchemas] = CompiledSchemas
     resolver: Callable[..., TargetResolver] = TargetResolver

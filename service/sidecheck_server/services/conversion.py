@@ -1,4 +1,4 @@
-"""Conversion of tools to a model provider's API, with a cache of converted definitions."""
+"""Conversion of tools to APIs of model providers, and its cache."""
 
 import asyncio
 import sys
@@ -47,7 +47,7 @@ class _Key:
 
 
 class ConversionCache:
-    """Converts definitions in the event loop or a worker, and caches *memory* bytes of results."""
+    """Converts definitions, and caches *memory* bytes of results."""
 
     def __init__(
         self,
@@ -162,7 +162,7 @@ class Converter:
         self._offload = OffloadRule(limits)
 
     async def convert(self, request: ToolsToConvert) -> Conversions:
-        """Return the conversion of each tool, and the verdict on all of them as one request.
+        """Return the conversion of each tool, and the verdict on the whole request.
 
         Raises:
             RequestError: LIMIT_EXCEEDED for more than ``batch_items`` tools, or if the
@@ -192,7 +192,7 @@ class Converter:
         return Conversions(tuple(conversions), batch.check(forms, outcomes))
 
     def _with_version(self, options: ConversionOptions) -> ConversionOptions:
-        """Return *options* with the protocol version, or "" if the result does not depend on it."""
+        """Return *options* with the protocol version, if the result depends on it."""
         if not options.include_output_schema:
             return replace(options, protocol_version="")
         version = options.protocol_version or self._resolver.default_version
@@ -241,7 +241,7 @@ class Converter:
         return BatchTool(ToolName(server, resolved.name), resolved.definition)
 
     def _names_of(self, target: Target) -> tuple[str, str]:
-        """Return the server and the name of an unresolved tool, or "" for each unknown one."""
+        """Return the server and the name of an unresolved tool, as far as known."""
         if isinstance(target, RegisteredTool):
             return target.server, target.name
         if isinstance(target, InlineTool):

@@ -1,4 +1,4 @@
-"""Checks of definitions before registration, by the protocol's rules and by compilation."""
+"""Checks of definitions before registration, by rules and by compilation."""
 
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ class _Findings:
 
 # Decision 0027: registration applies the check of CheckTools, and rejects only errors.
 class DefinitionChecker:
-    """Checks definitions before registration, and caches the findings in *memory* bytes."""
+    """Checks definitions before registration; caches *memory* bytes of findings."""
 
     def __init__(
         self,
@@ -167,14 +167,14 @@ class _DefinitionSchemas:
         self.transient = False
 
     def find(self, spec: PendingCheck) -> Awaitable[CompiledSchema] | None:
-        """Return the schema of the deferred check *spec*, if it is one of the definition's."""
+        """Return the schema of the deferred check *spec*, if it is of the definition."""
         path = (*spec.path, *spec.check.schema_path)
         if len(path) != 1 or path[0] not in self._sources or spec.check.assert_formats:
             return None
         return self._compile(str(path[0]))
 
     async def compile_unchecked(self) -> list[Violation]:
-        """Compile the schemas that no rule of the version checks, and return their violations.
+        """Compile the schemas that no rule checks, and return their violations.
 
         Every registered schema must compile.
         """
@@ -201,7 +201,7 @@ def _has_errors(violations: Sequence[Violation]) -> bool:
 
 
 def _name_and_digest(tool: InlineTool, limits: Limits) -> tuple[str, str]:
-    """Return the name and the digest of an invalid definition, or "" for each it lacks."""
+    """Return the name and the digest of an invalid definition; "" if missing."""
     try:
         value = decode(tool.json, max_depth=2 * limits.schema_depth)
     except (MalformedError, RequestError):

@@ -1,4 +1,4 @@
-"""Conversion of calls by models to MCP, and of tool results to messages for models."""
+"""Conversion of models' calls to MCP, and of tool results to messages."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -71,7 +71,7 @@ class ConvertedResult:
 
     #: The message or the item, as JSON text.
     message: bytes
-    #: What the message cannot express, located in the result.
+    #: Parts that the message cannot express, with locations in the result.
     losses: tuple[Loss, ...]
     #: The verdict on the result.
     verdict: Verdict

@@ -1,4 +1,4 @@
-"""Normalization: builds results that conform to the protocol from return values of tools."""
+"""Normalization: builds results that conform to the protocol."""
 
 from dataclasses import dataclass, replace
 from typing import Any

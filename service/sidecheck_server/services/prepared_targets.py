@@ -1,4 +1,4 @@
-"""Cache of prepared targets: targets and options with the schemas that they resolve to."""
+"""Cache of prepared targets, with the schemas that they resolve to."""
 
 from copy import copy
 from dataclasses import dataclass, replace

@@ -197,7 +197,7 @@ class RegistrationOutcomes:
 
 
 class _Candidate(NamedTuple):
-    """A checked definition, with the current binding of its name and the comparison of both."""
+    """A checked definition, the current binding of its name, and their comparison."""
 
     tool: CheckedDefinition
     before: Binding | None
@@ -322,7 +322,7 @@ class Registrar:
 def _apply_change_policy(
     tool: CheckedDefinition, registered: Binding | None, policy: ChangePolicy
 ) -> CheckedDefinition:
-    """Return *tool* with a violation if it differs from *registered*, unless that is accepted."""
+    """Return *tool* with a violation if *policy* objects to its change."""
     if (
         tool.definition is None
         or registered is None
@@ -346,7 +346,7 @@ def _apply_change_policy(
 def _warn_of_duplicates(
     checked: Sequence[CheckedDefinition], version: str
 ) -> Sequence[CheckedDefinition]:
-    """Return *checked* with a warning for repeated names; the last definition is bound."""
+    """Return *checked* with warnings for repeated names; the last is bound."""
     repeated = duplicate_names(tool.name for tool in checked)
     message = "the request has several tools of this name; the last valid one is registered"
     violation = NO_DUPLICATES.violation(Fault(("name",), message), version)

@@ -62,7 +62,7 @@ def charge_tasks(run: RunTask, limits: Limits) -> RunTask:
 
 
 def _steps_until(error: RequestError, seconds_bound: str, limits: Limits) -> int:
-    """Return the steps of a task that *error* ended; *seconds_bound* is its time limit."""
+    """Return the steps of a task that *error* ended, with limit *seconds_bound*."""
     if error.reason is ErrorReason.WORKER_CRASHED:
         return STEPS_PER_SECOND  # Another process takes about a second to start.
     bound = error.metadata.get("bound")
@@ -146,7 +146,7 @@ class BatchBudget:
         return self._characters > 0
 
     def charge_characters(self, length: int) -> None:
-        """Deduct *length* characters of violations, or of replies beside them."""
+        """Deduct *length* characters of violations, or of replies."""
         self._characters = max(0, self._characters - length)
 
     def truncate(self, verdict: Verdict) -> Verdict:

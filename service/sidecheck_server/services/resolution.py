@@ -37,7 +37,7 @@ __all__ = [
 
 # Decision 0039: one canonical definition is stored, and adapted to a version on demand.
 class ToolAdapter:
-    """Adapts tool definitions to protocol versions, and caches *memory* bytes of results."""
+    """Adapts definitions to protocol versions; caches *memory* bytes of results."""
 
     def __init__(self, limits: Limits, memory: int = DEFAULT_SHARES.adapted_tools) -> None:
         self._limits = limits
@@ -209,7 +209,7 @@ class TargetResolver:
         return self.default_version if binding is None else binding.definition.protocol_version
 
     def context_of(self, target: Target | None, context: Context) -> Context:
-        """Return *context*, which has no version of the request, with the version of *target*."""
+        """Return *context* with the protocol version of *target*."""
         return replace(context, version=self.version_of(target, ""))
 
     async def resolve_schema(

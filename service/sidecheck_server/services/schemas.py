@@ -1,4 +1,4 @@
-"""Caches of compiled schemas: of registered tools, of requests and of the protocol."""
+"""Caches of compiled schemas of registered tools, requests and the protocol."""
 
 import asyncio
 from collections.abc import Callable, Mapping

@@ -205,7 +205,7 @@ async def check_tool_names(
 
 
 def _charge_names(names: Sequence[str]) -> int:
-    """Charge *names* to the current request while it has steps, and return their number."""
+    """Charge *names* while the request has steps, and return the number charged."""
     work = current_work()
     for count, name in enumerate(names):
         if work.is_spent:

@@ -1,4 +1,4 @@
-"""Validation of payloads against resolved schemas, in the event loop or in a worker."""
+"""Validation of payloads by resolved schemas, in the event loop or in a worker."""
 
 from dataclasses import dataclass, replace
 
@@ -93,7 +93,7 @@ class Validator:
         options: EvaluationOptions,
         count_offloaded: CountOffloaded,
     ) -> Verdict:
-        """Return the verdict on *payload*, evaluated in the event loop if it takes few steps.
+        """Return the verdict on *payload*, from a worker if it takes many steps.
 
         If the protocol version wraps or unwraps the output schema of the tool, content may have
         the adapted form or the form of the definition, since the server may list either. The
@@ -180,7 +180,7 @@ def _with_reading(verdict: Verdict, reading: str, schema: ResolvedSchema) -> Ver
 
 
 def _allows_object(verdict: Verdict) -> bool:
-    """Return whether a schema that rejected an object with *verdict* may accept another."""
+    """Return whether a schema that rejected an object may accept another."""
     return not any(
         violation.keyword in _ROOT_KEYWORDS and not violation.instance_location
         for violation in verdict.violations

@@ -1,4 +1,4 @@
-"""The client, with the calls of ValidationService, RegistryService and InfoService."""
+"""The client: ValidationService, RegistryService and InfoService."""
 
 # ruff: noqa: ASYNC109  (a timeout here is the deadline that the call carries to the server)
 
@@ -104,7 +104,7 @@ class Client(RegistryMethods, Validator):
 
     @property
     def min_revision(self) -> int:
-        """Minimum revision of the registry for requests that read it; 0, the default, is any.
+        """Minimum revision of the registry to read; 0, the default, is any.
 
         Several servers may share a registry. Set the revision that a registration or deletion
         by any client returned, and a request waits until its server has that revision. The

@@ -1,4 +1,4 @@
-"""Calls to a server, with the client's deadline and policy and the server's limits."""
+"""Calls to a server, with the client's policy and the server's limits."""
 
 # ruff: noqa: ASYNC109  (a timeout here is the deadline that the call carries to the server)
 
@@ -121,7 +121,7 @@ class Connection:
         fallback: Callable[[Verdict], Value],
         timeout: float | None,
     ) -> list[Value | SidecheckError]:
-        """Return the outcomes of *messages*, sent in as many requests as the limits require.
+        """Return the outcomes of *messages*, sent in several requests if necessary.
 
         *encode* returns a request with some of the messages. If no server answers a request,
         all remaining messages have the policy's verdict, or an `Unavailable`.
@@ -156,7 +156,7 @@ class Connection:
         decode: Callable[[Any], list[Value | SidecheckError]],
         timeout: float | None,
     ) -> list[Value | SidecheckError]:
-        """Return the outcomes of *messages*; messages whose worker crashed are retried once."""
+        """Return the outcomes of *messages*, and retry once if a worker crashed."""
         outcomes = await self._send_items(messages, encode, decode, timeout)
         crashed = [
             index
@@ -240,7 +240,7 @@ def positive(timeout: float) -> float:
 
 
 def split(sizes: Sequence[int], *, max_bytes: int, max_items: int) -> Iterator[slice]:
-    """Yield slices of *sizes* within both limits; a size over *max_bytes* has its own slice."""
+    """Yield slices of *sizes* within both limits; an oversized item is alone."""
     start = total = 0
     for index, size in enumerate(sizes):
         if index > start and (total + size > max_bytes or index - start >= max_items):

@@ -1,4 +1,4 @@
-"""Sessions, which check the messages of a connection in order, with rules that need state."""
+"""Sessions, which check messages in order, with rules that need state."""
 
 from itertools import count
 from typing import Any, Self

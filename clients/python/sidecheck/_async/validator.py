@@ -99,7 +99,7 @@ class Validator(ABC):
         options: Options | None = None,
         timeout: float | None = None,
     ) -> Verdict:
-        """Validate a complete ``CallToolResult``, see `CallResult`; otherwise as `validate`.
+        """Validate a whole ``CallToolResult``, see `CallResult`, as `validate` does.
 
         Raises:
             TypeError: *result* is a ``str``.

@@ -1,5 +1,5 @@
 # Generated from sidecheck/_async by generate_blocking.py. Do not edit.
-"""The client, with the calls of ValidationService, RegistryService and InfoService."""
+"""The client: ValidationService, RegistryService and InfoService."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -103,7 +103,7 @@ class BlockingClient(BlockingRegistryMethods, BlockingValidator):
 
     @property
     def min_revision(self) -> int:
-        """Minimum revision of the registry for requests that read it; 0, the default, is any.
+        """Minimum revision of the registry to read; 0, the default, is any.
 
         Several servers may share a registry. Set the revision that a registration or deletion
         by any client returned, and a request waits until its server has that revision. The

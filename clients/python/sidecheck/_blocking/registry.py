@@ -109,7 +109,7 @@ class BlockingRegistryMethods:
         reading: SchemaReading = "assume-closed",
         timeout: float | None = None,
     ) -> Comparison:
-        """Return the changes from the tools *old* to *new*, and whether they break callers.
+        """Return the changes from *old* to *new*, and whether they break callers.
 
         Each set is `ServerTools`, for registered tools, or tools in the forms of `register`. The
         level of the result is the level in *reading*; the tools have the levels of both

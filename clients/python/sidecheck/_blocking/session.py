@@ -1,5 +1,5 @@
 # Generated from sidecheck/_async by generate_blocking.py. Do not edit.
-"""Sessions, which check the messages of a connection in order, with rules that need state."""
+"""Sessions, which check messages in order, with rules that need state."""
 
 from itertools import count
 from typing import Any, Self

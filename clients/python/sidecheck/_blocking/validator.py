@@ -98,7 +98,7 @@ class BlockingValidator(ABC):
         options: Options | None = None,
         timeout: float | None = None,
     ) -> Verdict:
-        """Validate a complete ``CallToolResult``, see `CallResult`; otherwise as `validate`.
+        """Validate a whole ``CallToolResult``, see `CallResult`, as `validate` does.
 
         Raises:
             TypeError: *result* is a ``str``.

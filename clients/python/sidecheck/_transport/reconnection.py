@@ -37,7 +37,7 @@ class Reconnection:
         self._pause = FIRST_PAUSE
 
     def next_pause(self, error: Unavailable) -> float:
-        """Return the seconds to wait after *error*, with jitter to spread the load of clients.
+        """Return the seconds to wait after *error*, with jitter.
 
         Raises:
             Unavailable: *error* itself, if another attempt would fail as well, or be too late.

@@ -155,7 +155,7 @@ class Channel:
 
 
 def is_cancelling() -> bool:
-    """Return whether the current task was cancelled, rather than only the call it awaits."""
+    """Return whether the current task was cancelled, not only the awaited call."""
     task = asyncio.current_task()
     return task is None or task.cancelling() > 0
 

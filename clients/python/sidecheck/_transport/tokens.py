@@ -20,7 +20,7 @@ TOKEN: Final = re.compile(r"[\x21-\x7e]+")
 
 
 def call_metadata(token: Token | None) -> Callable[[], Metadata]:
-    """Return a function that returns the metadata of a call: *token* and the current span.
+    """Return a function that returns metadata: *token* and the current span.
 
     Raises:
         TypeError: *token* is of another type.

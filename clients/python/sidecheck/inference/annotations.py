@@ -183,7 +183,7 @@ def _closure(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
 
 
 def collected_type(annotation: Any) -> Any:
-    """Return an ``Iterable`` for an iterator, whose items are collected; others unchanged."""
+    """Return an ``Iterable`` for an iterator; others unchanged."""
     if get_origin(annotation) in _ITERATORS:
         return types.GenericAlias(Iterable, get_args(annotation)[:1])
     return annotation
@@ -200,7 +200,7 @@ def underlying_class(annotation: Any) -> Any:
 
 
 def nested_types(annotation: Any) -> Iterator[Any]:
-    """Yield *annotation* and the types within it, but not those of the fields of classes."""
+    """Yield *annotation* and the types within it, except for fields of classes."""
     yield annotation
     if get_origin(annotation) is not Literal:
         for argument in get_args(annotation):

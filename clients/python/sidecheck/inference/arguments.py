@@ -176,7 +176,7 @@ def _convert(
 
 
 def _pack(input_model: InputModel, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *arguments* with additional ones under `ADDITIONAL`, for a single validation."""
+    """Return *arguments* with the additional ones under `ADDITIONAL`."""
     signature = input_model.signature
     if signature.additional is None:
         return dict(arguments)

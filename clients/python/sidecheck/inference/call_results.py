@@ -96,7 +96,7 @@ async def acall_tool_result(
 
 
 def _collect(value: Any) -> Any:
-    """Return the items of an iterator, such as a generator, as a list; others unchanged."""
+    """Return the items of an iterator as a list; other values unchanged."""
     if isinstance(value, AsyncIterator):
         raise TypeError("the tool returns an asynchronous iterator; await acall_tool_result")
     if isinstance(value, Iterator):

@@ -1,4 +1,4 @@
-"""Access to tools by their functions: definition, configuration, validation and calls."""
+"""Access to tools by their functions: definition, configuration and calls."""
 
 import copy
 import inspect
@@ -58,7 +58,7 @@ def get_script_config(function: Callable[..., Any]) -> dict[str, Any]:
 def validate_arguments(
     function: Callable[..., Any], arguments: Mapping[str, Any]
 ) -> ValidArguments:
-    """Return the Python values of a call's *arguments*, decoded JSON, and the changes made.
+    """Return the Python values of *arguments*, decoded JSON, and the changes.
 
     The tool's option ``validate`` has no effect on this. With the option ``input_schema``, the
     values are the decoded JSON.
@@ -90,7 +90,7 @@ def call_tool(
     resources: Resources | None = None,
     changes: list[Change] | None = None,
 ) -> Any:
-    """Call a tool with the *arguments* of a request, decoded JSON, and return its result.
+    """Call a tool with *arguments*, decoded JSON, and return its result.
 
     Arguments are validated and converted as by `validate_arguments`, unless the tool has the
     option ``validate=False``, and the changes are appended to *changes*. Arguments never set an

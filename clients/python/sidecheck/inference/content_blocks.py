@@ -1,4 +1,4 @@
-"""Content blocks of results: detection in return values, and text for the text contract."""
+"""Content blocks of results, and their text in the text contract."""
 
 from collections.abc import Callable, Container, Mapping
 from typing import Any, Final

@@ -37,7 +37,7 @@ class FunctionDiagnostics:
 
 
 def _locate(function: Callable[..., Any], parameter: str) -> tuple[str, int]:
-    """Return the file and the line of *parameter*; without its source, those of the function."""
+    """Return the file and the line of *parameter*, or else of the function."""
     code = getattr(function, "__code__", None)
     if code is None:
         return "", 0

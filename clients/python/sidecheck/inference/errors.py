@@ -27,7 +27,7 @@ class Diagnostic:
 
 
 class InferenceError(TypeError):
-    """No tool can be inferred for a function; ``diagnostic`` has the reason and location."""
+    """No tool can be inferred for a function; ``diagnostic`` has the reason."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         self.diagnostic = diagnostic

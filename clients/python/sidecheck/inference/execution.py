@@ -30,12 +30,12 @@ def wrap_sync(function: Callable[..., Any], options: ToolOptions) -> Callable[..
 
 
 def wrap_async(function: Callable[..., Any], options: ToolOptions) -> Callable[..., Any]:
-    """Return the coroutine function *function* with the retries and the cache of *options*."""
+    """Return a coroutine function with the retries and the cache of *options*."""
     return _with_cache_async(_with_retries_async(function, options), options)
 
 
 def _policy(options: ToolOptions) -> dict[str, Any]:
-    """Return the policy of retries, without hooks, so that nothing is logged or printed."""
+    """Return the policy of retries, without hooks that log or print."""
     return {
         "retry": tenacity.retry_if_exception_type(options.retry_on),
         "stop": tenacity.stop_after_attempt(options.max_attempts),
@@ -113,7 +113,7 @@ def _with_cache_async(function: Callable[..., Any], options: ToolOptions) -> Cal
 
 
 class _Cache:
-    """Cache of recently used results, each valid for ``cache_ttl`` seconds of the clock.
+    """Cache of recently used results, each valid for ``cache_ttl`` seconds.
 
     Threads and tasks may share a cache. It stores results, never coroutines. Concurrent calls
     with equal arguments do not wait for each other.

@@ -79,7 +79,7 @@ class FunctionTool:
         )
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> inspect.BoundArguments:
-        """Return the bound arguments of a call in Python: injected, validated and converted.
+        """Return the bound arguments of a call from Python, validated and converted.
 
         Raises:
             TypeError: the arguments do not match the signature.
@@ -209,7 +209,7 @@ def _is_async(target: Callable[..., Any]) -> bool:
 
 
 def _call_error(tool: str, error: TypeError) -> TypeError:
-    """Return *error* of a signature with the name of the *tool*, in the style of Python."""
+    """Return *error* of a signature with the name of the *tool*."""
     return TypeError(f"{tool}() {error}")
 
 

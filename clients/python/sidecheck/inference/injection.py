@@ -1,4 +1,4 @@
-"""Injection: parameters that the server provides, and that are not arguments of a call."""
+"""Injection of parameters that are not arguments of a call."""
 
 import inspect
 from collections.abc import Callable, Iterable

@@ -162,7 +162,7 @@ def _arguments_type(
 
 
 def _arguments_class(fields: dict[str, Any], required: AbstractSet[str] = frozenset()) -> Any:
-    """Return a class of dictionaries with *fields*, of which *required* must be present.
+    """Return a class of dictionaries with *fields*, some of them *required*.
 
     The class has no configuration, since nested classes would inherit it; unknown arguments
     are detected before validation. It does not use ``Required[T]``, since typing caches such

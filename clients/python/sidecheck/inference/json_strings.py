@@ -1,4 +1,4 @@
-"""Decoding of strings with the JSON text of an object or array, a frequent fault of models.
+"""Decoding of strings with the JSON text of an object or array.
 
 A string is decoded only if the schema requires an object or array, as the service does with
 ``Coercion.JSON_STRINGS``.
@@ -60,7 +60,7 @@ def change_of(schema: Mapping[str, Any], path: Path, container: Any) -> Change:
 def _type_locations(
     root: Mapping[str, Any], schema: Any, path: Path, kind: str, here: Path, steps: int
 ) -> Iterator[Path]:
-    """Yield the evaluation paths at which ``type`` requires *kind* of the value at *path*."""
+    """Yield the evaluation paths of ``type`` that require *kind* at *path*."""
     if not isinstance(schema, Mapping) or not steps:
         return
     if not path and kind in _types(schema):
@@ -83,7 +83,7 @@ def _types(schema: Mapping[str, Any]) -> list[Any]:
 
 
 def _subschemas(schema: Mapping[str, Any], step: str | int) -> Iterator[tuple[Path, Any]]:
-    """Yield the subschemas of *schema* for the property or item *step*, with their locations."""
+    """Yield the subschemas for the property or item *step*, with locations."""
     if isinstance(step, int):
         items = schema.get("prefixItems", ())
         if step < len(items):

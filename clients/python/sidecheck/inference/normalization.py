@@ -44,7 +44,7 @@ def has_structured_content(version: str) -> bool:
 
 
 def wrapping_of(output_schema: Mapping[str, Any], version: str) -> str:
-    """Return the property that holds the values of a tool with *output_schema* in *version*.
+    """Return the property that holds the values of a tool, or "".
 
     Before 2026-07-28 values are wrapped in an object unless the schema admits only objects. ""
     means that they are not wrapped.
@@ -120,7 +120,7 @@ def whole_result(
 
 
 def _adapt(structured: Any, output_schema: Mapping[str, Any], version: str) -> Any:
-    """Convert structured content from the form of *output_schema* to that of *version*."""
+    """Convert structured content from the definition's form to that of *version*."""
     name = wrapped_property(output_schema)
     if not name:
         return _wrap(structured, output_schema, version)
@@ -171,7 +171,7 @@ def _dump(value: Any) -> str:
 
 
 def _float_text(value: float) -> str:
-    """Return the shortest text of a double, with an exponent from 1e16 on and below 1e-5."""
+    """Return the shortest text of a double, in the notation of the service."""
     mantissa, _, power = float.__repr__(value).partition("e")
     if not power:
         return mantissa

@@ -1,4 +1,4 @@
-"""Output schema of a tool in canonical form, and the adapter that writes results as JSON."""
+"""Output schema of a tool in canonical form, and serialization of results."""
 
 import types
 from collections import deque
@@ -71,7 +71,7 @@ class OutputModel:
 
 
 def build_output(annotation: Any, diagnostics: FunctionDiagnostics) -> OutputModel | None:
-    """Return the output model for results of type *annotation*, or None without a schema.
+    """Return the output model for *annotation*, or None without a schema.
 
     There is no schema for None and ``Any``, for MCP content and ``bytes``, also as parts of
     other types, and for sequences of ``Any``, which may contain content. The search for content
@@ -119,7 +119,7 @@ def _is_sequence_of_any(bare: Any) -> bool:
 
 
 def _is_informative(schema: dict[str, Any]) -> bool:
-    """Return whether *schema* restricts results to more than any value, any list or null."""
+    """Return whether *schema* admits less than any value, any list or null."""
     if "anyOf" in schema:
         branches = schema["anyOf"]
         return {} not in branches and any(_is_informative(branch) for branch in branches)

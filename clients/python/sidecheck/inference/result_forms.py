@@ -1,4 +1,4 @@
-"""Conversion of return values and errors to results of a protocol version or text contract."""
+"""Conversion of return values and errors to results."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -210,7 +210,7 @@ def _format_violations(violations: tuple[ArgumentViolation, ...]) -> str:
 
 
 def _format_error(error: ValidationError) -> str:
-    """Return the errors of pydantic, without values and without URLs of its documentation."""
+    """Return the errors of pydantic without values and URLs."""
     details = error.errors(include_url=False, include_context=False, include_input=False)
     faults = [ArgumentViolation(as_pointer(detail["loc"]), detail["msg"]) for detail in details]
     return f"{error.title} is not valid:\n{_format_violations(tuple(faults))}"

@@ -119,7 +119,7 @@ class SchemaChecker:
 
 
 def _decoded_strings(errors: list[ValidationError]) -> Iterator[tuple[Path, Any]]:
-    """Yield the containers in strings that a type rejects, with the paths of the strings."""
+    """Yield the containers in strings that a type rejects, with their paths."""
     pending = list(errors)
     while pending:
         error = pending.pop()

@@ -45,7 +45,7 @@ class ToolSchemaGenerator(GenerateJsonSchema):
         arguments: list[core_schema.ArgumentsParameter],
         var_args_schema: core_schema.CoreSchema | None,
     ) -> JsonSchemaValue:
-        """Return the schema of a named tuple without titles, as later pydantic versions do."""
+        """Return the schema of a named tuple without titles, as later releases do."""
         schema = super().p_arguments_schema(arguments, var_args_schema)
         for argument, item in zip(arguments, schema.get("prefixItems", ()), strict=False):
             name = self.get_argument_name(argument)
@@ -54,7 +54,7 @@ class ToolSchemaGenerator(GenerateJsonSchema):
         return schema
 
     def is_subclass_schema(self, schema: core_schema.IsSubclassSchema) -> JsonSchemaValue:
-        """Raise `NoJsonSchema`, since JSON has no classes, and pydantic would admit any value."""
+        """Raise `NoJsonSchema`, since pydantic would admit any value."""
         raise NoJsonSchema(f"JSON has no classes, so no type[{schema['cls'].__name__}]")
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
@@ -70,7 +70,7 @@ class ToolSchemaGenerator(GenerateJsonSchema):
         return _without_name_title(super().typed_dict_schema(schema), schema.get("cls"))
 
     def generate_inner(self, schema: Any) -> JsonSchemaValue:
-        """Return the schema of a type; that of an enumeration without its name as the title.
+        """Return the schema of a type, without the name of an enumeration as title.
 
         Pydantic adds that title after its method for enumerations, so it is removed here.
         """
@@ -90,7 +90,7 @@ def _without_name_title(schema: JsonSchemaValue, cls: Any) -> JsonSchemaValue:
 
 
 def inline_root(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return *schema* with the referenced definition in place of a reference at its root.
+    """Return *schema* with the definition that its root refers to inlined.
 
     Keywords beside the reference take precedence over those of the definition. Unused
     definitions are omitted.

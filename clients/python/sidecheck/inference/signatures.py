@@ -205,7 +205,7 @@ def _metadata(annotation: Any) -> tuple[Any, ...]:
 
 
 def _wire_name(name: str, fields: list[FieldInfo]) -> str:
-    """Return the name in JSON, or "" for a path. As in pydantic, the last alias applies.
+    """Return the name in JSON, or "" for a path; the last alias applies.
 
     Of several choices, the first is in the schema, and only that is accepted.
     """

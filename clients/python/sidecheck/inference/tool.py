@@ -149,7 +149,7 @@ def _build_options(
 def _as_tuple(
     option: str, items: Any, expected: str, is_valid: Callable[[Any], bool]
 ) -> tuple[Any, ...]:
-    """Return *items* as a tuple; a string is rejected rather than split into characters.
+    """Return *items* as a tuple; reject a string instead of splitting it.
 
     Raises:
         ValueError: *items* are not a list of *expected*.

@@ -20,7 +20,7 @@ __all__ = ["SidecheckMiddleware"]
 
 
 class SidecheckMiddleware(Middleware):
-    """Validates tool calls and their results; otherwise as `sidecheck.mcp.with_sidecheck`.
+    """Validates tool calls and results, as `sidecheck.mcp.with_sidecheck` does.
 
     *name* is the server name under which the tools are registered. If a tool has several
     versions, the highest one is registered.

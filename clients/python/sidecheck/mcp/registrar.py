@@ -58,7 +58,7 @@ class ToolRegistrar:
         self._failure: SidecheckError | None = None
 
     def observe(self, definitions: Iterable[Definition]) -> None:
-        """Record tools that the server lists; the next call registers them if they changed."""
+        """Record tools that the server lists; changes lead to a registration."""
         listed = {str(definition.get("name")): definition for definition in definitions}
         if any(self._definitions.get(name) != tool for name, tool in listed.items()):
             self._definitions.update(listed)
@@ -84,7 +84,7 @@ class ToolRegistrar:
     async def register_again(
         self, version: str, list_tools: ListTools, name: str, previous: RegisteredTools
     ) -> RegisteredTools | None:
-        """Return a registration later than *previous*, or None if no tool is called *name*.
+        """Return a later registration than *previous*, or None without tool *name*.
 
         Raises:
             SidecheckError: The tools could not be registered.

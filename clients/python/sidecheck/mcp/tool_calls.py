@@ -204,7 +204,7 @@ def protocol_error(error: Mapping[str, Any]) -> MCPError:
 
 
 def log_error(error: SidecheckError) -> None:
-    """Log the reason of *error*, but not its message, which may have values of the payload."""
+    """Log the reason of *error*; its message may have values of the payload."""
     logger.warning("Sidecheck did not validate a call: %s", error.reason)
 
 

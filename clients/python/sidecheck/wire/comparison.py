@@ -53,7 +53,7 @@ COMPATIBILITY_POLICIES: Final[Mapping[str, str]] = {
 
 
 def members_by_number(enum: EnumDescriptor, prefix: str, kind: type[Member]) -> dict[int, Member]:
-    """Return the members of *kind* by the numbers of *enum*, whose labels start with *prefix*."""
+    """Return the members of *kind* by the numbers of *enum*."""
     return {
         value.number: kind(value.name.removeprefix(prefix).lower())
         for value in enum.values

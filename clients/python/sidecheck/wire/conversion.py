@@ -97,7 +97,7 @@ def encode_tools(
 def encode_options(
     options: ConversionOptions | None, version: str = ""
 ) -> conversion_pb.ConversionOptions | None:
-    """Return the message for *options*; *version* is the default of their protocol version.
+    """Return the message for *options*; *version* is their default.
 
     None without a version stays None and means the server's defaults.
     """
@@ -175,7 +175,7 @@ def encode_result(
 def decode_tools(
     api: ModelApi, count: int | None, response: conversion_pb.ConvertToolsResponse
 ) -> ConvertedTools:
-    """Return the result of a conversion for *api*; *count* is the number of tools, if known."""
+    """Return the result for *api*; *count* is the number of tools, if known."""
     if count is not None:
         require_count(response, "conversions", count)
     return ConvertedTools(

@@ -1,4 +1,4 @@
-"""Errors from `google.rpc.Status` messages, failed gRPC calls and invalid responses."""
+"""Errors from statuses, failed calls and invalid responses."""
 
 import re
 from collections.abc import Iterable
@@ -107,7 +107,7 @@ def decode_item_error(status: Status) -> SidecheckError:
 
 
 def find_detail(status: Status, kind: type[DetailT], domain: str = "") -> DetailT | None:
-    """Return the first detail of the class *kind* and of *domain* that decodes, or None."""
+    """Return the first detail of *kind* and *domain* that decodes, or None."""
     for detail in status.details:
         message = kind()
         with suppress(DecodeError):
@@ -126,7 +126,7 @@ def retry_after(status: Status) -> float | None:
 
 
 def client_closed() -> SidecheckError:
-    """Return the error for a call of a client that is closed, before the call or during it."""
+    """Return the error for a call of a closed client."""
     return SidecheckError("CLIENT_CLOSED", "the client was closed", {}, grpc.StatusCode.CANCELLED)
 
 
@@ -196,7 +196,7 @@ def require_count(message: Message, field: str, expected: int) -> None:
 
 
 def too_large(size: int, limits: Limits) -> SidecheckError:
-    """Return the error for an item of *size* bytes that exceeds the limit of a message."""
+    """Return the error for an item of *size* bytes, which is too large."""
     limit = limits.message_bytes
     return SidecheckError(
         "LIMIT_EXCEEDED",

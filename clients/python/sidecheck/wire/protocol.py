@@ -101,7 +101,7 @@ def encode_context(context: ProtocolContext | None) -> protocol_pb.ProtocolConte
 
 
 def encode_options(options: CheckOptions | None) -> protocol_pb.CheckOptions | None:
-    """Return the message for *options*; None stays None and means the server's defaults.
+    """Return the message for *options*; None stays None, for the server's defaults.
 
     Raises:
         TypeError: *options* are not `CheckOptions`.

@@ -107,7 +107,7 @@ def decode_names(response: protocol_pb.CheckToolNamesResponse, count: int) -> Ch
 
 
 def decode_tools(response: protocol_pb.CheckToolsResponse, count: int) -> CheckedTools:
-    """Return the result of a check of *count* separate definitions, 0 for a tools list."""
+    """Return the result of a check; *count* is 0 for a tools list."""
     if count:
         require_count(response, "outcomes", count)
     return CheckedTools(

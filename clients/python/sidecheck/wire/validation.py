@@ -100,7 +100,7 @@ def encode_joint_batch(
 def encode_stream_defaults(
     target: Target | None, options: Options | None
 ) -> validation_pb.ValidateStreamRequest:
-    """Return the first message of a stream, with the target and options that items share."""
+    """Return the first message of a stream, with shared target and options."""
     return validation_pb.ValidateStreamRequest(
         defaults=validation_pb.StreamDefaults(
             target=encode_target(target), options=encode_options(options)
@@ -109,7 +109,7 @@ def encode_stream_defaults(
 
 
 def encode_stream_item(id_: str, item: Item | None) -> validation_pb.ValidateStreamRequest:
-    """Return the message for an item of a stream, or for its id alone if *item* is None."""
+    """Return the message for an item of a stream, or for its id if *item* is None."""
     return validation_pb.ValidateStreamRequest(
         item=validation_pb.StreamItem(id=id_, item=None if item is None else encode_item(item))
     )
@@ -137,7 +137,7 @@ def encode_subject(subject: Subject) -> target_pb.Subject:
 
 
 def encode_options(options: Options | None) -> options_pb.ValidationOptions | None:
-    """Return the message for *options*; None stays None and means the server's defaults."""
+    """Return the message for *options*; None stays None, for the server's defaults."""
     if options is None:
         return None
     return options_pb.ValidationOptions(

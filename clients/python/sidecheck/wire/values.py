@@ -1,4 +1,4 @@
-"""Targets, definitions and verdicts, which the messages of several services contain.
+"""Targets, definitions and verdicts in messages of several services.
 
 Values and messages use the same names of fields, so most fields are copied by name.
 """
@@ -75,7 +75,7 @@ def encode_documents(documents: Iterable[Document]) -> list[target_pb.Document]:
 
 
 def encode_inline_tool(tool: Definition | ToolJson, name: str = "tool") -> target_pb.InlineTool:
-    """Return the message for a definition; bare JSON is a definition without documents.
+    """Return the message for a definition, which may be bare JSON.
 
     Raises:
         ValueError: JSON cannot express a value in *tool*.
@@ -153,7 +153,7 @@ def require_revision(request: Message, revision: int) -> None:
 
 
 def copy_fields(message: Message, kind: type[Value], **converted: object) -> Value:
-    """Return a *kind* with the fields *converted*, and other fields copied from *message*."""
+    """Return a *kind* with fields *converted*, and others from *message*."""
     fields: tuple[dataclasses.Field[Any], ...] = dataclasses.fields(cast("Any", kind))
     names = {field.name for field in fields}.difference(converted)
     return kind(**{name: getattr(message, name) for name in names}, **converted)

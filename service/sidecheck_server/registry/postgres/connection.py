@@ -72,7 +72,7 @@ class Connection(psycopg.Connection[tuple[Any, ...]]):
         interval: float = 0.1,
         timeout: float | None = None,
     ) -> Result:
-        """Wait for *gen*, for *timeout* seconds or until the database is silent for too long."""
+        """Wait for *gen*, for *timeout* seconds or until the database is silent."""
         if timeout is None and self.answer_seconds is not None:
             gen = _unless_silent(gen, self.answer_seconds)
         return super().wait(gen, interval, timeout)
@@ -109,7 +109,7 @@ def close(connection: psycopg.Connection[Any] | None) -> None:
 
 
 def wake(connection: Connection | None) -> None:
-    """Make the thread that waits for *connection* fail; afterwards it can only be closed."""
+    """Make the thread that waits for *connection* fail; then it must be closed."""
     if connection is None or connection.closed:
         return
     with suppress(psycopg.Error, OSError), socket.socket(fileno=dup(connection.fileno())) as peer:
@@ -159,7 +159,7 @@ def _describe_fault(error: psycopg.Error) -> str:
 
 
 def _describe_detail(error: psycopg.Error) -> str:
-    """Return the primary message of the database, without details, which may have values."""
+    """Return the primary message of the database, which has no values."""
     if isinstance(error, psycopg.ProgrammingError) and error.sqlstate is None:
         return ""  # The message about an unreadable URI may quote any part of it.
     text = error.diag.message_primary or str(error)

@@ -45,7 +45,7 @@ class Fence:
         self._lock = Lock()
 
     def find_unreadable(self, connection: Connection) -> tuple[str, ...]:
-        """Return the functions that the role may not execute, and stop reading their parts.
+        """Return the functions that the role may not execute; skip their parts.
 
         Must not run in a transaction, which a denied function would abort. A right that is
         revoked later is an error.
@@ -96,7 +96,7 @@ class Fence:
     def check_history(
         self, ours: Head, head: Head, steps: Sequence[Step], connection: Connection
     ) -> None:
-        """Check that the history of *head* does not contradict *ours*, the last state seen.
+        """Check that the history of *head* does not contradict the last state *ours*.
 
         *steps* are the steps after the revision of *ours*. If they do not reach back to it, the
         check passes.

@@ -46,7 +46,7 @@ class Follower:
         poll: Callable[[Connection], int],
         report: ReportEvent,
     ) -> None:
-        """Prepare a follower that calls *poll*, which updates reads and returns the revision."""
+        """Prepare to call *poll*, which updates reads and returns the revision."""
         self._location = location
         self._poll = poll
         self._report = report
@@ -143,7 +143,7 @@ class Follower:
         close(connection)
 
     def _report_fault(self, fault: RegistryUnusable) -> None:
-        """Set *fault*, and report it if it is the first of its kind since the last success."""
+        """Set *fault*, and report the first of its kind since the last success."""
         self._fault = fault
         event = RejectedDatabase if isinstance(fault, DatabaseRejected) else Unreachable
         if event not in self._reported:

@@ -78,7 +78,7 @@ def check_layout(layout: int | None, location: PostgresLocation) -> None:
 
 
 def migrate(location: PostgresLocation, target: int = LAYOUT) -> tuple[int, int]:
-    """Migrate the tables at *location* to the layout *target*; return the old and the new one.
+    """Migrate to the layout *target*; return the old and the new layout.
 
     The old layout is 0 if there was none. Migrations may run concurrently.
 

@@ -1,4 +1,4 @@
-"""Registry in a PostgreSQL database: its writes, and reads of the writes of other servers."""
+"""Registry in a PostgreSQL database: writes, and updates from other servers."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -52,7 +52,7 @@ __all__ = [
 
 
 def differences(before: Catalogue, after: Catalogue) -> list[Change]:
-    """Return changes that lead from *before* to *after*, one for each server that differs.
+    """Return changes from *before* to *after*, one for each server that differs.
 
     There is at least one change, which carries the revision. Takes time proportional to both
     catalogues.
@@ -273,13 +273,13 @@ class PostgresRegistry(CatalogueReads):
         Raises:
             DatabaseRejected: the database lacks a change that this server has seen.
         """
-        ours = self._head
+        known = self._head
         head = read_checked_head(connection, self._fence)
-        if head == ours:
+        if head == known:
             return True
-        steps = read_steps(connection, ours.revision)
-        self._fence.check_history(ours, head, steps, connection)
-        if not (steps and leads_on(steps, ours)):
+        steps = read_steps(connection, known.revision)
+        self._fence.check_history(known, head, steps, connection)
+        if not (steps and leads_on(steps, known)):
             return False
         check_definitions(
             (binding for step in self._unseen(steps) for binding in step.change.bound),
@@ -290,7 +290,7 @@ class PostgresRegistry(CatalogueReads):
         return True
 
     def _unseen(self, steps: Sequence[Step]) -> Sequence[Step]:
-        """Return the *steps* after the current state, which may include writes of this server."""
+        """Return the *steps* after the current state."""
         last = self._head.change_id
         start = next((index for index, step in enumerate(steps, 1) if step.id == last), 0)
         return steps[start:]
@@ -305,15 +305,15 @@ class PostgresRegistry(CatalogueReads):
             self._show(after or self._catalogue.with_change(change), change)
 
     def _reload(self, connection: Connection) -> None:
-        """Replace the catalogue by the content of the database, whose history is too short.
+        """Replace the catalogue by the content of the database.
 
         Raises:
             DatabaseRejected: the database lacks a change that this server has seen.
         """
         # Read before the snapshot, since the other thread may publish later changes meanwhile.
-        ours = self._head
+        known = self._head
         snapshot = read_checked_snapshot(connection, self._fence)
-        self._fence.check_history(ours, snapshot.head, snapshot.steps, connection)
+        self._fence.check_history(known, snapshot.head, snapshot.steps, connection)
         after = snapshot.catalogue()
         with self._showing:
             before = self._catalogue

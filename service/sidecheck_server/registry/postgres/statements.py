@@ -114,7 +114,7 @@ def read_value(connection: Connection, expression: str) -> object:
 
 
 def read_head(connection: Connection, term_columns: str, *, lock: bool = False) -> Head | None:
-    """Return the state; with *lock*, no other write can change it until the transaction ends.
+    """Return the state; with *lock*, locked until the transaction ends.
 
     *term_columns* are the expressions for `SYSTEM` and `TIMELINE`. They are read every time
     rather than once for a connection, because the server behind a pooler may change.
@@ -150,7 +150,7 @@ def read_steps(connection: Connection, after: int) -> list[Step]:
 
 
 def read_snapshot(connection: Connection, term: str) -> Snapshot | None:
-    """Return the whole registry, or None if it has no state. Equal texts share one object."""
+    """Return the whole registry, or None. Equal texts share one object."""
     with reading(connection):
         head = read_head(connection, term)
         if head is None:
@@ -189,13 +189,13 @@ def write_step(connection: Connection, step: Step) -> None:
 
 
 def read_related_ids(connection: Connection, revision: int) -> tuple[UUID, UUID] | None:
-    """Return the ids of the change of *revision* and of its predecessor, or None if dropped."""
+    """Return the ids of the change of *revision* and of its predecessor, if kept."""
     statement = "SELECT id, previous_id FROM sidecheck.change WHERE revision = %s"
     return connection.execute(statement, (revision,)).fetchone()
 
 
 def compact(connection: Connection, *, steps: int, size: int, seconds: float) -> None:
-    """Delete the history except for the last *steps*, *size* bytes and *seconds* of it."""
+    """Delete all but the last *steps*, *size* bytes and *seconds* of history."""
     newest = _fetch_first(connection, _LAST_REVISION_TO_DELETE, (steps, size, seconds))
     connection.execute("DELETE FROM sidecheck.change WHERE revision <= %s", newest)
     connection.execute(
@@ -264,7 +264,7 @@ def _binding(row: tuple[Any, ...], interned: Interned) -> Binding:
 
 
 def _text(value: bytes) -> str:
-    """Return the text of *value*; invalid UTF-8 is replaced, and then fails the digest check."""
+    """Return the text of *value*; replaced invalid UTF-8 fails the digest check."""
     return value.decode("utf-8", "replace")
 
 

@@ -1,4 +1,4 @@
-"""Steps of a registry's history, the resulting state, and events of its connection."""
+"""Steps of a registry's history, its state, and events of its connection."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -34,7 +34,7 @@ class Unreachable:
 
 @dataclass(frozen=True, slots=True)
 class RejectedDatabase:
-    """The database is older than the last one seen, or another; treated as unreachable."""
+    """The database is older than one seen before, or another: as if unreachable."""
 
     #: The location, the fault and the remedy.
     detail: str
@@ -58,7 +58,7 @@ class Reconnected:
 
 @dataclass(frozen=True, slots=True)
 class RegistryReloaded:
-    """The registry was read as a whole, since its history does not reach back far enough."""
+    """The registry was read as a whole, since its history is too short."""
 
     previous_revision: int
     revision: int

@@ -40,7 +40,7 @@ def read_checked_snapshot(connection: Connection, fence: Fence) -> Snapshot:
 
 
 def read_checked_head(connection: Connection, fence: Fence, *, lock: bool = False) -> Head:
-    """Return the state; with *lock*, no other write can change it until the transaction ends.
+    """Return the state; with *lock*, locked until the transaction ends.
 
     Raises:
         RegistryUnusable: there is no registry of this release's layout.

@@ -1,4 +1,4 @@
-"""The connection for writes: runs one transaction at a time, and resolves lost commits."""
+"""The connection for writes, which also resolves lost commits."""
 
 import psycopg
 
@@ -32,7 +32,7 @@ class WriteConnection:
         self._connection = connection
 
     def begin(self) -> tuple[Connection, Head]:
-        """Begin a transaction, and return the connection and the state, which stays locked.
+        """Begin a transaction; return the connection and the locked state.
 
         Reconnects if the idle connection broke, or leads to a former primary.
         """

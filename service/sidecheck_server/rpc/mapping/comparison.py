@@ -123,7 +123,7 @@ def level_to_proto(level: Level) -> proto.ChangeLevel:
 
 
 class ComparisonWriter:
-    """Writes the comparisons of a response, and leaves out details beyond half of its size.
+    """Writes comparisons to a response, without details beyond half of its size.
 
     So the response can always report the outcome for every tool.
     """

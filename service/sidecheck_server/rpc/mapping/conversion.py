@@ -1,4 +1,4 @@
-"""Requests and responses of ConversionService: tools, calls and results to convert."""
+"""Requests and responses of ConversionService."""
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType

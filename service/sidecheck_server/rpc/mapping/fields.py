@@ -1,4 +1,4 @@
-"""Fields of several services' messages: pages, severities, limits, unknown enum values."""
+"""Fields of several services' messages: pages, severities, limits."""
 
 import base64
 import binascii
@@ -87,7 +87,7 @@ def unknown_value(field: str) -> RequestError:
 
 
 def max_violations_from_proto(requested: int, limits: Limits) -> int:
-    """Return the maximum violations of a verdict for *requested*; 0 requests the default."""
+    """Return the maximum violations of a verdict; *requested* 0 is the default."""
     return min(requested or DEFAULT_VIOLATIONS, limits.violations)
 
 

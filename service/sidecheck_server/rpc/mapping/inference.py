@@ -1,4 +1,4 @@
-"""Requests and responses of InferenceService: source text, and definitions to adapt."""
+"""Requests and responses of InferenceService."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

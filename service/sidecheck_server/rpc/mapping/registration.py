@@ -1,4 +1,4 @@
-"""Requests and responses of RegistryService: registrations, registered tools, changes."""
+"""Requests and responses of RegistryService."""
 
 from collections.abc import Iterator
 
@@ -26,7 +26,7 @@ __all__ = [
 
 
 def change_to_proto(change: Change, max_bytes: int) -> Iterator[proto.WatchToolsResponse]:
-    """Yield messages of *change*, each with up to *max_bytes* of tools and names, or with one.
+    """Yield messages of *change*, each with up to *max_bytes* of tools and names.
 
     All messages but the last are marked as continued.
     """
@@ -128,7 +128,7 @@ async def registration_from_proto(
 def outcome_to_proto(
     outcome: Outcome, comparisons: ComparisonWriter
 ) -> registry_service_pb2.RegistrationOutcome:
-    """Return the message of the outcome of a definition; *comparisons* writes its comparison."""
+    """Return the message of the outcome of a definition."""
     definition = outcome.definition
     return registry_service_pb2.RegistrationOutcome(
         name=outcome.name,

@@ -1,4 +1,4 @@
-"""Subjects of ProtocolService: elicitations, sampling, results and messages to check."""
+"""Subjects of ProtocolService: elicitations, sampling, results, messages."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace

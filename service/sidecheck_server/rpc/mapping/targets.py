@@ -32,7 +32,7 @@ _MAX_DOCUMENTS = 10_000
 
 
 def subject_from_proto(subject: target_pb2.Subject) -> tuple[SubjectKind | None, bytes]:
-    """Return the kind of *subject*, or None if it is not set, and its JSON text, or b""."""
+    """Return the kind of *subject*, or None, and its JSON text, or b""."""
     kind = subject.WhichOneof("subject")
     if kind is None or kind == "absent_structured_content":
         return kind, b""

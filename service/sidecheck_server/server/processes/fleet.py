@@ -1,4 +1,4 @@
-"""Fleet: the serving processes of one address, started and supervised by the first process."""
+"""Fleet: the serving processes of one address, under supervision."""
 
 import asyncio
 import time
@@ -163,11 +163,11 @@ class Fleet:
         return {number: task.result() for number, task in tasks.items() if task.done()}
 
     def await_followers(self, _revision: int) -> None:
-        """Wait in a thread until all processes have applied all changes, for up to a second."""
+        """Wait in a thread until all processes have applied all changes."""
         asyncio.run_coroutine_threadsafe(self._apply(), self._loop).result()
 
     async def stop(self) -> None:
-        """Stop all processes within the periods of the settings, and kill the remaining ones."""
+        """Stop all processes within the configured periods; kill the remaining ones."""
         for keeper in self._keepers:
             keeper.cancel()
         await asyncio.gather(*self._keepers, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""Handle of a serving process in the first process: start, changes, supervision, stop."""
+"""Handle of a serving process in the first process."""
 
 import asyncio
 import os
@@ -138,7 +138,7 @@ class ServingProcess:
     async def spawn(
         cls, number: int, event_loop: str, handlers: Mapping[str, Callable[..., Any]]
     ) -> Self:
-        """Start a process that waits for `serve`; *event_loop* is the name of its event loop.
+        """Start a process with the event loop *event_loop*, which waits for `serve`.
 
         The process may call *handlers*.
 
@@ -195,7 +195,7 @@ class ServingProcess:
             raise ProcessStartError(fault) from None
 
     def publish(self, change: Change) -> "asyncio.Future[None] | None":
-        """Send *change*; return a future that is done when the process has applied it or ended.
+        """Send *change*; the returned future is done when the process applied it.
 
         Returns None if the process does not serve yet.
         """
@@ -225,7 +225,7 @@ class ServingProcess:
         return metrics
 
     def check(self, *, reset: bool) -> None:
-        """Kill the process if it has stalled; with *reset*, discard the earlier checks instead."""
+        """Kill the process if it has stalled; *reset* discards earlier checks instead."""
         if reset:
             self._heartbeat.reset()
         elif self._process.returncode is None and (stall := self._heartbeat.check()):
