@@ -168,8 +168,7 @@ class ResultForm:
 
     def failure(self, error: Exception) -> dict[str, Any]:
         """Return the result of a tool that raised *error*."""
-        is_invalid = isinstance(error, ValidationError)
-        text = _format_error(error) if is_invalid else str(error)
+        text = _format_error(error) if isinstance(error, ValidationError) else str(error)
         return self._error(text or type(error).__name__)
 
     def _error(self, text: str) -> dict[str, Any]:
