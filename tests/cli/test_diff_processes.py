@@ -52,7 +52,7 @@ def test_a_proof_that_ends_its_process_leaves_one_tool_undecided(
         tuple(change["code"] for change in tool["changes"]) for tool in tools.values()
     }
     reasons = {name: tools[name]["schemas"][0]["as_written"]["reason"] for name in NAMES[1:4]}
-    assert "the process that sought a proof crashed, or was killed" == reasons["crashes"]
+    assert "the worker that searched for a proof crashed or was killed" == reasons["crashes"]
     assert "compile_seconds" in reasons["hangs"]
     assert "worker_bytes" in reasons["fills memory"]
 

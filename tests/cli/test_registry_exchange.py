@@ -167,7 +167,7 @@ def tool(server: str, name: str) -> dict[str, object]:
         ),
         pytest.param(
             lines(tool("s", "a"), announced=2),
-            "line 2: is the last one, after 1 tools; the header says 2",
+            "line 2: is the last line, after 1 tools; the header says 2",
             id="a line that is missing",
         ),
     ],

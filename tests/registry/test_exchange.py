@@ -80,7 +80,7 @@ SCHEMA = '"inputSchema":{"type":"object"}'
         pytest.param([], NO_HEADER, id="nothing"),
         pytest.param(LINES[1:], NO_HEADER, id="no header"),
         pytest.param([b'{"tools": []}'], NO_HEADER, id="a list of tools"),
-        pytest.param([b"[]"], "line 1: is not an object; expected one", id="a list"),
+        pytest.param([b"[]"], "line 1: is not an object; expected a JSON object", id="a list"),
         pytest.param([b"\x1f\x8b\x08"], f"line 1: is not JSON; {ONE_LINE}", id="compressed"),
         pytest.param(
             with_line(1, version=2), "line 1: is of another version; expected 1", id="version"
@@ -90,16 +90,16 @@ SCHEMA = '"inputSchema":{"type":"object"}'
         pytest.param(with_line(1, tools=True), NO_COUNT, id="true"),
         pytest.param(
             LINES[:3],
-            "line 3: is the last one, after 2 tools; the header says 3",
+            "line 3: is the last line, after 2 tools; the header says 3",
             id="a line too few",
         ),
         pytest.param(
             with_line(1, tools=2),
-            "line 4: is the last one, after 3 tools; the header says 2",
+            "line 4: is the last line, after 3 tools; the header says 2",
             id="a line too many",
         ),
         pytest.param(
-            LINES[:1], "line 1: is the last one, after 0 tools; the header says 3", id="no lines"
+            LINES[:1], "line 1: is the last line, after 0 tools; the header says 3", id="no lines"
         ),
         pytest.param(
             [*LINES[:3], LINES[3][:40]], f"line 4: is not JSON; {ONE_LINE}", id="a part of a line"
@@ -112,7 +112,7 @@ SCHEMA = '"inputSchema":{"type":"object"}'
         ),
         pytest.param(
             [*LINES[:2], LINES[1], *LINES[3:]],
-            "line 3: has a tool of a line before; expected each tool once",
+            "line 3: repeats a tool of an earlier line; expected each tool once",
             id="a tool twice",
         ),
         pytest.param(

@@ -100,7 +100,7 @@ async def test_small_definitions_are_charged_for_what_they_take(registry: Regist
     log = ChangeLog(registry, 60, 1 << 20)
     registry.register("s", tools, keep=None)
     registry.register("s", [replace(tool, digest="2:1") for tool in tools], keep=None)
-    await log.reach(2)
+    await log.wait_for_revision(2)
     with pytest.raises(RequestError, match="changes since revision 0 are not kept"):
         await take(log.follow(0), 1)
 
@@ -180,12 +180,12 @@ async def test_a_revision_is_waited_for(
     registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = ChangeLog(registry, 60, 1 << 20)
-    await log.reach(0)
+    await log.wait_for_revision(0)
     registry.register("s", [A], keep=None)
-    await log.reach(1)
+    await log.wait_for_revision(1)
     monkeypatch.setattr(change_log, "_CATCH_UP_SECONDS", 0.01)
     with pytest.raises(RequestError) as raised:
-        await log.reach(2)
+        await log.wait_for_revision(2)
 
     assert "REVISION_NOT_REACHED" == raised.value.reason
     assert {"revision": "1", "min_revision": "2"} == raised.value.metadata

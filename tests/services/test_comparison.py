@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 
 LIMITS = Limits(batch_items=4)
 CRASH = RequestError(ErrorReason.WORKER_CRASHED, "the worker crashed; the call may be retried")
-CRASHED = "the process that sought a proof crashed, or was killed"
+CRASHED = "the worker that searched for a proof crashed or was killed"
 
 
 def tool(name: str, maximum: int) -> InlineTool:

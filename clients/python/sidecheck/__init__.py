@@ -1,7 +1,7 @@
-"""The Python client of Sidecheck, the validation sidecar for the Model Context Protocol.
+"""The Python client of Sidecheck, a validation sidecar for MCP.
 
-`Client` is asynchronous and `BlockingClient` is not. Both return a `Verdict` for every
-payload, valid or not, and raise `SidecheckError` where no verdict was possible.
+`Client` is asynchronous and `BlockingClient` is blocking. Both return a `Verdict` for every
+payload, valid or not, and raise `SidecheckError` if no verdict was possible.
 """
 
 from sidecheck._async.client import Client

@@ -1,4 +1,4 @@
-"""Values of a comparison of tools: what changed, and whether it breaks callers."""
+"""Values of a comparison of tools: the changes, and whether they break callers."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -23,8 +23,8 @@ __all__ = [
     "Witness",
 ]
 
-#: How a schema that leaves an object open is read: an object that declares properties admits
-#: no others ("assume-closed"), as most authors mean it, or as JSON Schema says ("as-written").
+#: Reading of a schema that leaves an object open. In "assume-closed", an object that declares
+#: properties admits no others, which most authors mean; "as-written" follows JSON Schema.
 SchemaReading: TypeAlias = Literal["assume-closed", "as-written"]
 
 #: Policy for a definition that is not compatible with the registered one: do not compare
@@ -34,30 +34,30 @@ CompatibilityPolicy: TypeAlias = Literal["ignore", "report", "reject-breaking", 
 
 
 class ChangeLevel(StrEnum):
-    """What a change means for callers, the least first."""
+    """Effect of a change on callers, in increasing order."""
 
     #: Only texts for people and models, or data that asserts nothing, differ.
     COSMETIC = "cosmetic"
-    #: Every payload that passed still passes: this is proved.
+    #: Every payload that was valid is provably still valid.
     COMPATIBLE = "compatible"
-    #: The same payloads pass, and something that callers rely on may differ.
+    #: The same payloads are valid, but something else on which callers rely may differ.
     RISKY = "risky"
-    #: Neither a proof nor a payload that shows the contrary was found.
+    #: Neither a proof of compatibility nor a counterexample was found.
     UNDECIDED = "undecided"
-    #: A payload that was valid no longer is, a result may be what callers do not expect, or
-    #: the tool cannot be called any more.
+    #: A valid payload became invalid, results may have values that callers do not expect, or
+    #: the tool can no longer be called by its name.
     BREAKING = "breaking"
     #: A value that this release of the client does not know.
     UNSPECIFIED = "unspecified"
 
 
 class SchemaRelation(StrEnum):
-    """How the set of values that a schema admits has changed."""
+    """Change of the set of values that a schema admits."""
 
     EQUAL = "equal"
-    #: All values that it admitted, and maybe others.
+    #: The old values, and possibly others.
     WIDENED = "widened"
-    #: No value that it did not admit, and maybe fewer.
+    #: A subset of the old values.
     NARROWED = "narrowed"
     INCOMPARABLE = "incomparable"
     UNDECIDED = "undecided"
@@ -76,7 +76,7 @@ class DefinitionPart(StrEnum):
 
 
 class ToolStatus(StrEnum):
-    """What became of a tool."""
+    """Status of a tool in the new set."""
 
     ADDED = "added"
     REMOVED = "removed"
@@ -102,7 +102,7 @@ class Witness:
     """A payload that one version of a schema accepts and the other rejects."""
 
     payload: JsonText
-    #: Why it is rejected.
+    #: Reason for the rejection.
     message: str
     #: JSON Pointer into the payload.
     instance_location: str = ""
@@ -116,9 +116,9 @@ class SchemaVerdict:
 
     relation: SchemaRelation
     level: ChangeLevel
-    #: Why it is undecided, or "".
+    #: Reason if the change is undecided, or "".
     reason: str = ""
-    #: The payload that shows that it breaks callers.
+    #: A payload that proves that the change breaks callers, or None.
     witness: Witness | None = None
 
 
@@ -133,7 +133,7 @@ class SchemaComparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeEffect:
-    """What a change means in one reading."""
+    """Effect of a change in one reading."""
 
     level: ChangeLevel
     #: A payload that the change makes invalid, if one was found.
@@ -165,12 +165,12 @@ class ToolComparison:
     """Comparison of the definitions of one tool."""
 
     status: ToolStatus
-    #: Its name; of a renamed tool the new one.
+    #: Name of the tool; the new name if it was renamed.
     name: str
     #: Worst level in each reading.
     assume_closed: ChangeLevel
     as_written: ChangeLevel
-    #: Its name before, if it was renamed; otherwise "".
+    #: The old name if the tool was renamed, or "".
     old_name: str = ""
     old_definition_digest: str = ""
     new_definition_digest: str = ""
@@ -183,9 +183,9 @@ class ToolComparison:
 class Comparison:
     """Comparison of two sets of tools."""
 
-    #: The new tools in their order, and then those that were removed.
+    #: The new tools in their order, followed by the removed tools.
     tools: tuple[ToolComparison, ...] = ()
-    #: Worst level of all tools, in the reading that was asked for.
+    #: Worst level of all tools, in the requested reading.
     level: ChangeLevel
     #: Revision of the registry in which registered tools were read.
     registry_revision: int = 0

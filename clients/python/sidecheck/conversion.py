@@ -1,4 +1,4 @@
-"""Values of ConversionService: conversions between MCP and the APIs of model providers."""
+"""Values of ConversionService: conversions to and from APIs of providers."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -64,13 +64,13 @@ class ConversionMode(StrEnum):
     #: For tools whose strict form, with its mapping, admits the same payloads as the
     #: original; other tools are converted as with `COMPATIBLE`.
     STRICT_IF_LOSSLESS = "strict_if_lossless"
-    #: For every tool; a tool without a strict form is an error, as is every tool for
+    #: For every tool. A tool without a strict form is an error, and so is every tool for
     #: Gemini and Ollama, which have no strict mode. May narrow, which is a `Loss`.
     STRICT = "strict"
 
 
 class ServerPrefix(StrEnum):
-    """When tool names are prefixed with the name of their server and ``__``."""
+    """Condition for prefixing tool names with the name of their server and ``__``."""
 
     #: If the request has tools of several servers.
     AUTOMATIC = "automatic"
@@ -88,19 +88,19 @@ class ConversionOptions:
     mode: ConversionMode = ConversionMode.COMPATIBLE
     #: When to prefix tool names with the server.
     server_prefix: ServerPrefix = ServerPrefix.AUTOMATIC
-    #: Whether objects that declare properties and do not mention others count as closed,
-    #: so that closing them does not prevent a strict form. Without this,
-    #: `STRICT_IF_LOSSLESS` makes few tools strict.
+    #: Whether objects that declare properties but no rule for others count as closed, so
+    #: that closing them does not prevent a strict form. Without this, `STRICT_IF_LOSSLESS`
+    #: makes few tools strict.
     assume_closed: bool = False
-    #: Longest description of a tool, in characters; longer ones are cut, which is a
-    #: `Loss`. 0 is the limit of the API.
+    #: Maximum length of a tool's description, in characters; longer ones are truncated,
+    #: which is a `Loss`. 0 is the limit of the API.
     description_length: int = 0
     #: Whether to include the output schema, for APIs that accept one.
     include_output_schema: bool = False
     #: Whether to drop every ``default`` of the input schema, at any depth; without this,
-    #: those that the API does not support are moved to the description.
+    #: defaults that the API does not support are moved to the description.
     drop_defaults: bool = False
-    #: Protocol version that included output schemas are adapted to; "" is the client's.
+    #: Protocol version for included output schemas; "" is the client's.
     protocol_version: str = ""
 
 
@@ -110,7 +110,7 @@ class ToolToConvert:
 
     #: The tool: registered, by digest, or inline; bare JSON is a definition.
     tool: Target | Definition | ToolJson
-    #: The server, for the tool name; "" is the server that the tool is registered for.
+    #: The server, for the tool name; "" is the server for which the tool is registered.
     server: str = ""
 
 
@@ -122,17 +122,17 @@ Convertible: TypeAlias = ToolToConvert | Target | Definition | ToolJson
 
 
 class LossAction(StrEnum):
-    """What the conversion did with something that it could not keep as it was."""
+    """Treatment of a part that the conversion could not keep unchanged."""
 
-    #: It is kept, but the API ignores it.
+    #: The part is kept, but the API ignores it.
     KEPT = "kept"
-    #: It is described in the description.
+    #: The part is described in the description.
     DESCRIBED = "described"
-    #: It is expressed differently.
+    #: The part is expressed differently.
     REWRITTEN = "rewritten"
     #: Payloads have another form at this location; the mapping converts them back.
     ENCODED = "encoded"
-    #: It is omitted.
+    #: The part is omitted.
     DROPPED = "dropped"
     #: A value that this release of the client does not know.
     UNSPECIFIED = "unspecified"
@@ -153,11 +153,11 @@ class Effect(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
-    """Something that a conversion could not keep as it was."""
+    """A part of a definition or result that a conversion could not keep unchanged."""
 
     #: JSON Pointer into the definition or result.
     pointer: str
-    #: The keyword, or the property of the definition; "" where the pointer suffices.
+    #: The keyword, or the property of the definition; "" if the pointer suffices.
     keyword: str
     action: LossAction
     effect: Effect
@@ -175,9 +175,9 @@ class ConvertedTool:
     name: str
     #: Whether the tool requests the strict mode of the API.
     strict: bool
-    #: The data that `convert_tool_call` needs, as JSON text. It contains no payload values
-    #: and may be stored or sent anywhere. It belongs to this definition: convert the tool
-    #: again when that changes.
+    #: Data for `convert_tool_call`, as JSON text. It contains no payload values, so that it
+    #: may be stored or sent anywhere. It belongs to this definition: convert the tool again
+    #: when the definition changes.
     mapping: JsonText
     #: All differences from the original, ordered by pointer.
     losses: tuple[Loss, ...] = ()
@@ -207,7 +207,7 @@ class ToolConversion:
 class ConvertedTools:
     """Result of a conversion of tools."""
 
-    #: The API that the tools are for.
+    #: The API of the tools.
     api: ModelApi
     #: Outcomes of the tools, in the order given.
     conversions: tuple[ToolConversion, ...]
@@ -223,7 +223,7 @@ class ConvertedTools:
 
     @property
     def tools(self) -> Any:
-        """The tools as a request to the API takes them. Decoded at each access.
+        """The tools for a request to the API. Decoded at each access.
 
         This is the value of ``tools``: a list, for Gemini with a single object that has
         ``functionDeclarations``. For Bedrock it is the value of ``toolConfig``, an object.
@@ -264,7 +264,7 @@ class ConvertedCall:
 
     @property
     def arguments(self) -> dict[str, Any] | None:
-        """The decoded arguments; None where there are none. Decoded at each access."""
+        """The decoded arguments, or None if there are none. Decoded at each access."""
         params = self.call_params.value
         return None if params is None else params["arguments"]
 
@@ -279,5 +279,5 @@ class ConvertedResult:
     message: JsonText
     #: Verdict on the result.
     verdict: Verdict
-    #: What the API cannot express. Pointers point into the result.
+    #: Parts that the API cannot express. Pointers point into the result.
     losses: tuple[Loss, ...] = ()

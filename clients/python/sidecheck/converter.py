@@ -1,8 +1,8 @@
 """Conversion of MCP tools for OpenAI's Chat Completions, in process.
 
-Schemas keep everything but ``default``, also keywords that the API rejects. The service
-converts for several APIs and reports what is lost: `sidecheck.ConversionClient`. This
-module needs the standard library only.
+Schemas keep everything except ``default``, even keywords that the API rejects. The service
+converts for several APIs and reports losses: `sidecheck.ConversionClient`. This module needs
+only the standard library.
 """
 
 from collections.abc import Callable, Iterable
@@ -17,9 +17,9 @@ from sidecheck.sdk_objects import is_sdk_object
 
 __all__ = ["ConversionError", "ConversionFailure", "MCPToOpenAIConverter"]
 
-#: Longest name in a message, in characters.
+#: Maximum length of a name in a message, in characters.
 _MAX_NAME: Final = 200
-#: Longest default in a description, in characters.
+#: Maximum length of a default in a description, in characters.
 _MAX_DEFAULT: Final = 100
 
 _JSON: Final = JSONEncoder(ensure_ascii=False, separators=(",", ":"))
@@ -69,7 +69,7 @@ class MCPToOpenAIConverter:
     def convert_tool(
         mcp_tool: dict[str, Any], *, describe_defaults: bool = False
     ) -> dict[str, Any]:
-        """Convert one entry of ``tools/list``, as JSON decodes it or as an object of an SDK.
+        """Convert one entry of ``tools/list``, as decoded JSON or an SDK object.
 
         The result is ``{"type": "function", "function": {"name", "description",
         "parameters"}}``. A missing or null description becomes "": it is optional in MCP,
@@ -78,14 +78,14 @@ class MCPToOpenAIConverter:
 
         Raises:
             ValueError: ``name`` is not a string, ``description`` neither a string nor null,
-                ``inputSchema`` not an object, or it contains what JSON cannot express
-                (RFC 8259): another type, a property name that is not a string, NaN or an
-                infinity, or itself; or more than a million values. The message names the
-                tool and the location.
+                or ``inputSchema`` not an object; or the schema contains more than a million
+                values, or a value that JSON cannot express (RFC 8259): another type, a
+                property name that is not a string, NaN or an infinity, or itself. The
+                message names the tool and the location.
         """
         try:
             return _convert(mcp_tool, describe=describe_defaults)
-        except _BadTool as error:
+        except _InvalidTool as error:
             raise ValueError(f"{_quote_tool(_name_of(mcp_tool))}: {error}") from None
 
     @staticmethod
@@ -100,7 +100,8 @@ class MCPToOpenAIConverter:
         With *skip_bad*, tools that cannot be converted are omitted.
 
         Raises:
-            ConversionError: Some cannot be converted; it describes them and has the others.
+            ConversionError: Some tools cannot be converted; it describes them and has the
+                converted others.
             TypeError: *mcp_tools* is an object, for example a ``tools/list`` result.
         """
         if isinstance(mcp_tools, dict) or is_sdk_object(mcp_tools):
@@ -110,7 +111,7 @@ class MCPToOpenAIConverter:
         for index, tool in enumerate(mcp_tools):
             try:
                 converted.append(_convert(tool, describe=describe_defaults))
-            except _BadTool as error:
+            except _InvalidTool as error:
                 failures.append(ConversionFailure(index, _name_of(tool), str(error)))
         if failures and not skip_bad:
             raise ConversionError(failures, converted)
@@ -120,8 +121,8 @@ class MCPToOpenAIConverter:
     def _remove_defaults(schema: dict[str, Any], *, describe: bool = False) -> None:
         """Remove ``default`` from *schema* and its subschemas, in place.
 
-        Everything that is not a schema is kept: constants, examples, values of unknown
-        keywords, and properties called ``default``.
+        Values that are not schemas stay: constants, examples, values of unknown keywords, and
+        properties called ``default``.
         """
         pending: list[Any] = [schema]
         seen: set[int] = set()
@@ -138,7 +139,7 @@ class MCPToOpenAIConverter:
                 pending += _SUBSCHEMAS[keyword](subschema[keyword])
 
 
-class _BadTool(ValueError):
+class _InvalidTool(ValueError):
     """A tool that cannot be converted; the message is the reason."""
 
 
@@ -147,20 +148,20 @@ def _convert(tool: object, *, describe: bool) -> dict[str, Any]:
         try:
             tool = convert_value(tool, Role.PROTOCOL)
         except NotJson as error:
-            raise _BadTool(str(error)) from None
+            raise _InvalidTool(str(error)) from None
     if not isinstance(tool, dict):
-        raise _BadTool(f"a tool must be an object, not of type {type(tool).__name__}")
+        raise _InvalidTool(f"a tool must be an object, not of type {type(tool).__name__}")
     name, description = tool.get("name"), tool.get("description")
     if not isinstance(name, str):
-        raise _BadTool(_expected(tool, "name", "a string"))
+        raise _InvalidTool(_expected(tool, "name", "a string"))
     if not isinstance(description, str | None):
-        raise _BadTool(_expected(tool, "description", "a string"))
+        raise _InvalidTool(_expected(tool, "description", "a string"))
     if not isinstance(tool.get("inputSchema"), dict):
-        raise _BadTool(_expected(tool, "inputSchema", "an object"))
+        raise _InvalidTool(_expected(tool, "inputSchema", "an object"))
     try:
         parameters = copy_json(tool["inputSchema"], "inputSchema")
     except NotJson as error:
-        raise _BadTool(str(error)) from None
+        raise _InvalidTool(str(error)) from None
     MCPToOpenAIConverter._remove_defaults(parameters, describe=describe)  # noqa: SLF001
     return {
         "type": "function",
@@ -236,8 +237,8 @@ _SUBSCHEMAS: Final[dict[str, Callable[[Any], Iterable[Any]]]] = {
 
 def _describe(schema: dict[str, Any], default: Any) -> None:
     """Add *default* to the description of *schema*, if that is a string without it."""
-    # Parts have at least one character each and are encoded lazily, so this takes
-    # bounded time and depth for any default.
+    # The parts are encoded lazily and have at least one character each, so that the time and
+    # the depth are bounded for any default.
     parts = islice(_JSON.iterencode(default), _MAX_DEFAULT + 1)
     suffix = f"(default: {_cut(''.join(parts), _MAX_DEFAULT)})"
     description = schema.get("description", "")

@@ -1,4 +1,4 @@
-"""Values of InferenceService: definitions from source text, adapted to protocol versions."""
+"""Values of InferenceService: inferred and adapted definitions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Source:
     #: The text; ``bytes`` are UTF-8.
     text: str | bytes
     #: Names of the functions that are tools, ``Class.method`` for a method. () selects
-    #: those with a decorator called ``tool``, or all public functions if there is none.
+    #: functions with a decorator called ``tool``, or all public ones if there are none.
     functions: Sequence[str] = ()
     on_unsupported: OnUnsupported = "error"
     #: Names of types whose parameters are not arguments, in addition to ``Context`` etc.
@@ -51,7 +51,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InferredTool:
-    """A definition that was inferred."""
+    """A definition that was inferred from source text."""
 
     #: The canonical definition: its output schema may have any root.
     json: JsonText

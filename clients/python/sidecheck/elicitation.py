@@ -25,17 +25,17 @@ __all__ = ["form", "raise_for_fields", "schema_of"]
 DEFINITIONS: Final = "#/$defs/"
 FIELDS: Final = "/requestedSchema/properties/"
 
-#: Most references of a form that are replaced by their targets.
+#: Maximum references of a form that are replaced by their targets.
 MAX_INLINED: Final = 1_000
 
 
-def all_text(values: list[Any]) -> TypeGuard[list[str]]:
+def are_strings(values: list[Any]) -> TypeGuard[list[str]]:
     """Return whether *values* are strings, as the choices of a form must be."""
     return all(isinstance(value, str) for value in values)
 
 
-def words(name: str) -> list[str]:
-    """Return the words of a name in lower case, split at underscores, hyphens and spaces."""
+def split_words(name: str) -> list[str]:
+    """Return the words of a name in lower case."""
     return name.replace("_", " ").replace("-", " ").casefold().split()
 
 
@@ -61,7 +61,7 @@ class FormSchema(GenerateJsonSchema):
         """Return a choice for a ``Literal`` of strings, without None."""
         expected = [value for value in schema["expected"] if value is not None]
         values = [value.value if isinstance(value, Enum) else value for value in expected]
-        if all_text(values):
+        if are_strings(values):
             return {"type": "string", "enum": values}
         return super().literal_schema({**schema, "expected": expected})
 
@@ -69,9 +69,12 @@ class FormSchema(GenerateJsonSchema):
         """Return a choice for an enumeration of strings, with titles if the names differ."""
         values = [member.value for member in schema["members"]]
         names = [member.name for member in schema["members"]]
-        if not all_text(values):
+        if not are_strings(values):
             return super().enum_schema(schema)
-        if all(words(name) == words(value) for name, value in zip(names, values, strict=True)):
+        if all(
+            split_words(name) == split_words(value)
+            for name, value in zip(names, values, strict=True)
+        ):
             return {"type": "string", "enum": values}
         options = [
             {"const": value, "title": name} for name, value in zip(names, values, strict=True)
@@ -79,23 +82,23 @@ class FormSchema(GenerateJsonSchema):
         return {"type": "string", "oneOf": options}
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002  (as in the base)
-        """Return true: every field has a title, also of classes with their own titles."""
+        """Return True: every field has a title, even if its class has one."""
         return True
 
 
 class ReferenceInliner:
     """Replaces references by their targets, at most `MAX_INLINED` of them.
 
-    Without the limit, the result grows exponentially with definitions that each refer to
-    others twice. Cyclic references and those beyond the limit are kept.
+    Without the limit, the result can grow exponentially, if each definition refers twice to
+    the next one. Cyclic references and references beyond the limit are kept.
     """
 
     def __init__(self, definitions: Mapping[str, Any]) -> None:
         self._definitions = definitions
-        self._left = MAX_INLINED
+        self._remaining = MAX_INLINED
 
     def inline(self, value: Any, within: tuple[str, ...] = ()) -> Any:
-        """Return *value*, which is inside of the definitions *within*, without references.
+        """Return *value* without references; *within* are the definitions that enclose it.
 
         Sibling keywords of a reference take precedence over its target.
         """
@@ -106,17 +109,17 @@ class ReferenceInliner:
         reference = value.get("$ref")
         if isinstance(reference, str) and reference.startswith(DEFINITIONS):
             name = reference.removeprefix(DEFINITIONS)
-            if name not in within and self._left > 0:
-                self._left -= 1
+            if name not in within and self._remaining > 0:
+                self._remaining -= 1
                 siblings = {key: item for key, item in value.items() if key != "$ref"}
                 return self.inline({**self._definitions[name], **siblings}, (*within, name))
         return {key: self.inline(item, within) for key, item in value.items()}
 
 
 def as_multiple_choice(field: dict[str, Any]) -> dict[str, Any]:
-    """Return *field* as a multiple choice, if it is a list of a choice.
+    """Return *field* as a multiple choice, if it is a list of single choices.
 
-    The title and description of the enumeration itself are not allowed in the items.
+    Items must not have the title and the description of the enumeration class.
     """
     match field:
         case {"type": "array", "items": {"type": "string", **rest}}:
@@ -135,7 +138,7 @@ def schema_of(model: type[BaseModel]) -> dict[str, Any]:
     choices. If the names of an enumeration's members differ from the values in more than
     spelling, they become titles, which protocol versions before 2025-11-25 lack. Other
     titles, descriptions, defaults and aliases are those of pydantic. The title and the
-    description of the model itself are omitted, because a form has none.
+    description of the model are omitted, because a form has none.
 
     Raises:
         TypeError: *model* is not a pydantic model class.
@@ -155,7 +158,7 @@ def schema_of(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def form(model: type[BaseModel], message: str = "") -> dict[str, Any]:
-    """Return the ``params`` of an ``elicitation/create`` request for the fields of *model*.
+    """Return the ``params`` of a request for elicitation of the fields of *model*.
 
     The default *message* is the title of the model.
 
@@ -173,12 +176,13 @@ _REJECTED = frozenset({"ELICITATION_FIELD_KEYWORD", "ELICITATION_FIELD_VALUE"})
 
 
 def raise_for_fields(model: type[BaseModel], verdict: Verdict) -> None:
-    """Raise if *verdict*, on a `form` of *model*, has a field that the Python SDK rejects.
+    """Raise if *verdict* is about a field that the Python SDK rejects.
 
-    That is a field with an error, or with a keyword or value that its kind does not have.
+    The SDK rejects fields with an error, or with a keyword or value that their kind lacks.
 
     Raises:
-        TypeError: It has one. The message is that of the Python SDK, for the first such field.
+        TypeError: The form has such a field. The message is that of the Python SDK for the
+            first one.
     """
     for violation in verdict.violations:
         location = violation.instance_location

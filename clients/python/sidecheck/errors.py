@@ -1,4 +1,4 @@
-"""Errors of the client: everything that keeps it from returning a result.
+"""Errors of the client: exceptions raised in place of a result.
 
 ::
 
@@ -7,7 +7,7 @@
     │   ├── ToolsRejected          raised by `Client.register`; ``registration`` has the outcomes
     │   ├── Unavailable            no server answered: lost, overloaded, or not Sidecheck
     │   │   └── StreamUnavailable  the server of a stream was lost; also a StreamClosed
-    │   ├── InvalidResponse        a server answered, but not with what the API defines
+    │   ├── InvalidResponse        the response of a server does not conform to the API
     │   └── StreamClosed           a stream ended early; ``unanswered`` lists the pending ids
     └── InvalidPayload             raised only by `Verdict.raise_for_invalid`
 
@@ -36,7 +36,7 @@ class SidecheckError(Exception):
     ``reason`` is a stable error reason in upper snake case, for example
     ``UNKNOWN_TOOL``; for errors of gRPC itself it is the name of the status code.
     ``metadata`` holds the variable parts of the message by name. ``retry_after`` is the
-    time in seconds after which the server suggests to try again, None if it did not.
+    time in seconds after which the server suggests a retry, or None.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class SidecheckError(Exception):
         status: grpc.StatusCode = grpc.StatusCode.UNKNOWN,
         retry_after: float | None = None,
     ) -> None:
-        # Pickle restores an exception from its args, so they hold a plain dict.
+        # Pickle restores an exception from its args, which must contain a plain dict.
         super().__init__(reason, message, dict(metadata), status, retry_after)
         self.reason = reason
         self.message = message
@@ -64,7 +64,7 @@ class SidecheckError(Exception):
         try:
             error = json.loads(self.metadata.get("json_rpc_error", "null"))
         except ValueError:
-            # A proxy may cut metadata off; the reason says enough.
+            # A proxy may truncate metadata; the reason suffices.
             return None
         return error if isinstance(error, dict) else None
 
@@ -89,11 +89,11 @@ class Unavailable(SidecheckError):
 
 
 class InvalidResponse(SidecheckError):
-    """A server answered, but not with what the API defines.
+    """The response of a server does not conform to the API.
 
-    There is no message, or bytes that do not decode, or a message without what the request
-    was for. The reason is ``INVALID_RESPONSE``. A stream ends by `StreamClosed` with this
-    reason. The client's ``on_unavailable`` does not apply.
+    The message is missing, does not decode, or lacks the result of the request. The reason is
+    ``INVALID_RESPONSE``. A stream ends with `StreamClosed` with this reason. The client's
+    ``on_unavailable`` does not apply.
     """
 
     def __init__(self, fault: str) -> None:
@@ -128,6 +128,6 @@ class StreamClosed(SidecheckError):
 class StreamUnavailable(StreamClosed, Unavailable):
     """A stream ended because its server stopped, was lost or did not respond in time.
 
-    It is raised whatever the client's ``on_unavailable`` is: only the caller can
-    decide about the remaining items.
+    It is raised for any ``on_unavailable`` of the client, since only the caller can decide
+    about the remaining items.
     """

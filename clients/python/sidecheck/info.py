@@ -7,13 +7,13 @@ __all__ = ["Engine", "Limits", "ServerInfo"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Limits of a server. To exceed one is the error ``LIMIT_EXCEEDED``."""
+    """Limits of a server. Exceeding one is the error ``LIMIT_EXCEEDED``."""
 
     #: Largest gRPC message that the server receives, in bytes.
     message_bytes: int
-    #: Most items in a batch, and most tools in a registration.
+    #: Maximum items in a batch, and tools in a registration.
     batch_items: int
-    #: Most violations in a verdict.
+    #: Maximum violations in a verdict.
     violations: int
     #: Largest payload, in bytes.
     payload_bytes: int
@@ -23,19 +23,19 @@ class Limits:
     schema_bytes: int
     #: Deepest nesting of arrays and objects in a schema.
     schema_depth: int
-    #: Most subschemas in a schema.
+    #: Maximum subschemas in a schema.
     subschemas: int
-    #: Most documents sent along with a schema.
+    #: Maximum documents sent along with a schema.
     documents: int
     #: Total size of the documents sent along with a schema, in bytes.
     documents_bytes: int
     #: Longest pattern, in characters.
     pattern_length: int
-    #: Most evaluation steps for one payload. A step is about the work of one comparison.
+    #: Maximum evaluation steps for one payload. A step is about the work of one comparison.
     steps: int
-    #: Most items of a batch that may need a worker process.
+    #: Maximum items of a batch that may need a worker process.
     offloaded_items: int
-    #: Most violations in a batch.
+    #: Maximum violations in a batch.
     batch_violations: int
     #: Longest text of the violations in a verdict or a batch, in characters. The first
     #: violation is always included.
@@ -46,9 +46,9 @@ class Limits:
     allow_backtracking: bool
     #: Largest source text to infer tools from, in bytes.
     source_bytes: int
-    #: Most copies of a part that a pattern repeats, with nested repetitions multiplied.
+    #: Maximum repetitions of a part of a pattern, with nested repetitions multiplied.
     pattern_repetitions: int
-    #: Most steps for one request in all. Items beyond it are not reached.
+    #: Maximum steps for a whole request. Items beyond it are not reached.
     request_steps: int
 
 
@@ -58,7 +58,7 @@ class Engine:
 
     #: Its role: ``fast`` decides validity, ``complete`` explains violations.
     name: str
-    #: The library it is built on.
+    #: The underlying library.
     library: str
     #: Version of that library.
     version: str

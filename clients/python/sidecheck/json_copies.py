@@ -1,6 +1,6 @@
 """Deep copies of JSON values, with checks.
 
-This module needs the standard library only.
+This module needs only the standard library.
 """
 
 import math
@@ -12,17 +12,17 @@ from sidecheck.pointers import as_pointer
 
 __all__ = ["MAX_VALUES", "NotJson", "copy_json"]
 
-#: Most values that are copied. Shared Python objects are written out each time, so they
-#: can stand for far more than they take in memory.
+#: Maximum values to copy. Shared Python objects are copied for each reference, so the copy may
+#: be far larger than the source.
 MAX_VALUES: Final = 1_000_000
 
-#: Longest location in a message, in characters.
+#: Maximum length of a location in a message, in characters.
 _MAX_LOCATION: Final = 200
 _PLAIN: Final = frozenset({str, int, bool, NoneType})
 
 
 class NotJson(ValueError):
-    """A value that JSON cannot express; the message says where and why."""
+    """A value that JSON cannot express; the message has the location and the reason."""
 
 
 def copy_json(source: dict[str, Any], name: str) -> Any:
@@ -31,8 +31,8 @@ def copy_json(source: dict[str, Any], name: str) -> Any:
     Raises:
         NotJson: JSON cannot express a value (RFC 8259): another type, a property name that
             is not a string, NaN or an infinity, or a value that contains itself; or there
-            are more values than are copied. The message begins with the location, a JSON
-            Pointer that begins with *name*.
+            are more than `MAX_VALUES` values. The message begins with the location, a JSON
+            Pointer that starts at *name*.
     """
     levels = [_Level({name: source})]
     root = levels[0].copy
@@ -47,7 +47,7 @@ def copy_json(source: dict[str, Any], name: str) -> Any:
 
 
 class _Level:
-    """An object or array that is being copied, inside those before it."""
+    """An object or array in progress, nested in the levels before it."""
 
     __slots__ = ("copy", "key", "rest", "source")
 
@@ -66,7 +66,7 @@ class _Level:
             raise NotJson(f"is of type {type(source).__name__}, which JSON cannot express")
 
     def inner(self) -> "_Level | None":
-        """Copy all values before the next object or array, and return that; None at the end."""
+        """Copy up to the next object or array, and return its level; None at the end."""
         for self.key, value in self.rest:  # noqa: B020  (the iterator stays the same)
             if type(value) not in _PLAIN and not _is_scalar(value):
                 inner = _Level(value)

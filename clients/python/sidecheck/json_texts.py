@@ -1,17 +1,18 @@
-"""JSON text of what callers pass: one rule, for every method that takes JSON.
+"""JSON text of the values that callers pass, with one rule for all methods.
 
 * ``bytes``, ``bytearray`` and ``memoryview`` are JSON text in UTF-8 and are sent unchanged.
-  Prefer this for what was received over a network.
-* Any other value is encoded. A ``str`` is a string: the JSON string where a payload is
-  expected, and an error where only an object or array makes sense, as for tools, schemas,
-  messages, params and results.
+  Prefer this for JSON that was received over a network.
+* Any other value is encoded. A ``str`` is a JSON string if a payload is expected, and an error
+  if only an object or array makes sense, as for tools, schemas, messages, params and results.
 * Models (objects with ``model_dump``), dataclasses and the types of
   `sidecheck.json_values.json_value` are encoded as well, models by alias.
 * None is null. In a payload (arguments, structured content) it stays, also as the field of a
-  model or dataclass: null is data, and what a caller sends by ``model_dump()`` has it too. In
-  JSON of the protocol (tools, messages, params, results) models and dataclasses omit it, as
-  the SDKs do when they send them, unless the property is required.
+  model or dataclass, since null is data, as in the result of ``model_dump()``. In JSON of the
+  protocol (tools, messages, params, results) models and dataclasses omit it, as the SDKs do
+  when they send them, unless the property is required.
 """
+
+# Decision 0045: bytes are text, since decoding and encoding would hide faults of the text.
 
 import json
 from collections.abc import Mapping
@@ -43,17 +44,17 @@ def payload_text(payload: object, name: str) -> bytes:
     """Return the JSON text of *payload*, the value of the parameter *name*.
 
     Raises:
-        NotJson: A ``ValueError``. JSON cannot express a value in it.
+        NotJson: A ``ValueError``. JSON cannot express a value in *payload*.
     """
     return _text_of(payload, name, Role.PAYLOAD)
 
 
 def protocol_text(value: object, name: str) -> bytes:
-    """Return the JSON text of JSON of the protocol, the value of the parameter *name*.
+    """Return the text of *value*, JSON of the protocol in the parameter *name*.
 
     Raises:
-        NotJson: A ``ValueError``. JSON cannot express a value in it.
-        TypeError: It is a ``str``.
+        NotJson: A ``ValueError``. JSON cannot express a value in *value*.
+        TypeError: *value* is a ``str``.
     """
     if isinstance(value, str):
         raise TypeError(
@@ -64,16 +65,16 @@ def protocol_text(value: object, name: str) -> bytes:
 
 
 def returned_text(value: object, name: str) -> bytes:
-    """Return the JSON text of what a function returned, the value of the parameter *name*.
+    """Return the JSON text of *value*, a return value in the parameter *name*.
 
     Raises:
-        NotJson: A ``ValueError``. JSON cannot express a value in it.
+        NotJson: A ``ValueError``. JSON cannot express a value in *value*.
     """
     return _text_of(value, name, Role.RETURNED)
 
 
 def is_json_object(value: object) -> bool:
-    """Return whether *value* is JSON text or an object: what a tool, a list or params can be."""
+    """Return whether *value* is JSON text or a JSON object."""
     return isinstance(value, (*JSON_BYTES, Mapping)) or is_sdk_object(value)
 
 
@@ -81,7 +82,7 @@ def _text_of(value: object, name: str, role: Role) -> bytes:
     if isinstance(value, JSON_BYTES):
         return value if isinstance(value, bytes) else bytes(value)
     if role is not Role.RETURNED:
-        # What consists of plain JSON values, as most do, needs no conversion.
+        # Plain JSON values, the most frequent case, need no conversion.
         with suppress(TypeError, ValueError, RecursionError):
             return _encode(value).encode()
     try:

@@ -1,4 +1,4 @@
-"""Types of the JSON that callers pass; `sidecheck.json_texts` has the rule that encodes it."""
+"""Types of the JSON that callers pass to the client."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final, Protocol, TypeAlias
@@ -7,7 +7,7 @@ __all__ = ["JSON_BYTES", "DataclassObject", "JsonBytes", "JsonObject", "ModelObj
 
 
 class ModelObject(Protocol):
-    """An object that serializes itself as the models of pydantic do."""
+    """An object with the ``model_dump`` of pydantic models."""
 
     def model_dump(self, *, mode: str = ..., by_alias: bool = ..., exclude_none: bool = ...) -> Any:
         """Return the value as dicts, lists and scalars."""

@@ -1,6 +1,6 @@
-"""JSON values of Python values: what functions return, and what methods of the client take.
+"""Conversion of Python values to JSON values.
 
-This module needs the standard library only; pydantic models serialize themselves.
+This module needs only the standard library; pydantic models serialize themselves.
 """
 
 import math
@@ -17,14 +17,14 @@ from uuid import UUID
 
 from sidecheck.json_copies import NotJson
 from sidecheck.pointers import as_pointer
-from sidecheck.sdk_objects import dump_model, is_model, is_own, to_protocol
+from sidecheck.sdk_objects import dump_model, is_client_value, is_model, to_protocol
 
 __all__ = ["Role", "convert_value", "json_value"]
 
-#: Deepest nesting; also stops at values that contain themselves.
+#: Maximum nesting, which also bounds values that contain themselves.
 MAX_DEPTH: Final = 128
 
-#: Longest location in a message, in characters.
+#: Maximum length of a location in a message, in characters.
 _MAX_LOCATION: Final = 200
 
 #: Properties of the protocol whose values are payloads.
@@ -36,20 +36,20 @@ _Location: TypeAlias = tuple[str | int, ...]
 
 
 class Role(Enum):
-    """What a value is, which decides about its bytes and its nulls."""
+    """Role of a value, which determines the conversion of its bytes and nulls."""
 
-    #: What a function returned: ``bytes`` inside of it become Base64, nulls are kept.
+    #: A return value: ``bytes`` inside of it become Base64, nulls are kept.
     RETURNED = "returned"
-    #: A payload. ``bytes`` inside of it are an error, because elsewhere they are JSON text.
+    #: A payload. ``bytes`` inside of it are an error, because ``bytes`` elsewhere are JSON text.
     #: A null is data: models and dataclasses keep it.
     PAYLOAD = "payload"
-    #: JSON of the protocol. Likewise, but models and dataclasses omit the nulls of optional
-    #: properties; the payloads inside of it are payloads.
+    #: JSON of the protocol. As a payload, but models and dataclasses omit the nulls of optional
+    #: properties. Payloads inside of it have the role `PAYLOAD`.
     PROTOCOL = "protocol"
 
 
 def json_value(value: object) -> Any:
-    """Return the JSON value of *value*: dicts, lists, strings, numbers, booleans or None.
+    """Return the JSON value of *value*: a dict, list, string, number, bool or None.
 
     * An enum member becomes its value, a dataclass the object of its fields, and a pydantic
       model the result of ``model_dump(mode="json", by_alias=True)``.
@@ -59,15 +59,15 @@ def json_value(value: object) -> Any:
     * Property names that are numbers, booleans or None become their JSON text.
 
     Raises:
-        NotJson: JSON cannot express it (RFC 8259): another type, NaN or an infinity, two
-            properties of the same name, or nesting deeper than 128. The message begins with
-            the location, a JSON Pointer, unless that is the whole value.
+        NotJson: JSON cannot express the value (RFC 8259): another type, NaN or an infinity,
+            two properties of the same name, or nesting deeper than 128. The message begins
+            with the location, a JSON Pointer, unless that is the whole value.
     """
     return convert_value(value, Role.RETURNED)
 
 
 def convert_value(value: object, role: Role) -> Any:
-    """Return the JSON value of *value* as `json_value` does, with the rules of its *role*.
+    """Return the JSON value of *value*, with the rules of its *role*.
 
     Raises:
         NotJson: As `json_value`; or *value* is or contains a value of this client, such as
@@ -132,7 +132,7 @@ def _bytes(value: Any, location: _Location, role: Role) -> str:
 
 
 def _iso_time(value: date | time, _location: _Location, _role: Role) -> str:
-    # As in RFC 3339 and as pydantic writes them.
+    # With Z for UTC, as in RFC 3339 and in pydantic.
     text = value.isoformat()
     return f"{text.removesuffix(_UTC)}Z" if text.endswith(_UTC) else text
 
@@ -203,8 +203,8 @@ def _model(value: Any, location: _Location, role: Role) -> Any:
 
 
 def _dataclass(value: Any, location: _Location, role: Role) -> Any:
-    # A mistake of the caller: `Arguments` where its payload is expected, for example.
-    if role is not Role.RETURNED and is_own(value):
+    # For example, the caller passed `Arguments` in place of their payload.
+    if role is not Role.RETURNED and is_client_value(value):
         name = type(value).__name__
         raise _not_json(location, f"is of the type {name} of sidecheck, which is not JSON")
     properties = {field.name: getattr(value, field.name) for field in fields(value)}
@@ -213,7 +213,7 @@ def _dataclass(value: Any, location: _Location, role: Role) -> Any:
     return _object(properties, location, role)
 
 
-#: Converters by type; the first match counts, because True is an int and a datetime a date.
+#: Converters by type. The first match applies, because True is an int and a datetime a date.
 _BY_TYPE: Final[tuple[tuple[Any, Callable[[Any, _Location, Role], Any]], ...]] = (
     (Enum, _enum),
     ((bool, type(None)), _plain),

@@ -1,4 +1,4 @@
-"""Output schemas of the tools that a server lists, and the results validated against them.
+"""Output schemas of a server's tools, and the results to validate.
 
 Tools and results are decoded JSON or objects of an SDK.
 """
@@ -27,8 +27,7 @@ Skip: TypeAlias = Container[str] | Callable[[str], bool]
 
 LOG: Final = logging.getLogger("sidecheck.tool_results")
 
-#: Error reasons that mean a broken schema. A valid pattern that is not supported is not
-#: one of them.
+#: Error reasons that mean a broken schema. A valid but unsupported pattern is not broken.
 BROKEN_SCHEMA: Final = frozenset(
     {
         "REFERENCE_CYCLE",
@@ -55,10 +54,10 @@ class InvalidToolResult(RuntimeError):
 
 
 def read_field(value: Any, *names: str) -> Any:
-    """Return the first field of *value* that is set, by key or attribute, else `ABSENT`.
+    """Return the first field of *value* that is set, else `ABSENT`.
 
-    Attributes are tried from the last name on: SDKs that renamed them keep the name on the
-    wire, if at all, with a deprecation warning. Unset fields of pydantic models are absent.
+    Attributes are tried in reverse order: SDKs that renamed attributes emit a deprecation
+    warning for the name on the wire. Unset fields of pydantic models are absent.
     """
     if isinstance(value, Mapping):
         return next((value[name] for name in names if name in value), ABSENT)
@@ -86,7 +85,7 @@ class ToolPages:
         tools = read_field(page, "tools")
         self.schemas.update(output_schemas(page if tools is ABSENT else tools))
         cursor = read_field(page, "nextCursor", "next_cursor")
-        # A repeated cursor would loop for ever.
+        # Stops at a repeated cursor, which would lead to an endless loop.
         self.more = isinstance(cursor, str) and cursor not in self._cursors
         if self.more:
             self.cursor = cursor
@@ -113,7 +112,7 @@ class OutputSchemas:
         self._schemas: dict[str, Any] = {}
 
     def learn(self, tools: Any) -> None:
-        """Add tools that were listed elsewhere: a ``tools/list`` result, or a list of tools."""
+        """Add tools from another list: a ``tools/list`` result, or a list of tools."""
         pages = ToolPages()
         pages.add(tools)
         self._schemas = {**self._schemas, **pages.schemas}
@@ -129,7 +128,7 @@ class OutputSchemas:
         return self._skip(name) if callable(self._skip) else name in self._skip
 
     def _select(self, name: str, result: Any) -> tuple[Schema, Any] | None:
-        """Return the schema and the structured content to validate, None if there is none.
+        """Return the schema and the structured content to validate, or None.
 
         Raises:
             InvalidToolResult: The structured content is missing.
@@ -151,7 +150,7 @@ class OutputSchemas:
 
 
 def raise_error(name: str, error: SidecheckError) -> NoReturn:
-    """Raise what *error* means for a result of the tool *name*.
+    """Raise *error* of a validation as an error for a result of the tool *name*.
 
     Raises:
         InvalidToolResult: The schema is broken.

@@ -1,7 +1,7 @@
-"""Values of ProtocolService: what is checked against the MCP rules, and the results.
+"""Values of ProtocolService: subjects to check, and results.
 
-JSON given as ``bytes`` is JSON text and is sent unchanged; prefer this for what was received
-over a network. Any other value is encoded, as `sidecheck.json_texts` describes.
+JSON given as ``bytes`` is JSON text and is sent unchanged; prefer this for messages that were
+received over a network. Any other value is encoded, as `sidecheck.json_texts` describes.
 """
 
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ __all__ = [
 #: JSON of the protocol: JSON text, or an object or array to encode.
 ProtocolJson: TypeAlias = JsonBytes | JsonObject | Sequence[Any]
 
-#: Sender of a message; "" if unknown, which admits what either side may send.
+#: Sender of a message; "" if unknown, which admits the messages of both sides.
 Sender: TypeAlias = Literal["", "client", "server"]
 
 #: Requirements on a tool result: the specification of the protocol version, or the text
@@ -70,7 +70,7 @@ class ProtocolContext:
     protocol_version: str = ""
     #: Capabilities that the client declared; None if unknown, so that no rule requires one.
     client_capabilities: JsonBytes | JsonObject | None = None
-    #: Capabilities that the server declared; None as for those of the client.
+    #: Capabilities that the server declared; None if unknown.
     server_capabilities: JsonBytes | JsonObject | None = None
 
 
@@ -80,7 +80,7 @@ def fill_context_version(
     """Return *context* with *protocol_version* if it names none; "" changes nothing.
 
     Raises:
-        TypeError: *context* is no `ProtocolContext`.
+        TypeError: *context* is not a `ProtocolContext`.
     """
     if not isinstance(context, ProtocolContext | None):
         raise TypeError(f"context must be a ProtocolContext, not {type(context).__name__}")
@@ -113,14 +113,14 @@ class ElicitationResult:
     """The result of an ``elicitation/create`` request."""
 
     result: ProtocolJson
-    #: The ``params`` of the request; None if unknown: then the content is not validated
-    #: against the requested schema.
+    #: The ``params`` of the request. If they are None, the content is not validated against
+    #: the requested schema.
     params: ProtocolJson | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """The ``params`` of a ``sampling/createMessage`` request, with its complete history."""
+    """The ``params`` of a ``sampling/createMessage`` request, with its history."""
 
     params: ProtocolJson
 
@@ -132,14 +132,13 @@ class ToolResult:
     result: ProtocolJson
     #: Requirements on the result.
     profile: ResultProfile = "specification"
-    #: The tool, whose output schema the structured content is validated against; None
-    #: skips that.
+    #: The tool whose output schema validates the structured content; None skips that.
     tool: Target | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ProtocolMessage:
-    """A JSON-RPC message, or a batch where the protocol version has batches."""
+    """A JSON-RPC message, or a JSON-RPC batch if the protocol version has batches."""
 
     message: ProtocolJson
     sender: Sender = ""
@@ -164,7 +163,7 @@ CheckItem: TypeAlias = Elicitation | ElicitationResult | Sampling | ToolResult |
 
 
 def elicitation_params(params: ProtocolJson | Form) -> ProtocolJson:
-    """Return *params*, or those for the form of a pydantic model class.
+    """Return *params*, or the params for the form of a pydantic model class.
 
     Raises:
         ImportError: *params* is a class and pydantic is not installed.
@@ -206,27 +205,27 @@ class CheckResult:
     #: Verdict on the JSON sent; instance locations point into it.
     verdict: Verdict
     #: For a message with an error: the complete JSON-RPC response for its sender. Empty
-    #: for notifications and responses, which get none.
+    #: for notifications and responses, which have no response.
     error_response: JsonText = NO_TEXT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatedViolation:
-    """A violation that several messages have and the verdict on the first of them reports."""
+    """A violation of several messages, reported in the verdict on the first."""
 
     #: Code of the violation.
     code: str
-    #: Tool that it is about, or "" if it is about a side of the session.
+    #: Tool concerned, or "" if the violation is about a side of the session.
     tool: str
-    #: Number of messages that have it.
+    #: Number of messages with the violation.
     count: int
-    #: Index of the first of them among the checked messages, from 0.
+    #: Index of the first such message among the checked messages, from 0.
     first_item: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionSummary:
-    """What a session found in more than one message."""
+    """Violations that occurred in more than one message of a session."""
 
     #: In the order of the first messages.
     repeated_violations: tuple[RepeatedViolation, ...]
@@ -271,13 +270,13 @@ class CheckedNames:
 
 
 class Disposition(StrEnum):
-    """What a conforming client does with a tool."""
+    """Treatment of a tool by a conforming client."""
 
-    #: It uses the tool.
+    #: The client uses the tool.
     KEEP = "keep"
-    #: It uses the tool; the violations deserve a look.
+    #: The client uses the tool, and its author should look at the violations.
     WARN = "warn"
-    #: It ignores this tool and uses the others.
+    #: The client ignores this tool and uses the others.
     DROP = "drop"
     #: A value that this release of the client does not know.
     UNSPECIFIED = "unspecified"

@@ -42,7 +42,7 @@ class Action(StrEnum):
     CHANGED = "changed"
     #: The name was bound to this definition.
     UNCHANGED = "unchanged"
-    #: The definition was not registered; the violations say why.
+    #: The definition was not registered; the violations have the reason.
     REJECTED = "rejected"
     #: A value that this release of the client does not know.
     UNSPECIFIED = "unspecified"
@@ -63,10 +63,10 @@ class RegistrationOutcome:
     input_schema_digest: str = ""
     #: Digest of the output schema; "" if rejected or if there is none.
     output_schema_digest: str = ""
-    #: Digest of the definition that the name was bound to before; "" if there was none.
+    #: Digest of the definition to which the name was bound before; "" if there was none.
     previous_definition_digest: str = ""
-    #: How it differs from the definition that the name was bound to before, if it does and the
-    #: registration asked for it.
+    #: Comparison with the definition to which the name was bound before, if they differ and
+    #: the registration requests it.
     comparison: ToolComparison | None = None
 
 
@@ -78,7 +78,7 @@ class Registration:
     outcomes: tuple[RegistrationOutcome, ...] = ()
     #: Names that a replacement removed.
     removed: tuple[str, ...] = ()
-    #: Names that a replacement would have removed, if that did not break callers.
+    #: Names that a replacement did not remove, since that would break callers.
     kept: tuple[str, ...] = ()
     #: Revision of the registry afterwards.
     registry_revision: int = 0
@@ -96,8 +96,8 @@ class Registration:
 class ToolsRejected(SidecheckError):
     """Tools were not registered, because their definitions have errors.
 
-    All others were registered. ``registration`` has the outcomes of all tools; the message
-    describes the first error of each that was rejected, for up to ten of them. The reason is
+    All other tools were registered. ``registration`` has the outcomes of all tools; the message
+    describes the first error of each rejected tool, for up to ten tools. The reason is
     ``TOOLS_REJECTED``.
     """
 
@@ -142,9 +142,9 @@ class Tool:
     input_schema_digest: str = ""
     #: "" if it has no output schema.
     output_schema_digest: str = ""
-    #: Revision of the registry at which the name was bound to the definition.
+    #: Revision of the registry that bound the name to the definition.
     revision: int = 0
-    #: Protocol version that the tool was registered under.
+    #: Protocol version under which the tool was registered.
     protocol_version: str = ""
 
 

@@ -1,4 +1,4 @@
-"""Values of the normalization of results: what a tool returned, and its ``CallToolResult``."""
+"""Values of the normalization of results."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -16,12 +16,12 @@ RETURN_FIELDS: Final = ("value", "content", "result", "error")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReturnValue:
-    """What a tool returned, to normalize: exactly one of four fields.
+    """A tool's return value to normalize, in exactly one of the first four fields.
 
-    In the first three, ``bytes`` are JSON text.
+    In ``value``, ``content`` and ``result``, ``bytes`` are JSON text.
 
     Raises:
-        ValueError: None of them is set, or several are.
+        ValueError: None or several of the four fields are set.
     """
 
     #: Data: any value that `sidecheck.json_values.json_value` converts.
@@ -53,7 +53,7 @@ class ReturnValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NormalizedResult:
-    """A conforming ``CallToolResult`` with the verdict on what the tool returned."""
+    """A conforming ``CallToolResult`` with the verdict on the tool's return value."""
 
     #: The ``CallToolResult``.
     result: JsonText

@@ -1,4 +1,4 @@
-"""Scripts of the fakes in `sidecheck.testing`: verdicts, and when to return them."""
+"""Scripts of the fakes in `sidecheck.testing`."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -26,7 +26,7 @@ def valid(*violations: Violation) -> Verdict:
 
 
 def invalid(*violations: Violation, tool_error_text: str = "The arguments are invalid.") -> Verdict:
-    """Return an invalid verdict with *violations*, or with one error if there are none.
+    """Return an invalid verdict with *violations*, or with one error by default.
 
     Its `CallToolResult` contains *tool_error_text*.
 
@@ -46,17 +46,17 @@ def invalid(*violations: Violation, tool_error_text: str = "The arguments are in
 
 
 class Script:
-    """The outcomes that a fake returns, and the items it was called with.
+    """The outcomes that a fake returns, and a record of the items passed to it.
 
-    If several rules match an item, the last one added applies; *otherwise* is for items
-    that none matches. A `SidecheckError` is raised, or returned in a batch or stream; only
-    a `StreamClosed` ends a stream, and items sent after it have no outcome.
+    If several rules match an item, the last one added applies; *otherwise* is the outcome of
+    items that match no rule. A `SidecheckError` is raised, or returned in a batch or stream;
+    only a `StreamClosed` ends a stream, and items sent after it have no outcome.
     """
 
     def __init__(
         self, otherwise: ValidateOutcome | None = None, *, protocol_version: str = ""
     ) -> None:
-        #: The items so far, with the target and the options that applied.
+        #: The recorded items, with the target and the options that applied.
         self.calls: list[Item] = []
         self._otherwise = otherwise or valid()
         self._protocol_version = protocol_version
@@ -91,7 +91,7 @@ class Script:
         return [self._outcome(self._complete(item, target, options)) for item in items]
 
     def _complete(self, item: Item, target: Target | None, options: Options | None) -> Item:
-        """Return *item* with *target* and *options* where it has none of its own."""
+        """Return *item*, with *target* and *options* as its defaults."""
         filled = fill_version(item.options or options, self._protocol_version)
         return replace(item, target=item.target or target, options=filled)
 

@@ -1,4 +1,4 @@
-"""State of a stream, without I/O: pending items, and the messages for them."""
+"""State of a stream, without I/O: pending items, and conversion of its messages."""
 
 import threading
 from collections import deque
@@ -39,12 +39,12 @@ OutcomeT = TypeVar("OutcomeT")
 #: The id of an item, and the verdict on it or its error.
 StreamOutcome: TypeAlias = tuple[str, ValidateOutcome]
 
-#: Default for the most items whose outcomes have not been read.
+#: Default maximum of items whose outcomes have not been read.
 OUTSTANDING: Final = 64
 
 ENDED_EARLY: Final = InvalidResponse("the server ended the stream early")
 OUT_OF_ORDER: Final = InvalidResponse("the server responded out of order")
-LEFT: Final = SidecheckError("CANCELLED", "the stream was left")
+STREAM_LEFT: Final = SidecheckError("CANCELLED", "the stream was left")
 
 
 class PendingItems(Generic[OutcomeT]):
@@ -58,7 +58,7 @@ class PendingItems(Generic[OutcomeT]):
         if outstanding < 1:
             raise ValueError(f"outstanding must be positive, not {outstanding}")
         self._pending: deque[str] = deque()
-        # Makes sure that an id is either listed in the error or not admitted any more.
+        # Ensures that an id is either listed in the error, or not admitted after it.
         self._state_lock = threading.Lock()
         self._entered = self._finished = False
         self._error: StreamClosed | None = None
@@ -91,13 +91,13 @@ class PendingItems(Generic[OutcomeT]):
                 return None
             raise self._fail(ENDED_EARLY)
         id_, outcome = response
-        # Outcomes come in order; the id is "" where the server could not read it.
+        # Outcomes come in order; the id is "" if the server could not read it.
         if not self._pending or id_ not in {"", self._pending[0]}:
             raise self._fail(OUT_OF_ORDER)
         return self._pending.popleft(), outcome
 
     def _fail(self, error: SidecheckError) -> StreamClosed:
-        """Return what the stream raises from here on, because of *error*."""
+        """Store and return the error that the stream raises because of *error*."""
         with self._state_lock:
             self._error = self._close_error(error)
         return copy(self._error)
@@ -123,14 +123,14 @@ class StreamKind(Generic[ItemT, OutcomeT]):
     encode: Callable[[str, ItemT | None], Message]
     #: Returns the id and the outcome in a response.
     decode: Callable[[Any], tuple[str, OutcomeT | SidecheckError]]
-    #: Returns what a response says of the whole stream, or None if it is to an item.
+    #: Returns the summary of the stream in a response, or None for a response to an item.
     decode_summary: Callable[[Any], object] = lambda _response: None
 
 
 def validation_kind(protocol_version: str) -> StreamKind[Item, Verdict]:
-    """Return the kind of the streams of payloads to validate.
+    """Return the kind of streams of payloads to validate.
 
-    *protocol_version* is that of items with options that name none.
+    *protocol_version* applies to items whose options name none.
     """
 
     def encode(id_: str, item: Item | None) -> Message:
@@ -151,8 +151,8 @@ SESSION: Final[StreamKind[SessionMessage, CheckResult]] = StreamKind(
 class StreamCodec(Generic[ItemT, OutcomeT]):
     """Translates the items and responses of one stream.
 
-    For an item that cannot be sent, only its id is, and its error replaces the response.
-    So each item has one response, and responses stay in order.
+    For an item that cannot be sent, only its id is sent, and the local error replaces the
+    outcome in the response. So each item has one response, and responses stay in order.
     """
 
     def __init__(self, kind: StreamKind[ItemT, OutcomeT], opening: Message, limits: Limits) -> None:

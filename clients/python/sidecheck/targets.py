@@ -1,8 +1,8 @@
-"""Targets of a validation: registered tools, digests, and tools or schemas sent inline.
+"""Targets of a validation: registered tools, digests, inline tools and schemas.
 
 Definitions and schemas are JSON text as ``bytes``, or objects to encode, as
-`sidecheck.json_texts` describes. Prefer the text for what was received over a network: it
-keeps digests and the order of properties.
+`sidecheck.json_texts` describes. Prefer text for definitions that were received over a
+network: it keeps digests and the order of properties.
 """
 
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ class RegisteredTool:
     server: str
     #: Name of the tool, exactly as registered; "" with `CallParams`, which contain it.
     name: str = ""
-    #: If not "", the digest that the registered definition must have; any other is the
+    #: If not "", the expected digest of the registered definition; a different digest is the
     #: error ``DEFINITION_MISMATCH``.
     definition_digest: str = ""
 
@@ -93,7 +93,7 @@ class Schema:
     default_dialect: str = ""
 
 
-#: Whatever a payload can be validated against.
+#: The target of a validation.
 Target: TypeAlias = RegisteredTool | DefinitionDigest | SchemaDigest | ToolDefinition | Schema
 
 #: The classes of `Target`, for `isinstance`.

@@ -1,7 +1,7 @@
 """Fakes of the client, for the tests of programs that use Sidecheck.
 
-A fake validates nothing: it returns scripted outcomes and records what it was called with.
-It is a `Validator`, as the client is::
+A fake does not validate: it returns scripted outcomes and records the items passed to it. Like
+the client, it is a `Validator`::
 
     fake = FakeValidator()
     fake.answer_tool("weather", "get_forecast", invalid(Violation(code="REQUIRED")))

@@ -1,4 +1,4 @@
-"""The text contract: tool results of text only, which every client understands.
+"""The text contract: tool results with text only, for clients of any version.
 
 Such a result has ``content``, a list of items with ``type`` "text" and ``text``, and
 ``isError``, and no other properties. The contract is a JSON Schema in this package; the
@@ -48,7 +48,7 @@ def validate(payload: object) -> None:
     """Validate *payload*, a decoded result, against the contract.
 
     Raises:
-        jsonschema.ValidationError: It does not conform.
+        jsonschema.ValidationError: *payload* does not conform.
         ImportError: jsonschema is not installed.
     """
     get_validator().validate(payload)
@@ -69,7 +69,7 @@ def build_result(text: str, is_error: bool = False) -> dict[str, Any]:  # noqa: 
 def is_canonical(value: object) -> bool:
     """Return whether *value*, a decoded result, conforms to the contract.
 
-    The same as `validate`, without jsonschema.
+    Equivalent to `validate`, without jsonschema.
     """
     return (
         isinstance(value, dict)

@@ -14,7 +14,7 @@ __all__ = ["Pem", "Tls"]
 #: PEM as ``bytes``, or the path of a file with it.
 Pem: TypeAlias = bytes | str | os.PathLike[str]
 
-#: First line of what must be in the PEM of each field.
+#: Pattern of the first line of the PEM of each field.
 FIRST_LINES: Final = {
     "ca_certificates": rb"-----BEGIN [A-Z0-9 ]*CERTIFICATE-----",
     "certificate": rb"-----BEGIN [A-Z0-9 ]*CERTIFICATE-----",
@@ -24,28 +24,28 @@ FIRST_LINES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """TLS settings of a client: whom it trusts, and how it identifies itself.
+    """TLS settings of a client: trusted authorities, and the client's certificate.
 
-    The three PEMs are ``bytes``, or the path of a file, which is read when the client is
-    created, and not again: gRPC for Python cannot change the credentials of a channel. For a
-    renewed certificate or other authorities, create a client and close the one before; its
-    connections go on until then. The server's certificate is always verified.
+    The three PEMs are ``bytes``, or the path of a file. The client reads a file once, when it
+    is created, since gRPC for Python cannot change the credentials of a channel. To use a
+    renewed certificate or other authorities, create another client and close the old one. The
+    server's certificate is always verified.
 
     Raises:
         TypeError: A value is of another type.
         ValueError: There is a *certificate* without a *private_key*, or the reverse.
     """
 
-    #: Certificates of the authorities that sign the server's certificate; None for those that
-    #: the system trusts.
+    #: Certificates of the authorities that sign the server's certificate; None for the
+    #: authorities that the system trusts.
     ca_certificates: Pem | None = None
-    #: The client's certificate, followed by those between it and the authority; None if the
-    #: server requires none.
+    #: The client's certificate, followed by its intermediate certificates; None if the server
+    #: requires none.
     certificate: Pem | None = None
     #: Private key of *certificate*, not encrypted.
     private_key: Pem | None = field(default=None, repr=False)
-    #: Name that the server's certificate must have, also sent as SNI and authority;
-    #: "" for the host of the address.
+    #: Required name in the server's certificate, also sent as SNI and authority; "" for the
+    #: host of the address.
     server_name: str = ""
 
     def __post_init__(self) -> None:
@@ -65,7 +65,8 @@ class Tls:
     def channel_credentials(self) -> grpc.ChannelCredentials:
         """Read the files, and return credentials for a gRPC channel.
 
-        A client does so itself. They are for other services of the server, such as its health.
+        A client calls this by itself. Call it for channels to other services of the server, such
+        as its health service.
 
         Raises:
             OSError: A file cannot be read.
@@ -78,12 +79,12 @@ class Tls:
         )
 
     def _read(self, name: str) -> bytes | None:
-        """Return the PEM in the field *name*, None if there is none."""
+        """Return the PEM in the field *name*, or None."""
         value: Pem | None = getattr(self, name)
         if value is None:
             return None
         pem = value if isinstance(value, bytes) else Path(value).read_bytes()
-        # gRPC would report this only as a connection that fails, after the first call.
+        # gRPC would report invalid PEM only as a failed connection, after the first call.
         if re.search(FIRST_LINES[name], pem) is None:
             expected = "an unencrypted private key" if name == "private_key" else "a certificate"
             raise ValueError(f"{name} must have {expected} in PEM")
@@ -91,10 +92,10 @@ class Tls:
 
 
 def _system_roots() -> bytes | None:
-    """Return the certificates of the authorities that the system trusts, as `ssl` finds them.
+    """Return the certificates of authorities that the system trusts, or None.
 
-    None where there are none, or if gRPC's own setting names a file: gRPC then reads that, or
-    uses the authorities that it brings along, which it would otherwise prefer.
+    Returns None if there are none, or if gRPC's setting names a file. gRPC then uses that file,
+    or the authorities bundled with it.
     """
     if "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH" in os.environ:
         return None

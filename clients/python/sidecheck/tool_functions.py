@@ -1,6 +1,6 @@
-"""Functions as tools, wherever definitions are accepted.
+"""Functions as tools, for methods that accept definitions.
 
-`sidecheck.inference` creates them; this module has no optional dependencies.
+`sidecheck.inference` creates such functions; this module has no optional dependencies.
 """
 
 from collections.abc import Callable, Iterable
@@ -20,7 +20,7 @@ Registrable = ToolDefinition | ToolJson | Callable[..., Any]
 def definitions_of(
     tools: Iterable[Registrable] | Callable[..., Any], functions: Iterable[Callable[..., Any]]
 ) -> list[ToolDefinition | ToolJson]:
-    """Return the definitions of *tools*, which may be one function, and of *functions*.
+    """Return the definitions of *tools*, or of one function, and of *functions*.
 
     Raises:
         TypeError: A function is not a tool.

@@ -1,7 +1,7 @@
-"""Tool definitions in the forms in which callers have them.
+"""Readers of tool definitions, single or in lists.
 
-They are one definition, many, or a ``tools/list`` result as a server sent it. JSON text is
-split into the text of each definition, byte for byte, because the registry keeps it so.
+JSON text is split into the text of each definition, byte for byte, because the registry keeps
+that text.
 """
 
 import json
@@ -23,7 +23,7 @@ Definition: TypeAlias = ToolDefinition | Tool | InferredTool | AdaptedTool
 DEFINITIONS: Final = (ToolDefinition, Tool, InferredTool, AdaptedTool)
 
 # Numbers stay text, because Python limits their digits. Control characters in strings are
-# left to the server, which rejects only the definition that contains them.
+# accepted here, because the server rejects only the definition that contains them.
 _DECODER: Final = json.JSONDecoder(parse_int=str, parse_float=str, strict=False)
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 
@@ -38,10 +38,10 @@ def list_tools(tools: Any, single: tuple[type, ...] = DEFINITIONS, *, whole: boo
     value of a class in *single*; or an iterable of such values and of definitions.
 
     Raises:
-        NotJson: A ``ValueError``. JSON cannot express a value in it.
-        TypeError: It is a ``str`` or no iterable.
-        ValueError: It cannot be read as a list of tools; or it must be *whole*, and is one
-            page of several.
+        NotJson: A ``ValueError``. JSON cannot express a value in *tools*.
+        TypeError: *tools* is a ``str``, or not iterable.
+        ValueError: *tools* cannot be read as a list of tools; or it must be *whole*, and is
+            one page of several.
     """
     if isinstance(tools, str) or is_json_object(tools):
         return split_definitions(protocol_text(tools, "tools"), whole=whole)
@@ -56,7 +56,7 @@ def list_tools(tools: Any, single: tuple[type, ...] = DEFINITIONS, *, whole: boo
 
 
 def split_definitions(text: bytes, *, whole: bool = False) -> list[bytes]:
-    """Return the text of each definition in *text*, of any form that `list_tools` reads.
+    """Return the text of each definition in *text*, as `list_tools` reads it.
 
     Raises:
         ValueError: As `list_tools`.
@@ -97,7 +97,7 @@ def _container(source: str, start: int) -> dict[str, _Span]:
     """Return the spans of the values of the object at *start*, by name.
 
     Raises:
-        ValueError: Two of them have the same name.
+        ValueError: Two properties have the same name.
     """
     spans: dict[str, _Span] = {}
     for name, span in _properties(source, start):
@@ -108,7 +108,7 @@ def _container(source: str, start: int) -> dict[str, _Span]:
 
 
 def _decode(text: bytes) -> str:
-    """Return *text*, which is well-formed: so the functions below need not check that."""
+    """Return *text* decoded, after a check that it is JSON, which the readers rely on."""
     try:
         source = text.decode()
         _DECODER.decode(source)
@@ -127,7 +127,7 @@ def _skip_space(source: str, index: int) -> int:
 
 
 def _value(source: str, index: int) -> tuple[Any, _Span, int]:
-    """Return the value after *index*, its span, and the index of what follows it."""
+    """Return the value after *index*, its span, and the index of the next token."""
     start = _skip_space(source, index)
     value, end = _DECODER.raw_decode(source, start)
     return value, (start, end), _skip_space(source, end)
@@ -145,7 +145,7 @@ def _items(source: str, start: int) -> list[_Span]:
 
 
 def _properties(source: str, start: int) -> Iterator[tuple[str, _Span]]:
-    """Yield the properties of the object at *start*: the name and the span of the value."""
+    """Yield the names and the spans of the values of the object at *start*."""
     index = _skip_space(source, start + 1)
     while source[index] != "}":
         name, _, colon = _value(source, index)

@@ -1,7 +1,7 @@
-"""Checks of tool results where they arrive, as the client of the Python SDK does.
+"""Checks of tool results in the client, as in the Python SDK.
 
-A checker knows the output schemas of the tools that a server lists. It lists the tools when
-it meets an unknown one, and validates structured content::
+A checker has the output schemas of the tools that a server lists. It lists the tools when a
+result is of an unknown tool, and validates structured content::
 
     async def list_tools(cursor):
         return await session.list_tools(params=PaginatedRequestParams(cursor=cursor))

@@ -1,9 +1,9 @@
 """Values of ValidationService: subjects, options and outcomes.
 
 A payload given as ``bytes`` is JSON text in UTF-8 and is sent unchanged; prefer this for
-what was received over a network, because decoding and encoding hide duplicate keys and
-other faults. Any other value is encoded, as `sidecheck.json_texts` describes; a ``str`` is
-a JSON string, not JSON text.
+payloads that were received over a network, because decoding and encoding hide duplicate keys
+and other faults. Any other value is encoded, as `sidecheck.json_texts` describes; a ``str``
+is a JSON string, not JSON text.
 """
 
 from collections.abc import Sequence
@@ -57,7 +57,7 @@ class Absent(Enum):
         return self.name
 
 
-#: Structured content that a result does not have, unlike None, which is JSON's null.
+#: Absent structured content, in contrast to None, which is JSON's null.
 ABSENT: Final[Literal[Absent.ABSENT]] = Absent.ABSENT
 
 #: Structured content, or `ABSENT`.
@@ -97,7 +97,7 @@ class CallResult:
     """A complete ``CallToolResult``.
 
     The structured content is validated against the tool's output schema, if the tool
-    has one and the result is no error. The target must be a tool.
+    has one and the result is not an error. The target must be a tool.
     """
 
     payload: ObjectPayload
@@ -193,7 +193,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One payload of a batch or stream, with its own target and options if any."""
+    """One payload of a batch or stream, with optional target and options."""
 
     subject: Subject
     #: Replaces the target of the batch.
@@ -216,9 +216,9 @@ def fill_version(options: Options | None, protocol_version: str) -> Options | No
 
 
 def fill_item_version(item: Item, protocol_version: str) -> Item:
-    """Return *item* with *protocol_version* in its own options, if it has any without one.
+    """Return *item* with *protocol_version* in its options, if they name no version.
 
-    Own options replace those of the batch as a whole, and so also their version.
+    Options of an item replace all options of the batch, including their version.
     """
     if item.options is None:
         return item
@@ -232,12 +232,12 @@ ValidateOutcome: TypeAlias = Verdict | SidecheckError
 #: verdict that is valid ("allow") or invalid ("deny").
 OnUnavailable: TypeAlias = Literal["raise", "allow", "deny"]
 
-#: Code of the only violation of such a verdict.
+#: Code of the only violation of a verdict without a server.
 SIDECHECK_UNAVAILABLE: Final = "SIDECHECK_UNAVAILABLE"
 
 
 def fallback_verdict(error: Unavailable, policy: OnUnavailable) -> Verdict:
-    """Return the verdict that *policy* prescribes where no server answered.
+    """Return the verdict of *policy* for a validation that no server answered.
 
     Raises:
         Unavailable: *error* itself, if *policy* is "raise".

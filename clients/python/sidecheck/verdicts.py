@@ -20,24 +20,24 @@ __all__ = [
 ]
 
 
-#: Most violations in the message of an exception; the exception has all of them.
+#: Maximum violations in the message of an exception; the exception has all of them.
 MAX_LINES: Final = 10
 
-#: Longest description of a violation, in characters.
+#: Maximum length of the description of a violation, in characters.
 _MAX_LINE: Final = 600
 
 
 class JsonText(bytes):
-    """JSON text in UTF-8 as the server wrote it; b"" where there is none.
+    """JSON text in UTF-8 as the server wrote it; b"" for no text.
 
-    Pass it on as any ``bytes``, or decode it with `value`.
+    Use it like any ``bytes``, or decode it with `value`.
     """
 
     __slots__ = ()
 
     @property
     def value(self) -> Any:
-        """The decoded text; None where there is none. Decoded at each access."""
+        """The decoded text, or None for b"". Decoded at each access."""
         return json.loads(self) if self else None
 
 
@@ -63,9 +63,9 @@ class Violation:
     #: missing property is reported at its object, an unknown property at itself.
     instance_location: str = ""
     #: JSON Pointer to the failed keyword along the evaluation path, so it passes
-    #: through ``$ref``. "" where no schema is involved.
+    #: through ``$ref``. "" if no schema is involved.
     keyword_location: str = ""
-    #: JSON Schema keyword that failed; "" where no schema is involved.
+    #: JSON Schema keyword that failed; "" if no schema is involved.
     keyword: str = ""
     severity: Severity = Severity.ERROR
     #: Expected and actual value, in text for people.
@@ -86,8 +86,7 @@ class Change:
     #: Stable code of the change in upper snake case, for example
     #: ``STRING_TO_INTEGER`` or ``DEFAULT_SKIPPED``.
     code: str
-    #: JSON Pointer to the part of the schema that calls for the change; "" where
-    #: unknown.
+    #: JSON Pointer to the part of the schema that causes the change; "" if unknown.
     keyword_location: str = ""
     #: Description of the change for people.
     message: str = ""
@@ -148,11 +147,11 @@ class Verdict:
     tool_error_text: str = ""
     #: Revision of the registry in which the target was resolved.
     registry_revision: int = 0
-    #: Whether to act on the verdict. False for servers that the service is configured
-    #: to report on only: their payloads pass, valid or not.
+    #: Whether to act on the verdict. False for servers that the service only reports on, by
+    #: its configuration: their payloads pass, valid or not.
     enforced: bool = True
     #: The payload after the options that change payloads; None if none of them was set
-    #: or there was nothing to change. ``valid`` and ``violations`` here are about the
+    #: or nothing was changed. ``valid`` and ``violations`` of the verdict are about the
     #: payload as sent.
     repair: Repair | None = None
     #: If the verdict on arguments or on a tool result is invalid: the
@@ -165,8 +164,8 @@ class Verdict:
     def raise_for_invalid(self) -> None:
         """Raise if the verdict is invalid and enforced.
 
-        A repair does not matter here: `InvalidPayload` is about the payload as sent,
-        and its ``verdict.repair`` may hold a valid one.
+        A repair has no influence: `InvalidPayload` is about the payload as sent, even if
+        its ``verdict.repair`` is valid.
 
         Raises:
             InvalidPayload: The verdict is invalid and enforced.
@@ -195,7 +194,7 @@ class InvalidPayload(Exception):
 def describe_violation(violation: Violation) -> str:
     """Return the location, the message, the suggestion and the code, in one line."""
     text = violation.message
-    # Most messages contain it.
+    # Most messages already contain the suggestion.
     if violation.suggestion and violation.suggestion not in text:
         text += f"; did you mean {json.dumps(violation.suggestion, ensure_ascii=False)}?"
     parts = [part for part in (violation.instance_location, text) if part]
@@ -206,9 +205,9 @@ def describe_violation(violation: Violation) -> str:
 
 
 def list_lines(title: str, lines: Sequence[str], *, truncated: bool = False) -> str:
-    """Return *title* and the first of *lines*: one in the same line, several below it.
+    """Return *title* with the first of *lines*.
 
-    *truncated* says that there may be more of them than *lines* has.
+    *truncated* means that there may be more lines than *lines* has.
     """
     more = len(lines) - MAX_LINES
     if more > 0:

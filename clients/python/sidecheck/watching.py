@@ -10,7 +10,7 @@ __all__ = ["Checkpoint", "ToolsChange", "WatchEvent"]
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A revision up to which all changes were told. A watch can begin after it."""
+    """A revision up to which all changes were sent. A watch can begin after it."""
 
     revision: int
     #: Identity of the change that led to the revision; "" if it is not known.
@@ -19,15 +19,15 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolsChange:
-    """All that one revision changed, in the namespace of one server."""
+    """The change of one revision, in the namespace of one server."""
 
     revision: int
     #: Identity of the change.
     id: str
     server: str
-    #: Tools that were registered, or replaced another of their name, by name.
+    #: Tools that were registered or replaced, sorted by name.
     registered: tuple[Tool, ...] = ()
-    #: Names that are registered no longer, in order.
+    #: Names of the tools that were deleted, sorted.
     deleted: tuple[str, ...] = ()
 
     @property
@@ -36,5 +36,5 @@ class ToolsChange:
         return Checkpoint(self.revision, self.id)
 
 
-#: What a watch yields.
+#: An event of a watch.
 WatchEvent: TypeAlias = ToolsChange | Checkpoint

@@ -1,7 +1,7 @@
 """Wrapped values: structured content whose single property holds the value.
 
-Before MCP 2026-07-28 structured content is an object, so other values are wrapped in one, and
-the schema or the result is marked. Without a mark an object is the value itself, even if it
+Before MCP 2026-07-28 structured content is an object, so other values are wrapped in an object,
+and the schema or the result is marked. Without a mark, an object is the value itself, even if it
 has a single property ``result``.
 """
 
@@ -30,7 +30,7 @@ FASTMCP_MARK: Final = "x-fastmcp-wrap-result"
 #: The property that holds a wrapped value.
 RESULT: Final = "result"
 
-#: References that are followed to find the type of a root.
+#: Maximum references to follow to find the type of a root.
 MAX_REFERENCES: Final = 32
 
 
@@ -46,12 +46,12 @@ def unwrap(result: Any, *, tool: Any = None, output_schema: Mapping[str, Any] | 
     """Return the value of *result*, a ``CallToolResult``, unwrapped if it is marked.
 
     The mark is in the schema or, in results of FastMCP, in ``_meta``; the form of the content
-    does not matter. *tool* is the definition that the server listed; or give its
+    does not matter. *tool* is the definition that the server listed; alternatively, pass its
     *output_schema*. Definitions and results are decoded JSON or objects of an SDK.
 
     Raises:
         NoValue: The result is an error, or has no structured content.
-        WrapMismatch: It is marked and lacks the property.
+        WrapMismatch: The result or schema is marked, but the property is missing.
     """
     if read_field(result, "isError", "is_error") is True:
         raise NoValue("the result is an error; see its content")
@@ -75,7 +75,7 @@ def unwrap(result: Any, *, tool: Any = None, output_schema: Mapping[str, Any] | 
 
 
 def wrapped_property(output_schema: Mapping[str, Any]) -> str:
-    """Return the property that holds the value by the mark of a schema; "" without a mark.
+    """Return the property that holds the value by the mark of a schema, or "".
 
     Raises:
         WrapMismatch: The mark names no property of the schema.
@@ -96,8 +96,8 @@ def wrapped_property(output_schema: Mapping[str, Any]) -> str:
 def is_object_schema(schema: Mapping[str, Any]) -> bool:
     """Return whether the root of *schema* declares that it admits only objects.
 
-    It does so by ``type``, directly or through ``allOf`` and up to 32 local references. Where
-    it does not, structured content before MCP 2026-07-28 is wrapped.
+    The declaration is a ``type``, directly or through ``allOf`` and up to 32 local references.
+    Without it, structured content before MCP 2026-07-28 is wrapped.
     """
     pending: list[Any] = [schema]
     seen: set[int] = set()
@@ -119,7 +119,7 @@ def is_object_schema(schema: Mapping[str, Any]) -> bool:
 
 
 def resolve_local(reference: str, root: Mapping[str, Any]) -> Any:
-    """Return the part of *root* that a JSON Pointer in a fragment leads to, or None."""
+    """Return the part of *root* at *reference*, a JSON Pointer in a fragment, or None."""
     if reference != "#" and not reference.startswith("#/"):
         return None
     part: Any = root

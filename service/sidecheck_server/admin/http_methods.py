@@ -299,7 +299,7 @@ class MethodEndpoint:
                 admission.end()
             text = await _write(response)
             if len(text) > SMALL:
-                await admission.make_room(exchange, len(text))
+                await admission.wait_for_room(exchange, len(text))
         return text
 
     async def _read(self, body: bytes) -> Message:

@@ -23,7 +23,7 @@ __all__ = [
     "RegistryUnusable",
 ]
 
-#: The digest of the definition that each name must be bound to, None for names that must not
+#: The digest of the definition to which each name must be bound; None for names that must not
 #: be bound.
 Expected: TypeAlias = Mapping[str, str | None]
 
@@ -31,7 +31,7 @@ NOTHING_EXPECTED: Expected = MappingProxyType({})
 
 
 class BindingsChanged(Exception):
-    """A name is bound to another definition than was expected. Reads tell to which."""
+    """A name is not bound to the expected definition; reads return the current one."""
 
 
 class RegistryInUse(Exception):
@@ -39,44 +39,42 @@ class RegistryInUse(Exception):
 
 
 class RegistryUnusable(Exception):
-    """The registry cannot be opened or written; the message says why and what would help."""
+    """The registry is unusable; the message has the cause and the remedy."""
 
     def __init__(self, location: str, fault: str, detail: str = "") -> None:
         super().__init__(f"{location} {fault}" + (f" ({detail})" if detail else ""))
         self._location = location
-        #: The message without the location of the registry and without the detail, which are
-        #: the operator's business.
+        #: The message without location and detail, which only the operator may see.
         self.fault = fault
         self.detail = detail
 
     def __reduce__(self) -> tuple[type[Self], tuple[str, str, str]]:
-        """Return what a pickle makes it from."""
+        """Return the class and the arguments from which pickle creates the error again."""
         return type(self), (self._location, self.fault, self.detail)
 
 
 class RegistryOutcomeUnknown(RegistryUnusable):
-    """The registry was lost while it made a change durable, which it may have done."""
+    """The registry was lost during a commit, so that the change may have taken effect."""
 
 
 class Registry(Protocol):
     """Stores tool definitions and the names bound to them.
 
-    A definition is immutable and known by its digest. Registering another text of
-    the digest that a name is bound to already leaves the binding unchanged: the text
-    and the documents of the first registration stay, and its bytes are
-    returned. The same digest under another name or server is a registration of its
-    own, and keeps its own bytes. A definition is kept as long as a name is bound
-    to it.
+    A definition is immutable and identified by its digest. If a name is bound to a digest
+    already, registering another text of that digest leaves the binding unchanged: the text
+    and the documents of the first registration stay, and reads return its bytes. The same
+    digest under another name or server is a separate registration with its own bytes. A
+    definition is kept as long as a name is bound to it.
 
     Every transaction that changes a binding increments the revision, and no other
     does. All methods are thread-safe. Reads return the state in memory as of the last
     completed transaction, and never wait for a running one. Writes return when the
-    change is durable and reads see it; if it cannot be made durable, they raise
-    `RegistryUnusable` and change nothing, but for `RegistryOutcomeUnknown`. Reads go on then,
-    and later writes may succeed, unless the file is not the one that was opened.
+    change is durable and reads see it. If it cannot be made durable, they raise
+    `RegistryUnusable` and change nothing, except for `RegistryOutcomeUnknown`. Reads still work
+    then, and later writes may succeed, unless the file was replaced.
 
-    The time of reads and writes grows with what they return or change, and with the
-    logarithm of what is registered.
+    The time of reads and writes is proportional to the bindings that they return or change,
+    and to the logarithm of the number of all bindings.
     """
 
     @property
@@ -88,19 +86,19 @@ class Registry(Protocol):
 
     @property
     def change_id(self) -> UUID:
-        """The identity of the change that led to the revision; of a file, of its opening."""
+        """Identity of the last change; random if a file has not changed since its opening."""
 
     @property
     def age_seconds(self) -> float:
-        """The time since what is read was known to be current; 0 if nobody else writes it."""
+        """Seconds since reads were last known to be current; 0 without other writers."""
 
     @property
     def identity(self) -> str:
-        """The format of what is stored, and of a database the identity of its registry."""
+        """Format of the stored registry, and identity of a database's registry."""
 
     @property
     def reloads(self) -> int:
-        """How often the registry was read as a whole after the opening (`Change.is_reload`)."""
+        """Number of full reloads of the registry since its opening (`Change.is_reload`)."""
 
     def find(self, server: str, name: str) -> Binding | None:
         """Return the binding of *name* in the namespace of *server*, if there is one."""
@@ -108,19 +106,18 @@ class Registry(Protocol):
     def bound_to(self, digest: str, servers: frozenset[str] | None = None) -> Binding | None:
         """Return the binding of the definition of *digest*, if a name is bound to it.
 
-        Only names of *servers* count, if they are given.
-        If several texts of that digest are registered, it is the binding that is oldest
-        by revision, then by server and name.
+        With *servers*, only their names count. If several texts of that digest are registered,
+        the result is the binding that is oldest by revision, then by server and name.
         """
 
     def schema(
         self, digest: str, servers: frozenset[str] | None = None
     ) -> tuple[Definition, Literal["input", "output"]] | None:
-        """Return a bound definition with a schema of *digest*, and which schema it is.
+        """Return a bound definition with a schema of *digest*, and its side.
 
-        Only definitions of *servers* count, if they are given.
-        If several have it, it is the definition of the binding that is oldest by
-        revision, then by server and name; if both schemas do, it is the input.
+        With *servers*, only their definitions count. If several definitions have the schema,
+        the result is that of the binding that is oldest by revision, then by server and name.
+        If both of its schemas have the digest, the side is the input.
         """
 
     def page(
@@ -128,16 +125,16 @@ class Registry(Protocol):
     ) -> tuple[tuple[Binding, ...], bool]:
         """Return bindings in the order of server and name, and whether more follow.
 
-        Only those of *server* if it is given, and those that follow the server and
-        name of *after*, which need not be bound any more. Returns at least one if
-        any remain; otherwise at most *limit* of them, and at most *max_bytes* of
-        JSON. Names are in the order of their code points.
+        With *server*, only its bindings are returned. The page starts after the server and name
+        *after*, which need not be bound. It has at most *limit* bindings and *max_bytes* of
+        JSON, but at least one binding if any remain. Names are in the order of their code
+        points.
         """
 
     def preview(
         self, server: str, definitions: Sequence[Definition], *, keep: frozenset[str] | None
     ) -> Registered:
-        """Return what `register` would do, with the present revision; change nothing.
+        """Return the result that `register` would have, with the current revision.
 
         Raises:
             RequestError: QUOTA_EXCEEDED.
@@ -153,15 +150,14 @@ class Registry(Protocol):
     ) -> Registered:
         """Bind the names of *definitions* in the namespace of *server* to them.
 
-        With *keep*, the definitions are the server's whole set, and its other names
-        are removed, except those in *keep*; without, other names stay. All of it is
-        one transaction. If a name occurs twice, its definitions take effect one
-        after the other, and the last one stays.
+        With *keep*, the definitions are all tools of the server: its other names are removed,
+        except those in *keep*. Without it, other names stay. All of it is one transaction. If
+        a name occurs twice, its definitions take effect in order, so that the last one stays.
 
         Raises:
             BindingsChanged: names are not bound as *expected*; nothing has changed.
-            RequestError: QUOTA_EXCEEDED: an amount that a quota bounds would grow beyond it;
-                nothing has changed.
+            RequestError: QUOTA_EXCEEDED: an amount would grow beyond its quota; nothing has
+                changed.
             RegistryUnusable: the change cannot be made durable; nothing has changed.
             ValueError: a text has a lone surrogate, which UTF-8 cannot encode; nothing
                 has changed.
@@ -177,26 +173,26 @@ class Registry(Protocol):
     def subscribe(self, observer: Callable[[Change], None]) -> None:
         """Call *observer* with each change from now on, once reads see it.
 
-        It is called in the order of revisions, before the write returns, in any thread. It must
-        not block, and must not fail. Whoever applies all changes in order has what the registry
-        has, `Change.is_reload` included.
+        The calls come in the order of revisions, before the write returns, in any thread. The
+        observer must not block or raise. An observer that applies all changes in order, reloads
+        (`Change.is_reload`) included, has the content of the registry.
         """
 
     def take_history(self) -> tuple[Change, ...]:
-        """Return the changes that a database still has, in order, without gaps; keep them no more.
+        """Return and discard the history that a database had, in order and without gaps.
 
-        The last of them led to the present revision. There are none of a file, nor when they were
-        taken before.
+        The last change led to the current revision. The result is empty for a file, and for
+        every call after the first.
         """
 
     def count(self) -> int:
-        """Return how many names are bound, in all namespaces together."""
+        """Return the number of bound names in all namespaces together."""
 
     def exceeded_quotas(self) -> tuple[ExceededQuota, ...]:
-        """Return the quotas that are exceeded, as those of a file may be that was opened.
+        """Return the exceeded quotas, which a stored registry may have when opened.
 
         Takes time proportional to the number of servers.
         """
 
     def close(self) -> None:
-        """Close the file or the connections. Reads still work, writes raise `RegistryUnusable`."""
+        """Close file or connections. Reads still work, writes raise `RegistryUnusable`."""

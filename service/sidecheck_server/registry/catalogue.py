@@ -1,7 +1,7 @@
 """Catalogue: the content of a registry at one revision, in memory.
 
-A catalogue is immutable. A transaction creates the next one, which shares with it all but
-the parts that change. Readers need no lock and see one revision throughout.
+A catalogue is immutable. A transaction creates the next one, which shares all unchanged parts.
+So readers need no lock and see one revision throughout.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +19,7 @@ __all__ = ["Catalogue"]
 
 @dataclass(frozen=True, slots=True)
 class _ServerUsage:
-    """Amounts of one server, which has tools."""
+    """Amounts of one server that has tools."""
 
     tools: int
     bytes: int
@@ -33,45 +33,45 @@ class Catalogue:
     """The bindings of all servers at one revision."""
 
     revision: int = 0
-    #: The number of bindings, of servers that have any, and of bytes that these store.
+    #: The numbers of bindings, of servers that have any, and of stored bytes.
     count: int = 0
     server_count: int = 0
     bytes: int = 0
-    #: By server and name, in the order of their code points.
+    #: Keys: server and name, in the order of their code points.
     bindings: SortedMap[Binding] = field(default_factory=SortedMap)
-    #: By digest of the definition, and then by age.
+    #: Keys: digest of the definition, then age.
     definitions: SortedMap[Binding] = field(default_factory=SortedMap)
-    #: By digest of a schema, and then by age.
+    #: Keys: digest of a schema, then age.
     schemas: SortedMap[Binding] = field(default_factory=SortedMap)
-    #: By server; none is empty.
+    #: Keys: servers that have tools.
     servers: SortedMap[_ServerUsage] = field(default_factory=SortedMap)
-    #: Identity of the change that led here. Of a file it is not kept, and another each time.
+    #: Identity of the last change. A file does not store it, so each opening has a random one.
     change_id: UUID = field(default_factory=uuid4)
 
     @classmethod
     def of(
         cls, revision: int, bindings: Iterable[Binding], change_id: UUID | None = None
     ) -> "Catalogue":
-        """Return the catalogue with *bindings* at *revision*, to which *change_id* led."""
+        """Return the catalogue with *bindings* at *revision*."""
         oldest: dict[str, Definition] = {}
         shared = []
-        for binding in sorted(bindings, key=_age):
+        for binding in sorted(bindings, key=_age_key):
             known = oldest.setdefault(binding.definition.digest, binding.definition)
-            shared.append(_with_shared(binding, known))
+            shared.append(_share_definition(binding, known))
         return cls().with_bindings(revision, (), shared, change_id or uuid4())
 
     def with_change(self, change: Change) -> "Catalogue":
         """Return the catalogue after *change*.
 
-        Takes time proportional to the number of names that change, and, once for each, to the
-        logarithm of the number of all names.
+        Takes time proportional to the number of names that change times the logarithm of the
+        number of all names.
         """
         names = {*change.unbound, *(binding.name for binding in change.bound)}
         removed = (self.find(change.server, name) for name in names)
         return self.with_bindings(
             change.revision,
             [binding for binding in removed if binding],
-            self._shared(change.bound),
+            self._share_definitions(change.bound),
             change.id,
         )
 
@@ -85,13 +85,13 @@ class Catalogue:
 
     def bound_to(self, digest: str, servers: frozenset[str] | None = None) -> Binding | None:
         """Return the oldest binding to a definition of *digest*, of *servers* or of all."""
-        return _oldest(self.definitions, digest, servers)
+        return _find_oldest(self.definitions, digest, servers)
 
     def schema(
         self, digest: str, servers: frozenset[str] | None = None
     ) -> tuple[Definition, Literal["input", "output"]] | None:
-        """Return the first bound definition with a schema of *digest*, and which it is."""
-        oldest = _oldest(self.schemas, digest, servers)
+        """Return the oldest definition with a schema of *digest*, and its side."""
+        oldest = _find_oldest(self.schemas, digest, servers)
         if oldest is None:
             return None
         definition = oldest.definition
@@ -111,14 +111,18 @@ class Catalogue:
         return tuple(page), False
 
     def usage(self, server: str) -> Usage:
-        """Return the amounts that quotas bound, for *server* and in all."""
-        own = self.servers.get((server,)) or _NO_USAGE
-        return Usage(self.count, self.server_count, self.bytes, own.tools, own.bytes)
+        """Return the amounts that quotas bound, for *server* and for all servers."""
+        server_usage = self.servers.get((server,)) or _NO_USAGE
+        return Usage(
+            self.count, self.server_count, self.bytes, server_usage.tools, server_usage.bytes
+        )
 
     def usages(self) -> Iterator[Usage]:
         """Yield the usage of every server."""
-        for _, own in self.servers.starting_at(()):
-            yield Usage(self.count, self.server_count, self.bytes, own.tools, own.bytes)
+        for _, server_usage in self.servers.starting_at(()):
+            yield Usage(
+                self.count, self.server_count, self.bytes, server_usage.tools, server_usage.bytes
+            )
 
     def _following(self, server: str | None, after: tuple[str, str] | None) -> Iterator[Binding]:
         """Yield the bindings that follow *after*, of *server* or of all."""
@@ -129,13 +133,13 @@ class Catalogue:
             if key != after:
                 yield binding
 
-    def _shared(self, bindings: Iterable[Binding]) -> list[Binding]:
-        """Return *bindings* with the objects of those definitions that are known already."""
+    def _share_definitions(self, bindings: Iterable[Binding]) -> list[Binding]:
+        """Return *bindings* with the existing objects of equal definitions."""
         shared = []
         for binding in bindings:
             oldest = self.bound_to(binding.definition.digest)
             known = binding.definition if oldest is None else oldest.definition
-            shared.append(_with_shared(binding, known))
+            shared.append(_share_definition(binding, known))
         return shared
 
     def with_bindings(
@@ -186,12 +190,12 @@ class Catalogue:
         )
 
 
-def _age(binding: Binding) -> tuple[int, str, str]:
+def _age_key(binding: Binding) -> tuple[int, str, str]:
     """Return the key that sorts bindings, the oldest first, the same in every process."""
     return (binding.revision, binding.server, binding.name)
 
 
-def _oldest(
+def _find_oldest(
     index: SortedMap[Binding], digest: str, servers: frozenset[str] | None
 ) -> Binding | None:
     """Return the first binding of *digest* in *index*, of *servers* or of all."""
@@ -203,8 +207,8 @@ def _oldest(
     return None
 
 
-def _with_shared(binding: Binding, known: Definition) -> Binding:
-    """Return *binding*, with the object *known* of its digest if that is equal."""
+def _share_definition(binding: Binding, known: Definition) -> Binding:
+    """Return *binding* with the object *known* if its definition is equal to that."""
     if known is binding.definition or known != binding.definition:
         return binding
     return Binding(binding.server, known, binding.revision)

@@ -1,11 +1,10 @@
 """The SQLite database of a registry: its file, its lock, its transactions.
 
-It is written in one transaction for each change and read once, when it is opened;
-all lookups use the `Catalogue`. A file is in WAL mode with
-synchronous=FULL, so that SQLite has synced a commit to the disk before it returns
-(https://www.sqlite.org/pragma.html#pragma_synchronous). It is locked for as long as
-it is open by locking_mode=EXCLUSIVE; the lock is the operating system's and goes with
-the process, however that ends.
+The database is written in one transaction for each change, and read once, when it is opened;
+all lookups use the `Catalogue`. A file is in WAL mode with synchronous=FULL, so that SQLite
+syncs a commit to the disk before it returns
+(https://www.sqlite.org/pragma.html#pragma_synchronous). With locking_mode=EXCLUSIVE it is
+locked while it is open; the operating system releases the lock when the process ends.
 
 No exception of `sqlite3` leaves this module.
 """
@@ -78,10 +77,10 @@ _INSERT_TOOLS = (
 )
 _INSERT_DOCUMENTS = "INSERT INTO document (server, name, position, uri, json) VALUES"
 
-#: Rows in one statement. The sqlite3 module releases the interpreter lock in every call
-#: and waits for it again, 5 ms each beside a busy thread; with a statement for each tool, a
-#: large registration would take minutes beside a busy event loop. Their
-#: values stay far below SQLite's bound of 32,766 (https://www.sqlite.org/limits.html).
+#: Rows in one statement. The sqlite3 module releases the interpreter lock in every call and
+#: waits 5 ms to get it back from a busy thread, so that a large registration with one statement
+#: for each tool would take minutes. The values of a batch stay far below SQLite's bound of
+#: 32,766 (https://www.sqlite.org/limits.html).
 _BATCH = 1000
 
 
@@ -168,36 +167,37 @@ def _insert(
 
 
 def _rows(connection: sqlite3.Connection, query: str) -> Iterator[tuple[Any, ...]]:
-    # A cursor that an exception's traceback keeps alive would keep the file locked.
+    # Closed explicitly: the traceback of an exception may keep the cursor alive, which would
+    # keep the file locked.
     with closing(connection.execute(query)) as cursor:
         yield from cursor
 
 
 def _batches(items: Sequence[Value]) -> Iterator[Sequence[Value]]:
-    """Yield *items* in order, as many at a time as one statement takes."""
+    """Yield *items* in order, in batches for one statement."""
     for start in range(0, len(items), _BATCH):
         yield items[start : start + _BATCH]
 
 
 class FileIdentity:
-    """The database file at a path and its write-ahead log, as they were when it was made.
+    """Identities of the database file and its write-ahead log at the time of creation.
 
-    Files are looked up and never opened: POSIX releases the locks of a process when it
-    closes any descriptor of the file.
+    The class looks files up and never opens them, since POSIX releases the locks of a process
+    when it closes any descriptor of the file.
     """
 
     def __init__(self, path: Path) -> None:
-        """Remember the files.
+        """Record the identities of the files.
 
         Raises:
             OSError: one of them does not exist.
         """
-        # SQLite names the log after the file that a symbolic link leads to.
+        # SQLite names the log after the target of a symbolic link.
         self._paths = (path.absolute(), Path(f"{path.resolve()}-wal"))
         self._identities = [_identify(path) for path in self._paths]
 
     def changed_file(self) -> Path | None:
-        """Return the path that leads to another file, or to none; None if neither does."""
+        """Return the path whose file was replaced or removed, or None."""
         for path, identity in zip(self._paths, self._identities, strict=True):
             try:
                 same = _identify(path) == identity
@@ -213,20 +213,19 @@ def _identify(path: Path) -> tuple[int, int]:
     return status.st_dev, status.st_ino
 
 
-#: Marks the file as a registry, in the place that SQLite's file format has for it
-#: (https://www.sqlite.org/fileformat2.html, section 1.3): "ScRg".
+#: Application id of a registry in SQLite's file format, "ScRg"
+#: (https://www.sqlite.org/fileformat2.html, section 1.3).
 _APPLICATION = 0x53635267
-#: The format of the tables that this release reads and writes, kept as user version.
+#: The format of the tables that this release reads and writes, stored as user_version.
 FORMAT = 2
 #: The first SQLite with STRICT tables (https://www.sqlite.org/stricttables.html).
 _OLDEST_SQLITE = (3, 37, 0)
-#: How often to try to lock the file, and the seconds in between. Two processes that start
-#: at the same time may each fail because of the other's attempt; the random pause
-#: lets one of them succeed.
+#: Attempts to lock the file, and the range of seconds between them. Two processes that start
+#: at the same time may both fail; with random pauses, one of them succeeds.
 _ATTEMPTS = 6
 _PAUSE = (0.01, 0.05)
-#: How many characters of a server's name a message shows.
-_SHOWN = 128
+#: Maximum characters of a server's name in a message.
+_MAX_NAME_CHARACTERS = 128
 #: Messages for failures that an operator can repair, by SQLite's primary code
 #: (https://www.sqlite.org/rescode.html).
 _FAILURES = {
@@ -249,8 +248,8 @@ class Database:
         """Open the file at *path*, which is created if absent, or a database in memory.
 
         Raises:
-            RegistryInUse: another connection, in this process or another, has it open.
-            RegistryUnusable: it is not a registry; its content is unchanged.
+            RegistryInUse: a connection in this or another process has the file open.
+            RegistryUnusable: the file is not a registry; its content is unchanged.
         """
         self._files: FileIdentity | None = None
         self._lost_file: Path | None = None
@@ -277,8 +276,8 @@ class Database:
         """Return the content of the database.
 
         Raises:
-            RegistryUnusable: it cannot be read, was not written by a registry, or has a
-                definition that is not that of its digest.
+            RegistryUnusable: the database cannot be read, was not written by a registry, or
+                has a definition that does not match its digest.
         """
         with self._own_exceptions():
             revision = read_revision(self._connection)
@@ -293,12 +292,11 @@ class Database:
         return Catalogue.of(revision, bindings)
 
     def write(self, change: Change) -> None:
-        """Make *change*, durably and atomically.
+        """Write *change* durably and atomically.
 
         Raises:
-            RegistryUnusable: the change cannot be made; the database is unchanged. Or its
-                path leads to another file by now, or to none; then no change can be
-                made with this object.
+            RegistryUnusable: the change cannot be written, and the database is unchanged; or
+                its file was replaced or removed, and this object can write no change.
         """
         self._check_files()
         rebound = [binding.name for binding in change.bound]
@@ -310,7 +308,7 @@ class Database:
 
     def close(self) -> None:
         """Close the file. May be called again."""
-        self._files = None  # closing deletes the log
+        self._files = None  # Closing deletes the log.
         with suppress(sqlite3.Error):
             self._connection.close()
 
@@ -319,10 +317,10 @@ class Database:
         with self._own_exceptions():
             self._connection = sqlite3.connect(
                 ":memory:" if path is None else path,
-                timeout=0,  # SQLite would hold a lock while it waits
-                isolation_level=None,  # transactions begin where this module says
-                check_same_thread=False,  # the caller serializes access
-                cached_statements=0,  # those of batches are large and rarely equal
+                timeout=0,  # SQLite would hold a lock while it waits.
+                isolation_level=None,  # This module begins transactions explicitly.
+                check_same_thread=False,  # The caller serializes access.
+                cached_statements=0,  # Statements of batches are large and rarely equal.
             )
         try:
             with self._own_exceptions():
@@ -337,10 +335,10 @@ class Database:
             raise
 
     def _prepare(self) -> None:
-        """Lock the database, check that it is a registry, and create tables if it is empty."""
+        """Lock the database, check that it is a registry, and create missing tables."""
         execute = self._connection.execute
-        # Set before anything is read, so that no transaction releases the lock, and WAL
-        # needs no shared memory
+        # Set before the first read, so that no transaction releases the lock, and WAL needs
+        # no shared memory
         # (https://www.sqlite.org/wal.html#use_of_wal_without_shared_memory).
         # POSIX releases the locks of a process when it closes any descriptor of the file,
         # so only SQLite may open the file while it is a registry.
@@ -351,7 +349,7 @@ class Database:
                 self._inspect()
         execute("PRAGMA journal_mode = WAL")
         execute("PRAGMA synchronous = FULL")
-        execute("PRAGMA fullfsync = ON")  # only this reaches the disk on macOS
+        execute("PRAGMA fullfsync = ON")  # macOS syncs to the disk only with this.
         execute("PRAGMA foreign_keys = ON")
         if empty:
             with self._transaction("IMMEDIATE"):
@@ -399,7 +397,7 @@ class Database:
             )
 
     def _check_files(self) -> None:
-        """Raise RegistryUnusable once a path has led to another file, or to none."""
+        """Raise RegistryUnusable if a file was ever found replaced or removed."""
         if self._files is not None and self._lost_file is None:
             self._lost_file = self._files.changed_file()
         if self._lost_file is not None:
@@ -417,7 +415,7 @@ class Database:
             yield
             self._connection.execute("COMMIT")
         except BaseException:
-            # After some errors SQLite has rolled back by itself.
+            # SQLite rolls back by itself after some errors, so that this may fail.
             with suppress(sqlite3.Error):
                 self._connection.execute("ROLLBACK")
             raise
@@ -428,8 +426,8 @@ class Database:
         try:
             yield
         except sqlite3.Error as error:
-            # Errors of the sqlite3 module itself have no code. The lower byte of a code is
-            # the primary code.
+            # Errors of the sqlite3 module itself have no code. The lower byte of an extended
+            # code is the primary code.
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
             if code == sqlite3.SQLITE_BUSY:
                 raise RegistryInUse(
@@ -440,10 +438,11 @@ class Database:
 
 
 def _describe_altered(altered: Binding, bindings: Sequence[Binding]) -> str:
-    """Return the fault of a database with *bindings*, of which *altered* is not genuine."""
+    """Return the fault of a database in which *altered* has wrong digests."""
     names = sorted(binding.name for binding in bindings if binding.server == altered.server)
+    shown = altered.server[:_MAX_NAME_CHARACTERS]
     return (
-        f"is damaged: the definition of the server {altered.server[:_SHOWN]!r} at position "
+        f"is damaged: the definition of the server {shown!r} at position "
         f"{names.index(altered.name)}, in the order of names, does not have the digests and "
         "the name that it was registered with; restore the file from a copy, or delete it"
     )

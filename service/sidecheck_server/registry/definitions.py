@@ -22,7 +22,7 @@ __all__ = [
 _Value = TypeVar("_Value")
 
 MAX_SERVER_LENGTH: Final = 256
-"""Most characters of the name of a server; it has at least one."""
+"""Maximum characters of the name of a server; the minimum is 1."""
 
 
 class Interned:
@@ -38,18 +38,17 @@ class Interned:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A tool definition as it was registered, known by its digest.
+    """A tool definition as it was registered, identified by its digest.
 
-    The digest is that of the definition's canonical JSON, so texts that differ in
-    whitespace or in the order of properties share it, and so do texts that came
-    with different documents.
+    The digest is that of the canonical JSON, so texts that differ in whitespace or in the
+    order of properties have the same one.
     """
 
     #: "sha256:" and the hexadecimal SHA-256 of the canonical JSON.
     digest: str
     #: The name that the definition gives to the tool.
     name: str
-    #: The text, byte for byte as it was sent: property order matters to models.
+    #: The text, byte for byte as it was sent, since property order matters to models.
     json: bytes
     #: The documents that its schemas may refer to.
     documents: tuple[Document, ...]
@@ -57,56 +56,56 @@ class Definition:
     input_schema_digest: str
     #: The digest of its output schema, if it has one.
     output_schema_digest: str | None
-    #: The protocol version that it was registered under.
+    #: The protocol version under which it was registered.
     protocol_version: str
 
     @property
     def size(self) -> int:
-        """The bytes of JSON that it consists of, its documents included."""
+        """Bytes of the JSON texts of the definition and its documents."""
         return len(self.json) + sum(len(document.json) for document in self.documents)
 
     @property
     def stored_size(self) -> int:
-        """The bytes that quotas count: its size, and the URIs of its documents."""
+        """Bytes that quotas count: the size, and the URIs of the documents."""
         uris = sum(len(document.uri.encode("utf-8", "replace")) for document in self.documents)
         return self.size + uris
 
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """A name in the namespace of a server, and the definition it is bound to."""
+    """A name in the namespace of a server, and the definition to which it is bound."""
 
-    #: The namespace.
     server: str
-    #: The definition, whose name is the name that is bound.
+    #: The definition; its name is the bound name.
     definition: Definition
-    #: The revision of the registry at which the name was bound to it.
+    #: The revision of the registry that bound the name to the definition.
     revision: int
 
     @property
     def name(self) -> str:
-        """The name that is bound."""
+        """The bound name."""
         return self.definition.name
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """All that one transaction changed: bindings in the namespace of one server."""
+    """The change of one transaction: bindings in the namespace of one server."""
 
-    #: The revision of the registry since the change.
+    #: The revision of the registry after the change.
     revision: int
     server: str
-    #: The names that are no longer bound, sorted.
+    #: The names that the change removed, sorted.
     unbound: tuple[str, ...]
-    #: The bindings that were added, or replaced another of their name, sorted by name.
+    #: The bindings that the change added or replaced, sorted by name.
     bound: tuple[Binding, ...]
-    #: Whether it is what two states of the registry differ by in this server, because the
-    #: changes between them are not known, or the registry was set back. All such changes to
-    #: one state have its revision, which may be lower than that of the change before.
+    #: Whether this is the difference of two states of the registry for this server, because
+    #: the changes between them are unknown, or because the registry was restored to an earlier
+    #: state. All such changes have the revision of the later state, which may be lower than the
+    #: revision before.
     is_reload: bool = False
-    #: Whether another such change to the same state follows at once.
+    #: Whether another change of the same reload follows at once.
     is_continued: bool = False
-    #: Its identity: a registry that was set back gives a revision to another change.
+    #: Its identity. A revision alone does not identify a change if the registry was restored.
     id: UUID = field(default_factory=uuid4, compare=False)
 
 
@@ -116,9 +115,9 @@ class Action(StrEnum):
     CREATED = "created"
     """The name was not bound."""
     CHANGED = "changed"
-    """The name was bound to a definition of another digest, or under another version."""
+    """The name was bound to a definition of another digest or protocol version."""
     UNCHANGED = "unchanged"
-    """The name was bound to a definition of the same digest and version, and stays so."""
+    """The name stays bound to a definition of the same digest and protocol version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +125,7 @@ class Bound:
     """Result of binding a definition."""
 
     action: Action
-    #: The digest that the name was bound to before, or None if it was not bound.
+    #: The digest to which the name was bound before, or None if it was not bound.
     previous_digest: str | None
 
 
@@ -134,9 +133,9 @@ class Bound:
 class Registered:
     """Result of a registration."""
 
-    #: One for each definition, in their order.
+    #: In the order of the definitions.
     bound: tuple[Bound, ...]
-    #: The names that were removed because they are not in the registration, sorted.
+    #: The names that were removed because the registration lacks them, sorted.
     removed: tuple[str, ...]
     #: The revision of the registry afterwards.
     revision: int

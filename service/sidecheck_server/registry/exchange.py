@@ -1,6 +1,6 @@
-"""Exchange of registries: a file of JSON lines, from any kind of registry to any other.
+"""Export and import of registries as JSON lines, between any kinds of registries.
 
-The first line is a header with the number of tools; each other one is a tool, with the text of
+The first line is a header with the number of tools. Every other line is a tool, with the text of
 its definition, byte for byte, as a string. Tools are sorted by server and name, and revisions are
 left out, so registries with the same tools have the same export.
 """
@@ -25,25 +25,25 @@ _VERSION: Final = 1
 
 
 class DamagedExport(Exception):
-    """A file cannot be imported; the message has the line, what is wrong, and what was expected."""
+    """A file cannot be imported; the message has the line and the fault."""
 
     def __init__(self, line: int, fault: str) -> None:
         super().__init__(f"line {line}: {fault}")
 
 
 def export_lines(registry: Registry) -> Iterator[str]:
-    """Yield the lines of *registry*, as it is when the first one is asked for."""
-    # One page, so that all is of one revision.
+    """Yield the lines of *registry*, in its state at the first iteration."""
+    # One page, so that all bindings are of one revision.
     bindings, _ = registry.page(None, None, sys.maxsize, sys.maxsize)
-    yield _line({"format": _FORMAT, "version": _VERSION, "tools": len(bindings)})
-    yield from map(_tool_line, bindings)
+    yield _encode_line({"format": _FORMAT, "version": _VERSION, "tools": len(bindings)})
+    yield from map(_encode_tool, bindings)
 
 
 def read_export(lines: Iterable[bytes]) -> Mapping[str, list[Definition]]:
-    """Return the definitions of each server in *lines*, which must be whole.
+    """Return the definitions of each server in *lines*, a complete export.
 
     Raises:
-        DamagedExport: they are not what `export_lines` yields.
+        DamagedExport: *lines* are not an export of `export_lines`.
     """
     numbered = enumerate(lines, 1)
     number, header = next(numbered, (1, b"{}"))
@@ -53,19 +53,21 @@ def read_export(lines: Iterable[bytes]) -> Mapping[str, list[Definition]]:
         server, definition = _read_tool(number, _decode(number, line))
         tools = servers.setdefault(server, {})
         if definition.name in tools:
-            raise DamagedExport(number, "has a tool of a line before; expected each tool once")
+            raise DamagedExport(
+                number, "repeats a tool of an earlier line; expected each tool once"
+            )
         tools[definition.name] = definition
-    found = sum(map(len, servers.values()))
-    if found != count:
+    tool_count = sum(map(len, servers.values()))
+    if tool_count != count:
         raise DamagedExport(
-            number, f"is the last one, after {found:,} tools; the header says {count:,}"
+            number, f"is the last line, after {tool_count:,} tools; the header says {count:,}"
         )
     return {server: list(tools.values()) for server, tools in servers.items()}
 
 
-def _tool_line(binding: Binding) -> str:
+def _encode_tool(binding: Binding) -> str:
     definition = binding.definition
-    return _line(
+    return _encode_line(
         {
             "server": binding.server,
             "digest": definition.digest,
@@ -79,12 +81,15 @@ def _tool_line(binding: Binding) -> str:
     )
 
 
-def _line(value: Mapping[str, object]) -> str:
+def _encode_line(value: Mapping[str, object]) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _text_or_base64(value: bytes) -> str | dict[str, str]:
-    """Return *value* as a text; documents need not be one, and are checked when they are used."""
+    """Return *value* as a string, or as base64 if it is not UTF-8.
+
+    Registration does not check the encoding of documents; their use does.
+    """
     try:
         return value.decode()
     except UnicodeDecodeError:
@@ -92,10 +97,10 @@ def _text_or_base64(value: bytes) -> str | dict[str, str]:
 
 
 def _bytes_of(value: Any) -> bytes:
-    """Return the bytes of what `_text_or_base64` returned.
+    """Return the bytes of *value*, a result of `_text_or_base64`.
 
     Raises:
-        ValueError, TypeError, KeyError: it did not.
+        ValueError, TypeError, KeyError: *value* is not such a result.
     """
     if isinstance(value, str):
         return value.encode()
@@ -108,7 +113,7 @@ def _decode(number: int, line: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         raise DamagedExport(number, "is not JSON; expected an object on one line") from None
     if not isinstance(value, dict):
-        raise DamagedExport(number, "is not an object; expected one")
+        raise DamagedExport(number, "is not an object; expected a JSON object")
     return value
 
 
@@ -130,11 +135,11 @@ def _read_tool(number: int, tool: dict[str, Any]) -> tuple[str, Definition]:
         server, digest, version = tool["server"], tool["digest"], tool["protocol_version"]
         text = _bytes_of(tool["definition"])
         documents = tuple(
-            Document(_text(document["uri"]), _bytes_of(document["json"]))
+            Document(_check_text(document["uri"]), _bytes_of(document["json"]))
             for document in tool["documents"]
         )
         for value in (server, digest, version):
-            _text(value)
+            _check_text(value)
     except (KeyError, TypeError, ValueError, AttributeError, Base64Error):
         raise DamagedExport(
             number,
@@ -168,11 +173,11 @@ def _read_tool(number: int, tool: dict[str, Any]) -> tuple[str, Definition]:
     return server, definition
 
 
-def _text(value: Any) -> str:
-    """Return *value* if it is a text that UTF-8 can encode.
+def _check_text(value: Any) -> str:
+    """Return *value*, which must be a string that UTF-8 can encode.
 
     Raises:
-        TypeError, ValueError: it is not.
+        TypeError, ValueError: *value* is not such a string.
     """
     if not isinstance(value, str):
         raise TypeError

@@ -1,4 +1,4 @@
-"""Locations of registries: a file, or a URI, which may have a password that nothing may show."""
+"""Locations of registries: a file, or a URI whose password must never be shown."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 __all__ = ["HISTORY_SECONDS", "PostgresLocation", "RegistryLocation"]
 
 HISTORY_SECONDS: Final = 86_400.0
-"""For how long a registry on PostgreSQL keeps its changes, unless told otherwise."""
+"""Default of the seconds for which a registry on PostgreSQL keeps its changes."""
 
 _SCHEMES = ("postgresql://", "postgres://")
 _OTHER_CONNECTION: Final = re.compile(
@@ -22,9 +22,9 @@ _CLEAR_URI: Final = re.compile(
 
 
 class PostgresLocation:
-    """A connection URI of libpq. As a text, it has neither user, password nor parameters.
+    """A connection URI of libpq; its string form omits user, password, parameters.
 
-    It has no fields, which whatever writes out settings would show.
+    The class is not a dataclass, since code that prints settings shows the fields of those.
     """
 
     __slots__ = ("_uri",)
@@ -34,28 +34,28 @@ class PostgresLocation:
 
     @property
     def uri(self) -> str:
-        """The URI as it was given."""
+        """The complete URI, with its password."""
         return self._uri
 
     @staticmethod
     def is_uri(text: str) -> bool:
-        """Return whether *text* begins as a URI of PostgreSQL does."""
+        """Return whether *text* has the scheme of a PostgreSQL URI."""
         return text.startswith(_SCHEMES)
 
     @staticmethod
     def is_other_connection(text: str) -> bool:
-        """Return whether *text* names a connection in another way, rather than a file.
+        """Return whether *text* is a connection in another form, rather than a file.
 
-        As do the URIs of other programs, and the keywords of libpq. It may have a password.
+        Examples are URIs of other programs and the keywords of libpq. They may have a password.
         """
         return not text.startswith(_SCHEMES) and _OTHER_CONNECTION.match(text) is not None
 
     @property
     def is_clear(self) -> bool:
-        """Whether it is certain which part of the URI is a password.
+        """Whether the parts of the URI, the password among them, are unambiguous.
 
-        It is not where special characters stand unescaped. Then neither it nor what others say
-        of its parts may be shown.
+        They are not if special characters are unescaped. Then neither the URI nor errors of
+        libpq about its parts may be shown.
         """
         return _CLEAR_URI.fullmatch(self.uri) is not None
 

@@ -1,4 +1,4 @@
-"""Opening of a registry, of whichever kind its location is."""
+"""Opening of registries in memory, in a file or in a PostgreSQL database."""
 
 from sidecheck_server.registry import Registry, RegistryUnusable, sqlite
 from sidecheck_server.registry.location import (
@@ -14,15 +14,15 @@ __all__ = ["migrate_registry", "open_registry"]
 _DEFAULT_QUOTAS = RegistryQuotas()
 
 
-def _ignore(_event: RegistryEvent) -> None:
-    """Tell nobody."""
+def _ignore_event(_event: RegistryEvent) -> None:
+    """Discard the event."""
 
 
 def open_registry(
     location: RegistryLocation,
     quotas: RegistryQuotas = _DEFAULT_QUOTAS,
     history_seconds: float = HISTORY_SECONDS,
-    report: ReportEvent = _ignore,
+    report: ReportEvent = _ignore_event,
 ) -> Registry:
     """Open the registry at *location*.
 
@@ -31,8 +31,9 @@ def open_registry(
 
     Raises:
         RegistryInUse: the file is open already, in this process or another.
-        RegistryUnusable: it cannot be read and written, or is not of this release's format; or
-            a definition in it is not that of its digest; or the packages are not installed.
+        RegistryUnusable: the registry cannot be read and written, has another format than this
+            release, or a definition in it does not match its digest; or the packages are not
+            installed.
     """
     if not isinstance(location, PostgresLocation):
         return sqlite.open_registry(location, quotas)
@@ -46,9 +47,9 @@ def open_registry(
 
 
 def migrate_registry(location: PostgresLocation) -> tuple[int, int]:
-    """Bring the tables at *location* to this release's layout; return that before and after.
+    """Migrate the tables at *location*; return the old and the new layout.
 
-    The layout before is 0 if there was none. May be repeated, and run by several at once.
+    The old layout is 0 if there was none. Migrations may be repeated, and run concurrently.
 
     Raises:
         RegistryUnusable: the database cannot be reached or changed, or a later release has

@@ -16,9 +16,9 @@ class BindingPlan:
 
     #: The result for each definition of a registration, in order.
     bound: tuple[Bound, ...] = ()
-    #: The definitions that names are bound to, by name, for names that change.
+    #: The new definitions of the names that change, by name.
     bind: Mapping[str, Definition] = field(default_factory=dict)
-    #: The bound names that are removed, sorted.
+    #: The names to remove, sorted.
     unbind: tuple[str, ...] = ()
 
     @property
@@ -46,7 +46,7 @@ def plan_registration(
     bind: dict[str, Definition] = {}
     bound = []
     for definition in definitions:
-        previous = bind.get(definition.name) or _bound_to(catalogue, server, definition.name)
+        previous = bind.get(definition.name) or _find_definition(catalogue, server, definition.name)
         if (
             previous is not None
             and previous.digest == definition.digest
@@ -74,6 +74,6 @@ def plan_removal(catalogue: Catalogue, server: str, names: Iterable[str] | None)
     return BindingPlan(unbind=tuple(sorted(bound)))
 
 
-def _bound_to(catalogue: Catalogue, server: str, name: str) -> Definition | None:
+def _find_definition(catalogue: Catalogue, server: str, name: str) -> Definition | None:
     binding = catalogue.find(server, name)
     return None if binding is None else binding.definition

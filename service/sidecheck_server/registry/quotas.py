@@ -1,4 +1,4 @@
-"""Quotas of the registry: how much the servers may register, each and all together."""
+"""Quotas of the registry: limits of the tools of one server, and of all servers."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -12,10 +12,10 @@ __all__ = ["ExceededQuota", "RegistryQuotas", "Usage", "check_growth", "exceeded
 
 @dataclass(frozen=True, slots=True)
 class RegistryQuotas:
-    """Quotas of what is registered. They bound the registry's memory and its file.
+    """Quotas that bound the memory and the file of the registry.
 
-    Bytes are those of definitions, documents and the documents' URIs, counted for every
-    name that they are bound to. A tool takes about 1.5 KB of memory beside its own.
+    Bytes are those of definitions, documents and the documents' URIs, counted once for every
+    name bound to them. The overhead of a tool is about 1.5 KB of memory.
     """
 
     tools: Annotated[int, "Most tools of all servers together."] = 50_000
@@ -31,7 +31,7 @@ class RegistryQuotas:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Amounts that quotas bound, in the registry and for one server. The fields are quotas'."""
+    """Amounts in the registry and for one server, named like their quotas."""
 
     tools: int = 0
     servers: int = 0
@@ -58,7 +58,7 @@ _EXCESSES: Mapping[str, str] = MappingProxyType(
         "server_bytes": "{usage:,} bytes of definitions and documents of the server",
     }
 )
-"""What is more than the quota, by its name."""
+"""Descriptions of the amount that exceeds a quota, by the name of the quota."""
 
 
 def exceeded_quotas(usages: Iterable[Usage], quotas: RegistryQuotas) -> tuple[ExceededQuota, ...]:
@@ -77,7 +77,7 @@ def exceeded_quotas(usages: Iterable[Usage], quotas: RegistryQuotas) -> tuple[Ex
 def check_growth(before: Usage, after: Usage, quotas: RegistryQuotas) -> None:
     """Reject a registration that would turn the usage *before* into *after*.
 
-    An amount may be above its quota, which can be lowered, but may not grow there.
+    An amount may exceed its quota if the quota was lowered, but then it may not grow.
 
     Raises:
         RequestError: QUOTA_EXCEEDED.

@@ -1,4 +1,4 @@
-"""Reads of a registry, which all come from the catalogue in memory."""
+"""Reads of a registry from its catalogue in memory."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
@@ -23,7 +23,7 @@ __all__ = [
 
 
 def find_altered(bindings: Iterable[Binding]) -> Binding | None:
-    """Return one of *bindings* whose definition is not that of its digests and its name.
+    """Return a binding whose digests or name do not match its definition.
 
     Takes about 70 microseconds for each definition of a kilobyte.
     """
@@ -44,10 +44,10 @@ def _is_genuine(definition: Definition) -> bool:
 
 
 class CatalogueReads:
-    """The part of a `Registry` that reads a catalogue, and tells of the changes of it.
+    """The part of a `Registry` that serves reads and notifies observers.
 
-    Readers use the current catalogue without a lock: assigning an attribute is atomic, and a
-    catalogue is immutable. Whoever replaces it holds a lock of its own.
+    Readers use the current catalogue without a lock, since assigning an attribute is atomic and
+    a catalogue is immutable. Subclasses serialize the writes that replace it.
     """
 
     def __init__(
@@ -56,11 +56,11 @@ class CatalogueReads:
         quotas: RegistryQuotas,
         history: Iterable[Change] | None = None,
     ) -> None:
-        """Read *catalogue*, which *history* leads to if there is any."""
+        """Serve reads from *catalogue*; *history*, if any, led to it."""
         self._catalogue = catalogue
         self._quotas = quotas
         self._observers: list[Callable[[Change], None]] = []
-        #: The history, and what was shown since, until it is taken.
+        #: The history and the later changes, until `take_history` takes them.
         self._history = None if history is None else list(history)
 
     @property
@@ -75,12 +75,12 @@ class CatalogueReads:
 
     @property
     def age_seconds(self) -> float:
-        """0: what is read is what there is."""
+        """0, since there are no other writers."""
         return 0.0
 
     @property
     def reloads(self) -> int:
-        """0: all changes are known."""
+        """0, since all changes are known."""
         return 0
 
     def find(self, server: str, name: str) -> Binding | None:
@@ -94,7 +94,7 @@ class CatalogueReads:
     def schema(
         self, digest: str, servers: frozenset[str] | None = None
     ) -> tuple[Definition, Literal["input", "output"]] | None:
-        """Return a bound definition with a schema of *digest*, and which schema it is."""
+        """Return a bound definition with a schema of *digest*, and its side."""
         return self._catalogue.schema(digest, servers)
 
     def page(
@@ -106,7 +106,7 @@ class CatalogueReads:
     def preview(
         self, server: str, definitions: Sequence[Definition], *, keep: frozenset[str] | None
     ) -> Registered:
-        """Return what `register` would do, with the present revision; change nothing."""
+        """Return the result that `register` would have, with the current revision."""
         catalogue = self._catalogue
         plan = plan_registration(catalogue, server, definitions, keep, NOTHING_EXPECTED)
         self._change(catalogue, server, plan)
@@ -117,12 +117,12 @@ class CatalogueReads:
         self._observers.append(observer)
 
     def take_history(self) -> tuple[Change, ...]:
-        """Return the changes that are known, in order, the first time; none of a file."""
+        """Return the known changes in order at the first call, and none afterwards."""
         history, self._history = self._history, None
         return tuple(history or ())
 
     def count(self) -> int:
-        """Return how many names are bound, in all namespaces together."""
+        """Return the number of bound names in all namespaces together."""
         return self._catalogue.count
 
     def exceeded_quotas(self) -> tuple[ExceededQuota, ...]:
@@ -132,7 +132,7 @@ class CatalogueReads:
     def _change(
         self, catalogue: Catalogue, server: str, plan: BindingPlan
     ) -> tuple[Change, Catalogue] | None:
-        """Return the change of *catalogue* by *plan*, and what it leads to; None without any.
+        """Return the change by *plan* and the next catalogue; None if equal.
 
         Raises:
             RequestError: QUOTA_EXCEEDED.
@@ -147,11 +147,12 @@ class CatalogueReads:
         return change, after
 
     def _show(self, after: Catalogue, *changes: Change) -> None:
-        """Let readers see *after*, which *changes* lead to."""
+        """Serve reads from *after*, and notify observers of the *changes* that led to it."""
         self._catalogue = after
         for change in changes:
             history = self._history
-            # Before observers: whoever subscribes, and then takes the history, misses none.
+            # Before the observers are called: code that subscribes and then takes the history
+            # misses no change.
             if history is not None:
                 history.append(change)
             for observer in self._observers:

@@ -1,8 +1,7 @@
-"""Sorted map: immutable, ordered by key; a changed map shares its other nodes with it.
+"""Immutable sorted map; a changed copy shares all unchanged nodes.
 
-A tree of nodes of at most 64 entries. All leaves have the same depth, so a lookup, or the
-change of one key, visits as many nodes as the tree is deep: two for 4,000 keys, three for
-200,000.
+A map is a tree of nodes with at most 64 entries. All leaves have the same depth, so a lookup,
+or the change of one key, visits one node for each level: two for 4,000 keys, three for 200,000.
 """
 
 from bisect import bisect_left, bisect_right
@@ -16,14 +15,13 @@ __all__ = ["Key", "SortedMap"]
 
 Value = TypeVar("Value")
 
-#: Keys of one map are compared item by item; a tuple precedes the longer ones that begin
-#: with it.
+#: Keys of one map are compared item by item; a tuple precedes longer tuples that start with it.
 Key: TypeAlias = tuple[str | int, ...]
 
-_MOST = 64
-"""Entries of a leaf, and children of a branch."""
-_SPARSE = _MOST // 2
-"""Neighbours with at most so many entries together are joined to one node."""
+_MAX_ENTRIES = 64
+"""Maximum entries of a leaf, and children of a branch."""
+_SPARSE = _MAX_ENTRIES // 2
+"""Maximum entries of two neighbours together that are joined to one node."""
 
 _first = itemgetter(0)
 
@@ -42,6 +40,7 @@ class _Node:
 _EMPTY = _Node((), (), is_leaf=True)
 
 
+# Decision 0048: no library has a persistent map with an order, which pages need.
 class SortedMap(Generic[Value]):
     """An immutable map from keys to values, in the order of its keys."""
 
@@ -63,16 +62,16 @@ class SortedMap(Generic[Value]):
 
     def starting_at(self, key: Key) -> Iterator[tuple[Key, Value]]:
         """Yield the keys from *key* on, with their values, in order."""
-        return _entries(self._root, key)
+        return _iterate_entries(self._root, key)
 
     def with_changes(self, changes: Mapping[Key, Value | None]) -> "SortedMap[Value]":
-        """Return the map in which keys have the values of *changes*; None removes a key.
+        """Return a map with the values of *changes*; the value None removes a key.
 
-        Takes time proportional to the number of changes and, once for each, to the depth.
+        Takes time proportional to the number of changes times the depth.
         """
-        nodes = _changed(self._root, sorted(changes.items(), key=_first))
+        nodes = _apply_changes(self._root, sorted(changes.items(), key=_first))
         while len(nodes) > 1:
-            nodes = _branches(nodes)
+            nodes = _build_branches(nodes)
         root = nodes[0] if nodes else _EMPTY
         while not root.is_leaf and len(root.items) == 1:
             root = root.items[0]
@@ -84,18 +83,18 @@ def _child_index(branch: _Node, key: Key) -> int:
     return max(bisect_right(branch.keys, key) - 1, 0)
 
 
-def _entries(node: _Node, key: Key) -> Iterator[tuple[Key, Any]]:
+def _iterate_entries(node: _Node, key: Key) -> Iterator[tuple[Key, Any]]:
     """Yield the entries below *node* from *key* on."""
     if node.is_leaf:
         start = bisect_left(node.keys, key)
         yield from zip(node.keys[start:], node.items[start:], strict=True)
     else:
         for child in node.items[_child_index(node, key) :]:
-            yield from _entries(child, key)
+            yield from _iterate_entries(child, key)
 
 
-def _changed(node: _Node, changes: Sequence[tuple[Key, Any]]) -> list[_Node]:
-    """Return the nodes that replace *node* after *changes*, sorted by key; none is empty."""
+def _apply_changes(node: _Node, changes: Sequence[tuple[Key, Any]]) -> list[_Node]:
+    """Return the non-empty nodes that replace *node* after the sorted *changes*."""
     if node.is_leaf:
         entries = dict(zip(node.keys, node.items, strict=True))
         for key, value in changes:
@@ -104,7 +103,7 @@ def _changed(node: _Node, changes: Sequence[tuple[Key, Any]]) -> list[_Node]:
             else:
                 entries[key] = value
         keys = sorted(entries)
-        return _nodes(keys, [entries[key] for key in keys], is_leaf=True)
+        return _build_nodes(keys, [entries[key] for key in keys], is_leaf=True)
     children: list[_Node] = []
     unchanged = start = 0
     while start < len(changes):
@@ -116,14 +115,14 @@ def _changed(node: _Node, changes: Sequence[tuple[Key, Any]]) -> list[_Node]:
             else bisect_left(changes, node.keys[index + 1], lo=start, key=_first)
         )
         children += node.items[unchanged:index]
-        children += _changed(node.items[index], changes[start:end])
+        children += _apply_changes(node.items[index], changes[start:end])
         unchanged, start = index + 1, end
     children += node.items[unchanged:]
-    return _branches(children)
+    return _build_branches(children)
 
 
-def _branches(children: Sequence[_Node]) -> list[_Node]:
-    """Return branches of *children*, of which sparse neighbours are joined."""
+def _build_branches(children: Sequence[_Node]) -> list[_Node]:
+    """Return branches of *children*, after joining sparse neighbours."""
     joined: list[_Node] = []
     for child in children:
         last = joined[-1] if joined else None
@@ -131,14 +130,14 @@ def _branches(children: Sequence[_Node]) -> list[_Node]:
             joined[-1] = _Node(last.keys + child.keys, last.items + child.items, child.is_leaf)
         else:
             joined.append(child)
-    return _nodes([child.keys[0] for child in joined], joined, is_leaf=False)
+    return _build_nodes([child.keys[0] for child in joined], joined, is_leaf=False)
 
 
-def _nodes(keys: Sequence[Key], items: Sequence[Any], *, is_leaf: bool) -> list[_Node]:
-    """Return nodes of about equal size with *keys* and *items*, as few as hold them."""
+def _build_nodes(keys: Sequence[Key], items: Sequence[Any], *, is_leaf: bool) -> list[_Node]:
+    """Return the fewest nodes that hold *keys* and *items*, of about equal size."""
     if not keys:
         return []
-    count = -(-len(keys) // _MOST)
+    count = -(-len(keys) // _MAX_ENTRIES)
     ends = [len(keys) * number // count for number in range(count + 1)]
     return [
         _Node(tuple(keys[start:end]), tuple(items[start:end]), is_leaf)

@@ -17,16 +17,16 @@ _DEFAULT_QUOTAS = RegistryQuotas()
 
 
 def open_registry(path: Path | None, quotas: RegistryQuotas = _DEFAULT_QUOTAS) -> Registry:
-    """Open the registry in the file *path*, which is created if absent, or one in memory.
+    """Open the registry in the file *path*, created if absent, or one in memory.
 
-    A registry in memory is empty, and lost once it is closed. A file may hold more than
-    *quotas*; then it may shrink and change, but not grow.
+    A registry in memory starts empty, and is lost when it is closed. A file may exceed
+    *quotas*; its registry may then shrink and change, but not grow.
 
     Raises:
         RegistryInUse: the file is open already, in this process or another.
         RegistryUnusable: the file is not a registry of this release's format, or
             cannot be read and written, or its folder does not exist; or a definition in
-            it is not that of its digest.
+            it does not match its digest.
     """
     database = Database(path)
     try:
@@ -37,7 +37,7 @@ def open_registry(path: Path | None, quotas: RegistryQuotas = _DEFAULT_QUOTAS) -
 
 
 class _SqliteRegistry(CatalogueReads):
-    """Writes to the database first, and then to the catalogue that it reads."""
+    """Writes to the database first, and then replaces the catalogue that serves reads."""
 
     def __init__(self, database: Database, quotas: RegistryQuotas) -> None:
         super().__init__(database.read(), quotas)

@@ -1,5 +1,7 @@
 """Fields of the access log: outcomes and counts of responses, never their content."""
 
+# Decision 0009: events have codes, counts and digests, and no text of a request.
+
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -22,46 +24,46 @@ from sidecheck_server.rpc.status import reason_of
 __all__ = ["LoggedResponse", "OutcomeCounter", "gives_verdicts", "log_fields", "verdict_codes"]
 
 _Outcome: TypeAlias = validation_service_pb2.ValidateOutcome | protocol_service_pb2.CheckOutcome
-#: The level of an event, and its fields beside the method and the time.
+#: The level of an event, and its fields other than the method and the time.
 _LogFields: TypeAlias = tuple[int, dict[str, Any]]
 
 
 class LoggedResponse(NamedTuple):
-    """A response with log fields that its method has determined already."""
+    """A response with the log fields that its method has already determined."""
 
     response: Any
     level: int
     fields: dict[str, Any]
-    #: How many verdicts have a violation of each code.
+    #: Numbers of verdicts, by the codes of their violations.
     codes: Mapping[str, int] = MappingProxyType({})
-    #: How many items have no verdict, by the reason.
+    #: Numbers of items without a verdict, by reason.
     reasons: Mapping[str, int] = MappingProxyType({})
 
 
 def log_fields(response: Any) -> _LogFields:
-    """Return the level at which *response* is logged, and its fields.
+    """Return the level and the fields of the log event for *response*.
 
-    Valid outcomes are logged at debug level, since most calls have one.
+    Valid outcomes have the debug level, since they are the majority.
     """
     describe = _FIELDS.get(type(response))
     return (logging.DEBUG, {}) if describe is None else describe(response)
 
 
 def gives_verdicts(response_type: type) -> bool:
-    """Return whether responses of the type have verdicts, which are counted."""
+    """Return whether responses of *response_type* have verdicts to count."""
     return response_type in _WITH_VERDICTS
 
 
 def verdict_codes(response: Any, fields: Mapping[str, Any]) -> Mapping[str, int]:
-    """Return how many verdicts of *response* have a violation of each code.
+    """Return the numbers of verdicts of *response*, by the codes of their violations.
 
-    *fields* are those of its log.
+    *fields* are the log fields of the response.
     """
     if not (codes := fields.get("codes")):
         return {}
     match response:
         case inference_service_pb2.InferToolsResponse():
-            # Diagnostics are no violations.
+            # The codes are those of diagnostics, which are not violations.
             return {}
         case (
             protocol_service_pb2.CheckToolsResponse()
@@ -81,9 +83,9 @@ class OutcomeCounter:
         self._items = items
         self._invalid = self._errors = 0
         self._disagreeing: set[str] = set()
-        #: How many verdicts have a violation of each code.
+        #: Numbers of verdicts, by the codes of their violations.
         self.codes: Counter[str] = Counter()
-        #: How many items have no verdict, by the reason.
+        #: Numbers of items without a verdict, by reason.
         self.reasons: Counter[str] = Counter()
 
     def add(self, outcome: _Outcome) -> None:
@@ -92,7 +94,7 @@ class OutcomeCounter:
         self.classify(outcome)
 
     def classify(self, outcome: _Outcome) -> None:
-        """Count the outcome of an item that is counted; a valid one need not be classified."""
+        """Count the outcome of an already counted item; optional for a valid outcome."""
         if outcome.HasField("error"):
             self._errors += 1
             self.reasons[reason_of(outcome.error)] += 1
@@ -109,7 +111,7 @@ class OutcomeCounter:
                 self._disagreeing.add(verdict.schema_digest)
 
     def log_fields(self) -> _LogFields:
-        """Return the level at which the outcomes are logged, and the counts."""
+        """Return the level and the fields of the log event for the outcomes."""
         counts: dict[str, Any] = {
             "items": self._items,
             "invalid": self._invalid,
@@ -136,7 +138,7 @@ def _validation(response: Any) -> _LogFields:
 
 
 def _check(verdict: verdict_pb2.Verdict) -> _LogFields:
-    """Return the fields of a verdict by rules, warnings and advice included."""
+    """Return the fields of a verdict by rules; codes include warnings and advice."""
     codes = _codes([verdict])
     outcome = "valid" if verdict.valid else "invalid"
     if not codes:

@@ -1,8 +1,8 @@
-"""Admission of calls: as many as the server can hold, receive and answer in time.
+"""Admission of calls, which sheds calls that the server cannot answer in time.
 
-A call is admitted before its message is read, so that one that is shed costs little. Its
-message must arrive within a time, and large messages and responses are counted in bytes
-until they are gone.
+A call is admitted before its message is read, so that shedding costs little. The message must
+arrive within a time limit. Large messages and responses are counted in bytes as long as the
+server holds them.
 """
 
 import asyncio
@@ -36,9 +36,9 @@ _PERIODS = 4
 class LoopLag:
     """Measures how late the event loop wakes a task.
 
-    The lag is the least of the last few measurements, the standing queue as in CoDel
-    (RFC 8289, section 3): a single long turn is no overload. Nor is it one that the process
-    was stopped, so a measurement is at most the time that the loop itself worked.
+    The lag is the minimum of the last few measurements, the standing queue as in CoDel
+    (RFC 8289, section 3), since a single long turn is not overload. A measurement is at most
+    the processor time of the loop, since a stopped process is not overload either.
     """
 
     def __init__(self) -> None:
@@ -57,12 +57,12 @@ class LoopLag:
             self._task.cancel()
 
     async def _measure(self) -> None:
-        # Not the clock of the loop, which may be read once a turn.
+        # Not the clock of the loop, which some loops read only once for each turn.
         now = time.monotonic
         while True:
-            due, worked = now() + _PERIOD_SECONDS, time.thread_time()
+            due, used_before = now() + _PERIOD_SECONDS, time.thread_time()
             await asyncio.sleep(_PERIOD_SECONDS)
-            self.record(now() - due, time.thread_time() - worked)
+            self.record(now() - due, time.thread_time() - used_before)
 
     def record(self, late: float, worked: float) -> None:
         """Record how late a task woke, and how long the loop worked since it slept, in seconds."""
@@ -77,12 +77,16 @@ _log = structlog.get_logger("sidecheck.rpc")
 _CHECK_SECONDS = 1.0
 
 _FEW_ARRIVING = 32
-_MOST_ARRIVING = 128
+_MAX_ARRIVING = 128
 _ARRIVAL_SECONDS = 0.25
-"""How many messages may be awaited, each of which may become as large as any: few for longer
-than this time, which small ones do not take under load either, and more for less."""
+"""Bounds of messages that have not arrived, each of which may be of the maximum size.
+
+From 32 on, a message may take this time, which a small message does not take even under load. Up
+to 128 may be incomplete in any case.
+"""
 
 
+# Decision 0053: the limit for each connection keeps the queue in the clients; this sheds the rest.
 class Admission:
     """Admits calls within *limits*, and sheds others with OVERLOADED."""
 
@@ -96,31 +100,31 @@ class Admission:
         self._max_calls = limits.calls
         self._max_lag = limits.loop_lag_milliseconds / 1000
         self._message_seconds = limits.message_seconds
-        # Apart, so that responses that nobody reads do not reject requests.
+        # Separate budgets, so that unread responses do not lead to rejected requests.
         self._requests = BytesInFlight(limits.bytes_in_flight)
         self._responses = BytesInFlight(limits.bytes_in_flight)
-        #: When each task that awaits a message began to, the oldest first.
+        #: Start times of the tasks that wait for a message, the oldest first.
         self._receiving: dict[asyncio.Task[Any], float] = {}
-        #: Why tasks were cancelled whose messages are given up.
-        self._given_up: dict[asyncio.Task[Any], RequestError] = {}
+        #: Errors for the tasks that `_stop_receiving` cancelled.
+        self._receive_errors: dict[asyncio.Task[Any], RequestError] = {}
 
     @property
     def active(self) -> int:
-        """How many calls are worked on."""
+        """Number of calls in progress."""
         return self._calls
 
     @property
     def receiving(self) -> int:
-        """How many unary calls await their messages."""
+        """Number of unary calls whose messages have not arrived."""
         return len(self._receiving)
 
     @property
     def bytes_held(self) -> Mapping[str, int]:
-        """The bytes of large messages that are held, by their direction."""
+        """Bytes of large messages in memory, by direction."""
         return {"requests": self._requests.held, "responses": self._responses.held}
 
     def begin(self, context: Context) -> None:
-        """Begin the work on a call, which must `end`.
+        """Admit a call; every admitted call needs a call of `end`.
 
         Raises:
             RequestError: OVERLOADED if there are too many calls, or if the event loop lags
@@ -128,46 +132,46 @@ class Admission:
         """
         lag = self.lag.seconds
         if self._calls >= self._max_calls:
-            self._shed("calls", "the server works on as many calls as it may (calls)")
+            self._shed("calls", "the limit of concurrent calls is reached (calls)")
         if lag > self._max_lag:
-            self._shed("loop_lag_milliseconds", "the server lags behind its calls")
-        left = context.time_remaining()
-        if left is not None and left <= lag:
-            self._shed("deadline", "the server cannot meet the call's deadline")
+            self._shed("loop_lag_milliseconds", "the event loop of the server is overloaded")
+        remaining = context.time_remaining()
+        if remaining is not None and remaining <= lag:
+            self._shed("deadline", "the server cannot meet the deadline of the call")
         self._calls += 1
 
     def end(self) -> None:
-        """End the work on a call, whose response may still wait for room."""
+        """Record the end of a call, whose response may still wait for its turn."""
         self._calls -= 1
 
     async def receive(self, context: Context, task: asyncio.Task[Any] | None = None) -> bytes:
         """Return the message of a unary call; *context* must not deserialize it.
 
-        *task* is the current one, for callers that know it.
+        *task* is the current task; callers that know it pass it to save time.
 
         Raises:
-            RequestError: it does not arrive in time, or has no message; OVERLOADED if too many
-                large messages are held, or too many have not arrived.
+            RequestError: the message is missing or does not arrive in time; OVERLOADED if the
+                bytes of large messages, or the number of incomplete ones, exceed their limits.
         """
         task = task or asyncio.current_task()
         assert task is not None
         receiving, now = self._receiving, time.monotonic()
         if len(receiving) >= _FEW_ARRIVING:
             oldest, begun = next(iter(receiving.items()))
-            if len(receiving) >= _MOST_ARRIVING or now - begun > _ARRIVAL_SECONDS:
+            if len(receiving) >= _MAX_ARRIVING or now - begun > _ARRIVAL_SECONDS:
                 self._stop_receiving(oldest, too_many=True)
         receiving[task] = now
         try:
             message = await context.read()
         except asyncio.CancelledError:
-            error = self._given_up.pop(task, None)
+            error = self._receive_errors.pop(task, None)
             if error is None:
                 raise
             task.uncancel()
             raise error from None
         except grpc.aio.InternalError:
-            self._given_up.pop(task, None)
-            # The call has ended, and nobody awaits a response.
+            self._receive_errors.pop(task, None)
+            # The call has ended, so that no response is needed.
             raise asyncio.CancelledError from None
         finally:
             receiving.pop(task, None)
@@ -185,50 +189,50 @@ class Admission:
         return bytes(message)
 
     def hold_requests(self) -> "HeldRequests":
-        """Return what the current call, a stream, holds of its requests: nothing yet."""
+        """Return an empty count of the request bytes that the current stream holds."""
         return HeldRequests(self._requests, CALLER.get(), self.shed)
 
-    async def make_room(self, context: Context, size: int) -> None:
-        """Wait until a large response of *size* bytes may be held until the call ends.
+    async def wait_for_room(self, context: Context, size: int) -> None:
+        """Wait until a large response fits, and count it until the call ends.
 
         Raises:
-            RequestError: OVERLOADED if there is no room in time.
+            RequestError: OVERLOADED if it does not fit in time.
         """
-        context.add_done_callback(_release_with(await self._wait_for_room(size)))
+        context.add_done_callback(_release_with(await self._reserve(size)))
 
     @asynccontextmanager
     async def room(self, size: int) -> AsyncIterator[None]:
-        """Hold a response of *size* bytes in the block, once there is room for a large one.
+        """Wait until a response of *size* bytes fits, and count it in the block.
 
         Raises:
-            RequestError: OVERLOADED if there is no room in time.
+            RequestError: OVERLOADED if it does not fit in time.
         """
         if size <= SMALL:
             yield
             return
-        release = await self._wait_for_room(size)
+        release = await self._reserve(size)
         try:
             yield
         finally:
             release()
 
-    async def _wait_for_room(self, size: int) -> Callable[[], None]:
+    async def _reserve(self, size: int) -> Callable[[], None]:
         try:
             async with asyncio.timeout(self._message_seconds):
                 return await self._responses.wait(CALLER.get(), size)
         except TimeoutError:
-            self._shed("bytes_in_flight", "other responses are not read (bytes_in_flight)")
+            self._shed("bytes_in_flight", "peers do not read their responses (bytes_in_flight)")
         except RequestError:
             self.shed["bytes_in_flight"] += 1
             raise
 
     def start(self) -> None:
-        """Measure the lag of the event loop, and give up messages that do not arrive in time."""
+        """Start to measure the lag, and to end calls whose messages do not arrive in time."""
         self.lag.start()
         self._watch = asyncio.create_task(self._check_each_second())
 
     def stop(self) -> None:
-        """End what `start` began."""
+        """Stop the tasks of `start`."""
         self.lag.stop()
         if self._watch is not None:
             self._watch.cancel()
@@ -251,7 +255,7 @@ class Admission:
             self.shed["arriving"] += 1
             error = RequestError(
                 ErrorReason.OVERLOADED,
-                "too many messages have begun and not arrived; retry later",
+                "too many incomplete messages; retry later",
                 {"bound": "bytes_in_flight"},
             )
         else:
@@ -259,7 +263,7 @@ class Admission:
                 "message_seconds", self._message_seconds, "seconds for the message to arrive"
             )
         del self._receiving[task]
-        self._given_up[task] = error
+        self._receive_errors[task] = error
         task.cancel()
 
     def _shed(self, bound: str, message: str) -> NoReturn:
@@ -268,9 +272,9 @@ class Admission:
 
 
 class HeldRequests:
-    """Requests, or parts of them, that one stream of *peer* holds, counted in *budget*.
+    """Count, in *budget*, of the bytes of requests that one stream of *peer* holds.
 
-    Small ones are not counted. Those without room are, in *shed*.
+    Small requests are not counted. *shed* counts the requests that do not fit.
     """
 
     __slots__ = ("_budget", "_counted", "_peer", "_shed")
@@ -282,10 +286,10 @@ class HeldRequests:
         self._counted = 0
 
     def resize(self, *sizes: int) -> None:
-        """Hold requests of *sizes*, in bytes, in place of those before.
+        """Replace the counted requests by requests of *sizes*, in bytes.
 
         Raises:
-            RequestError: OVERLOADED if there is no room for more; nothing changes.
+            RequestError: OVERLOADED if they do not fit; the count stays unchanged.
         """
         counted = sum(size for size in sizes if size > SMALL)
         if counted == self._counted:
@@ -299,5 +303,5 @@ class HeldRequests:
 
 
 def _release_with(release: Callable[[], None]) -> Any:
-    """Return *release* as a callback of the end of a call."""
+    """Return a callback for the end of a call that calls *release*."""
     return lambda _context: release()

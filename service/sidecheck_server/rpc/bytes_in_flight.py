@@ -1,6 +1,6 @@
-"""Budget of the bytes of large requests and responses that the server holds at once.
+"""Budget of the bytes of large messages that the server holds at once.
 
-gRPC keeps a response until the peer has read it, however long that takes.
+gRPC keeps a response in memory until the peer has read it, for any length of time.
 """
 
 import asyncio
@@ -12,14 +12,14 @@ from sidecheck_server.core.errors import ErrorReason, RequestError
 __all__ = ["SMALL", "BytesInFlight"]
 
 SMALL = 16 << 10
-"""Bytes of a message that is not counted: the number of calls bounds small ones."""
+"""Maximum bytes of messages that are not counted; the number of calls bounds these."""
 
 
 class BytesInFlight:
     """Counts bytes against a *capacity*, and against half of it for each connection.
 
-    Responses that exceed either wait for others to be read, in their order; as many bytes
-    as the capacity may wait.
+    Responses that exceed either bound wait in order until peers have read other responses. At
+    most *capacity* bytes may wait.
     """
 
     def __init__(self, capacity: int) -> None:
@@ -32,11 +32,11 @@ class BytesInFlight:
 
     @property
     def held(self) -> int:
-        """How many bytes are held."""
+        """Number of counted bytes."""
         return self._bytes
 
     def take(self, peer: str, size: int) -> Callable[[], None]:
-        """Count *size* bytes of a request of *peer*; return the function that releases them.
+        """Count *size* bytes of a request of *peer*; return a function to release them.
 
         Raises:
             RequestError: OVERLOADED if they exceed the capacity.
@@ -49,7 +49,7 @@ class BytesInFlight:
         """Count *size* bytes of requests of *peer* in place of *held*.
 
         Raises:
-            RequestError: OVERLOADED if they exceed the capacity; *held* still count.
+            RequestError: OVERLOADED if they exceed the capacity; *held* bytes stay counted.
         """
         self._release(peer, held)
         fits = size <= held or self._has_room(peer, size)
@@ -59,7 +59,7 @@ class BytesInFlight:
             raise _overloaded("requests")
 
     async def wait(self, peer: str, size: int) -> Callable[[], None]:
-        """As `take`, for a response, once there is room for it.
+        """Wait until a response of *size* bytes fits, then count it as `take` does.
 
         Raises:
             RequestError: OVERLOADED if too many bytes wait already.
@@ -85,7 +85,7 @@ class BytesInFlight:
         return lambda: self._release(peer, size)
 
     def _has_room(self, peer: str, size: int) -> bool:
-        """Return whether *size* bytes fit; a message always fits where none is held."""
+        """Return whether *size* bytes fit; any size fits if nothing is counted."""
         held = self._by_peer[peer]
         fits = not self._bytes or self._bytes + size <= self._capacity
         return fits and (not held or held + size <= self._share)
@@ -103,7 +103,7 @@ class BytesInFlight:
         self._admit()
 
     def _admit(self) -> None:
-        """Give the responses that fit their turn; one that does not lets later ones pass."""
+        """Admit the waiting responses that fit; later ones may pass one that does not fit."""
         for entry in list(self._waiting):
             turn, peer, size = entry
             if turn.done() or not self._has_room(peer, size):
@@ -117,6 +117,6 @@ class BytesInFlight:
 def _overloaded(kind: str) -> RequestError:
     return RequestError(
         ErrorReason.OVERLOADED,
-        f"the server holds as many bytes of {kind} as it may (bytes_in_flight); retry later",
+        f"the limit of bytes in flight for {kind} is reached (bytes_in_flight); retry later",
         {"bound": "bytes_in_flight"},
     )

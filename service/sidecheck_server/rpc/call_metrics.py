@@ -1,10 +1,10 @@
-"""Metrics of calls: those of gRPC servers by their usual names, and verdicts.
+"""Metrics of calls, with the usual names for gRPC servers, and of verdicts.
 
-https://github.com/grpc-ecosystem/go-grpc-middleware, providers/prometheus, names the former.
-No label has a value of a request.
+The names of the former are from https://github.com/grpc-ecosystem/go-grpc-middleware,
+providers/prometheus. No label has a value of a request.
 
-Counts are plain numbers, which the event loop alone changes, and become metrics when somebody
-asks: the library's own counters lock, and would take several times as long.
+Only the event loop changes the counts, which are plain numbers and become metrics at a scrape.
+Counters of prometheus_client use locks, and would take several times as long.
 """
 
 import time
@@ -31,17 +31,17 @@ _BOUNDS: Final = (
     *(0.0001, 0.0003, 0.0006, 0.001, 0.003, 0.006),
     *(0.01, 0.03, 0.06, 0.1, 0.3, 0.6, 1.0, 3.0, 6.0, 10.0),
 )
-"""Of the buckets, in seconds: a small call takes a quarter of a millisecond."""
+"""Bounds of the buckets, in seconds; a small call takes a quarter of a millisecond."""
 
 _BUCKETS: Final = (*map(str, _BOUNDS), "+Inf")
 
-_SPELLED: Final[Mapping[str, str]] = MappingProxyType({"OK": "OK", "CANCELLED": "Canceled"})
+_GO_SPELLINGS: Final[Mapping[str, str]] = MappingProxyType({"OK": "OK", "CANCELLED": "Canceled"})
 
 _CODES: Final[Mapping[int, str]] = {
-    code.value[0]: _SPELLED.get(code.name) or code.name.title().replace("_", "")
+    code.value[0]: _GO_SPELLINGS.get(code.name) or code.name.title().replace("_", "")
     for code in grpc.StatusCode
 }
-"""Names of the status codes as in Go, which dashboards know."""
+"""Names of the status codes as in Go, which dashboards expect."""
 
 _INTERNAL: Final = "INTERNAL"
 
@@ -52,20 +52,20 @@ class CallMetrics(Collector):
     """The metrics of all methods."""
 
     def __init__(self) -> None:
-        #: All of them, and others that whoever serves them adds.
+        #: Registry with these metrics; servers add others to it.
         self.registry: Final = CollectorRegistry()
         self.registry.register(self)
         self._methods: dict[tuple[str, str], MethodMetrics] = {}
 
     def of(self, method: Method) -> "MethodMetrics":
-        """Return the metrics of *method*, the same for all who serve it."""
+        """Return the metrics of *method*, which all transports share."""
         key = (method.service, method.name)
         if key not in self._methods:
             self._methods[key] = MethodMetrics(method)
         return self._methods[key]
 
     def of_path(self, path: str) -> "MethodMetrics | None":
-        """Return the metrics of the method with the full name *path*, None if nobody serves it."""
+        """Return the metrics of the method *path*, or None if it is not served."""
         service, _, name = path.partition("/")
         return self._methods.get((service, name))
 
@@ -103,7 +103,7 @@ class CallMetrics(Collector):
 
 
 class MethodMetrics:
-    """The metrics of one method. Series of it begin at zero, so that rates are right at once."""
+    """The metrics of one method. Series begin at zero, for correct rates."""
 
     __slots__ = (
         *("buckets", "errors", "handled", "labels", "received", "seconds", "sent", "started"),
@@ -113,27 +113,27 @@ class MethodMetrics:
     def __init__(self, method: Method) -> None:
         self.labels: Final[tuple[str, ...]] = (method.kind.value, method.service, method.name)
         self.started = 0
-        #: Calls that ended, by their codes.
+        #: Numbers of ended calls, by status code.
         self.handled: Final = Counter({0: 0})
-        #: Counts of messages.
+        #: Numbers of messages.
         self.received = self.sent = 0
-        #: Calls by their time, and all of their time.
+        #: Numbers of calls by duration, and the sum of all durations.
         self.buckets: Final = [0] * len(_BUCKETS)
         self.seconds = 0.0
         has_verdicts = gives_verdicts(method.response_type)
         outcomes = ("valid", "invalid", "error") if has_verdicts else ()
         self.verdicts: Final[dict[str, int]] = dict.fromkeys(outcomes, 0)
-        #: Calls and items that failed, by the reason.
+        #: Numbers of failed calls and items, by reason.
         self.errors: Final = Counter({_INTERNAL: 0})
         self.violations: Final[Counter[str]] = Counter()
 
     def begin(self) -> float:
-        """Note that a call begins; return the time for `end`."""
+        """Count the start of a call, and return its time for `end`."""
         self.started += 1
         return time.perf_counter()
 
     def end(self, code: int, begun: float) -> None:
-        """Note that the call that began at *begun* ends with the status *code*."""
+        """Count the end, with the status *code*, of the call that began at *begun*."""
         seconds = time.perf_counter() - begun
         self.seconds += seconds
         self.buckets[bisect_left(_BOUNDS, seconds)] += 1
@@ -145,9 +145,9 @@ class MethodMetrics:
         codes: Mapping[str, int],
         reasons: Mapping[str, int] = _NO_REASONS,
     ) -> None:
-        """Count the verdicts that *fields* of the log tell of.
+        """Count the verdicts in the log *fields* of a response.
 
-        *codes* are those of their violations, *reasons* those of items without a verdict.
+        *codes* are the codes of their violations, *reasons* those of items without a verdict.
         """
         outcome = fields.get("outcome")
         if outcome is not None:
@@ -160,7 +160,7 @@ class MethodMetrics:
             self.errors.update(reasons)
 
     def observe_error(self, reason: ErrorReason | None) -> None:
-        """Count a call that failed for *reason*, None if unexpected."""
+        """Count a call that failed for *reason*; None stands for an unexpected exception."""
         self.errors[_INTERNAL if reason is None else reason.value] += 1
 
     def _observe_many(self, fields: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Calls of methods, whatever carries them."""
+"""Calls of methods, independent of the transport."""
 
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
@@ -18,49 +18,49 @@ class Call(Protocol):
 
     @property
     def peer(self) -> str:
-        """Who calls, as the transport names it."""
+        """Name of the caller, as the transport identifies it."""
         ...
 
     @property
     def metadata(self) -> Mapping[str, str]:
-        """The metadata that are text, by their names in lower case."""
+        """Text metadata, by their names in lower case."""
         ...
 
     def time_remaining(self) -> float | None:
-        """Return the seconds until the deadline, None if there is none."""
+        """Return the seconds until the deadline, or None if there is none."""
         ...
 
     def observe(
         self, fields: Mapping[str, Any], codes: Mapping[str, int], reasons: Mapping[str, int]
     ) -> None:
-        """Take what is logged of the responses.
+        """Record the log *fields* of the responses.
 
-        *codes* are how many verdicts have each code; *reasons*, how many items have none, by
-        the reason.
+        *codes* are numbers of verdicts, by the codes of their violations; *reasons* are numbers
+        of items without a verdict, by reason.
         """
         ...
 
     def observe_error(self, reason: ErrorReason | None) -> None:
-        """Take why the call failed; None if it was unexpected."""
+        """Record the reason why the call failed; None for an unexpected exception."""
         ...
 
 
-_WAY_SECONDS: Final = 0.05
-"""How long a call may be under way to the server."""
+_TRANSIT_SECONDS: Final = 0.05
+"""Maximum seconds for a call to reach the server."""
 
 
-def has_passed_deadline(left: float | None, seconds: float) -> bool:
-    """Return whether the deadline ended a call, rather than its peer.
+def has_passed_deadline(remaining: float | None, seconds: float) -> bool:
+    """Return whether the deadline of a call, rather than its peer, cancelled it.
 
-    *left* are the seconds until the deadline, None if there is none, after the call took
-    *seconds* here. The peer's clock began before ours, by the time that the call was under way,
-    and its deadline is rounded on the wire to two digits or more.
+    *remaining* are the seconds until the deadline, or None, after the server spent *seconds* on
+    the call. The client measures from the sending of the call, and the wire format rounds the
+    deadline to two digits or more, so that a deadline may pass a little early.
     """
-    return left is not None and left <= max(_WAY_SECONDS, 0.01 * seconds)
+    return remaining is not None and remaining <= max(_TRANSIT_SECONDS, 0.01 * seconds)
 
 
 class CallFailed(Exception):
-    """Ends a call with *status*, which has all that the caller is told."""
+    """Ends a call with *status*, the complete error for the caller."""
 
     def __init__(self, status: Status) -> None:
         super().__init__(status.message)

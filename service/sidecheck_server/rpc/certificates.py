@@ -1,7 +1,7 @@
-"""Certificates and keys in PEM: what gRPC can serve, and for how long.
+"""Checks of PEM certificates and keys: whether gRPC can serve them.
 
-gRPC reports neither why it rejects a certificate nor, once it runs, that it does: it goes on
-with the one before. So everything that it would reject is an error here.
+gRPC does not report why it rejects a certificate, and a running server silently keeps the
+previous one. So everything that gRPC would reject is an error here.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from cryptography.x509 import Certificate, load_pem_x509_certificates
 __all__ = ["InvalidPemError", "Validity", "check_certificates"]
 
 _CURVES = {"secp256r1", "secp384r1"}
-"""The elliptic curves of keys whose signatures all clients of gRPC offer to verify."""
+"""Elliptic curves whose signatures all gRPC clients can verify."""
 
 
 class InvalidPemError(Exception):
@@ -29,7 +29,7 @@ class InvalidPemError(Exception):
         self.setting = setting
         """The setting that names the file."""
         self.reason = reason
-        """Why it is invalid, to follow the name of the file."""
+        """The fault, as a predicate of the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +41,11 @@ class Validity:
 
 
 def check_certificates(pems: Mapping[str, bytes]) -> Validity:
-    """Check the content of the files of TLS, by setting; return the validity of the chain.
+    """Check the content of TLS files by setting; return the chain's validity.
 
     Raises:
-        InvalidPemError: one is not what its setting is for, or the key is that of another
-            certificate.
+        InvalidPemError: a file does not have what its setting requires, or the key does not
+            belong to the certificate.
     """
     chain = _load_certificates(pems, "tls_certificate")
     key = _load_key(pems["tls_key"])

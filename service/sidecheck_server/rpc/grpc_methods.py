@@ -1,7 +1,7 @@
-"""Adapter of gRPC: the methods of the table, served by a gRPC server.
+"""Adapter that serves the methods of the table on a gRPC server.
 
-The generated code would do, but gRPC answers bytes that are not a message itself, with
-UNKNOWN and the text of a Python exception.
+It replaces the generated code, with which gRPC would answer an unreadable request with UNKNOWN
+and the text of a Python exception.
 """
 
 import asyncio
@@ -31,10 +31,9 @@ __all__ = [
 
 
 def set_caller(context: grpc.aio.ServicerContext[Any, Any]) -> None:
-    """Set `CALLER` to the peer of the call of *context*, which must have just begun.
+    """Set `CALLER` to the peer of *context*; must be called at the start of the call.
 
-    gRPC frees the peer with the call: reading it later, for work that outlives the call,
-    crashes the process.
+    gRPC frees the peer with the call, and reading it afterwards crashes the process.
     """
     CALLER.set(context.peer())
 
@@ -45,11 +44,12 @@ _DEADLINE_EXCEEDED: Final[int] = grpc.StatusCode.DEADLINE_EXCEEDED.value[0]
 _UNKNOWN: Final[int] = grpc.StatusCode.UNKNOWN.value[0]
 
 _ENDED_BY_PEER: Final = (asyncio.CancelledError, GeneratorExit, grpc.aio.InternalError)
-"""How a handler learns that its call was cancelled: its task, its generator, what it reads."""
+"""Exceptions of a cancelled call in a handler: of its task, its generator and its reads."""
 
 _FAILURES: Final = (CallFailed, RequestError)
 
-_TURNS: Final = 3
+_CANCELLATION_TURNS: Final = 3
+"""Turns of the event loop within which gRPC cancels the task of a cancelled call."""
 
 
 def add_methods(
@@ -61,10 +61,10 @@ def add_methods(
     *,
     exempt: bool = False,
 ) -> None:
-    """Serve *methods* on *server*; gRPC looks services up in the order of the first ones.
+    """Serve *methods* on *server*, which searches services in their order.
 
-    *authorizer* authorizes calls, and *admission* admits unary ones; with *exempt*, any number
-    of them. All are in *metrics*.
+    *authorizer* authorizes calls, *admission* limits unary calls unless they are *exempt*, and
+    *metrics* count all calls.
     """
     services: dict[str, dict[str, Any]] = defaultdict(dict)
     for method in methods:
@@ -84,8 +84,8 @@ def _handler(
     *,
     exempt: bool,
 ) -> Any:
-    # Functions, not methods of an object: gRPC inspects them at each call, which takes it twice
-    # as long with methods.
+    # Functions rather than methods of an object: gRPC inspects the handler at each call, and
+    # inspecting a method takes twice as long.
     serialize = method.response_type.SerializeToString
     if method.kind is Kind.BIDI_STREAM:
         return grpc.stream_stream_rpc_method_handler(
@@ -93,9 +93,9 @@ def _handler(
             request_deserializer=method.deserialize,
             response_serializer=serialize,
         )
-    # gRPC reads the request of a unary call before it calls the handler, however long that
-    # takes. The handler of a stream is called at once, and reads by itself. On the wire, both
-    # are the same.
+    # Decision 0053: gRPC waits without end for the request of a unary call before it calls the
+    # handler. The handler of a stream is called at once, and can limit the wait. Both kinds of
+    # calls are the same on the wire.
     if method.kind is Kind.SERVER_STREAM:
         return grpc.stream_stream_rpc_method_handler(
             _server_stream(method, admission, metrics, authorizer), response_serializer=serialize
@@ -105,7 +105,7 @@ def _handler(
 
 
 class _GrpcCall:
-    """A call of gRPC, which is the block; it must have just begun, and is measured."""
+    """A gRPC call, as a context manager that records its metrics."""
 
     __slots__ = ("_begun", "_context", "_method", "_metrics", "code", "observe")
 
@@ -115,7 +115,7 @@ class _GrpcCall:
         self._method = method
         self._metrics = metrics
         self.observe = metrics.observe
-        #: Of the status that it ends with.
+        #: The code of the status that ends the call.
         self.code = _OK
         set_caller(context)
 
@@ -129,12 +129,12 @@ class _GrpcCall:
 
     @property
     def peer(self) -> str:
-        """Who calls: the address of the connection."""
+        """Address of the connection."""
         return CALLER.get()
 
     @property
     def metadata(self) -> Mapping[str, str]:
-        """The metadata that are text."""
+        """Text metadata, by name."""
         metadata = self._context.invocation_metadata() or ()
         return {name: value for name, value in metadata if isinstance(value, str)}
 
@@ -143,14 +143,14 @@ class _GrpcCall:
         return self._context.time_remaining()
 
     def observe_error(self, reason: ErrorReason | None) -> None:
-        """Take why the call failed."""
+        """Count a failed call by its reason; None for an unexpected exception."""
         self._metrics.observe_error(reason)
 
     def authorize(self, authorizer: Authorizer) -> None:
         """Check that the caller may make the call.
 
         Raises:
-            RequestError: it may not.
+            RequestError: UNAUTHENTICATED or PERMISSION_DENIED.
         """
         if authorizer.requires_tokens:
             authorizer.authorize(self.metadata.get("authorization"), self._method.path)
@@ -170,14 +170,14 @@ class _GrpcCall:
         return _DEADLINE_EXCEEDED if is_late else _CANCELLED
 
 
+# Decision 0066: one function, since every coroutine is a part of the cost of a small call.
 def _unary(
     method: Method, admission: Admission, metrics: MethodMetrics, authorizer: Authorizer
 ) -> Any:
-    """Return what responds to calls with one request and one response."""
+    """Return the gRPC handler of a unary *method*."""
     handler, deserialize, gate = method.handler, method.deserialize, admission.gate
 
     async def respond(_messages: object, context: Context) -> bytes:
-        # One function: each that another awaits is a part of what a small call costs.
         with _GrpcCall(context, method, metrics) as call:
             try:
                 if authorizer.requires_tokens:
@@ -197,7 +197,7 @@ def _unary(
                         serialized = response.SerializeToString()
                         del response
                     if len(serialized) > SMALL:
-                        await admission.make_room(context, len(serialized))
+                        await admission.wait_for_room(context, len(serialized))
                 finally:
                     gate.leave(task)
                     if gate.is_paused:
@@ -213,7 +213,7 @@ def _unary(
 def _exempt_unary(
     method: Method, admission: Admission, metrics: MethodMetrics, authorizer: Authorizer
 ) -> Any:
-    """Return what responds to calls as `_unary`, also those that would not be admitted."""
+    """Return the gRPC handler of a unary *method* without limits of admission."""
 
     async def respond(_messages: object, context: Context) -> bytes:
         with _GrpcCall(context, method, metrics) as call:
@@ -234,7 +234,7 @@ def _exempt_unary(
 def _server_stream(
     method: Method, admission: Admission, metrics: MethodMetrics, authorizer: Authorizer
 ) -> Any:
-    """Return what responds to calls with one request and many responses."""
+    """Return the gRPC handler of a *method* with a stream of responses."""
 
     async def respond(_messages: object, context: Context) -> AsyncIterator[Any]:
         with _GrpcCall(context, method, metrics) as call:
@@ -252,13 +252,13 @@ def _server_stream(
 
 
 def _bidi_stream(method: Method, metrics: MethodMetrics, authorizer: Authorizer) -> Any:
-    """Return what responds to calls with many requests and responses."""
+    """Return the gRPC handler of a *method* with streams of requests and responses."""
 
     async def respond(_requests: object, context: Context) -> AsyncIterator[Any]:
         with _GrpcCall(context, method, metrics) as call:
             try:
                 call.authorize(authorizer)
-                async for response in method.handler(_received(context, metrics), call):
+                async for response in method.handler(_read_requests(context, metrics), call):
                     metrics.sent += 1
                     yield response
             except _FAILURES as error:
@@ -267,16 +267,16 @@ def _bidi_stream(method: Method, metrics: MethodMetrics, authorizer: Authorizer)
     return respond
 
 
-async def _received(context: Context, metrics: MethodMetrics) -> AsyncIterator[Any]:
-    """Yield the requests of a stream. None is kept while the next is awaited.
+async def _read_requests(context: Context, metrics: MethodMetrics) -> AsyncIterator[Any]:
+    """Yield the requests of a stream, without keeping one while waiting for the next.
 
-    The iterator of gRPC would keep each until then, however long that takes.
+    The iterator of gRPC keeps the previous request during that wait.
     """
     while (request := await context.read()) is not grpc.aio.EOF:
         metrics.received += 1
         yield request
         del request
-    # To who reads, gRPC reports a cancelled call as one without further requests, and cancels
-    # the task some turns of the event loop later.
-    for _ in range(_TURNS):
+    # If the call is cancelled, gRPC first reports the end of the requests, and cancels the task
+    # some turns of the event loop later.
+    for _ in range(_CANCELLATION_TURNS):
         await asyncio.sleep(0)

@@ -1,7 +1,7 @@
-"""Handlers of unary methods: errors and the access log around each.
+"""Handlers of unary methods, with conversion of errors and the access log.
 
-A request error becomes a status. Anything unexpected becomes INTERNAL with an opaque id
-that the log has too. Each call is one event in the log, without content of the request.
+A request error becomes a status. An unexpected exception becomes INTERNAL with an opaque id,
+which is also in the log. Each call is one event in the log, without content of the request.
 """
 
 import asyncio
@@ -50,10 +50,10 @@ _is_logged = logging.getLogger("sidecheck").isEnabledFor
 
 
 def rpc_handler(method: _Method[_Servicer, _Request, _Response]) -> Any:
-    """Decorate *method*, which turns a request into a response, as a handler for a `Method`.
+    """Decorate *method*, which returns a response, as the handler of a `Method`.
 
-    It returns a response, or an awaitable of one where it has to wait. If the request has a
-    `min_revision`, the servicer has the `changes` of the registry, which then has that revision.
+    *method* returns a response, or an awaitable of one. If the request has a `min_revision`, the
+    handler first waits until the `changes` of the servicer have reached that revision.
     """
     name = method.__name__
 
@@ -62,11 +62,11 @@ def rpc_handler(method: _Method[_Servicer, _Request, _Response]) -> Any:
         started = time.perf_counter()
         try:
             raise_if_unreadable(request)
-            least = request.min_revision if _may_wait(request.__class__) else 0
-            if least and least > servicer.changes.latest:
-                await servicer.changes.reach(least, call.time_remaining())
-            found = method(servicer, request)
-            response = found if isinstance(found, LoggedResponse) else await found
+            min_revision = request.min_revision if _has_min_revision(request.__class__) else 0
+            if min_revision and min_revision > servicer.changes.latest:
+                await servicer.changes.wait_for_revision(min_revision, call.time_remaining())
+            result = method(servicer, request)
+            response = result if isinstance(result, LoggedResponse) else await result
         except RequestError as error:
             _log.info("rpc.rejected", method=name, reason=error.reason.value, ms=_ms(started))
             call.observe_error(error.reason)
@@ -80,7 +80,7 @@ def rpc_handler(method: _Method[_Servicer, _Request, _Response]) -> Any:
             level, fields = log_fields(response)
             codes, reasons = verdict_codes(response, fields), _NO_REASONS
         call.observe(fields, codes, reasons)
-        # The check costs a tenth of an event that is filtered out.
+        # This check costs a tenth of what structlog takes to filter an event.
         if _is_logged(level):
             _log.log(level, "rpc.completed", method=name, ms=_ms(started), **fields)
         return response
@@ -89,13 +89,13 @@ def rpc_handler(method: _Method[_Servicer, _Request, _Response]) -> Any:
 
 
 @cache
-def _may_wait(request: Any) -> bool:
-    """Return whether *request*, a type, has a `min_revision`; to try it costs each call more."""
-    return "min_revision" in request.DESCRIPTOR.fields_by_name
+def _has_min_revision(request_type: Any) -> bool:
+    """Return whether *request_type* has a `min_revision`; cached to save time."""
+    return "min_revision" in request_type.DESCRIPTOR.fields_by_name
 
 
 def check_response_size(response: Message, limits: Limits) -> None:
-    """Reject a *response* that is larger than what clients receive by default.
+    """Reject a *response* that is larger than clients accept by default.
 
     Raises:
         RequestError: LIMIT_EXCEEDED.
@@ -111,9 +111,10 @@ def failed_call_status(
     observe_error: Callable[[ErrorReason | None], None],
     gate: ShutdownGate | None = None,
 ) -> Status:
-    """Return the status of a call of *method*, which *error* ended in or around its handler.
+    """Return the status of a call that *error* ended, in its handler or before.
 
-    A call that was not admitted or read is observed and logged here, others by their handlers.
+    This function records and logs calls that were not admitted or read; handlers do that for
+    all other calls.
 
     Raises:
         CancelledError: *error*, if *gate* has not cancelled the call.
@@ -121,13 +122,13 @@ def failed_call_status(
     if isinstance(error, CallFailed):
         return error.status
     if isinstance(error, asyncio.CancelledError):
-        ended = None if gate is None else gate.cancelled_call_error()
-        if ended is None:
+        gate_error = None if gate is None else gate.cancelled_call_error()
+        if gate_error is None:
             raise error
-        error = ended
+        error = gate_error
     if isinstance(error, RequestError):
         observe_error(error.reason)
-        # An overload is logged once a second: writing an event costs as much as a small call.
+        # `Admission` logs overload once a second: an event costs as much as a small call.
         if error.reason is not ErrorReason.OVERLOADED:
             _log.info("rpc.rejected", method=method, reason=error.reason.value)
         return status_from_error(error)
@@ -138,9 +139,9 @@ def failed_call_status(
 
 
 def status_of(error: Exception, method: str) -> Status:
-    """Return the status for *error*, which ended a call of *method* or one of its items.
+    """Return the status for *error*, which ended a call or one of its items.
 
-    An error that is not a `RequestError` is logged.
+    Logs an error that is not a `RequestError`.
     """
     if isinstance(error, RequestError):
         return status_from_error(error)
@@ -148,7 +149,7 @@ def status_of(error: Exception, method: str) -> Status:
 
 
 def _internal_error(error: Exception, method: str) -> Status:
-    """Log *error*, and return a status that tells no more than the id in the log."""
+    """Log *error*, and return a status that has only the id of the log event."""
     id_ = log_failure(error, method)
     details = AnyMessage()
     details.Pack(ErrorInfo(reason="INTERNAL", domain=DOMAIN, metadata={"error_id": id_}))
@@ -159,11 +160,11 @@ def _internal_error(error: Exception, method: str) -> Status:
     )
 
 
+# Decision 0009: the log has no text of requests, which the text of an exception may contain.
 def log_failure(error: Exception, method: str) -> str:
-    """Log the unexpected *error* of a call of *method* under a fresh id; return the id.
+    """Log the unexpected *error* of a call, and return the id of the event.
 
-    Only its type and the lines it passed through are logged: the text of an exception may
-    contain parts of a payload.
+    The event has the type of the error and the lines of its traceback.
     """
     id_ = secrets.token_hex(8)
     frames = traceback.extract_tb(error.__traceback__)

@@ -1,4 +1,4 @@
-"""Health: whether the server is serving (grpc.health.v1)."""
+"""Health service (grpc.health.v1) and reflection service of the server."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
@@ -26,13 +26,12 @@ _Status = health_pb2.HealthCheckResponse
 
 
 class HealthServicer:
-    """Reports the health of *services*, of which only *without_workers* serve without workers.
+    """Reports the health of *services*; *without_workers* need no workers.
 
-    The server itself, "", serves if all of them do.
+    The service "" stands for the server, which serves if all services do.
 
-    Its watchers do not delay the shutdown of the server, and all are notified of every
-    change: in grpc_health's own servicer, a watcher that leaves consumes the notification
-    of the others.
+    Watches do not delay the shutdown of the server, and every watch gets every change. The
+    servicer of grpc_health loses notifications when a watch ends.
     """
 
     def __init__(self, services: Iterable[str], without_workers: Iterable[str] = ()) -> None:
@@ -49,10 +48,10 @@ class HealthServicer:
         return bool(self._response("").status == _Status.SERVING)
 
     def check(self, request: health_pb2.HealthCheckRequest) -> health_pb2.HealthCheckResponse:
-        """Return whether a service is serving.
+        """Return the status of a service.
 
         Raises:
-            CallFailed: NOT_FOUND if it is unknown.
+            CallFailed: NOT_FOUND if the service is unknown.
         """
         if request.service not in self._services:
             code = grpc.StatusCode.NOT_FOUND.value[0]
@@ -60,13 +59,13 @@ class HealthServicer:
         return self._response(request.service)
 
     def statuses(self) -> dict[str, health_pb2.HealthCheckResponse]:
-        """Return whether each service is serving, by name."""
+        """Return the status of each service, by name."""
         return {service: self._response(service) for service in sorted(self._services)}
 
     async def watch(
         self, request: health_pb2.HealthCheckRequest
     ) -> AsyncIterator[health_pb2.HealthCheckResponse]:
-        """Yield whether a service is serving, now and after each change, until the server ends."""
+        """Yield the status of a service, now and after each change, until `end`."""
         latest = None
         while not self._ended:
             changed = self._changed
@@ -77,17 +76,17 @@ class HealthServicer:
             await changed.wait()
 
     def set_serving(self, *, serving: bool) -> None:
-        """Report from now on that services are serving, or that none is."""
+        """Set whether the server is serving."""
         self._serving = serving
         self._notify()
 
     def set_workers_alive(self, *, alive: bool) -> None:
-        """Report from now on whether the services that need workers have any."""
+        """Set whether there are workers for the services that need them."""
         self._workers_alive = alive
         self._notify()
 
     def end(self) -> None:
-        """End the streams of all watchers."""
+        """End the streams of all watches."""
         self._ended = True
         self._notify()
 
@@ -104,13 +103,13 @@ class HealthServicer:
 
 
 def health_methods(servicer: HealthServicer) -> Iterable[Method]:
-    """Return the methods of grpc.health.v1, which *servicer* serves."""
+    """Return the methods of grpc.health.v1 with the handlers of *servicer*."""
     service: Any = health_pb2.DESCRIPTOR.services_by_name["Health"]
     return methods_of([(service, _Health(servicer))], shared_only=True)
 
 
 def reflection_methods(services: Sequence[str], streams: OpenStreams) -> Iterable[Method]:
-    """Return the methods of the reflection of *services*."""
+    """Return the methods of the reflection service for *services*."""
     service: Any = reflection_pb2.DESCRIPTOR.services_by_name["ServerReflection"]
     names = (*services, reflection.SERVICE_NAME)
     servicer = _Reflection(reflection.aio.ReflectionServicer(names), streams)
@@ -132,7 +131,7 @@ class _Health:
 
     async def List(self, request: Any, _call: Call) -> Any:  # noqa: N802
         _fail_if_unreadable(request)
-        # Only releases whose service has the method have its messages.
+        # Older releases of grpc_health have neither the method nor its messages.
         response: Any = vars(health_pb2)["HealthListResponse"]
         return response(statuses=self._servicer.statuses())
 
@@ -149,7 +148,7 @@ class _Reflection:
             with self._streams.admit():
                 async for request in self._streams.until_stopped(requests):
                     raise_if_unreadable(request)
-                    # It makes no use of the context of a call.
+                    # The servicer does not use the context, here None.
                     responses = self._servicer.ServerReflectionInfo(_stream_of(request), None)
                     async for response in responses:
                         yield response

@@ -1,4 +1,4 @@
-"""Transport of the Python client to services in the same process: messages, without gRPC."""
+"""Transport of the Python client to services in the same process, without gRPC."""
 
 # ruff: noqa: ASYNC109  (a timeout here is the deadline of the call)
 
@@ -26,18 +26,18 @@ from sidecheck_server.services.container import Services
 
 __all__ = ["LocalTransport"]
 
-_MOST: Final = 40_000
-"""Streams and sessions that may be open: the caller is the process itself."""
+_MAX_STREAMS: Final = 40_000
+"""Maximum open streams and sessions; high, since the only caller is this process."""
 
 _END: Final = object()
 
 
 class LocalTransport:
-    """Carries the calls of a `sidecheck.Client` to *services*, with all errors of the API.
+    """Transport of a `sidecheck.Client` to *services*, with all errors of the API.
 
-    The limits that protect a server from its peers do not apply. Messages are handed over as
-    they are, so neither side may change them. Verdicts are counted in *metrics*; *trace* returns
-    methods with handlers that make spans. Belongs to one event loop.
+    The limits that protect a server from its peers do not apply. Both sides share the message
+    objects, so neither may change them. *metrics* count verdicts; *trace* returns methods whose
+    handlers create spans. A transport belongs to one event loop.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class LocalTransport:
         trace: Callable[[Iterable[Method]], Iterable[Method]] = lambda methods: methods,
     ) -> None:
         metrics = metrics or CallMetrics()
-        transport_limits = TransportLimits(streams=_MOST, sessions=_MOST)
+        transport_limits = TransportLimits(streams=_MAX_STREAMS, sessions=_MAX_STREAMS)
         streams = OpenStreams(ShutdownGate(), transport_limits, Counter())
         self._streams = streams
         servicers = create_servicers(services, registry, limits, streams)
@@ -61,7 +61,7 @@ class LocalTransport:
 
     @property
     def open_streams(self) -> int:
-        """How many streams are open."""
+        """Number of open streams."""
         return self._streams.open
 
     async def call(self, request: Message, timeout: float) -> Any:
@@ -86,10 +86,12 @@ class LocalTransport:
             SidecheckError: The transport is closed.
         """
         handler, call = self._method(rpc)
-        return _LocalStream(handler if rpc.many_requests else _with_one(handler), call, timeout)
+        if not rpc.many_requests:
+            handler = _accept_stream(handler)
+        return _LocalStream(handler, call, timeout)
 
     async def close(self) -> None:
-        """Accept no more calls."""
+        """Reject further calls."""
         self._closed = True
 
     def _method(self, rpc: Rpc) -> tuple[Any, "_LocalCall"]:
@@ -99,7 +101,7 @@ class LocalTransport:
 
 
 class _LocalCall:
-    """Calls of one method from the same process; their tasks end at their deadlines."""
+    """Calls of one method from the same process; the caller enforces their deadlines."""
 
     peer = "in-process"
     metadata: Mapping[str, str] = MappingProxyType({})
@@ -109,11 +111,11 @@ class _LocalCall:
         self.observe_error = metrics.observe_error
 
     def time_remaining(self) -> None:
-        """Return None."""
+        """Return None, for no deadline."""
 
 
-def _with_one(handler: Callable[[Any, Any], AsyncIterator[Any]]) -> Any:
-    """Return *handler*, of a method with one request, as one of a stream of requests."""
+def _accept_stream(handler: Callable[[Any, Any], AsyncIterator[Any]]) -> Any:
+    """Return *handler*, which takes one request, as a handler of a stream of requests."""
 
     async def respond(requests: AsyncIterator[Any], call: _LocalCall) -> AsyncIterator[Any]:
         async for request in requests:
@@ -125,11 +127,11 @@ def _with_one(handler: Callable[[Any, Any], AsyncIterator[Any]]) -> Any:
 
 
 class _LocalStream:
-    """The call of a stream. The handler runs while a response is read."""
+    """A call of a streaming method, whose handler runs only during `read`."""
 
     def __init__(self, handler: Any, call: "_LocalCall", timeout: float | None) -> None:
         self._requests: asyncio.Queue[Any] = asyncio.Queue()
-        self._responses: AsyncGenerator[Any, None] = handler(self._sent(), call)
+        self._responses: AsyncGenerator[Any, None] = handler(self._read_requests(), call)
         self._loop = asyncio.get_running_loop()
         self._deadline = None if timeout is None else self._loop.time() + timeout
         self._ended = False
@@ -145,13 +147,13 @@ class _LocalStream:
         self._requests.put_nowait(_END)
 
     async def read(self) -> Any:
-        """Return the next response, None after the last.
+        """Return the next response, or None after the last.
 
         Raises:
             SidecheckError: The call failed or was cancelled.
         """
         if not self._ended and self._deadline is not None and self._loop.time() >= self._deadline:
-            # A handler that never waits would not notice.
+            # The timeout below does not end a handler that never waits.
             self._end(deadline_exceeded())
         if not self._ended:
             try:
@@ -168,11 +170,11 @@ class _LocalStream:
         return None
 
     def notify(self, callback: Callable[[], None]) -> None:
-        """Call *callback* when the call ends, however it ends."""
+        """Call *callback* when the call ends, with or without an error."""
         self._callbacks.append(callback)
 
     async def failure(self) -> SidecheckError | None:
-        """Return why the call ended, None if it ended without an error."""
+        """Return the error that ended the call, or None."""
         return self._error
 
     def cancel(self) -> None:
@@ -180,13 +182,13 @@ class _LocalStream:
         if not self._ended:
             self._end(SidecheckError("CANCELLED", "the stream was cancelled"))
 
-    async def _sent(self) -> AsyncIterator[Any]:
+    async def _read_requests(self) -> AsyncIterator[Any]:
         while (message := await self._requests.get()) is not _END:
             yield message
 
     def _end(self, error: SidecheckError | None) -> None:
         self._ended, self._error = True, error
-        # The event loop closes the generator, which nothing else refers to.
+        # The last reference: the event loop closes the generator.
         del self._responses
         for callback in self._callbacks:
             callback()

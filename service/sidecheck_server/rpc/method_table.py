@@ -1,4 +1,4 @@
-"""Table of the methods that are served, for the adapter of any transport."""
+"""Table of the served methods, from which each transport has an adapter."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -23,18 +23,19 @@ __all__ = [
 
 
 class Kind(Enum):
-    """How many requests and responses a call has."""
+    """Cardinality of the requests and responses of a call."""
 
     UNARY = "unary"
     #: One request, many responses.
     SERVER_STREAM = "server_stream"
-    #: Many of both.
+    #: Many requests and responses.
     BIDI_STREAM = "bidi_stream"
 
 
+# Decision 0062: methods know no transport, so that gRPC, HTTP and local calls share them.
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method, and what responds to its calls."""
+    """A method with the handler of its calls."""
 
     #: Full name of the service.
     service: str
@@ -63,32 +64,32 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class SharedResponse:
-    """A response to many calls, serialized once for transports that send it so."""
+    """A response to many calls, serialized once for transports that send bytes."""
 
     message: Any
     serialized: bytes
 
 
 def message_of(response: Any) -> Any:
-    """Return the message of *response*, which a handler returned."""
+    """Return the message of *response*, the result of a handler."""
     return response.message if isinstance(response, SharedResponse) else response
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """Stands for a request whose bytes are not a message."""
+    """Placeholder for a request whose bytes are not a message."""
 
-    #: The full name of the message that was expected.
+    #: The full name of the expected message.
     expected: str
 
 
 def methods_of(
     servicers: Iterable[tuple[ServiceDescriptor, object]], *, shared_only: bool = False
 ) -> Iterator[Method]:
-    """Yield the methods of services, which their servicers have under the same names.
+    """Yield the methods of services, with handlers from their servicers.
 
-    With *shared_only*, methods without a handler are left out, and clients receive
-    UNIMPLEMENTED: for services that a library declares, whose releases may add methods.
+    With *shared_only*, methods without a handler are left out, so that clients receive
+    UNIMPLEMENTED. This is for services of a library, whose later releases may add methods.
 
     Raises:
         AttributeError: a servicer lacks a method, without *shared_only*.

@@ -1,7 +1,7 @@
-"""Metrics of the server: their names, types, labels and meanings.
+"""Table of the server's metrics: names, types, labels and meanings.
 
-What counts them takes its families from this table, and the documentation is generated from
-it. Names follow https://prometheus.io/docs/practices/naming/.
+Collectors create their families from this table, and the documentation is generated from it.
+Names follow https://prometheus.io/docs/practices/naming/.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,12 +23,12 @@ __all__ = ["METRICS", "SECTIONS", "MetricFamily", "counters", "gauges", "histogr
 
 @dataclass(frozen=True, slots=True)
 class MetricFamily:
-    """Metrics of one name, a series for each combination of labels."""
+    """Metrics of one name, with a series for each combination of labels."""
 
     name: str
     type: Literal["counter", "gauge", "histogram"]
     meaning: str
-    #: The meanings of the labels, by name. Their values are of closed sets.
+    #: The meanings of the labels, by name. The values of a label are a closed set.
     labels: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -76,8 +76,8 @@ _VERDICTS = (
     MetricFamily(
         "sidecheck_verdicts_total",
         "counter",
-        "Verdicts: of calls, of items of batches and streams, of tools and names. Those that "
-        "gateways ask for in the process are included, and not in `grpc_server_*`.",
+        "Verdicts: of calls, of items of batches and streams, of tools and names. Verdicts for "
+        "gateways in the same process are included; `grpc_server_*` does not count them.",
         {
             "method": _METHOD,
             "outcome": "`valid`, `invalid`, or `error` for an item without a verdict",
@@ -98,7 +98,7 @@ _VERDICTS = (
     MetricFamily(
         "sidecheck_gateway_exchanges_total",
         "counter",
-        "Exchanges that gateways handed over, by what became of them.",
+        "Exchanges of gateways, by their outcome.",
         {
             "gateway": "`ext_proc` or `ext_mcp`",
             "verdict": "`valid`, `invalid`, `changed`, `unvalidated` or `rejected`, as in the "
@@ -111,23 +111,23 @@ _LOAD = (
     MetricFamily(
         "sidecheck_event_loop_lag_seconds",
         "gauge",
-        "How late the event loop runs what is due: the least of the last four measurements, "
-        "which are 50 milliseconds apart.",
+        "Lag of the event loop: the minimum of the last four measurements, which are 50 "
+        "milliseconds apart.",
     ),
-    MetricFamily("sidecheck_calls_active", "gauge", "Unary calls that are worked on."),
+    MetricFamily("sidecheck_calls_active", "gauge", "Unary calls in progress."),
     MetricFamily(
         "sidecheck_messages_awaited", "gauge", "Unary calls whose messages have not arrived."
     ),
     MetricFamily(
         "sidecheck_streams_open",
         "gauge",
-        "Streams that are open.",
+        "Open streams.",
         {"kind": "`streams`, `sessions` (which `streams` includes) or `gateway_streams`"},
     ),
     MetricFamily(
         "sidecheck_in_flight_bytes",
         "gauge",
-        "Bytes of large messages that are held (`transport.bytes_in_flight`).",
+        "Bytes of large messages in memory (`transport.bytes_in_flight`).",
         {"direction": "`requests` or `responses`"},
     ),
     MetricFamily(
@@ -135,8 +135,8 @@ _LOAD = (
         "counter",
         "Calls and streams that were shed with `OVERLOADED`.",
         {
-            "bound": "the setting of `transport` that would have been exceeded; `deadline`, "
-            "which could not be met; or `arriving`, for a message that had not arrived"
+            "bound": "the setting of `transport` whose limit was reached; `deadline`, if the "
+            "server could not meet it; or `arriving`, for a message that had not arrived"
         },
     ),
 )
@@ -148,25 +148,25 @@ _CACHES = (
     MetricFamily(
         "sidecheck_cache_misses_total",
         "counter",
-        "Lookups that found none, and computed it.",
+        "Lookups that found no entry, so that it was computed.",
         {"cache": _CACHE},
     ),
     MetricFamily(
         "sidecheck_cache_evictions_total",
         "counter",
-        "Entries that were dropped for room, or were larger than the cache.",
+        "Entries that were evicted, or were larger than the cache.",
         {"cache": _CACHE},
     ),
     MetricFamily(
         "sidecheck_cache_bytes",
         "gauge",
-        "Bytes that the entries take. Those of `protocol_schemas` are not weighed.",
+        "Memory of the entries, in bytes; 0 for `protocol_schemas`, which are not weighed.",
         {"cache": _CACHE},
     ),
     MetricFamily(
         "sidecheck_cache_capacity_bytes",
         "gauge",
-        "Bytes that the entries may take: a share of `memory_bytes`.",
+        "Maximum memory of the entries, in bytes: a share of `memory_bytes`.",
         {"cache": _CACHE},
     ),
     MetricFamily(
@@ -182,23 +182,22 @@ _CACHES = (
 )
 
 _PROCESSES = (
-    MetricFamily("sidecheck_processes", "gauge", "Serving processes that there should be."),
+    MetricFamily("sidecheck_processes", "gauge", "Configured serving processes."),
     MetricFamily("sidecheck_processes_alive", "gauge", "Serving processes that accept calls."),
     MetricFamily(
         "sidecheck_processes_ended_total",
         "counter",
-        "Serving processes that ended by themselves, or were killed (`process.died`, "
-        "`process.stalled`).",
+        "Serving processes that died or were killed (`process.died`, `process.stalled`).",
     ),
 )
 
 _WORKERS = (
-    MetricFamily("sidecheck_workers", "gauge", "Worker processes that there should be."),
+    MetricFamily("sidecheck_workers", "gauge", "Configured worker processes."),
     MetricFamily("sidecheck_workers_alive", "gauge", "Worker processes that can run tasks."),
     MetricFamily(
         "sidecheck_workers_resident_memory_bytes",
         "gauge",
-        "Memory of all worker processes in use; 0 where the system does not tell.",
+        "Resident memory of all worker processes; 0 where the system does not report it.",
     ),
     MetricFamily(
         "sidecheck_workers_ended_total",
@@ -209,7 +208,7 @@ _WORKERS = (
     MetricFamily(
         "sidecheck_workers_restarted_total",
         "counter",
-        "Worker processes that became ready in place of ones that ended.",
+        "Worker processes that replaced ended ones and became ready.",
     ),
     MetricFamily(
         "sidecheck_worker_start_failures_total",
@@ -217,26 +216,26 @@ _WORKERS = (
         "Worker processes that could not be started.",
         {"cause": _CAUSE.format("worker.start_failed")},
     ),
-    MetricFamily("sidecheck_worker_tasks_active", "gauge", "Tasks that workers have."),
+    MetricFamily("sidecheck_worker_tasks_active", "gauge", "Tasks that workers execute."),
     MetricFamily(
         "sidecheck_worker_tasks_waiting", "gauge", "Tasks that wait for their turn in a worker."
     ),
     MetricFamily(
         "sidecheck_worker_tasks_total",
         "counter",
-        "Tasks that workers ended, with or without a result.",
+        "Tasks that ended in a worker, with or without a result.",
         {"task": _TASK},
     ),
     MetricFamily(
         "sidecheck_worker_task_seconds_total",
         "counter",
-        "Time that these tasks took.",
+        "Total time of these tasks.",
         {"task": _TASK},
     ),
 )
 
 _REGISTRY = (
-    MetricFamily("sidecheck_registry_tools", "gauge", "Tools that are registered."),
+    MetricFamily("sidecheck_registry_tools", "gauge", "Registered tools."),
     MetricFamily(
         "sidecheck_registry_revision",
         "gauge",
@@ -251,7 +250,7 @@ _REGISTRY = (
     MetricFamily(
         "sidecheck_registry_reloads_total",
         "counter",
-        "Times that the registry was read as a whole after the start (`registry.reloaded`).",
+        "Full reloads of the registry after the start (`registry.reloaded`).",
     ),
     MetricFamily(
         "sidecheck_registry_writable",
@@ -261,12 +260,12 @@ _REGISTRY = (
     MetricFamily(
         "sidecheck_certificate_not_after_timestamp_seconds",
         "gauge",
-        "When the certificate in use expires, or one between it and its authority. Only with TLS.",
+        "Earliest expiry of the certificate in use and its intermediates. Only with TLS.",
     ),
     MetricFamily(
         "sidecheck_certificate_reload_errors_total",
         "counter",
-        "Changes of the files of TLS that could not be used (`tls.reload_failed`). Only with TLS.",
+        "Changes of the TLS files that could not be used (`tls.reload_failed`). Only with TLS.",
     ),
     MetricFamily(
         "sidecheck_build_info",
@@ -287,16 +286,16 @@ SECTIONS: Mapping[str, Sequence[MetricFamily]] = MappingProxyType(
         "Registry and build": _REGISTRY,
     }
 )
-"""All metrics of the server's own, by their subject."""
+"""All metrics that the server defines, by subject."""
 
 METRICS: Mapping[str, MetricFamily] = MappingProxyType(
     {family.name: family for families in SECTIONS.values() for family in families}
 )
-"""All metrics of the server's own, by name."""
+"""All metrics that the server defines, by name."""
 
 
 def counters(name: str, values: Mapping[tuple[str, ...], float]) -> CounterMetricFamily:
-    """Return the counters of *name* with *values* by those of the labels."""
+    """Return the counters of *name* with *values*, by the values of their labels."""
     metric = CounterMetricFamily(name, METRICS[name].meaning, labels=tuple(METRICS[name].labels))
     for labels, value in values.items():
         metric.add_metric(labels, value)
@@ -304,7 +303,7 @@ def counters(name: str, values: Mapping[tuple[str, ...], float]) -> CounterMetri
 
 
 def gauges(name: str, values: Mapping[tuple[str, ...], float]) -> GaugeMetricFamily:
-    """Return the gauges of *name* with *values* by those of the labels."""
+    """Return the gauges of *name* with *values*, by the values of their labels."""
     metric = GaugeMetricFamily(name, METRICS[name].meaning, labels=tuple(METRICS[name].labels))
     for labels, value in values.items():
         metric.add_metric(labels, value)

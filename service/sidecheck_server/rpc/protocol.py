@@ -68,7 +68,7 @@ from sidecheck_server.rpc.mapping.subjects import (
 )
 from sidecheck_server.rpc.mapping.verdicts import protocol_verdict_to_proto
 from sidecheck_server.rpc.method_table import Unreadable
-from sidecheck_server.rpc.streams import OpenStreams, item_of, rpc_stream_handler
+from sidecheck_server.rpc.streams import OpenStreams, read_item, rpc_stream_handler
 from sidecheck_server.services.checks import RequestContext, SessionChecker
 from sidecheck_server.services.container import Services
 from sidecheck_server.services.offload import TimeSlice
@@ -101,7 +101,7 @@ class ProtocolServicer(ProtocolServiceServicer):
         version = request.protocol_version
         check_version_known(version)
         size = page_size(request.page_size)
-        # Distinguishes the tokens of this list from those of others.
+        # Page tokens of this list are invalid for other lists.
         list_id = f"rules {version}"
         position = position_from_token(request.page_token, list_id)
         rules, more = list_rules(version, "" if position is None else position[1], size)
@@ -180,7 +180,7 @@ class ProtocolServicer(ProtocolServiceServicer):
     async def NormalizeToolResult(  # noqa: N802
         self, request: NormalizeToolResultRequest
     ) -> NormalizeToolResultResponse:
-        """Make a result of the return value of a tool."""
+        """Build a result from the return value of a tool."""
         value = value_to_normalize_from_proto(request, self._limits, self._default_version)
         revision = self._registry.revision
         response = normalized_result_to_proto(await self._normalizer.normalize(value))
@@ -242,7 +242,7 @@ class ProtocolServicer(ProtocolServiceServicer):
             yield CheckSessionResponse(summary=summary_to_proto(repetitions))
 
     async def _check_field(self, request: Any, field: str) -> CheckResult:
-        """Return the result of checking the subject in *field* of *request*.
+        """Check the subject in *field* of *request*.
 
         Raises:
             RequestError: INVALID_REQUEST if it is not set; as `SubjectChecker.check`.
@@ -269,7 +269,7 @@ class ProtocolServicer(ProtocolServiceServicer):
         )
 
     def _session(self, defaults: SessionDefaults, stack: ExitStack) -> "_Session":
-        """Return the session of a stream, which is closed with *stack*."""
+        """Return the session of a stream; *stack* closes it."""
         try:
             context = session_context_from_proto(defaults, self._limits, self._default_version)
         except RequestError as error:
@@ -285,10 +285,10 @@ class _Session:
     def __init__(
         self, context: RequestContext | RequestError, session: SessionChecker | None = None
     ) -> None:
-        #: Or the error of the defaults, which each item has as its outcome.
+        #: The context, or the error of the defaults, which is the outcome of every item.
         self._context = context
         self._session = session
-        #: Number of items before the current one.
+        #: Index of the current item.
         self._index = -1
 
     async def respond(self, request: CheckSessionRequest | Unreadable) -> CheckSessionResponse:
@@ -304,12 +304,12 @@ class _Session:
         return CheckSessionResponse(id=id_, outcome=outcome)
 
     def repetitions(self) -> list[Repetition]:
-        """Return the violations that several messages have and one response has."""
+        """Return the violations of several messages that only one response lists."""
         return [] if self._session is None else self._session.repetitions()
 
     def _item(self, request: CheckSessionRequest | Unreadable) -> SessionItem:
         try:
-            item: SessionItem = item_of(request)
+            item: SessionItem = read_item(request)
         except RequestError:
             if self._session is not None:
                 self._session.skip()

@@ -1,4 +1,4 @@
-"""RegistryService: tool definitions registered, listed, watched, compared and deleted."""
+"""RegistryService: registers, lists, watches, compares and deletes tools."""
 
 from collections.abc import AsyncIterator
 
@@ -50,7 +50,7 @@ from sidecheck_server.services.targets import InlineTool
 __all__ = ["RegistryServicer"]
 
 _PAGE_BYTES = 256 << 10
-"""The JSON on a page of tools, if they are not larger: a page that is not read takes memory."""
+"""Maximum JSON on a page of several tools: a page takes memory until the client reads it."""
 
 
 class RegistryServicer(RegistryServiceServicer):
@@ -119,7 +119,7 @@ class RegistryServicer(RegistryServiceServicer):
         )
 
     async def _tool(self, binding: Binding, version: str) -> Tool:
-        """Return the message of *binding*, adapted to the protocol *version* unless it is ""."""
+        """Return the message of *binding*, adapted to the protocol *version*; "" for none."""
         definition = binding.definition
         if not version:
             return tool_to_proto(binding, definition.json)
@@ -150,7 +150,7 @@ class RegistryServicer(RegistryServiceServicer):
     async def WatchTools(  # noqa: N802
         self, request: WatchToolsRequest
     ) -> AsyncIterator[WatchToolsResponse]:
-        """Send the changes of registered tools as they are made."""
+        """Send the changes of registered tools as they happen."""
         for server in request.servers:
             check_server(server)
         servers = frozenset(request.servers) or allowed_servers()
@@ -160,7 +160,7 @@ class RegistryServicer(RegistryServiceServicer):
             after, after_id = request.after_revision, request.after_id
         time_slice = TimeSlice()
         async for event in self.changes.follow(after, after_id):
-            # A long history of other servers must not hold up other calls.
+            # A long history without events for this watch must not delay other calls.
             await time_slice.yield_if_over()
             if isinstance(event, Checkpoint):
                 yield checkpoint_to_proto(event)
@@ -172,7 +172,7 @@ class RegistryServicer(RegistryServiceServicer):
     async def CompareTools(  # noqa: N802
         self, request: CompareToolsRequest
     ) -> CompareToolsResponse:
-        """Tell what changed between two sets of tools, and whether it breaks callers."""
+        """Return the changes between two sets of tools, and whether they break callers."""
         open_request(self._limits)
         reading = reading_from_proto(request.reading)
         revision = self._registry.revision

@@ -38,10 +38,11 @@ _exposure_log = structlog.get_logger("sidecheck.server")
 
 
 def check_exposure(settings: Settings) -> None:
-    """Check that tokens pass no network in plain text; warn if anybody may call from elsewhere.
+    """Check that tokens are not sent in plain text; warn of open remote access.
 
     Raises:
-        UnusableSettingsError: they would, and the settings do not say that they may.
+        UnusableSettingsError: tokens would cross a network in plain text, and the settings do
+            not allow that.
     """
     is_encrypted = settings.tls_certificate is not None
     if settings.listen and not Address.parse(settings.listen).is_loopback():
@@ -61,8 +62,8 @@ def _check_address(settings: Settings, address: str, *, is_encrypted: bool) -> N
     elif not (is_encrypted or settings.tokens_without_tls):
         raise UnusableSettingsError(
             f"invalid settings: tokens_file: tokens for {address} would pass the network "
-            "in plain text; listen on a loopback address or a unix socket, behind what terminates "
-            "TLS, or set tokens_without_tls where the network itself is encrypted"
+            "in plain text; listen on a loopback address or a unix socket, behind a proxy that "
+            "terminates TLS, or set tokens_without_tls where the network itself is encrypted"
         )
 
 
@@ -72,14 +73,14 @@ _KEEPALIVE_TIMEOUT_SECONDS = 20
 
 
 def server_options(limits: TransportLimits, message_bytes: int) -> list[tuple[str, int]]:
-    """Return the options for *limits* and messages of at most *message_bytes*."""
+    """Return the gRPC options for *limits* and messages of at most *message_bytes*."""
     return [
         ("grpc.max_receive_message_length", message_bytes),
         ("grpc.max_allowed_incoming_connections", limits.connections),
         ("grpc.max_concurrent_streams", limits.connection_calls),
-        # Calls of closed connections stay in the queue until their turn. Clients cannot tell a
-        # call that gRPC cancels from one that they cancelled, so that the queue is longer than a
-        # server needs that answers within the usual deadlines.
+        # When the queue is full, gRPC cancels calls, and clients take that for a cancellation of
+        # their own. Calls of closed connections stay in the queue until their turn. So the queue
+        # is longer than the usual deadlines require.
         ("grpc.server.max_pending_requests", limits.pending_calls),
         ("grpc.server.max_pending_requests_hard_limit", limits.pending_calls),
         ("grpc.max_connection_idle_ms", limits.connection_idle_seconds * 1000),
@@ -88,14 +89,14 @@ def server_options(limits: TransportLimits, message_bytes: int) -> list[tuple[st
         ("grpc.server_handshake_timeout_ms", _HANDSHAKE_SECONDS * 1000),
         ("grpc.max_metadata_size", limits.metadata_bytes),
         ("grpc.absolute_max_metadata_size", limits.metadata_bytes),
-        # A peer that stops reading its socket does not answer pings either.
+        # Detects peers that no longer read their socket, since they do not answer pings either.
         ("grpc.keepalive_time_ms", _KEEPALIVE_SECONDS * 1000),
         ("grpc.keepalive_timeout_ms", _KEEPALIVE_TIMEOUT_SECONDS * 1000),
-        # By default gRPC enlarges the windows of fast connections to megabytes a stream,
-        # which peers could fill with messages that no call has asked for.
+        # By default gRPC enlarges the windows of fast connections to megabytes for each stream,
+        # and peers could fill them with messages that no handler reads.
         ("grpc.http2.bdp_probe", 0),
-        # Clients ping idle connections every 30 s; by default gRPC answers that with GOAWAY
-        # too_many_pings.
+        # Sidecheck's clients ping idle connections every 30 s; the default minimum would make
+        # gRPC answer with GOAWAY too_many_pings.
         ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
     ]
 
@@ -109,7 +110,7 @@ def check_addresses(settings: Settings) -> None:
     """Check that a server can listen on the addresses of *settings*.
 
     Raises:
-        AddressInUseError: an address is taken.
+        AddressInUseError: an address is in use.
     """
     if settings.listen:
         check_tcp(settings.listen)
@@ -142,7 +143,7 @@ class Server:
     ) -> None:
         """Create the server; without *certificates* it speaks plain text.
 
-        *trace* returns methods with handlers that make spans.
+        *trace* returns methods whose handlers create spans.
         """
         self._settings = settings
         self._served = served
@@ -164,14 +165,14 @@ class Server:
             reflection = reflection_methods(names, served.streams)
             add_methods(server, reflection, admission, metrics, authorizer)
         self.addresses: list[str] = []
-        #: Whether connections are left that did not end when the server stopped.
+        #: Whether connections remained open when the server stopped.
         self.is_abandoned = False
 
     async def start(self) -> None:
         """Bind the addresses and accept calls; health does not report serving yet.
 
         Raises:
-            AddressInUseError: an address is taken.
+            AddressInUseError: an address is in use.
         """
         if self._settings.listen:
             credentials = self._certificates.credentials() if self._certificates else None
@@ -199,7 +200,7 @@ class Server:
     async def stop(self) -> None:
         """Report that the server is not serving, let active calls finish, and stop.
 
-        What does not end in time is left behind, and *is_abandoned* is true.
+        If connections do not end in time, the stop returns without them and sets *is_abandoned*.
         """
         self.is_abandoned = await self._shutdown.run(self._end_when_idle, self._cancel)
         if self._settings.unix_socket is not None:
@@ -207,7 +208,7 @@ class Server:
         _log.info("server.stopped")
 
     def hurry(self) -> None:
-        """Let `stop` skip what is left of the drain period, and shorten the grace period."""
+        """Make `stop` skip the rest of the drain period, and shorten the grace period."""
         self._shutdown.hurry()
 
     async def _end_when_idle(self) -> None:

@@ -1,4 +1,4 @@
-"""The implementations of the API's services, over one set of application services."""
+"""Servicers of the API, and the table of served methods."""
 
 from collections.abc import Callable, Mapping
 from importlib.metadata import version
@@ -131,7 +131,7 @@ class ConversionServicer(ConversionServiceServicer):
     async def ConvertToolResult(  # noqa: N802
         self, request: ConvertToolResultRequest
     ) -> ConvertToolResultResponse:
-        """Convert a result to the message that an API expects."""
+        """Convert a tool result to a message of a model provider's API."""
         result = result_from_proto(request, self._limits, self._default_version)
         revision = self._registry.revision
         response = converted_result_to_proto(await self._results.convert(result))
@@ -140,12 +140,12 @@ class ConversionServicer(ConversionServiceServicer):
         return response
 
 
-#: Returns the servicer of each protocol of gateways, whose streams and bytes count as given.
+#: Returns the servicers of the gateway protocols, which use the given streams and admission.
 CreateGateways: TypeAlias = Callable[[OpenStreams, Admission], Mapping[ServiceDescriptor, object]]
 
 
 class ServedMethods:
-    """The methods of *services* and of gateways, with the calls and streams of all transports."""
+    """Methods of *services* and gateways, with the admission of all transports."""
 
     def __init__(
         self,
@@ -159,7 +159,7 @@ class ServedMethods:
         self.health = HealthServicer(SERVICES, without_workers={INFO})
         servicers = create_servicers(services, registry, settings.limits, self.streams)
         gateways = create_gateways(self.streams, self.admission)
-        #: The methods of the API, which transports other than gRPC have too.
+        #: The methods of the API, which are not only served over gRPC.
         self.api = tuple(methods_of(servicers.items()))
         self.gateways = tuple(methods_of(gateways.items()))
         #: The full names of all services.
@@ -192,10 +192,10 @@ class InferenceServicer(InferenceServiceServicer):
     @rpc_handler
     async def AdaptTool(self, request: AdaptToolRequest) -> AdaptToolResponse:  # noqa: N802
         """Adapt a definition to a protocol version."""
-        target, named_version = tool_to_adapt_from_proto(request)
+        target, requested_version = tool_to_adapt_from_proto(request)
         revision = self._registry.revision
         tool = await self._resolver.resolve_tool(target)
-        version = self._resolver.version_of(target, named_version)
+        version = self._resolver.version_of(target, requested_version)
         response = adapted_tool_to_proto(await self._adapter.adapt(tool.definition, version))
         response.registry_revision = revision
         check_response_size(response, self._limits)
@@ -251,7 +251,7 @@ INFO: Final = _INFO.full_name
 def create_servicers(
     services: Services, registry: Registry, limits: Limits, streams: OpenStreams
 ) -> Mapping[ServiceDescriptor, object]:
-    """Return the servicer of each service, the most called first: gRPC looks them up in order."""
+    """Return the servicers, the most frequent first, since gRPC searches in order."""
     return {
         _VALIDATION: ValidationServicer(services, limits, streams),
         _PROTOCOL: ProtocolServicer(services, limits, streams),

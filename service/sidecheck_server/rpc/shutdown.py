@@ -1,4 +1,4 @@
-"""Shutdown of a server: in order, within its time, and sooner if that is asked for."""
+"""Shutdown of a server: its steps in order, within bounded time."""
 
 import asyncio
 import time
@@ -13,21 +13,22 @@ from sidecheck_server.rpc.servicers import ServedMethods
 __all__ = ["HURRIED_GRACE_SECONDS", "Shutdown"]
 
 HURRIED_GRACE_SECONDS = 1.0
-"""The grace period, at most, after the stop was hurried."""
+"""Maximum grace period after `Shutdown.hurry`."""
 
 _ANSWER_SECONDS = 0.25
-"""How long the calls that are ended may take to send their status."""
+"""Maximum seconds for ended calls to send their status."""
 
 _CANCEL_SECONDS = 0.25
-"""How long the transport may take to end the calls that it cancels."""
+"""Maximum seconds for the transport to end the calls that it cancels."""
 
 _Step: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
 
 _log = structlog.get_logger("sidecheck.server")
 
 
+# Decision 0051: every step has a bound, since gRPC waits for stalled peers without end.
 class Shutdown:
-    """Ends the calls of *served*: drains, waits for those that are active, and ends them."""
+    """Ends the calls of *served*: drains, waits, and ends the remaining ones."""
 
     def __init__(self, settings: Settings, served: ServedMethods) -> None:
         self._settings = settings
@@ -35,14 +36,14 @@ class Shutdown:
         self._hurried = asyncio.Event()
 
     async def run(self, end_when_idle: _Step, cancel: _Step) -> bool:
-        """Report that the server is not serving, let active calls finish, and end the others.
+        """Stop serving: let active calls finish, and end the others.
 
-        Calls that the transport still takes after the drain period, and those that are active
-        at the end of the grace period, fail with UNAVAILABLE, and clients retry them elsewhere.
-        *end_when_idle* lets the transport take no more calls before it awaits anything, and
-        ends it once its calls have ended; *cancel* ends it at once.
-        Returns whether neither did in time: gRPC waits for peers that neither read nor close
-        their connections for as long as they like.
+        Calls that arrive after the drain period, and calls that are active at the end of the
+        grace period, fail with UNAVAILABLE, so that clients retry them on another server.
+        *end_when_idle* makes the transport reject calls before its first await, and returns
+        when all calls have ended; *cancel* ends the transport at once. Returns True if neither
+        ended in time, since gRPC waits without end for peers that neither read nor close their
+        connections.
         """
         served, settings = self._served, self._settings
         gate = served.admission.gate
@@ -51,10 +52,11 @@ class Shutdown:
         await self._wait_unless_hurried(settings.drain_seconds)
         grace_ends = time.monotonic() + settings.grace_seconds
         await gate.pause()
-        # The gate ends the calls, because gRPC would cancel them.
+        # Not bounded here: gRPC would cancel calls, while the gate ends them with UNAVAILABLE.
         stopping = asyncio.create_task(self._end(end_when_idle))
-        await asyncio.sleep(0)  # until the transport has told its clients
-        # The end of a call or a stream is a reason for the next one, which must not cross that.
+        await asyncio.sleep(0)  # The transport notifies its clients in this turn.
+        # Only now: a client whose call or stream ends starts the next one, which must not reach
+        # the transport before that notification.
         gate.close()
         served.streams.end()
         served.health.end()
@@ -73,18 +75,18 @@ class Shutdown:
         return False
 
     def hurry(self) -> None:
-        """Let `run` skip what is left of the drain period, and shorten the grace period."""
+        """Make `run` skip the rest of the drain period, and shorten the grace period."""
         self._hurried.set()
 
     async def _end(self, end_when_idle: _Step) -> None:
         await end_when_idle()
-        # Those of other transports.
+        # Calls of other transports.
         await self._served.admission.gate.drain()
 
     async def _wait_unless_hurried(
         self, seconds: float, task: asyncio.Task[None] | None = None
     ) -> None:
-        """Wait for *seconds*, or until *task* is done; not for long once the stop is hurried."""
+        """Wait for *seconds* or until *task* is done; after `hurry`, for a second at most."""
         hurried = asyncio.create_task(self._hurried.wait())
         tasks = {hurried} if task is None else {hurried, task}
         await asyncio.wait(tasks, timeout=max(seconds, 0), return_when=asyncio.FIRST_COMPLETED)

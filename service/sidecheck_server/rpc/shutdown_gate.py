@@ -1,4 +1,4 @@
-"""Shutdown gate: holds calls back until clients know of the stop, and ends those left over."""
+"""Shutdown gate: delays calls until clients know of the stop, then ends them."""
 
 import asyncio
 import time
@@ -16,22 +16,21 @@ _MAX_POLLS = 20
 
 
 class ShutdownGate:
-    """Admits calls until it is closed, and knows those that are active.
+    """Admits calls until it is closed, and tracks active calls.
 
-    gRPC cancels the calls that arrive after a server has begun to stop and before their
-    client has read its GOAWAY, and those that wait to be accepted
-    (https://github.com/grpc/grpc/issues/41785), as well as those that are active at the end
-    of the grace period. Clients retry calls that fail with UNAVAILABLE, but not those that
-    fail with CANCELLED. So the server pauses before it sends GOAWAY: without responses,
-    clients that await them send nothing more, nor do others whose connections are full. Held
-    calls and responses go on after GOAWAY. At the end, the gate ends the active calls before
-    gRPC does.
+    When a server stops, gRPC cancels calls that arrive before their client has read its GOAWAY,
+    calls that wait to be accepted (https://github.com/grpc/grpc/issues/41785), and calls that
+    are active at the end of the grace period. Clients retry calls that fail with UNAVAILABLE,
+    but not calls that fail with CANCELLED. So the server pauses before it sends GOAWAY: while
+    it sends no responses, clients that wait for one send no more calls, and neither do clients
+    whose connections are full. Delayed calls and responses continue after GOAWAY. At the end of
+    the grace period, the gate ends the active calls before gRPC does.
 
-    A call of a client that does not await others may cross GOAWAY; it is cancelled.
+    A call of a client that does not wait for responses may still cross GOAWAY and be cancelled.
     """
 
     def __init__(self) -> None:
-        #: Whether calls and responses are held back.
+        #: Whether calls and responses are delayed.
         self.is_paused = False
         self._resumed = asyncio.Event()
         self._closed = False
@@ -41,7 +40,7 @@ class ShutdownGate:
 
     @contextmanager
     def admit(self) -> Iterator[None]:
-        """Admit the call of the current task for the block, which any task may leave.
+        """Admit the call of the current task for the block, which may end in another task.
 
         Raises:
             RequestError: SHUTTING_DOWN if the gate is closed.
@@ -50,11 +49,11 @@ class ShutdownGate:
         try:
             yield
         finally:
-            # The block of a stream whose peer left is ended by a task of the event loop.
+            # If the peer of a stream is gone, another task of the event loop ends the block.
             self.leave(task)
 
     def enter(self) -> asyncio.Task[Any]:
-        """Admit the call of the current task, and return the task, which must `leave`.
+        """Admit the call of the current task, and return the task for `leave`.
 
         Raises:
             RequestError: SHUTTING_DOWN if the gate is closed.
@@ -69,11 +68,11 @@ class ShutdownGate:
         return task
 
     def leave(self, task: asyncio.Task[Any]) -> None:
-        """Note that the call of *task* has ended."""
+        """Record that the call of *task* has ended."""
         self._active.discard(task)
 
     async def enter_after_pause(self) -> asyncio.Task[Any]:
-        """Admit the call of the current task, which arrived in the pause, once that is over."""
+        """Wait for the end of the pause, then admit the call of the current task."""
         self._arrived += 1
         task = self.enter()
         try:
@@ -88,10 +87,10 @@ class ShutdownGate:
         await self._resumed.wait()
 
     async def pause(self) -> None:
-        """Let gRPC hold calls and responses back; return once no call arrives.
+        """Delay calls and responses; return when no more calls arrive.
 
-        That is for 100 ms, of which the event loop is late in none, as calls may be late too
-        on a busy machine; or a second at most, if it is not late.
+        The pause ends after 100 ms without a call in which the event loop was not late, since a
+        busy machine delays calls too. It ends after `_MAX_POLLS` polls in any case.
         """
         self.is_paused = True
         quiet_polls = 0
@@ -104,26 +103,26 @@ class ShutdownGate:
                 return
 
     def close(self) -> None:
-        """Reject calls from now on, and end the pause: what was held back goes on."""
+        """Reject further calls, and end the pause, so that delayed calls continue."""
         self._closed = True
         self.is_paused = False
         self._resumed.set()
 
     async def drain(self) -> None:
-        """Return once no call is active, whatever carries it."""
+        """Wait until no call of any transport is active."""
         while self._active:
             await asyncio.wait(self._active, return_when=asyncio.FIRST_COMPLETED)
 
     def end_calls(self) -> None:
-        """Cancel the active calls; `cancelled_call_error` tells their handlers why."""
+        """Cancel active calls; `cancelled_call_error` has the error for their handlers."""
         self._ended = True
         for task in self._active:
             task.cancel()
 
     def cancelled_call_error(self) -> RequestError | None:
-        """Return the error of a call whose task was cancelled, or None if not by this gate.
+        """Return the error of a call whose task this gate cancelled, or None otherwise.
 
-        The cancellation of the current task is taken back, so that it can send the error.
+        Reverts the cancellation of the current task, so that it can send the error.
         """
         task = asyncio.current_task()
         if not self._ended or task is None:

@@ -1,4 +1,4 @@
-"""Addresses to listen on, TCP and unix sockets, that no other process uses."""
+"""TCP addresses and unix sockets to listen on, with checks that they are free."""
 
 import errno
 import socket
@@ -24,14 +24,14 @@ __all__ = [
 
 
 class AddressInUseError(Exception):
-    """The server cannot listen on an address; the message says which and why."""
+    """The server cannot listen on an address; the message has the cause."""
 
 
 def check_tcp(text: str) -> Address:
     """Check that a server can listen on *text*, ``host:port``, and return the address.
 
     Raises:
-        AddressInUseError: the address is invalid, taken, or not of this machine.
+        AddressInUseError: the address is invalid, in use, or not an address of this machine.
     """
     try:
         address = Address.parse(text)
@@ -68,13 +68,13 @@ def bind_tcp(
     *,
     shared: bool = False,
 ) -> str:
-    """Bind *server* to *text*, ``host:port``, and return the address with the actual port.
+    """Bind *server* to *text*, ``host:port``; return the actual address.
 
-    Without *credentials* it is in plain text.
+    Without *credentials* the server speaks plain text.
 
-    The server must have the option ``grpc.so_reuseport`` off, unless the address is *shared*,
-    which only those do that have reserved it together (see `reserve_tcp`): with it on, a
-    second server on the same port silently receives a part of the first server's connections.
+    The option ``grpc.so_reuseport`` must be off: with it, a second server on the same port would
+    silently receive a part of the connections. The exception is a *shared* address, which one
+    process has reserved for all its servers (see `reserve_tcp`).
 
     Raises:
         AddressInUseError: as `check_tcp`.
@@ -92,10 +92,10 @@ def bind_tcp(
 
 @contextmanager
 def reserve_tcp(text: str) -> Iterator[str]:
-    """Reserve *text*, ``host:port``, for servers with ``grpc.so_reuseport``, for the block.
+    """Reserve *text*, ``host:port``, for servers with ``grpc.so_reuseport``.
 
-    Yields the address with the actual port. Nobody listens there yet: connections are
-    refused until a server does.
+    Yields the address with the actual port. The system refuses connections until a server
+    listens there.
 
     Raises:
         AddressInUseError: as `check_tcp`.
@@ -120,7 +120,7 @@ def reserve_tcp(text: str) -> Iterator[str]:
 def bind_unix(server: grpc.aio.Server, path: Path) -> str:
     """Bind *server* to the unix socket *path* and return its address.
 
-    A socket that no process listens on is left from a server that died, and is replaced.
+    A socket without a listening process was left by a server that died, and is replaced.
 
     Raises:
         AddressInUseError: as `check_unix`.
@@ -143,7 +143,7 @@ def set_mode(path: Path, mode: int) -> None:
     """Set the file *mode* of the unix socket *path*.
 
     Raises:
-        AddressInUseError: another process has removed the socket, to listen there itself.
+        AddressInUseError: another process has removed or replaced the socket.
     """
     try:
         path.chmod(mode)
@@ -152,17 +152,17 @@ def set_mode(path: Path, mode: int) -> None:
 
 
 def remove_socket(path: Path) -> None:
-    """Remove the unix socket *path* if it is left from the server and no process listens on it."""
+    """Remove the unix socket *path* if no process listens on it."""
     with suppress(OSError):
         if path.is_socket() and _is_dead(path):
             path.unlink()
 
 
 def _raise_if_taken(address: Address) -> None:
-    """Raise an error if any of the IP addresses of *address* is taken.
+    """Raise an error if any of the IP addresses of *address* is in use.
 
-    gRPC needs only one of several: of two servers on localhost, one would listen on IPv4
-    and the other on IPv6.
+    gRPC is content with one of them, so that of two servers on localhost one would listen on
+    IPv4 and the other on IPv6.
     """
     try:
         infos = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
@@ -171,7 +171,7 @@ def _raise_if_taken(address: Address) -> None:
     errors = []
     for family, kind, _, _, sockaddr in infos:
         with socket.socket(family, kind) as probe:
-            # As gRPC does: connections of a server that ended do not count.
+            # As gRPC does, so that old connections of a former server do not block the port.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind(sockaddr)
@@ -186,7 +186,8 @@ def _raise_if_taken(address: Address) -> None:
 def _is_dead(path: Path) -> bool:
     """Return whether no process listens on the socket *path*.
 
-    Any error but a refused connection, such as a lack of rights, leaves that open.
+    The result is False after any error except a refused connection, for example a lack of
+    rights.
     """
     with socket.socket(socket.AF_UNIX) as probe:
         try:

@@ -1,4 +1,4 @@
-"""gRPC statuses of request errors: the status code of each reason, and the error details."""
+"""gRPC statuses of request errors: status codes by reason, and error details."""
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
@@ -52,18 +52,18 @@ STATUS_CODES: Mapping[ErrorReason, grpc.StatusCode] = MappingProxyType(
 """The status code of each reason."""
 
 _RETRY_MILLISECONDS: Mapping[ErrorReason, int] = MappingProxyType({ErrorReason.OVERLOADED: 500})
-"""The delay after which a call may be retried, told in a RetryInfo.
+"""Milliseconds in the RetryInfo, after which the client may retry the call.
 
-An overloaded server has more work than it can do within a deadline, which most callers set
-to less than a second or two.
+An overloaded server has more work than it can do within the deadlines of its callers, which are
+mostly less than two seconds.
 """
 
-#: Keeps gRPC's clients from retrying by themselves (gRFC A6, pushback). After a call whose outcome
-#: is unknown, another attempt could fail and say that nothing has changed.
+#: Keeps gRPC clients from automatic retries (gRFC A6, pushback). After a call whose outcome is
+#: unknown, a retry could fail with the message that nothing has changed.
 _DO_NOT_RETRY = ("grpc-retry-pushback-ms", "-1")
 
-# In bytes. A status is sent in trailers, of which gRPC accepts 8 KiB. The message is in
-# them twice, once with three bytes for each byte that is not printable ASCII.
+# gRPC accepts 8 KiB of trailers, which contain the message twice, once with three bytes for each
+# byte that is not printable ASCII.
 _MAX_TRAILER_BYTES = 7900
 _MAX_MESSAGE_BYTES = 1400
 _MAX_METADATA_BYTES = 300
@@ -74,9 +74,8 @@ _MAX_VIOLATIONS_BYTES = 1200
 def status_from_error(error: RequestError) -> Status:
     """Return the status of *error*, with an ErrorInfo that names its reason.
 
-    A RetryInfo follows if a later retry may succeed (AIP-194). A BadRequest follows if
-    *error* has violations: those of a schema or a tool definition, as many as there is room
-    for.
+    A RetryInfo follows if a later retry may succeed (AIP-194). A BadRequest follows if *error*
+    has violations of a schema or a tool definition; it lists as many as fit.
     """
     info = ErrorInfo(
         reason=error.reason.value,
@@ -95,9 +94,10 @@ def status_from_error(error: RequestError) -> Status:
         retry.retry_delay.FromMilliseconds(_RETRY_MILLISECONDS[error.reason])
         status.details.add().Pack(retry)
     if error.violations:
-        # Percent-encoded (gRPC over HTTP2, Status-Message), and in base64 (Binary-Header).
-        message = sum(1 if 0x20 <= byte <= 0x7E else 3 for byte in status.message.encode())
-        room = (_MAX_TRAILER_BYTES - message) * 3 // 4 - status.ByteSize()
+        # Trailers have the message percent-encoded (Status-Message), and the status in base64
+        # (Binary-Header); see "gRPC over HTTP2".
+        message_size = sum(1 if 0x20 <= byte <= 0x7E else 3 for byte in status.message.encode())
+        room = (_MAX_TRAILER_BYTES - message_size) * 3 // 4 - status.ByteSize()
         details = _bad_request(error.violations, min(room, _MAX_VIOLATIONS_BYTES))
         if details.field_violations:
             status.details.add().Pack(details)
@@ -105,7 +105,7 @@ def status_from_error(error: RequestError) -> Status:
 
 
 def _bad_request(violations: Iterable[Violation], room: int) -> BadRequest:
-    """Return those of *violations* that fit into *room* bytes, without a gap."""
+    """Return the first *violations* that fit into *room* bytes together."""
     details = BadRequest()
     for violation in violations:
         details.field_violations.add(
@@ -145,7 +145,7 @@ async def abort(context: grpc.aio.ServicerContext[Any, Any], status: Status) -> 
 
 
 def _truncate(text: str, max_bytes: int) -> str:
-    # A status is UTF-8, which a name from a request need not be.
+    # A status must be UTF-8; a name from a request may have lone surrogates.
     encoded = text.encode("utf-8", "backslashreplace")
     if len(encoded) <= max_bytes:
         return encoded.decode()

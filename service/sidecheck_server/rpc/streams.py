@@ -1,4 +1,4 @@
-"""Handlers of streaming methods, and how streams end when the server stops."""
+"""Handlers of streaming methods, and the end of streams when the server stops."""
 
 import asyncio
 import logging
@@ -21,17 +21,18 @@ from sidecheck_server.rpc.method_table import raise_if_unreadable
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.rpc.status import status_from_error
 
-__all__ = ["OpenStreams", "item_of", "rpc_server_stream_handler", "rpc_stream_handler"]
+__all__ = ["OpenStreams", "read_item", "rpc_server_stream_handler", "rpc_stream_handler"]
 
 _Item = TypeVar("_Item")
 
 _log = structlog.get_logger("sidecheck.rpc")
 
 
+# Decision 0019: a stream ends with UNAVAILABLE after the item in progress.
 class OpenStreams:
-    """The streams that are open: as many as *limits* admit, and ended when the server stops.
+    """Open streams: admits them within *limits*, and ends them when the server stops.
 
-    Those beyond the limits are counted in *shed*, by the limit.
+    *shed* counts the rejected streams by limit.
     """
 
     def __init__(self, gate: ShutdownGate, limits: TransportLimits, shed: Counter[str]) -> None:
@@ -44,12 +45,12 @@ class OpenStreams:
 
     @property
     def open_by_kind(self) -> Mapping[str, int]:
-        """How many are open, by the name of the limit."""
+        """Numbers of open streams, by the name of their limit."""
         return self._open
 
     @property
     def open(self) -> int:
-        """How many streams are open, those of sessions included."""
+        """Number of open streams, sessions included."""
         return self._open["streams"]
 
     @contextmanager
@@ -57,7 +58,7 @@ class OpenStreams:
         """Count a stream of *kind*, the name of a limit, in the block.
 
         Raises:
-            RequestError: SHUTTING_DOWN; OVERLOADED if as many are open as the limit says.
+            RequestError: SHUTTING_DOWN; OVERLOADED if the limit is reached.
         """
         with self.gate.admit():
             self._open[kind] += 1
@@ -74,16 +75,16 @@ class OpenStreams:
                 self._open[kind] -= 1
 
     async def until_stopped(self, items: AsyncIterator[_Item]) -> AsyncIterator[_Item]:
-        """Yield *items*, of which there may be another at any time, until the server stops.
+        """Yield *items*, an iterator that may wait at any time, until the server stops.
 
         Raises:
-            RequestError: SHUTTING_DOWN if the server ends first.
+            RequestError: SHUTTING_DOWN if the server stops before the end of *items*.
         """
         task = asyncio.current_task()
         assert task is not None
         while not self._ended:
-            # Only tasks that wait for an item are cancelled. A task that sends a response
-            # is in the hands of gRPC, and returns here next.
+            # `end` cancels only tasks that wait for an item. A task that sends a response is
+            # inside gRPC, and returns here next.
             self._waiting.add(task)
             try:
                 item = await anext(items)
@@ -97,7 +98,7 @@ class OpenStreams:
             finally:
                 self._waiting.discard(task)
             yield item
-            # The next may take long to come.
+            # Released at once, since the wait for the next item may be long.
             del item
         raise RequestError(
             ErrorReason.SHUTTING_DOWN,
@@ -105,7 +106,7 @@ class OpenStreams:
         )
 
     def end(self) -> None:
-        """End all streams: idle ones would keep the server from stopping."""
+        """End all streams, since idle ones would keep the server from stopping."""
         self._ended = True
         for task in self._waiting:
             task.cancel()
@@ -123,10 +124,10 @@ _ServerStreamMethod = Callable[[_Servicer, _Request], AsyncIterator[_Response]]
 
 
 def rpc_stream_handler(method: _BidiMethod[_Servicer, _Request, _Response]) -> Any:
-    """Decorate *method*, which responds to each request of a stream, for a `Method`.
+    """Decorate *method*, which responds to each request of a stream, as a handler.
 
-    A stream is one event in the log, when it ends. An exception ends it; *method* turns
-    the errors of single items into outcomes.
+    The log has one event for each stream, at its end. An exception ends the stream, so *method*
+    returns errors of single items as their outcomes.
     """
 
     @wraps(method)
@@ -137,7 +138,7 @@ def rpc_stream_handler(method: _BidiMethod[_Servicer, _Request, _Response]) -> A
         responses = method(servicer, streams.until_stopped(requests))
         async with aclosing(_stream(responses, streams, call, counter, method.__name__)) as stream:
             async for response in stream:
-                # A response without an outcome is to no item.
+                # A response without an outcome does not belong to an item.
                 if response.HasField("outcome"):  # type: ignore[attr-defined]
                     counter.add(response.outcome)  # type: ignore[attr-defined]
                 yield response
@@ -146,9 +147,9 @@ def rpc_stream_handler(method: _BidiMethod[_Servicer, _Request, _Response]) -> A
 
 
 def rpc_server_stream_handler(method: _ServerStreamMethod[_Servicer, _Request, _Response]) -> Any:
-    """Decorate *method*, which yields responses to a request as they come, for a `Method`.
+    """Decorate *method*, which yields responses to one request, as a handler.
 
-    A stream is one event in the log, when it ends, as it does when the server stops.
+    The log has one event for each stream, at its end. The stream ends when the server stops.
     """
 
     @wraps(method)
@@ -172,7 +173,7 @@ def rpc_server_stream_handler(method: _ServerStreamMethod[_Servicer, _Request, _
 
 
 class _ResponseCounter:
-    """Counts the responses of a stream, none of which is to an item."""
+    """Counts the responses of a stream without items."""
 
     codes: Mapping[str, int] = MappingProxyType({})
     reasons: Mapping[str, int] = MappingProxyType({})
@@ -192,18 +193,18 @@ async def _stream(
     counter: OutcomeCounter | _ResponseCounter,
     name: str,
 ) -> AsyncGenerator[_Response, None]:
-    """Yield *responses* to *call* of the method *name*; *counter* has what is logged of them."""
+    """Yield *responses* to *call*, and log the values of *counter*."""
     started = time.perf_counter()
     try:
         with streams.admit():
             async for response in responses:
                 yield response
     except asyncio.CancelledError:
-        ended = streams.gate.cancelled_call_error()
-        if ended is None:
+        gate_error = streams.gate.cancelled_call_error()
+        if gate_error is None:
             raise
-        call.observe_error(ended.reason)
-        raise CallFailed(status_from_error(ended)) from None
+        call.observe_error(gate_error.reason)
+        raise CallFailed(status_from_error(gate_error)) from None
     except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the client)
         call.observe_error(error.reason if isinstance(error, RequestError) else None)
         raise CallFailed(status_of(error, name)) from None
@@ -214,11 +215,11 @@ async def _stream(
         _log.log(level, "rpc.streamed", method=name, ms=ms, **fields)
 
 
-def item_of(request: Any) -> Any:
-    """Return the item in *request*, a message of a stream that has defaults and then items.
+def read_item(request: Any) -> Any:
+    """Return the item in *request*, a message of a stream.
 
     Raises:
-        RequestError: INVALID_REQUEST if it is not a message, or has no item.
+        RequestError: INVALID_REQUEST if *request* is unreadable, or has no item.
     """
     raise_if_unreadable(request)
     match request.WhichOneof("message"):

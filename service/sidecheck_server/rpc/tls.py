@@ -1,9 +1,9 @@
-"""TLS of the TCP address, whose files are read again when a client connects.
+"""TLS of the TCP address; certificate files are read at each handshake.
 
-gRPC asks for the certificate before each handshake, in a thread that is not the event
-loop's, one handshake at a time. Then the files are read and compared with those before:
-their times say nothing where a folder of Kubernetes is switched by a symbolic link.
-Connections that are open keep the certificates that they began with.
+Before each handshake gRPC fetches the certificate in a thread outside of the event loop, one
+handshake at a time. The fetch reads the files and compares their contents with the previous ones;
+modification times are unreliable, since Kubernetes switches folders by a symbolic link. Open
+connections keep the certificates of their handshakes.
 """
 
 import logging
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 
 __all__ = ["ServerCertificates", "read_certificates"]
 
-_LARGEST_FILE = 1 << 20
-"""Bytes of each file."""
+_MAX_FILE_BYTES = 1 << 20
+"""Maximum size of each file."""
 
-_MOST_READS = 4
-"""How often files that change are read until two reads in a row agree."""
+_MAX_READS = 4
+"""Maximum reads of changing files until two consecutive reads agree."""
 
 _Files: TypeAlias = Mapping[str, bytes | str]
-"""The content of each file, by its setting, or as text why it cannot be read."""
+"""The content of each file, by its setting, or a text with the reason why it is unreadable."""
 
 _log = structlog.get_logger("sidecheck.tls")
 
 
 def read_certificates(settings: Settings) -> "ServerCertificates | None":
-    """Return the certificates of the TCP address, or None if it is without TLS.
+    """Return the certificates of the TCP address, or None without TLS.
 
     Raises:
         UnusableSettingsError: a file cannot be used.
@@ -50,66 +50,67 @@ def read_certificates(settings: Settings) -> "ServerCertificates | None":
     return ServerCertificates(paths) if paths else None
 
 
+# Decision 0063: gRPC fetches the files at each handshake, and contents decide, not times.
 class ServerCertificates:
     """The certificate of the server, its key, and the authorities of its clients.
 
-    The files are used together or not at all: while they are unreadable, damaged or do not
-    match, the last good ones stay. Thread-safe.
+    The files are used together or not at all: while any is unreadable, damaged or does not
+    match, the last usable files stay in use. Thread-safe.
     """
 
     def __init__(self, paths: Mapping[str, Path]) -> None:
         """Read the files at *paths*, by the settings that name them.
 
         Raises:
-            UnusableSettingsError: one cannot be used; the message says which and why.
+            UnusableSettingsError: a file cannot be used; the message has the file and the fault.
         """
         self._paths = paths
         self._lock = threading.Lock()
         self._files = self._read()
-        self._good, validity = self._check(self._files)
+        self._usable, validity = self._check(self._files)
         self.not_after = validity.not_after.timestamp()
-        """When the first certificate of the chain in use expires, in seconds since 1970."""
+        """Earliest expiry of the chain in use, in seconds since 1970."""
         self.failed_reloads = 0
-        """How many changes of the files were not used."""
+        """Number of changes of the files that could not be used."""
         _log.log(_level(validity), "tls.loaded", **self._describe(validity))
 
     def credentials(self) -> grpc.ServerCredentials:
-        """Return credentials that present the certificate of the time of each handshake."""
-        # None keeps what gRPC has, which its type stubs leave out.
+        """Return credentials that present the current certificate at each handshake."""
+        # The type stubs of gRPC do not allow None, which keeps the current configuration.
         fetch: Any = self.reload
         return grpc.dynamic_ssl_server_credentials(
-            _configuration(self._good),
+            _configuration(self._usable),
             fetch,
             require_client_authentication="tls_client_ca" in self._paths,
         )
 
     def reload(self) -> grpc.ServerCertificateConfiguration | None:
-        """Read the files; return what gRPC shall use from now on, None for what it has."""
+        """Read the files; return the next configuration, or None to keep the current."""
         with self._lock:
             files = self._read()
             if files == self._files:
                 return None
             self._files = files = self._read_until_stable(files)
             try:
-                self._good, validity = self._check(files)
+                self._usable, validity = self._check(files)
             except UnusableSettingsError as error:
                 self.failed_reloads += 1
                 _log.error("tls.reload_failed", detail=str(error))
                 return None
             self.not_after = validity.not_after.timestamp()
             _log.log(_level(validity), "tls.reloaded", **self._describe(validity))
-            return _configuration(self._good)
+            return _configuration(self._usable)
 
     def _read(self) -> _Files:
         return {setting: _read_file(path) for setting, path in self._paths.items()}
 
     def _read_until_stable(self, files: _Files) -> _Files:
-        """Return *files*, or what they are when they no longer change.
+        """Read *files* again until they no longer change, and return the last content.
 
-        Files that are replaced one after the other may be read as a certificate and the key
-        of another. If they keep changing, the next handshake finds them changed again.
+        During a replacement of the files, a read may return a certificate and the key of
+        another one. If the files keep changing, the next handshake reads them again.
         """
-        for _ in range(_MOST_READS):
+        for _ in range(_MAX_READS):
             again = self._read()
             if again == files:
                 break
@@ -120,7 +121,7 @@ class ServerCertificates:
         """Return the content of *files*, and the validity of the certificate.
 
         Raises:
-            UnusableSettingsError: one cannot be used.
+            UnusableSettingsError: a file cannot be used.
         """
         # Imported here because it takes 0.1 seconds and 16 MB, which only TLS needs.
         from sidecheck_server.rpc.certificates import (  # noqa: PLC0415
@@ -153,9 +154,9 @@ def _level(validity: "Validity") -> int:
 
 
 def _read_file(path: Path) -> bytes | str:
-    """Return the content of *path*, or why it cannot be read."""
+    """Return the content of *path*, or a text with the reason why it is unreadable."""
     try:
-        check_file(path, _LARGEST_FILE)
+        check_file(path, _MAX_FILE_BYTES)
         return path.read_bytes()
     except FileNotFoundError:
         return "does not exist"

@@ -1,4 +1,4 @@
-"""ValidationService: payloads validated one by one, in batches and in streams."""
+"""ValidationService: validates single payloads, batches and streams."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from copy import copy
@@ -27,7 +27,7 @@ from sidecheck_server.rpc.mapping.targets import subject_from_proto, target_from
 from sidecheck_server.rpc.mapping.verdicts import outcome_to_proto
 from sidecheck_server.rpc.method_table import SharedResponse, Unreadable
 from sidecheck_server.rpc.status import status_from_error
-from sidecheck_server.rpc.streams import OpenStreams, item_of, rpc_stream_handler
+from sidecheck_server.rpc.streams import OpenStreams, read_item, rpc_stream_handler
 from sidecheck_server.services.container import Services
 from sidecheck_server.services.offload import TimeSlice
 from sidecheck_server.services.prepared_targets import PreparedTarget, ValidationOutcome
@@ -73,7 +73,7 @@ class ValidationServicer(ValidationServiceServicer):
         payload: bytes,
         outcome: ValidationOutcome | None,
     ) -> LoggedResponse | ValidateResponse:
-        """Return the response of *outcome*, None if it takes long to find out."""
+        """Return the response for *outcome*, or validate *payload* first if that is None."""
         if outcome is None:
             outcome = await prepared.validate(kind, payload, tried=True)
             if outcome.shared:
@@ -107,7 +107,7 @@ class ValidationServicer(ValidationServiceServicer):
             kind, payload = subject_from_proto(item.subject)
             try:
                 outcome, tried = prepared.try_validate(kind, payload, budget), True
-            except Exception:  # noqa: BLE001  (raised again below, where it becomes an outcome)
+            except Exception:  # noqa: BLE001  (`_item_outcome` raises it again and converts it)
                 outcome, tried = None, False
             if outcome is not None and outcome.shared:
                 append((outcome.encoded or _encode(outcome, prepared.revision)).item)
@@ -136,7 +136,7 @@ class ValidationServicer(ValidationServiceServicer):
                 and request.HasField("defaults")
             ):
                 defaults = request.defaults
-                await self.changes.reach(defaults.min_revision)
+                await self.changes.wait_for_revision(defaults.min_revision)
                 default = self._prepare(defaults.target, defaults.options)
             else:
                 if not self._prepared_targets.is_current(default):
@@ -151,7 +151,7 @@ class ValidationServicer(ValidationServiceServicer):
         defaults: StreamDefaults,
     ) -> ValidateStreamResponse:
         try:
-            item = item_of(request)
+            item = read_item(request)
         except RequestError as error:
             outcome = ValidateOutcome(error=status_from_error(error))
             return ValidateStreamResponse(outcome=outcome, registry_revision=default.revision)
@@ -163,7 +163,7 @@ class ValidationServicer(ValidationServiceServicer):
     def _prepare(
         self, target: target_pb2.Target, options: options_pb2.ValidationOptions | None
     ) -> PreparedTarget:
-        """Return the prepared target of *target* and *options*; errors surface when it is used."""
+        """Return a prepared target; its use raises errors of *target* and *options*."""
         key = (target.SerializeToString(), b"" if options is None else options.SerializeToString())
         prepared = self._prepared_targets.find(key)
         if prepared is not None:
@@ -183,12 +183,12 @@ class ValidationServicer(ValidationServiceServicer):
         options: options_pb2.ValidationOptions,
         item: ValidateItem,
     ) -> PreparedTarget:
-        """Return the prepared target of *item*, which may override the target or the options."""
-        own_target, own_options = item.HasField("target"), item.HasField("options")
-        if not (own_target or own_options):
+        """Return the prepared target of *item*, which may override the defaults."""
+        has_target, has_options = item.HasField("target"), item.HasField("options")
+        if not (has_target or has_options):
             return default
         return self._prepare(
-            item.target if own_target else target, item.options if own_options else options
+            item.target if has_target else target, item.options if has_options else options
         )
 
 
@@ -200,7 +200,7 @@ class _EncodedOutcome(NamedTuple):
 
 
 def _encode(outcome: ValidationOutcome, revision: int) -> _EncodedOutcome:
-    """Encode the shared *outcome*, once."""
+    """Encode the shared *outcome* and store the result in it."""
     verdict = outcome_to_proto(outcome)
     response = ValidateResponse(verdict=verdict, registry_revision=revision)
     shared = SharedResponse(response, response.SerializeToString())
@@ -218,9 +218,9 @@ async def _item_outcome(
     *,
     tried: bool = False,
 ) -> ValidateOutcome:
-    """Return the message of *outcome*, or of the outcome of validating *item*.
+    """Return the message of *outcome*, or validate *item* if that is None.
 
-    An error is the item's own outcome, and does not affect other items.
+    An error becomes the outcome of the item, and does not affect other items.
     """
     try:
         if outcome is None:

@@ -1,4 +1,4 @@
-"""The components of every process that serves methods: services, gateways, tokens, methods."""
+"""Components of every process that serves methods."""
 
 import asyncio
 import gc
@@ -37,10 +37,10 @@ __all__ = [
 
 
 def loop_factory(name: str) -> Callable[[], asyncio.AbstractEventLoop]:
-    """Return what creates event loops of *name*, "asyncio" or "uvloop".
+    """Return a factory of event loops of *name*, "asyncio" or "uvloop".
 
     Raises:
-        UnusableSettingsError: its package is not installed.
+        UnusableSettingsError: the package of the event loop is not installed.
     """
     if name == "asyncio":
         return asyncio.new_event_loop
@@ -78,7 +78,7 @@ async def running_methods(
     tokens: TokensFile | None,
     tracing: Instrumentation,
 ) -> AsyncIterator[ServingComponents]:
-    """Yield the methods over *opened*, with tasks run by *run*, for callers with *tokens*."""
+    """Yield the components that serve *opened*; *run* executes tasks."""
     registry = opened if tokens is None else NamespacedRegistry(opened)
     services = create_services(
         registry,
@@ -108,7 +108,7 @@ async def running_methods(
 def create_server(
     settings: Settings, components: ServingComponents, certificates: ServerCertificates | None
 ) -> Server:
-    """Return the gRPC server over *components*; without *certificates* in plain text."""
+    """Return the gRPC server of *components*, without TLS if *certificates* is None."""
     trace = components.tracing.methods(Carrier.GRPC)
     return Server(
         settings, components.served, components.metrics, components.authorizer, certificates, trace
@@ -116,7 +116,7 @@ def create_server(
 
 
 def service_options(settings: Settings) -> ServiceOptions:
-    """Return the options of services that *settings* have."""
+    """Return the options of the services in *settings*."""
     return ServiceOptions(
         settings.memory_bytes,
         frozenset(settings.report_only),
@@ -127,10 +127,10 @@ def service_options(settings: Settings) -> ServiceOptions:
 
 
 def read_tokens(settings: Settings) -> TokensFile | None:
-    """Return the tokens of *settings*, None if callers need none.
+    """Return the tokens of *settings*, or None if callers need no token.
 
     Raises:
-        UnusableSettingsError: their file cannot be used.
+        UnusableSettingsError: the file of tokens cannot be used.
     """
     if settings.tokens_file is None:
         return None
@@ -145,17 +145,17 @@ def read_tokens(settings: Settings) -> TokensFile | None:
 
 
 async def end_task(task: asyncio.Task[None]) -> None:
-    """Cancel *task*; its failure is in the log already."""
+    """Cancel *task* and ignore its exception, which it has logged."""
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
 
 
 @contextmanager
 def frozen_heap() -> Iterator[None]:
-    """Keep the objects that exist from the garbage collector, which holds the event loop.
+    """Exclude the current objects from garbage collection during the block.
 
-    They are mostly modules, which live as long as the process; looking at them all takes
-    60 milliseconds.
+    They are mostly modules, which live as long as the process. Traversing them would block the
+    event loop for 60 milliseconds.
     """
     gc.collect()
     gc.freeze()
@@ -166,7 +166,7 @@ def frozen_heap() -> Iterator[None]:
 
 
 def _report_tokens(tokens: int, fault: str | None) -> None:
-    """Log that the file of tokens has changed, and cannot be used because of *fault*, or can."""
+    """Log that the file of tokens was reloaded, or could not be because of *fault*."""
     if fault is None:
         _log.info("tokens.reloaded", tokens=tokens)
     else:

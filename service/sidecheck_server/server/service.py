@@ -1,4 +1,4 @@
-"""Composition root: creates the registry, the workers, the services, and what serves them."""
+"""Composition root: creates registry, workers, services and servers."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -65,24 +65,23 @@ _log = structlog.get_logger("sidecheck.service")
 async def running_service(
     settings: Settings, preload: Sequence[Registration] = ()
 ) -> AsyncIterator[Server | Fleet]:
-    """Run the service: it is ready when the block is entered, and drains when it is left.
+    """Run the service, which is ready when the block begins and drains at its end.
 
-    The tools of *preload* are registered before the server listens. Those that are
-    rejected are logged.
+    The tools of *preload* are registered before the server listens; rejected tools are logged.
 
     Raises:
-        AddressInUseError: an address is taken.
+        AddressInUseError: an address is in use.
         RegistryInUse: another server has opened the registry's file.
         RegistryUnusable: the file or the database is not a registry, or cannot be used.
         WorkerStartError: no worker process can be started.
         ProcessStartError: a serving process cannot be started.
         RequestError: tools of *preload* exceed a quota, or cannot be stored.
-        UnusableSettingsError: a file of TLS or of tokens cannot be used, tokens would pass a
+        UnusableSettingsError: a file of TLS or of tokens cannot be used, tokens would cross a
             network in plain text, or a variable of tracing cannot be used.
     """
     async with AsyncExitStack() as stack:
-        # Workers that are stopped while they start print tracebacks. So what can be known
-        # to fail fails before; gRPC, which binds the addresses, must come after.
+        # These checks come before the workers, since workers that are stopped during their start
+        # print tracebacks. gRPC, which binds the addresses, must start after the workers.
         certificates = read_certificates(settings)
         check_addresses(settings)
         check_exposure(settings)
@@ -97,13 +96,13 @@ async def running_service(
         tracing = await stack.enter_async_context(running_tracing())
         for exceeded in registry.exceeded_quotas():
             _log.warning("registry.over_quota", **asdict(exceeded))
-        # Processes are spawned before gRPC has threads.
-        workers, own, others = _create_workers(settings)
+        # Spawned before gRPC starts threads.
+        workers, own_settings, serving_settings = _create_workers(settings)
         stack.callback(workers.close)
         workers.subscribe(_log_worker_event)
         await workers.start()
         components = await stack.enter_async_context(
-            running_methods(own, registry, workers.run, tokens, tracing)
+            running_methods(own_settings, registry, workers.run, tokens, tracing)
         )
         for registration in preload:
             await _preload(components.services.registrar, registration)
@@ -113,7 +112,9 @@ async def running_service(
         metrics.registry.register(SharedCollector(workers, components.registry, writer))
         server: Server | Fleet
         if isinstance(workers, SharedWorkers):
-            server = fleet = Fleet(others, served, registry, components.services.changes, workers)
+            server = fleet = Fleet(
+                serving_settings, served, registry, components.services.changes, workers
+            )
             writer.await_followers = fleet.await_followers
             caches = {"artifacts": workers.artifacts}
             load = LoadCollector(served, components.services, None, caches)
@@ -123,7 +124,7 @@ async def running_service(
                 return MetricsByProcess({0: own_metrics, **await fleet.collect()})
 
         else:
-            server = create_server(own, components, certificates)
+            server = create_server(own_settings, components, certificates)
             load = LoadCollector(served, components.services, certificates)
 
             async def scrape() -> Collector:
@@ -149,7 +150,7 @@ async def running_service(
 async def running_checks(settings: Settings) -> AsyncIterator[LocalChecks]:
     """Run the services in this process, with a registry in memory; yield their checks.
 
-    They can be used at once: what needs a worker process waits for the first to start.
+    The checks can be used at once; tasks wait until the first worker process has started.
     """
     async with AsyncExitStack() as stack:
         registry = open_registry(None, settings.registry_quotas)
@@ -166,18 +167,18 @@ async def running_checks(settings: Settings) -> AsyncIterator[LocalChecks]:
 
 
 def _create_workers(settings: Settings) -> tuple[Workers, Settings, Settings]:
-    """Return the workers, the settings of this process, and those of serving processes.
+    """Return the workers, and the settings of this and of serving processes.
 
-    Several processes share the memory: this one has a part of it as well, half of which is for
-    what it compiles for all.
+    The processes divide the memory into equal shares. Half of the share of this process is for
+    the cache of compilations that all processes use.
     """
     count, limits = settings.workers, settings.limits
     if settings.processes == 1:
         return Workers(count, limits), settings, settings
     share = settings.memory_bytes // (settings.processes + 1)
-    others = settings.model_copy(update={"memory_bytes": share})
-    own = settings.model_copy(update={"memory_bytes": share // 2})
-    return SharedWorkers(count, limits, share // 2), own, others
+    serving_settings = settings.model_copy(update={"memory_bytes": share})
+    own_settings = settings.model_copy(update={"memory_bytes": share // 2})
+    return SharedWorkers(count, limits, share // 2), own_settings, serving_settings
 
 
 def _create_http(settings: Settings, components: ServingComponents, scrape: Scrape) -> Starlette:
@@ -208,7 +209,7 @@ def _log_worker_event(event: WorkerEvent) -> None:
 
 
 def _log_registry_event(event: RegistryEvent) -> None:
-    """Log what a registry on PostgreSQL tells, in any thread."""
+    """Log an event of a registry on PostgreSQL; called in any thread."""
     match event:
         case Unreachable(detail):
             _log.warning("registry.unreachable", detail=detail)
@@ -225,7 +226,7 @@ def _log_registry_event(event: RegistryEvent) -> None:
 
 
 async def _preload(registrar: Registrar, registration: Registration) -> None:
-    """Register *registration*; the log names tools by their position in the file alone."""
+    """Register *registration*; the log identifies tools by their position in the file."""
     outcomes = (await registrar.register(registration)).outcomes
     rejected = [position for position, tool in enumerate(outcomes) if tool.action is None]
     for position in rejected:

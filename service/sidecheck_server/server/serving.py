@@ -1,7 +1,7 @@
-"""A serving process: it serves the calls of the connections that the system gives to it.
+"""Main module of a serving process, which serves a share of the connections.
 
-Started by the first process with the descriptor of their link and the name of the event loop, and
-of no use without them.
+Only the first process starts it, with the descriptor of their link and the name of the event loop
+as arguments.
 """
 
 import asyncio
@@ -47,9 +47,10 @@ __all__ = [
 
 
 class FollowingRegistry(CatalogueReads):
-    """A `Registry` that follows another by its changes.
+    """A `Registry` that applies the changes of the registry in the first process.
 
-    A write returns after its change has been applied here, as the other sends that first.
+    A write returns after its change has been applied here, since the first process sends the
+    change before the result.
     """
 
     def __init__(
@@ -61,17 +62,17 @@ class FollowingRegistry(CatalogueReads):
     ) -> None:
         super().__init__(catalogue, quotas, history)
         self._link = link
-        #: The parts of a reload so far, which reads see all at once.
+        #: Received changes of an incomplete reload, which is applied as a whole.
         self._parts: list[Change] = []
         self._loop = asyncio.get_running_loop()
 
     @property
     def identity(self) -> str:
-        """That of the registry that it follows is known to the first process alone."""
+        """A constant, since only the first process knows the identity of the registry."""
         return "followed"
 
     def apply(self, change: Change) -> None:
-        """Apply *change*, which the other registry made; in the event loop."""
+        """Apply *change* of the followed registry; called in the event loop."""
         self._parts.append(change)
         if change.is_continued:
             return
@@ -89,12 +90,12 @@ class FollowingRegistry(CatalogueReads):
         keep: frozenset[str] | None,
         expected: Expected = NOTHING_EXPECTED,
     ) -> Registered:
-        """Bind the names of *definitions*; in a thread other than that of the event loop."""
+        """Bind *definitions*; must be called outside of the event loop's thread."""
         registered: Registered = self._write("register", server, definitions, keep, dict(expected))
         return registered
 
     def delete(self, server: str, names: Sequence[str] | None) -> Deleted:
-        """Remove *names*, or all; in a thread other than that of the event loop."""
+        """Remove *names*, or all; must be called outside of the event loop's thread."""
         deleted: Deleted = self._write("delete", server, names)
         return deleted
 
@@ -115,7 +116,7 @@ class FollowingRegistry(CatalogueReads):
 
 
 class _Serving:
-    """What the first process calls."""
+    """Handlers of the calls of the first process."""
 
     def __init__(self) -> None:
         self.link: Link
@@ -128,7 +129,7 @@ class _Serving:
         self._workers_alive = 0
 
     def serve(self, text: bytes) -> Coroutine[Any, Any, None]:
-        """Take the registry at once, as its changes follow, and then begin to serve."""
+        """Create the registry at once, since its changes follow, and return the start."""
         setup: Setup = pickle.loads(text)  # noqa: S301 - from the first process
         self.log = configure_log(setup.settings, setup.number)
         catalogue = Catalogue.of(setup.revision, setup.bindings, setup.change_id)
@@ -150,7 +151,7 @@ class _Serving:
         return [] if self._components is None else list(self._components.metrics.registry.collect())
 
     def beat(self) -> None:
-        """Answer, as the event loop runs."""
+        """Return, which proves that the event loop runs."""
 
     def stop(self) -> None:
         self.stopped.set()
@@ -191,17 +192,18 @@ async def _run(connection: socket.socket) -> None:
     )
     link.closed.add_done_callback(lambda _: serving.stopped.set())
     await serving.stopped.wait()
-    # Without the first process there are no workers, and nobody else listens on the address.
+    # If the first process has ended, exit at once: there are no workers, and the next service
+    # needs the port.
     if not link.closed.done():
         await serving.stack.aclose()
     if serving.log is not None:
         serving.log.flush(LOG_FLUSH_SECONDS)
-    # Connections that do not end would hold up an orderly exit.
+    # Connections that do not end would delay a regular exit.
     os._exit(0)
 
 
 def main() -> None:
-    """Serve until the first process asks for a stop, or ends."""
+    """Serve until the first process stops this one, or ends."""
     descriptor, event_loop = sys.argv[1:]
     with asyncio.Runner(loop_factory=loop_factory(event_loop)) as runner:
         runner.run(_run(socket.socket(fileno=int(descriptor))))

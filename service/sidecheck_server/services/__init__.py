@@ -1,1 +1,1 @@
-"""Application services: what the API offers, in terms of the core and without a transport."""
+"""Application services: the operations of the API, independent of a transport."""

@@ -1,4 +1,4 @@
-"""Caches of computed results: bounded by weight, with shares of the memory for each."""
+"""Caches of computed results, bounded by weight, and their shares of the memory."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable, MutableMapping
@@ -14,15 +14,15 @@ from sidecheck_server.core.memory import measure_memory
 __all__ = ["DEFAULT_SHARES", "Begin", "Cache", "MemoryShares", "is_transient", "weigh_entry"]
 
 _ENTRY_BYTES = 700
-"""What a cache takes for an entry, beside key and result, in bytes."""
+"""Overhead of a cache entry, in bytes, without its key and result."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryShares:
-    """The bytes that each cache may take; together they are *memory_bytes*.
+    """Maximum bytes of each cache; the sum is *memory_bytes*.
 
-    The shares are fixed, so that requests that bring schemas and tools along never displace
-    the schemas of registered tools.
+    The shares are fixed, so that inline schemas and tools of requests never displace the
+    schemas of registered tools.
     """
 
     memory_bytes: int
@@ -34,47 +34,48 @@ class MemoryShares:
 
     @property
     def inline_schemas(self) -> int:
-        """Compiled schemas that requests contain."""
+        """Compiled schemas of requests."""
         return self.memory_bytes // 4
 
     @property
     def conversions(self) -> int:
-        """Definitions as they were converted to the APIs of model providers."""
+        """Definitions converted to the APIs of model providers."""
         return self.memory_bytes // 8
 
     @property
     def inline_tools(self) -> int:
-        """Tool definitions that requests contain, read."""
+        """Tool definitions of requests, decoded."""
         return self.memory_bytes // 16
 
     @property
     def adapted_tools(self) -> int:
-        """Definitions as they were adapted to protocol versions."""
+        """Definitions adapted to protocol versions."""
         return self.memory_bytes // 32
 
     @property
     def findings(self) -> int:
-        """What the rules found in the definitions that servers register."""
+        """Findings of the rules about definitions to register."""
         return self.memory_bytes // 32
 
 
 DEFAULT_SHARES = MemoryShares(256 << 20)
-"""The shares of the default of the setting."""
+"""The shares for the default of the setting."""
 
 
+# Decision 0052: an entry is weighed once, by the memory that it can grow to.
 def weigh_entry(key: object, outcome: object) -> int:
-    """Return how many bytes a cache entry takes with *key* and *outcome*."""
+    """Return the bytes of a cache entry with *key* and *outcome*."""
     return _ENTRY_BYTES + measure_memory(key, outcome)
 
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
 
-#: Called by a computation from the moment on that cancelling it would waste its work.
+#: Called by a computation at the moment from which on cancelling it would waste its work.
 Begin: TypeAlias = Callable[[], None]
 
 _MACHINE_BOUNDS = frozenset({"compile_seconds", "worker_bytes"})
-"""Bounds that depend on the load of the machine, and may hold the next time."""
+"""Bounds that depend on the load of the machine, so that a retry may succeed."""
 
 
 class Cache(Generic[_Key, _Value]):
@@ -83,8 +84,8 @@ class Cache(Generic[_Key, _Value]):
     Concurrent requests for a key share one computation. The least recently used entries
     are dropped once the weights of all entries exceed *capacity*; with the capacity None
     nothing is ever dropped. *weigh* returns the weight of an entry. Entries heavier than
-    the capacity, results that *keeps* rejects and transient errors are not stored.
-    Computations that run are not weighed: the slots of the workers bound their results.
+    the capacity, results for which *keeps* returns False and transient errors are not stored.
+    Running computations have no weight: the number of workers bounds their results.
     """
 
     def __init__(
@@ -102,9 +103,9 @@ class Cache(Generic[_Key, _Value]):
         else:
             self._entries = LRUCache(capacity, getsizeof=lambda entry: entry.weight)
         self._computations: dict[_Key, _Computation[_Value]] = {}
-        #: How many entries were dropped, or were too heavy to be stored.
+        #: Number of entries that were dropped, or too heavy to be stored.
         self.dropped = 0
-        #: How many requests were for a stored result, and how many computations began.
+        #: Numbers of requests for a stored result, and of computations that began.
         self.hits = self.misses = 0
 
     @property
@@ -118,7 +119,7 @@ class Cache(Generic[_Key, _Value]):
         return int(self._entries.currsize) if isinstance(self._entries, LRUCache) else 0
 
     def __contains__(self, key: _Key) -> bool:
-        """Return whether a result or an error of *key* is stored; it does not count as used."""
+        """Return whether *key* has a stored outcome, without marking it as used."""
         return key in self._entries
 
     def find(self, key: _Key) -> _Value | None:
@@ -133,9 +134,8 @@ class Cache(Generic[_Key, _Value]):
     async def get(self, key: _Key, compute: Callable[[Begin], Awaitable[_Value]]) -> _Value:
         """Return the result of *key*, computed by *compute* unless it is stored.
 
-        A computation that has begun continues when its callers are cancelled, since its
-        result is likely to be needed again; one that has not is cancelled with the last
-        of them.
+        A computation that has begun continues when all of its callers are cancelled, since
+        its result is likely to be needed again. One that has not begun is cancelled with them.
 
         Raises:
             RequestError: as *compute*.
@@ -149,7 +149,7 @@ class Cache(Generic[_Key, _Value]):
     async def _join(
         self, key: _Key, compute: Callable[[Begin], Awaitable[_Value]]
     ) -> _Value | RequestError:
-        """Wait for the computation of *key*, which is started unless it runs already."""
+        """Wait for the computation of *key*, and start it unless it runs already."""
         computation = self._computations.get(key)
         if computation is None:
             self.misses += 1
@@ -187,17 +187,17 @@ class Cache(Generic[_Key, _Value]):
         return outcome
 
     def _remove(self, key: _Key, task: "asyncio.Task[_Value | RequestError]") -> None:
-        """Forget the computation of *key* if it is that of *task*."""
+        """Remove the computation of *key* if *task* runs it."""
         computation = self._computations.get(key)
         if computation is not None and computation.task is task:
             del self._computations[key]
-        # asyncio reports exceptions of tasks that nobody retrieves; waiters retrieve theirs.
+        # Without waiters nobody retrieves the exception, and asyncio would log it.
         if task.done() and not task.cancelled():
             task.exception()
 
 
 def is_transient(error: RequestError) -> bool:
-    """Return whether the same request may succeed the next time."""
+    """Return whether a retry of the same request may succeed."""
     bound = error.metadata.get("bound")
     return error.reason is ErrorReason.WORKER_CRASHED or bound in _MACHINE_BOUNDS
 

@@ -1,4 +1,4 @@
-"""Whole calls and results of tools: checked by the protocol and by the tool's schemas."""
+"""Checks of whole calls and results, by the protocol and the tool's schemas."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -54,16 +54,16 @@ class CallVerdict:
     verdict: Verdict
     #: The name of the tool, or "" if the call names none.
     tool: str = ""
-    #: The digest of its definition, or "".
+    #: The digest of the tool's definition, or "".
     definition_digest: str = ""
-    #: The digest of the schema that validated a property of it, or "".
+    #: The digest of the schema that validated the arguments or the content, or "".
     schema_digest: str = ""
     #: Whether the caller should act on the verdict.
     enforced: bool = True
     #: The verdict on the arguments or the structured content alone, with locations
     #: inside them; None if they were not validated.
     part: Verdict | None = None
-    #: Whether it violates the protocol, regardless of the tool's schema.
+    #: Whether the call or result violates the protocol, regardless of the tool's schema.
     malformed: bool = False
 
 
@@ -101,7 +101,7 @@ class CallValidator:
         """
         tool = await self._resolver.resolve_tool(target, "target")
         verdict = missing_output_verdict(version) if tool.output_schema_digest else Verdict()
-        return _of_tool(verdict, tool, "" if verdict.valid else tool.output_schema_digest)
+        return _tool_verdict(verdict, tool, "" if verdict.valid else tool.output_schema_digest)
 
     async def validate_params(
         self,
@@ -114,8 +114,8 @@ class CallValidator:
     ) -> CallVerdict:
         """Return the verdict on *params* of ``tools/call``, and on the arguments in them.
 
-        A registered tool without a name is the one that *params* name. With *arguments*, those
-        of *params*, the rest of them was checked before and has no faults.
+        If *target* is a registered tool without a name, *params* name the tool. *arguments* are
+        those of *params*; pass them if an earlier check found no fault in the rest of *params*.
 
         Raises:
             RequestError: the target is unknown or invalid, or a limit is exceeded.
@@ -126,7 +126,7 @@ class CallValidator:
             subject = CallParams(params, "" if tool is None else tool.name)
             checked = await self._check(subject, options, count_offloaded)
         else:
-            checked = _without_faults(options, arguments)
+            checked = _faultless_report(options, arguments)
         part = _Part(params, ARGUMENTS, Side.INPUT)
         return await self._validate(checked, part, named, tool, options, count_offloaded)
 
@@ -141,8 +141,8 @@ class CallValidator:
     ) -> CallVerdict:
         """Return the verdict on a ``CallToolResult``, and on the structured content in it.
 
-        With *content*, the structured content of a complete *result* without an error, the
-        rest of it was checked before and has no faults.
+        *content* is the structured content of a complete *result* that is not an error; pass it
+        if an earlier check found no fault in the rest of *result*.
 
         Raises:
             RequestError: the target is unknown or invalid, or a limit is exceeded.
@@ -153,12 +153,12 @@ class CallValidator:
             subject = ToolResult(result, has_output_schema=has_output_schema)
             checked = await self._check(subject, options, count_offloaded)
         else:
-            checked = _without_faults(options, content)
+            checked = _faultless_report(options, content)
         part = _Part(result, STRUCTURED_CONTENT, Side.OUTPUT)
         return await self._validate(checked, part, target, tool, options, count_offloaded)
 
     def with_called_name(self, params: bytes, target: Target) -> Target | None:
-        """Return *target* with the name that *params* give, or None if they give none."""
+        """Return *target* with the tool name in *params*, or None if they have none."""
         if not isinstance(target, RegisteredTool) or target.name:
             return target
         name = called_tool_name(params) if len(params) <= self._limits.payload_bytes else None
@@ -170,7 +170,7 @@ class CallValidator:
         options: ValidationOptions,
         count_offloaded: CountOffloaded,
     ) -> CheckReport:
-        context, limits = _reporting(options)
+        context, limits = _context_and_limits(options)
         return await self._checker.check(CheckRequest(subject, context, limits), count_offloaded)
 
     async def _validate(
@@ -182,11 +182,11 @@ class CallValidator:
         options: ValidationOptions,
         count_offloaded: CountOffloaded,
     ) -> CallVerdict:
-        """Return the verdict on what was *checked* and, by the tool's schema, on the *part*."""
+        """Return the verdict by the findings of *checked* and by the schema of the *part*."""
         findings, payload = checked.findings, checked.payload
         malformed, protocol_verdict = findings.has_errors, findings.verdict()
         if payload is None or target is None or tool is None:
-            return replace(_of_tool(protocol_verdict, tool), malformed=malformed)
+            return replace(_tool_verdict(protocol_verdict, tool), malformed=malformed)
         schema = await self._resolver.resolve_schema(
             target, part.side, options.version, assert_formats=options.assert_formats
         )
@@ -194,7 +194,7 @@ class CallValidator:
             schema, payload, options.evaluation, count_offloaded
         )
         if part_verdict.violations or part_verdict.truncated:
-            violations = _inside(part.name, part_verdict.violations)
+            violations = _relocate(part.name, part_verdict.violations)
             findings.add_all(violations, truncated=part_verdict.truncated)
         verdict = findings.verdict()
         if part_verdict.repair is not None:
@@ -212,7 +212,7 @@ class CallValidator:
 
 
 class ResultChecker:
-    """Checks results of tools by the rules of the protocol and the tool's output schema."""
+    """Checks results by the rules of the protocol and the tool's output schema."""
 
     def __init__(
         self, resolver: TargetResolver, validator: Validator, checker: ProtocolChecker
@@ -231,9 +231,9 @@ class ResultChecker:
     ) -> CheckReport:
         """Return the findings about the result of *request*, deferred checks included.
 
-        If *target* names the tool, its output schema validates the structured content. That
-        has the form of the protocol version if it *is_adapted*, and else perhaps that of the
-        definition.
+        The output schema of the tool *target*, if any, validates the structured content. With
+        *is_adapted* the content must have the form of the protocol version; without, it may
+        also have the form of the definition.
 
         Raises:
             RequestError: the target is unknown, invalid or a bare schema; a limit is
@@ -262,12 +262,12 @@ class ResultChecker:
             verdict = await self._validator.validate(
                 schema, checked.payload, options, count_offloaded
             )
-            violations = _inside(STRUCTURED_CONTENT, verdict.violations)
+            violations = _relocate(STRUCTURED_CONTENT, verdict.violations)
             checked.findings.add_all(violations, truncated=verdict.truncated)
         return checked
 
 
-def _reporting(options: ValidationOptions) -> tuple[Context, ReportLimits]:
+def _context_and_limits(options: ValidationOptions) -> tuple[Context, ReportLimits]:
     evaluation = options.evaluation
     context = Context(version=options.version, hide_values=evaluation.hide_values)
     return context, ReportLimits(
@@ -275,31 +275,33 @@ def _reporting(options: ValidationOptions) -> tuple[Context, ReportLimits]:
     )
 
 
-def _without_faults(options: ValidationOptions, payload: bytes) -> CheckReport:
-    """Return the report on a call or result without faults, in which *payload* is to validate."""
-    return CheckReport(Findings(*_reporting(options)), payload=payload)
+def _faultless_report(options: ValidationOptions, payload: bytes) -> CheckReport:
+    """Return a report without findings on a call or result that contains *payload*."""
+    return CheckReport(Findings(*_context_and_limits(options)), payload=payload)
 
 
-def _of_tool(verdict: Verdict, tool: ResolvedTool | None, schema_digest: str = "") -> CallVerdict:
+def _tool_verdict(
+    verdict: Verdict, tool: ResolvedTool | None, schema_digest: str = ""
+) -> CallVerdict:
     if tool is None:
         return CallVerdict(verdict)
     return CallVerdict(verdict, tool.name, tool.definition_digest, schema_digest, tool.enforced)
 
 
-def _inside(name: str, violations: Iterable[Violation]) -> Iterable[Violation]:
-    """Yield *violations* of the property *name*, located in the object that has it."""
+def _relocate(name: str, violations: Iterable[Violation]) -> Iterable[Violation]:
+    """Yield *violations* of the property *name* with locations in its parent object."""
     for violation in violations:
         location = f"/{name}{violation.instance_location}"
         yield replace(violation, instance_location=location)
 
 
 def _whole_repair(part: _Part, repair: Repair, protocol_verdict: Verdict) -> Repair:
-    """Return the *repair* of *part* as one of the call or result that contains it."""
+    """Return the *repair* of *part* as a repair of the whole call or result."""
     name, verdict = part.name, repair.verdict
     return Repair(
         payload=with_property(part.whole, name, repair.payload),
         verdict=Verdict.listing(
-            [*protocol_verdict.violations, *_inside(name, verdict.violations)],
+            [*protocol_verdict.violations, *_relocate(name, verdict.violations)],
             truncated=protocol_verdict.truncated or verdict.truncated,
         ),
         changes=tuple(
@@ -309,34 +311,35 @@ def _whole_repair(part: _Part, repair: Repair, protocol_verdict: Verdict) -> Rep
 
 
 NO_REPLY = ErrorResponse()
-"""The reply to what is valid."""
+"""The reply to valid subjects."""
 
 
+# Decision 0028: the reply depends on whether the client or the model can correct the call.
 def reply_for_payload(
     verdict: Verdict, payload: bytes, tool: str, side: Side, options: ValidationOptions
 ) -> ErrorResponse:
-    """Return the reply to arguments or structured content of *tool* that got *verdict*."""
+    """Return the reply to arguments or structured content with *verdict*."""
     if verdict.valid:
         return NO_REPLY
-    name, tells = tool or None, options.lists_violations
+    name, explain = tool or None, options.lists_violations
     if side is Side.OUTPUT:
-        return invalid_result_response(verdict, options.version, tool=name, explain=tells)
+        return invalid_result_response(verdict, options.version, tool=name, explain=explain)
     if name is not None and not is_object_text(payload) and _is_json(verdict):
-        return non_object_arguments_response(verdict, tool=name, explain=tells)
-    return invalid_arguments_response(verdict, options.version, tool=name, explain=tells)
+        return non_object_arguments_response(verdict, tool=name, explain=explain)
+    return invalid_arguments_response(verdict, options.version, tool=name, explain=explain)
 
 
 def reply_for_call(call: CallVerdict, params: bytes, options: ValidationOptions) -> ErrorResponse:
     """Return the reply to the *params* of a call."""
-    name, tells = call.tool or None, options.lists_violations
+    name, explain = call.tool or None, options.lists_violations
     if call.verdict.valid:
         return NO_REPLY
     if call.malformed or call.part is None:
         versions = _versions(params, options)
         return malformed_call_response(
-            call.verdict, call.part, tool=name, explain=tells, versions=versions
+            call.verdict, call.part, tool=name, explain=explain, versions=versions
         )
-    return invalid_arguments_response(call.part, options.version, tool=name, explain=tells)
+    return invalid_arguments_response(call.part, options.version, tool=name, explain=explain)
 
 
 def reply_for_result(result: CallVerdict, options: ValidationOptions) -> ErrorResponse:
@@ -352,7 +355,7 @@ def reply_for_result(result: CallVerdict, options: ValidationOptions) -> ErrorRe
 
 
 def reply_for_model_call(call: CallVerdict, options: ValidationOptions) -> ErrorResponse:
-    """Return the reply to a model's call, by the verdict on its arguments if there is one."""
+    """Return the reply to a model's call, by the verdict on its arguments if any."""
     if call.verdict.valid:
         return NO_REPLY
     verdict = call.verdict if call.part is None else call.part
@@ -364,7 +367,7 @@ def reply_for_model_call(call: CallVerdict, options: ValidationOptions) -> Error
 def with_json_rpc_error(
     error: RequestError, target: Target, options: ValidationOptions
 ) -> RequestError:
-    """Return *error*, of a call to an unknown tool, with the JSON-RPC error to reply with."""
+    """Return *error* of a call to an unknown tool, with a JSON-RPC error to reply."""
     metadata, message = dict(error.metadata), error.message
     named_by_payload = isinstance(target, RegisteredTool) and not target.name
     if options.evaluation.hide_values and named_by_payload:
@@ -376,7 +379,7 @@ def with_json_rpc_error(
 
 
 def _versions(params: bytes, options: ValidationOptions) -> tuple[str, str] | None:
-    """Return the version that applies and the one that *params* request, unless it is hidden."""
+    """Return the applicable and the requested version, or None if hidden."""
     requested = requested_version(params)
     hidden = options.evaluation.hide_values and requested not in VERSIONS
     return None if requested is None or hidden else (options.version, requested)

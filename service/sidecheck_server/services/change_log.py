@@ -1,4 +1,4 @@
-"""The changes of the registry that are kept, for those who watch it or wait for one."""
+"""Log of recent changes of the registry, for watches and for waits for a revision."""
 
 import asyncio
 import math
@@ -19,33 +19,34 @@ _CHECKPOINT_SECONDS: Final = 5.0
 """Maximum seconds between events of a watch."""
 
 _CATCH_UP_SECONDS: Final = 5.0
-"""How long a caller waits for a revision that this server has not seen yet."""
+"""Maximum seconds to wait for a revision that this server has not seen yet."""
 
 _CHANGE_BYTES: Final = 1000
-"""What a change takes beside its definitions and names."""
+"""Overhead of a change, in bytes, without its definitions and names."""
 
 _DEFINITION_BYTES: Final = 600
 """Overhead of a definition, in bytes; most of the size of small ones."""
 
 
 class Checkpoint(NamedTuple):
-    """A revision up to which all changes were told, and the identity of its change."""
+    """A revision up to which all changes were sent, and the identity of its change."""
 
     revision: int
     id: UUID
 
 
-class _Kept(NamedTuple):
+class _LogEntry(NamedTuple):
     change: Change
     size: int
     time: float
 
 
+# Decision 0071: a watch resumes by the identity of a change, a wait ends at a revision.
 class ChangeLog:
-    """Keeps the changes of *registry* for *seconds*, and in at most *max_bytes* of memory.
+    """Keeps changes of *registry* for *seconds*, in at most *max_bytes* of memory.
 
-    Belongs to the running event loop; the registry is changed in any thread. *clock* returns
-    seconds, since any time.
+    A log belongs to the running event loop; any thread may change the registry. *clock*
+    returns monotonic seconds.
     """
 
     def __init__(
@@ -59,18 +60,18 @@ class ChangeLog:
         self._seconds = seconds
         self._max_bytes = max_bytes
         self._clock = clock
-        #: Of consecutive revisions, that after `_oldest` first.
-        self._changes: deque[_Kept] = deque()
+        #: Consecutive revisions; the first one follows `_oldest`.
+        self._changes: deque[_LogEntry] = deque()
         self._size = 0
         #: Full reloads of the registry; each discards the history.
         self._reloads = 0
         self._changed = asyncio.Event()
-        registry.subscribe(self._note)
-        # What changes from here on is noted, and may be in these as well.
+        registry.subscribe(self._on_change)
+        # Changes from here on arrive by the subscription, and may be in the history as well.
         history = registry.take_history()
-        current = _current(registry)
-        #: The last revision whose change is not kept, with the identity of that change if it is
-        #: known; and the last of all.
+        current = _read_checkpoint(registry)
+        #: `_oldest` is the last revision whose change is not kept, and `_oldest_id` the identity
+        #: of that change, if known. `_latest` is the last revision of all.
         self._oldest = history[0].revision - 1 if history else current.revision
         self._oldest_id = None if history else current.id
         self._latest = self._oldest
@@ -85,22 +86,22 @@ class ChangeLog:
     @property
     def history(self) -> tuple[Change, ...]:
         """The changes that are kept, in order."""
-        return tuple(kept.change for kept in self._changes)
+        return tuple(entry.change for entry in self._changes)
 
     @property
     def checkpoint(self) -> Checkpoint:
         """The last change."""
-        id_ = self._id_of(self._latest)
+        id_ = self._find_id(self._latest)
         assert id_ is not None
         return Checkpoint(self._latest, id_)
 
-    async def reach(self, revision: int, remaining: float | None = None) -> None:
-        """Wait until the registry has *revision*, which another server may have told of.
+    async def wait_for_revision(self, revision: int, remaining: float | None = None) -> None:
+        """Wait until the registry of this server has *revision*.
 
-        The caller's deadline is in *remaining* seconds, of which some are left for the answer.
+        The caller's deadline is in *remaining* seconds; a fifth of them is left for the response.
 
         Raises:
-            RequestError: REVISION_NOT_REACHED if it has not for some seconds.
+            RequestError: REVISION_NOT_REACHED if the wait ends before that.
         """
         await self._wait_for(revision, math.inf if remaining is None else 0.8 * remaining)
         if self._latest < revision:
@@ -112,24 +113,26 @@ class ChangeLog:
             )
 
     async def follow(self, after: int, after_id: str = "") -> AsyncIterator[Change | Checkpoint]:
-        """Yield the changes after the revision *after*, in order, and then as they are made.
+        """Yield the changes after the revision *after*, then later ones as they happen.
 
-        A checkpoint is yielded when there is nothing to tell, now and every few seconds.
-        *after_id* is the identity that the change of the revision must have; "" is any.
+        While there are no changes, checkpoints are yielded: one at once, and then one every few
+        seconds. *after_id* is the expected identity of the change of *after*; "" stands for any.
 
         Raises:
-            RequestError: COMPACTED if changes after *after*, or of later, are not kept, or if the
-                registry was set back.
+            RequestError: COMPACTED if a change after *after* is not kept, or if the registry was
+                restored to an earlier revision.
         """
         reloads = self._reloads
         await self._wait_for(after)
         if after_id and self._oldest <= after <= self._latest:
-            known = self._id_of(after)
+            known = self._find_id(after)
             if known is None or str(known) != after_id:
-                raise self._compacted(f"the registry has another history up to revision {after}")
+                raise self._compacted_error(
+                    f"the registry has another history up to revision {after}"
+                )
         while True:
             if reloads != self._reloads or not self._oldest <= after <= self._latest:
-                raise self._compacted(
+                raise self._compacted_error(
                     f"changes since revision {after} are not kept"
                     if after <= self._latest
                     else f"the registry is at revision {self._latest}, before {after}: it was set "
@@ -140,36 +143,36 @@ class ChangeLog:
                 after = change.revision
                 yield change
                 continue
-            # An event that is set by now is not that of a change after this one.
+            # Taken before the checkpoint is yielded, so that no change in between is missed.
             changed = self._changed
             yield self.checkpoint
             with suppress(TimeoutError):
                 async with asyncio.timeout(_CHECKPOINT_SECONDS):
                     await changed.wait()
 
-    async def _wait_for(self, revision: int, most: float = math.inf) -> None:
-        """Wait until *revision* is known, or for some seconds, at *most* so many."""
+    async def _wait_for(self, revision: int, max_seconds: float = math.inf) -> None:
+        """Wait until *revision* is known, or for *max_seconds* at most."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(min(_CATCH_UP_SECONDS, most)):
+            async with asyncio.timeout(min(_CATCH_UP_SECONDS, max_seconds)):
                 while self._latest < revision:
                     await self._changed.wait()
 
-    def _id_of(self, revision: int) -> UUID | None:
+    def _find_id(self, revision: int) -> UUID | None:
         """Return the identity of the change of *revision*, if it is known."""
         if revision == self._oldest:
             return self._oldest_id
         return self._changes[revision - self._oldest - 1].change.id
 
-    def _compacted(self, text: str) -> RequestError:
+    def _compacted_error(self, text: str) -> RequestError:
         return RequestError(
             ErrorReason.COMPACTED,
-            f"{text}; list the tools, and watch from the revision of that",
+            f"{text}; list the tools, and watch from the revision of that response",
             {"oldest_revision": str(self._oldest), "revision": str(self._latest)},
         )
 
-    def _note(self, change: Change) -> None:
-        """Keep *change*, which a thread has made."""
-        with suppress(RuntimeError):  # the loop has ended
+    def _on_change(self, change: Change) -> None:
+        """Append *change* in the event loop; called in any thread."""
+        with suppress(RuntimeError):  # The loop is closed.
             self._loop.call_soon_threadsafe(self._append, change)
 
     def _append(self, change: Change) -> None:
@@ -186,15 +189,15 @@ class ChangeLog:
             size += sum(
                 _DEFINITION_BYTES + binding.definition.stored_size for binding in change.bound
             )
-            self._changes.append(_Kept(change, size, self._clock()))
+            self._changes.append(_LogEntry(change, size, self._clock()))
             self._size += size
             self._latest = change.revision
-        self._drop()
+        self._drop_expired()
         self._changed.set()
         self._changed = asyncio.Event()
 
-    def _drop(self) -> None:
-        """Drop the changes that are too old, or too much to keep."""
+    def _drop_expired(self) -> None:
+        """Drop the oldest changes, as far as they exceed the bounds of age and memory."""
         earliest = self._clock() - self._seconds
         while self._changes and (self._changes[0].time < earliest or self._size > self._max_bytes):
             dropped = self._changes.popleft()
@@ -203,8 +206,8 @@ class ChangeLog:
             self._oldest_id = dropped.change.id
 
 
-def _current(registry: Registry) -> Checkpoint:
-    """Return the revision of *registry* with its identity, though changes go on."""
+def _read_checkpoint(registry: Registry) -> Checkpoint:
+    """Return a matching revision and identity of *registry*, even if it changes."""
     while True:
         id_ = registry.change_id
         revision = registry.revision

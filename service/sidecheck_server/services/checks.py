@@ -1,4 +1,4 @@
-"""Checks of single subjects, batch items and session messages, with the reply that is due."""
+"""Checks of single subjects, batch items and session messages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -35,29 +35,29 @@ __all__ = ["RequestContext", "SessionChecker", "SubjectChecker", "SubjectReport"
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
-    """What applies to every subject of a request."""
+    """Context and limits that apply to every subject of a request."""
 
     context: Context
     limits: ReportLimits
     #: Whether the request names the protocol version itself.
     names_version: bool
-    #: Of a session: whether it is seen from its first message.
+    #: Whether a session is checked from its first message on.
     from_beginning: bool = True
 
 
 @dataclass(slots=True)
 class SubjectReport:
-    """The verdict on a subject, and the reply to it if it is a message."""
+    """The verdict on a subject, and the error response to a message."""
 
     verdict: Verdict
-    #: The JSON-RPC response, or the responses to a batch, as JSON text; b"" if none is due.
+    #: The JSON-RPC error response, or the responses to a batch, as JSON text; b"" if none is due.
     error_response: bytes = b""
     #: The error in that response; b"" for a batch.
     json_rpc_error: bytes = b""
-    #: The protocol version whose rules a message of a session was checked by.
+    #: The protocol version whose rules applied to a message of a session.
     version: str = ""
-    #: The method as whose request or result the whole of the message was checked; "" if its
-    #: contents were not, as those of a response to an unknown request.
+    #: The method of a message that is a request or a result, and was checked in full; ""
+    #: otherwise, for example for a response to an unknown request.
     method: str = ""
 
 
@@ -81,8 +81,8 @@ class SubjectChecker:
     ) -> SubjectReport:
         """Return the report on the subject of *request*, alone or as an item of a batch.
 
-        *target* is the tool of a result, if the request names it. If the request does not
-        name a protocol version, that of the tool applies.
+        *target* is the tool of a result, if the request names it. Its protocol version applies
+        if the request names none.
 
         Raises:
             RequestError: a limit is exceeded, the worker crashed, or the target is
@@ -125,10 +125,10 @@ class SessionChecker:
         *,
         validates_payloads: bool = True,
     ) -> None:
-        """Check in *context*, with memory of *pool*.
+        """Start a session in *context*, with memory from *pool*.
 
-        Arguments and structured content are validated by the schemas that the server listed,
-        unless the caller does that (*validates_payloads*).
+        With *validates_payloads*, the session validates arguments and structured content by
+        the schemas that the server listed; without it, the caller does.
         """
         self._checker = checker
         self._max_bytes = limits.payload_bytes
@@ -146,7 +146,7 @@ class SessionChecker:
         self._session.close()
 
     def repetitions(self) -> list[Repetition]:
-        """Return the violations that several messages have and one verdict has."""
+        """Return the violations of several messages that only one verdict lists."""
         return self._session.repetitions()
 
     async def check(
@@ -154,8 +154,8 @@ class SessionChecker:
     ) -> SubjectReport:
         """Return the report on the message of *request*, the next one of the session.
 
-        After WORKER_CRASHED it may be sent again, as the next one. *number* and *http_status*
-        are those of `Session.record`.
+        After WORKER_CRASHED the caller may send it again, as the next message. *number* and
+        *http_status* are the arguments of `Session.record`.
 
         Raises:
             RequestError: LIMIT_EXCEEDED; WORKER_CRASHED.
@@ -164,7 +164,7 @@ class SessionChecker:
         assert isinstance(message, ProtocolMessage), "sessions consist of messages"
         size = len(message.json)
         if size > self._max_bytes:
-            # The message is too large even for its headers to be read.
+            # Reading even the method and id of the message would exceed the limit.
             self._session.record_gap()
             raise limit_exceeded_error("payload_bytes", self._max_bytes, "the payload", size)
         sender = request.context.sender
@@ -194,7 +194,7 @@ class SessionChecker:
         request: CheckRequest,
         checked: CheckReport,
     ) -> SubjectReport:
-        """Return the report on *message* of *sender*, which is recorded, as *checked*."""
+        """Return the report on *message* of *sender*, recorded with the report *checked*."""
         if not checked.findings.pending:
             return _report(request, checked, checked.findings.verdict())
         before = replace(checked, findings=checked.findings.copy())
@@ -209,19 +209,19 @@ class SessionChecker:
         return _report(request, checked, checked.findings.verdict())
 
     def skip(self) -> None:
-        """Go on after a message that cannot be checked."""
+        """Record a gap for a message that cannot be checked."""
         self._session.record_gap()
 
 
 @dataclass(frozen=True, slots=True)
 class _Interrupted:
-    """A message whose check a worker interrupted by its end."""
+    """A message whose check ended with the crash of a worker."""
 
     json: bytes
     sender: Sender | None
     #: Whether the session had gaps before it.
     had_gaps: bool
-    #: If the message was recorded: its request, and the report before the deferred checks.
+    #: The request and the report before the deferred checks, if the message was recorded.
     recorded: tuple[CheckRequest, CheckReport] | None = None
 
     def is_of(self, message: ProtocolMessage, sender: Sender | None) -> bool:
@@ -243,7 +243,7 @@ def _report(request: CheckRequest, checked: CheckReport, verdict: Verdict) -> Su
     response = build_error_response(
         checked.messages, verdict, context.version, hide_values=context.hide_values
     )
-    # A batch of messages is answered with a list, which has an error for each of them.
+    # The response to a batch is a list with an error for each message.
     if not response.startswith(b"{"):
         return SubjectReport(verdict, response, version=context.version, method=method)
     properties: Mapping[str, Any] = msgspec.json.decode(response, type=dict[str, msgspec.Raw])
@@ -251,7 +251,7 @@ def _report(request: CheckRequest, checked: CheckReport, verdict: Verdict) -> Su
 
 
 def _method_of(checked: CheckReport) -> str:
-    """Return the method of the one message that was *checked*, "" unless its contents were."""
+    """Return the method of a single message, or "" if its contents were not *checked*."""
     if len(checked.messages) != 1:
         return ""
     [message] = checked.messages

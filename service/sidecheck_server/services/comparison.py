@@ -1,4 +1,4 @@
-"""Comparison of sets of tool definitions, and the registrations that it rejects."""
+"""Comparison of sets of tools, and rejection of incompatible registrations."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -48,14 +48,14 @@ __all__ = [
     "ToolSetComparer",
 ]
 
-_SHOWN = 128
-"""How many characters of a name an error repeats."""
+_MAX_NAME_CHARACTERS = 128
+"""Maximum characters of a name in an error message."""
 
-_CRASHED = "the process that sought a proof crashed, or was killed"
+_CRASH_REASON = "the worker that searched for a proof crashed or was killed"
 
 
 class ToolComparer:
-    """Compares sets of tools. A tool that takes too long is undecided; the others are not."""
+    """Compares sets of tools. A tool that takes too long is undecided by itself."""
 
     def __init__(self, run: RunTask, limits: Limits) -> None:
         self._run = run
@@ -63,7 +63,7 @@ class ToolComparer:
         self._offload = OffloadRule(limits)
 
     async def compare(self, old: Sequence[InlineTool], new: Sequence[InlineTool]) -> SetComparison:
-        """Return what changed from *old* to *new*, and whether it breaks callers.
+        """Return the changes from *old* to *new*, and whether they break callers.
 
         Raises:
             RequestError: LIMIT_EXCEEDED for more than ``batch_items`` tools on a side.
@@ -71,11 +71,11 @@ class ToolComparer:
         pairs = pair_definitions(await self._read(old), await self._read(new))
         compared: list[ToolComparison] = []
         work = current_work()
-        for part in concurrent_groups(map(_size, pairs)):
+        for part in concurrent_groups(map(_pair_size, pairs)):
             group = pairs[part]
             if work.is_spent:
                 reason = work.not_reached().message
-                compared += [_failed(pair, reason) for pair in group]
+                compared += [_undecided(pair, reason) for pair in group]
             else:
                 compared += await gather_in_turns(map(self._compare, group))
         return SetComparison(tuple(compared))
@@ -110,14 +110,14 @@ class ToolComparer:
         try:
             return await self._run(CompareTools(old, new))
         except RequestError as error:
-            # The reader of the reason has made no call to retry.
+            # The message of the error recommends a retry, which readers of the reason cannot make.
             is_crash = error.reason is ErrorReason.WORKER_CRASHED
-            reason = _CRASHED if is_crash else error.message
+            reason = _CRASH_REASON if is_crash else error.message
         try:
-            # What changed takes few steps to find, and no proof.
+            # The list of changes takes few steps and needs no proof.
             return await self._run(CompareTools(old, new, reason))
         except RequestError:
-            return _failed(pair, reason)
+            return _undecided(pair, reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +125,12 @@ class RegisteredTools:
     """Registered tools of a server."""
 
     server: str
-    #: Empty for all.
+    #: Names of the tools; empty for all tools of the server.
     names: tuple[str, ...] = ()
 
 
 class ToolSetComparer:
-    """Compares sets of tools, registered ones among them."""
+    """Compares sets of tools, which requests contain or servers have registered."""
 
     def __init__(self, registry: Registry, comparer: ToolComparer, limits: Limits) -> None:
         self._registry = registry
@@ -142,7 +142,7 @@ class ToolSetComparer:
         old: RegisteredTools | Sequence[InlineTool],
         new: RegisteredTools | Sequence[InlineTool],
     ) -> SetComparison:
-        """Return what changed from *old* to *new*.
+        """Return the changes from *old* to *new*.
 
         Raises:
             RequestError: UNKNOWN_TOOL; INVALID_REQUEST for a server without tools, since its name
@@ -159,13 +159,13 @@ class ToolSetComparer:
                 for name in dict.fromkeys(tools.names)
             ]
         else:
-            bindings = self._all_of(tools.server)
+            bindings = self._list_tools(tools.server)
         return [
             InlineTool(binding.definition.json, binding.definition.documents)
             for binding in bindings
         ]
 
-    def _all_of(self, server: str) -> list[Binding]:
+    def _list_tools(self, server: str) -> list[Binding]:
         limit = self._limits.batch_items
         bindings, more = self._registry.page(server, None, limit, sys.maxsize)
         if more:
@@ -173,7 +173,7 @@ class ToolSetComparer:
                 "batch_items", limit, "the tools of the server", len(bindings) + 1
             )
         if not bindings:
-            shown = server[:_SHOWN]
+            shown = server[:_MAX_NAME_CHARACTERS]
             raise RequestError(
                 ErrorReason.INVALID_REQUEST,
                 f"no tools are registered for the server {shown!r}",
@@ -182,13 +182,13 @@ class ToolSetComparer:
         return list(bindings)
 
 
-def _size(pair: Pair) -> int:
+def _pair_size(pair: Pair) -> int:
     sides = (pair.old, pair.new)
     return sum(len(side.definition.json) for side in sides if side and side.definition)
 
 
-def _failed(pair: Pair, reason: str) -> ToolComparison:
-    """Return the outcome of *pair* if its schemas could not be compared."""
+def _undecided(pair: Pair, reason: str) -> ToolComparison:
+    """Return the outcome of *pair* whose schemas were not compared for *reason*."""
     comparison = compare_trivial_pair(pair)
     if comparison is not None:
         return comparison
@@ -197,14 +197,14 @@ def _failed(pair: Pair, reason: str) -> ToolComparison:
 
 
 class CompatibilityPolicy(StrEnum):
-    """How a definition is treated that may break the callers of the registered one."""
+    """Treatment of a definition that may break callers of the registered one."""
 
     IGNORE = "ignore"
-    """It is not compared."""
+    """Do not compare definitions."""
     REPORT = "report"
     REJECT_BREAKING = "reject-breaking"
     REJECT_UNDECIDED = "reject-undecided"
-    """It is rejected also if it is undecided whether it breaks callers."""
+    """Reject breaking definitions, and those for which that is undecided."""
 
 
 _REJECTED: Final[Mapping[CompatibilityPolicy, frozenset[Level]]] = MappingProxyType(
@@ -231,7 +231,7 @@ _REPORTED: Final[Mapping[Level, tuple[str, str]]] = MappingProxyType(
 class CompatibilityGate:
     """Compares the definitions of one registration, by *policy* and in *reading*.
 
-    Each is compared once with each that it may replace, however often the registration is tried.
+    Comparisons are kept, so that a retry of the registration does not repeat them.
     """
 
     def __init__(
@@ -240,8 +240,8 @@ class CompatibilityGate:
         self._comparer = comparer
         self._policy = policy
         self._reading = reading
-        #: By the digests of the old and the new definition.
-        self._compared: dict[tuple[str, str], ToolComparison] = {}
+        #: Keys: the digests of the old and of the new definition.
+        self._comparisons: dict[tuple[str, str], ToolComparison] = {}
 
     @property
     def compares(self) -> bool:
@@ -250,25 +250,25 @@ class CompatibilityGate:
 
     @property
     def keeps_others(self) -> bool:
-        """Whether tools are kept that a registration would remove."""
+        """Whether a registration keeps the tools that it would remove otherwise."""
         return bool(_REJECTED[self._policy])
 
     async def compare(
         self, before: Binding | None, tool: CheckedDefinition
     ) -> ToolComparison | None:
-        """Return how *tool* differs from the definition of *before*; None if it does not."""
+        """Return the comparison of *tool* with *before*, or None if they are equal."""
         if not self.compares or before is None or tool.definition is None:
             return None
         old, new = before.definition, tool.definition
         if old.digest == new.digest:
             return None
         key = old.digest, new.digest
-        if key not in self._compared:
+        if key not in self._comparisons:
             compared = await self._comparer.compare(
                 [InlineTool(old.json, old.documents)], [InlineTool(new.json, new.documents)]
             )
-            self._compared[key] = compared.tools[0]
-        return self._compared[key]
+            self._comparisons[key] = compared.tools[0]
+        return self._comparisons[key]
 
     def apply(
         self, tool: CheckedDefinition, comparison: ToolComparison | None
@@ -292,7 +292,7 @@ class CompatibilityGate:
         return replace(tool, definition=definition, violations=(*tool.violations, violation))
 
     def _reasons(self, comparison: ToolComparison, level: Level) -> tuple[str, list[str]]:
-        """Return where the first change of *level* is in the new definition, and what it is."""
+        """Return the location and the reasons of the first change of *level*."""
         for change in comparison.changes:
             if change.effects.of(self._reading).level is level:
                 return change.new_location or "", [change.message]

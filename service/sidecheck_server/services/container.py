@@ -30,27 +30,27 @@ from sidecheck_server.workers.tasks import RunTask
 __all__ = ["ServiceClasses", "ServiceOptions", "Services", "create_services"]
 
 _HISTORY_BYTES: Final = 32 << 20
-"""The most definitions that are kept of changes of the registry."""
+"""Maximum memory of the change log of the registry, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceOptions:
-    """Settings of the services beside their limits."""
+    """Settings of the services other than their limits."""
 
-    #: The bytes that all caches may take.
+    #: Maximum memory of all caches together, in bytes.
     memory_bytes: int
     #: Servers whose tools get verdicts that are not enforced.
     report_only: frozenset[str] = frozenset()
     inference: bool = True
     #: The protocol version of requests and registrations that name none.
     protocol_version: str = DEFAULT_VERSION
-    #: For how long changes of the registry are kept.
+    #: Seconds for which the change log keeps a change of the registry.
     history_seconds: float = HISTORY_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceClasses:
-    """The classes of services that tracing has subclasses of, which have the same parameters."""
+    """Classes of services that tracing replaces by subclasses."""
 
     schemas: Callable[..., CompiledSchemas] = CompiledSchemas
     resolver: Callable[..., TargetResolver] = TargetResolver
@@ -81,7 +81,7 @@ class Services:
     comparer: ToolComparer
     tool_sets: ToolSetComparer
     changes: ChangeLog
-    #: All caches that are bounded by memory or never dropped, by their names in metrics.
+    #: Caches by their names in metrics.
     caches: Mapping[str, Cache[Any, Any]]
 
 
@@ -93,29 +93,29 @@ def create_services(
     report_registry: ReportRegistry = lambda _: None,
     classes: ServiceClasses = ServiceClasses(),
 ) -> Services:
-    """Return services of *classes* that use *registry*, and *run* for what takes long.
+    """Create the services of *classes* on *registry*; *run* executes tasks of workers.
 
     *report_registry* is called when the registry cannot be written, and when it can again.
     """
     shares = MemoryShares(options.memory_bytes)
     changes = ChangeLog(registry, options.history_seconds, _HISTORY_BYTES)
-    charged = charge_tasks(run, limits)
-    schemas = classes.schemas(charged, limits, shares.registered_schemas, shares.inline_schemas)
-    # No request is charged for what all of them need.
+    run_charged = charge_tasks(run, limits)
+    schemas = classes.schemas(run_charged, limits, shares.registered_schemas, shares.inline_schemas)
+    # All requests share the schemas of the protocol, so that none is charged for them.
     protocol_schemas = ProtocolSchemas(run, limits)
-    checker = ProtocolChecker(protocol_schemas, schemas, charged, limits)
+    checker = ProtocolChecker(protocol_schemas, schemas, run_charged, limits)
     adapter = ToolAdapter(limits, shares.adapted_tools)
     version = options.protocol_version
     writer = RegistryWriter(registry, report_registry)
     resolver = classes.resolver(
         registry, schemas, adapter, limits, options.report_only, version, shares.inline_tools
     )
-    validator = classes.validator(charged)
+    validator = classes.validator(run_charged)
     calls = CallValidator(resolver, validator, checker, limits)
     results = ResultChecker(resolver, validator, checker)
-    conversions = ConversionCache(charged, limits, shares.conversions)
+    conversions = ConversionCache(run_charged, limits, shares.conversions)
     definitions = DefinitionChecker(schemas, checker, limits, shares.findings)
-    comparer = ToolComparer(charged, limits)
+    comparer = ToolComparer(run_charged, limits)
     return Services(
         registry=registry,
         schemas=schemas,
@@ -133,7 +133,7 @@ def create_services(
         result_converter=ResultConverter(resolver, results, limits),
         normalizer=Normalizer(resolver, adapter, results, limits),
         adapter=adapter,
-        inferrer=Inferrer(charged, limits, enabled=options.inference),
+        inferrer=Inferrer(run_charged, limits, enabled=options.inference),
         comparer=comparer,
         tool_sets=ToolSetComparer(registry, comparer, limits),
         changes=changes,

@@ -1,4 +1,4 @@
-"""Conversion of the tools of one request to a model provider's API, each kept in a cache."""
+"""Conversion of tools to APIs of model providers, and its cache."""
 
 import asyncio
 import sys
@@ -34,23 +34,20 @@ __all__ = [
 ]
 
 _ENTRY_STEPS = 10_000
-"""Steps of converting a definition, however short, and of looking it up."""
+"""Fixed steps of converting a definition, whatever its length, and of looking it up."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Key:
-    # The text rather than its digest: definitions that differ in the order of properties
-    # have the same digest, and models are shown that order.
+    # The text rather than its digest: definitions that differ only in the order of properties
+    # have the same digest, but models see that order.
     definition: InlineTool
     api: ModelApi
     options: ConversionOptions
 
 
 class ConversionCache:
-    """Converts definitions, in the event loop or in a worker, and keeps the results.
-
-    They may take *memory* bytes.
-    """
+    """Converts definitions, and caches *memory* bytes of results."""
 
     def __init__(
         self,
@@ -62,7 +59,7 @@ class ConversionCache:
         self._limits = limits
         self._inline_limits = replace(limits, steps=min(limits.steps, limits.inline_steps))
         self._offload = OffloadRule(limits)
-        # Conversions in the event loop take turns, so that other calls run in between.
+        # One conversion in the event loop at a time, so that other calls run in between.
         self._lock = asyncio.Lock()
         self._cache: Cache[_Key, ToolForm] = Cache(memory, weigh_entry)
 
@@ -80,7 +77,7 @@ class ConversionCache:
             RequestError: as `ConvertTool`; LIMIT_EXCEEDED if it takes too much
                 time or memory; WORKER_CRASHED.
         """
-        # Prefixes are part of the name, which is added later.
+        # The prefix does not matter here: names are assigned later.
         options = replace(options, server_prefix=ServerPrefix.AUTOMATIC)
 
         async def compute(_: Begin) -> ToolForm:
@@ -114,9 +111,9 @@ class ConversionCache:
 class ToolToConvert:
     """A tool to convert."""
 
-    #: Its target, or the error of reading it.
+    #: The target of the tool, or the error of reading it from the request.
     target: Target | RequestError
-    #: The server that offers it, or "" for the one that it is registered for.
+    #: The server that offers the tool, or "" for the one for which it is registered.
     server: str = ""
 
 
@@ -135,9 +132,9 @@ class ToolsToConvert:
 class Conversion:
     """The conversion of one tool."""
 
-    #: "" if there is none.
+    #: The server of the tool, or "".
     server: str
-    #: "" if it cannot be read.
+    #: The name of the tool, or "" if it cannot be read.
     name: str
     outcome: ConvertedTool | RequestError
 
@@ -165,7 +162,7 @@ class Converter:
         self._offload = OffloadRule(limits)
 
     async def convert(self, request: ToolsToConvert) -> Conversions:
-        """Return the conversion of each tool, and the verdict on all of them as one request.
+        """Return the conversion of each tool, and the verdict on the whole request.
 
         Raises:
             RequestError: LIMIT_EXCEEDED for more than ``batch_items`` tools, or if the
@@ -195,14 +192,14 @@ class Converter:
         return Conversions(tuple(conversions), batch.check(forms, outcomes))
 
     def _with_version(self, options: ConversionOptions) -> ConversionOptions:
-        """Return *options* with the protocol version, if it makes a difference."""
+        """Return *options* with the protocol version, if the result depends on it."""
         if not options.include_output_schema:
             return replace(options, protocol_version="")
         version = options.protocol_version or self._resolver.default_version
         return replace(options, protocol_version=version)
 
     async def _resolve(self, request: ToolsToConvert) -> list[BatchTool[InlineTool]]:
-        """Return the definitions of the tools, and of those of the servers."""
+        """Return the definitions of the tools, followed by those of the servers."""
         limit = self._limits.batch_items
         if len(request.tools) > limit:
             raise limit_exceeded_error("batch_items", limit, "the tools", len(request.tools))
@@ -212,15 +209,15 @@ class Converter:
             # Reading a definition may hold the event loop for milliseconds.
             await asyncio.sleep(0)
         for server in request.servers:
-            left = limit - len(tools)
-            bindings, more = self._registry.page(server, None, left + 1, sys.maxsize)
+            remaining = limit - len(tools)
+            bindings, more = self._registry.page(server, None, remaining + 1, sys.maxsize)
             if not bindings:
                 raise RequestError(
                     ErrorReason.INVALID_REQUEST,
                     f"no tool is registered for the server {server[:128]!r}",
                     {"field": "servers", "server": server[:128]},
                 )
-            if more or len(bindings) > left:
+            if more or len(bindings) > remaining:
                 raise limit_exceeded_error(
                     "batch_items", limit, "the tools, with those of the servers"
                 )
@@ -244,7 +241,7 @@ class Converter:
         return BatchTool(ToolName(server, resolved.name), resolved.definition)
 
     def _names_of(self, target: Target) -> tuple[str, str]:
-        """Return the server and the name of a tool that cannot be resolved, as far as known."""
+        """Return the server and the name of an unresolved tool, as far as known."""
         if isinstance(target, RegisteredTool):
             return target.server, target.name
         if isinstance(target, InlineTool):
@@ -257,9 +254,9 @@ class Converter:
         forms: list[ToolForm | RequestError] = []
         length, limit = 0, self._limits.message_bytes
         work = current_work()
-        for part in concurrent_groups(map(_size, tools)):
+        for part in concurrent_groups(map(_definition_size, tools)):
             group = tools[part]
-            # Whatever reading took, at least the first ones are converted.
+            # Convert the first group even if reading has spent the budget.
             if part.start and work.is_spent:
                 not_reached = work.not_reached()
                 forms += [
@@ -287,5 +284,5 @@ class Converter:
             return error
 
 
-def _size(tool: BatchTool[InlineTool]) -> int:
+def _definition_size(tool: BatchTool[InlineTool]) -> int:
     return 0 if isinstance(tool.definition, RequestError) else tool.definition.size

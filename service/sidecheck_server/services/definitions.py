@@ -1,4 +1,4 @@
-"""Checks of definitions before registration: by the protocol's rules, and by compiling them."""
+"""Checks of definitions before registration, by rules and by compilation."""
 
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class CheckedDefinition:
     name: str
     #: The definition's digest, or "" if it is not JSON.
     digest: str
-    #: None if it cannot be registered.
+    #: The definition to register, or None if it is rejected.
     definition: Definition | None
     #: Errors and warnings.
     violations: tuple[Violation, ...]
@@ -47,15 +47,13 @@ class CheckedDefinition:
 @dataclass(frozen=True, slots=True)
 class _Findings:
     violations: tuple[Violation, ...]
-    #: Whether the next check may find something else.
+    #: Whether the next check of the same definition may have other findings.
     transient: bool = False
 
 
+# Decision 0027: registration applies the check of CheckTools, and rejects only errors.
 class DefinitionChecker:
-    """Checks the definitions that a server registers, and caches the findings.
-
-    They may take *memory* bytes.
-    """
+    """Checks definitions before registration; caches *memory* bytes of findings."""
 
     def __init__(
         self,
@@ -68,7 +66,7 @@ class DefinitionChecker:
         self._checker = checker
         self._limits = limits
         self._offload = OffloadRule(limits)
-        # By the definition's digest and the protocol version.
+        # Keys: the digest of the definition, and the protocol version.
         self._cache: Cache[tuple[str, str], _Findings] = Cache(
             memory, weigh_entry, lambda findings: not findings.transient
         )
@@ -93,7 +91,7 @@ class DefinitionChecker:
 
     async def _check(self, tool: InlineTool, version: str) -> CheckedDefinition:
         try:
-            read = await self._offload.run(
+            definition = await self._offload.run(
                 Work.READ_DEFINITION,
                 tool.json,
                 lambda: read_tool(tool.json, tool.documents, self._limits),
@@ -102,17 +100,19 @@ class DefinitionChecker:
             return await self._check_unreadable(tool, error, version)
 
         async def compute(_: Begin) -> _Findings:
-            return await self._apply_rules(tool, version, _DefinitionSchemas(self._schemas, read))
+            schemas = _DefinitionSchemas(self._schemas, definition)
+            return await self._apply_rules(tool, version, schemas)
 
-        if read.json is tool.json:
-            findings = await self._cache.get((read.digest, version), compute)
+        if definition.json is tool.json:
+            findings = await self._cache.get((definition.digest, version), compute)
         else:
-            # The digest is that of the protocol's form, and the findings are of the text.
-            schemas = _DefinitionSchemas(self._schemas, read)
+            # The digest is that of the canonical form. The findings are about the text, which
+            # differs from it, so that the digest cannot be their key.
+            schemas = _DefinitionSchemas(self._schemas, definition)
             findings = await self._apply_rules(tool, version, schemas)
         violations = findings.violations
-        definition = None if _has_errors(violations) else _definition(read, version)
-        return CheckedDefinition(read.name, read.digest, definition, violations)
+        accepted = None if _has_errors(violations) else _registered_form(definition, version)
+        return CheckedDefinition(definition.name, definition.digest, accepted, violations)
 
     async def _check_unreadable(
         self, tool: InlineTool, error: RequestError, version: str
@@ -125,7 +125,7 @@ class DefinitionChecker:
         )
         violations = (await self._apply_rules(tool, version, None)).violations
         if not _has_errors(violations):
-            # It conforms to the rules of the version, and still cannot be registered.
+            # No rule of the version rejects the definition, but `read_tool` does.
             violations += error_as_violations(error, "")
         return CheckedDefinition(name, digest, None, violations)
 
@@ -141,11 +141,11 @@ class DefinitionChecker:
         )
         try:
             if schemas is None:
-                checked = await self._checker.check(request)
-                return _Findings(checked.findings.verdict().violations)
-            checked = await self._checker.check(request, find_schema=schemas.find)
-            unchecked = await schemas.compile_unchecked()
-            violations = (*checked.findings.verdict().violations, *unchecked)
+                report = await self._checker.check(request)
+                return _Findings(report.findings.verdict().violations)
+            report = await self._checker.check(request, find_schema=schemas.find)
+            schema_violations = await schemas.compile_unchecked()
+            violations = (*report.findings.verdict().violations, *schema_violations)
             return _Findings(violations, schemas.transient)
         except RequestError as error:
             transient = is_transient(error) or (schemas is not None and schemas.transient)
@@ -153,7 +153,7 @@ class DefinitionChecker:
 
 
 class _DefinitionSchemas:
-    """The schemas of one definition, compiled as those of a registered tool."""
+    """The schemas of one definition, compiled into the cache of registered schemas."""
 
     def __init__(self, schemas: CompiledSchemas, definition: ToolDefinition) -> None:
         self._schemas = schemas
@@ -163,20 +163,20 @@ class _DefinitionSchemas:
         if definition.output is not None and definition.output_digest is not None:
             self._sources["outputSchema"] = (definition.output_digest, definition.output)
         self._checked: set[str] = set()
-        #: Whether a schema may compile the next time.
+        #: Whether a schema failed to compile for a transient reason.
         self.transient = False
 
     def find(self, spec: PendingCheck) -> Awaitable[CompiledSchema] | None:
-        """Return the schema of the deferred check *spec*, if it is one of the definition's."""
+        """Return the schema of the deferred check *spec*, if it is of the definition."""
         path = (*spec.path, *spec.check.schema_path)
         if len(path) != 1 or path[0] not in self._sources or spec.check.assert_formats:
             return None
         return self._compile(str(path[0]))
 
     async def compile_unchecked(self) -> list[Violation]:
-        """Return the violations of the schemas that no rule of the version checks.
+        """Compile the schemas that no rule checks, and return their violations.
 
-        A registered schema must be able to validate.
+        Every registered schema must compile.
         """
         violations: list[Violation] = []
         for name in [name for name in self._sources if name not in self._checked]:
@@ -201,7 +201,7 @@ def _has_errors(violations: Sequence[Violation]) -> bool:
 
 
 def _name_and_digest(tool: InlineTool, limits: Limits) -> tuple[str, str]:
-    """Return the name and the digest of an invalid definition, "" where it has none."""
+    """Return the name and the digest of an invalid definition; "" if missing."""
     try:
         value = decode(tool.json, max_depth=2 * limits.schema_depth)
     except (MalformedError, RequestError):
@@ -210,7 +210,7 @@ def _name_and_digest(tool: InlineTool, limits: Limits) -> tuple[str, str]:
     return name if isinstance(name, str) else "", digest_of(value, tool.documents)
 
 
-def _definition(tool: ToolDefinition, version: str) -> Definition:
+def _registered_form(tool: ToolDefinition, version: str) -> Definition:
     return Definition(
         digest=tool.digest,
         name=tool.name,

@@ -1,4 +1,4 @@
-"""Conversion of the calls that models make, and of the results that they get."""
+"""Conversion of models' calls to MCP, and of tool results to messages."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -53,15 +53,15 @@ class ResultToConvert:
     """A tool result to convert to a message."""
 
     api: Provider
-    #: The ``CallToolResult``, and how it is checked.
+    #: The ``CallToolResult``, with the options of its check.
     request: CheckRequest
-    #: The tool that returned it, or None if it is not known.
+    #: The tool that returned the result, or None if it is not known.
     target: Target | None
     #: Whether the request names the protocol version itself.
     names_version: bool
     #: The id that the API gave the call, or "".
     call_id: str
-    #: The name that the model knows the tool by, or "".
+    #: The name of the tool in the API, or "".
     name: str
 
 
@@ -71,7 +71,7 @@ class ConvertedResult:
 
     #: The message or the item, as JSON text.
     message: bytes
-    #: What the message cannot express, located in the result.
+    #: Parts that the message cannot express, with locations in the result.
     losses: tuple[Loss, ...]
     #: The verdict on the result.
     verdict: Verdict
@@ -86,7 +86,7 @@ class ResultConverter:
         self._offload = OffloadRule(limits)
 
     async def convert(self, result: ResultToConvert) -> ConvertedResult:
-        """Return the message for *result*; an invalid one is replaced by an error result.
+        """Return the message for *result*, or for an error result if *result* is invalid.
 
         Raises:
             RequestError: as `ResultChecker.check` and `convert_result`.
@@ -102,14 +102,14 @@ class ResultConverter:
         if not verdict.valid:
             text = invalid_result_response(verdict, request.context.version).call_tool_result
         message, losses = await self._offload.run(
-            Work.CONVERT_RESULT, text, lambda: _message(text, result)
+            Work.CONVERT_RESULT, text, lambda: _convert_message(text, result)
         )
         return ConvertedResult(message, losses if verdict.valid else (), verdict)
 
 
-def _message(text: bytes, result: ResultToConvert) -> tuple[bytes, tuple[Loss, ...]]:
-    # The check guarantees an object whose depth is bounded. `decode` keeps numbers such as
-    # 1e300, which take seconds as integers.
+def _convert_message(text: bytes, result: ResultToConvert) -> tuple[bytes, tuple[Loss, ...]]:
+    # The check guarantees an object of bounded depth. `decode` keeps numbers such as 1e300 as
+    # text; converting them to integers would take seconds.
     value: Any = decode(text, max_depth=len(text))
     return convert_result(value, result.api, result.call_id, result.name)
 
@@ -120,29 +120,30 @@ class CallToConvert:
 
     #: The JSON text of the call, as the API returned it.
     call: bytes
-    #: The mapping of the called tool, alone or among others, as JSON texts.
+    # Decision 0035: the caller keeps mappings, and the service checks them like payloads.
+    #: JSON texts of mappings, among them the mapping of the called tool.
     mappings: tuple[bytes, ...]
-    #: The original tool, or None for the registered one that the mapping names.
+    #: The original tool, or None for the registered tool that the mapping names.
     target: Target | None
     options: ValidationOptions
 
 
 @dataclass(frozen=True, slots=True)
 class ConvertedCall:
-    """A call of MCP."""
+    """A call of a model, converted to a call of MCP."""
 
-    #: "" if there is none, as the name of the tool and the id are if they cannot be read.
+    #: The server, tool and id of the call; "" for each that is missing or cannot be read.
     server: str
     tool: str
     call_id: str
     #: The ``params`` of the ``tools/call``, or b"" if the arguments are not an object.
     params: bytes
     #: The verdict on the arguments, or on a call that cannot be read. Its ``part`` is the
-    #: verdict on the arguments as the model knows them, by the names in the API.
+    #: verdict on the arguments as the model sent them, with the names in the API.
     verdict: CallVerdict
     #: The verdict with the reply to the model.
     outcome: ValidationOutcome
-    #: How the arguments were changed.
+    #: Changes that the conversion made to the arguments.
     changes: tuple[Change, ...] = ()
     #: The arguments as JSON text, or b"" if the call cannot be read.
     arguments: bytes = b""
@@ -165,16 +166,16 @@ class CallConverter:
         self._offload = OffloadRule(limits)
 
     async def convert(self, request: CallToConvert) -> ConvertedCall:
-        """Return the call by the original definition of its tool, and the verdict on it.
+        """Return the call in terms of the original definition of its tool, with a verdict.
 
-        Arguments that can be converted in several ways are converted in the first one that
-        is valid, or becomes valid once strings that contain an object or an array are
-        decoded where the schema demands one.
+        Arguments may have several readings. The first one is returned that is valid, or that
+        becomes valid by decoding strings with the JSON text of an object or array where the
+        schema requires one.
 
         Raises:
             RequestError: INVALID_REQUEST if there is no mapping, or the mappings are for
                 several APIs; INVALID_MAPPING; MAPPING_MISMATCH; UNKNOWN_DEFINITION if the
-                request has no tool and that of the mapping is not registered;
+                request has no tool and the tool of the mapping is not registered;
                 LIMIT_EXCEEDED; WORKER_CRASHED; as `TargetResolver.resolve_tool`.
         """
         options = replace(
@@ -186,13 +187,13 @@ class CallConverter:
         call = await self._read(request.call, api, options.evaluation.max_violations)
         mapping = select_mapping(mappings, call)
         if mapping is None:
-            return _converted("", "", call, _unreadable(call), options)
+            return _converted_call("", "", call, _unreadable_verdict(call), options)
         target, tool = await self._resolve(request.target, mapping)
         check_definition(mapping, tool.definition_digest)
         server, name = mapping.server, mapping.tool
         if call.arguments is None or not call.verdict.valid:
-            verdict = _unreadable(call, mapping.name, mapping.definition_digest)
-            return _converted(server, name, call, verdict, options)
+            verdict = _unreadable_verdict(call, mapping.name, mapping.definition_digest)
+            return _converted_call(server, name, call, verdict, options)
         schema = await self._resolver.resolve_schema(
             target, Side.INPUT, options.version, assert_formats=options.assert_formats
         )
@@ -205,10 +206,10 @@ class CallConverter:
             schema.enforced,
             part=with_model_names(resolved.verdict, mapping.decoder),
         )
-        converted = _converted(server, name, call, verdict, options)
+        converted = _converted_call(server, name, call, verdict, options)
         return replace(
             converted,
-            params=_params(name, resolved.payload),
+            params=_encode_params(name, resolved.payload),
             changes=resolved.changes,
             arguments=resolved.payload,
         )
@@ -231,12 +232,12 @@ class CallConverter:
     async def _resolve(
         self, target: Target | None, mapping: ToolMapping
     ) -> tuple[Target, ResolvedTool]:
-        """Return the target to validate against, and the tool that it names."""
+        """Return the target to validate against, and the tool of that target."""
         if target is not None:
             return target, await self._resolver.resolve_tool(target)
         binding = self._registry.find(mapping.server, mapping.tool)
         if binding is not None and binding.definition.digest == mapping.definition_digest:
-            # Resolved by name rather than by digest, the tool may not be enforced.
+            # By name rather than by digest, so that `report_only` applies to the server.
             named = RegisteredTool(mapping.server, mapping.tool)
             return named, await self._resolver.resolve_tool(named)
         by_digest = DefinitionDigest(mapping.definition_digest)
@@ -258,16 +259,16 @@ class CallConverter:
         schema: ResolvedSchema,
         options: EvaluationOptions,
     ) -> ResolvedArguments:
-        """Return the arguments of *call*, whose JSON is *text*, by the original schema."""
-        meaning = CallResolution(call, mapping, options, self._limits)
+        """Return the arguments of *call*, whose JSON is *text*, for the original schema."""
+        resolution = CallResolution(call, mapping, options, self._limits)
         # Decoding arguments takes far more steps than their length.
         inline = mapping.decoder is None and self._offload.runs_inline(Work.READ_MAPPING, text)
         verdict: Verdict | None = None
         while True:
             if inline:
-                step = meaning.advance(verdict)
+                step = resolution.advance(verdict)
             else:
-                step = await asyncio.to_thread(meaning.advance, verdict)
+                step = await asyncio.to_thread(resolution.advance, verdict)
             if isinstance(step, ResolvedArguments):
                 return step
             verdict = await self._validator.validate(
@@ -275,7 +276,7 @@ class CallConverter:
             )
 
 
-def _converted(
+def _converted_call(
     server: str, tool: str, call: ModelCall, verdict: CallVerdict, options: ValidationOptions
 ) -> ConvertedCall:
     outcome = ValidationOutcome(
@@ -289,13 +290,13 @@ def _converted(
     return ConvertedCall(server, tool, call.id, b"", verdict, outcome)
 
 
-def _unreadable(call: ModelCall, name: str = "", digest: str = "") -> CallVerdict:
-    # Models know their arguments, and not the JSON around them.
+def _unreadable_verdict(call: ModelCall, name: str = "", digest: str = "") -> CallVerdict:
+    # A model can correct its arguments, but not the JSON around them.
     part = call.arguments_verdict
     return CallVerdict(call.verdict, name, digest, part=part, malformed=True)
 
 
-def _params(tool: str, arguments: bytes) -> bytes:
+def _encode_params(tool: str, arguments: bytes) -> bytes:
     if not is_object_text(arguments):
         return b""
     return msgspec.json.encode({"name": tool, ARGUMENTS: msgspec.Raw(arguments)})

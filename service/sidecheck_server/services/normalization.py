@@ -1,4 +1,4 @@
-"""Normalization: return values of tools as results that conform to the protocol."""
+"""Normalization: builds results that conform to the protocol."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -40,8 +40,9 @@ __all__ = [
 ]
 
 
+# Decision 0038: the source text is parsed, and never run.
 class Inferrer:
-    """Infers tools, always in a worker: nothing but killing it can end Python's parser."""
+    """Infers tools from source text, in a worker: only a kill can end Python's parser."""
 
     def __init__(self, run: RunTask, limits: Limits, *, enabled: bool) -> None:
         self._run = run
@@ -71,7 +72,7 @@ class Inferrer:
 
 @dataclass(frozen=True, slots=True)
 class ValueToNormalize:
-    """The return value of a tool, and how its result is made."""
+    """The return value of a tool, with the tool and the form of the result to build."""
 
     returned: ToolOutput
     #: The tool, or None if it is not known.
@@ -89,7 +90,7 @@ class NormalizedResult:
 
     #: The ``CallToolResult``, as JSON text.
     json: bytes
-    #: The verdict on the result that the return value stands for.
+    #: The verdict on the result as it was built from the return value.
     verdict: Verdict
 
 
@@ -100,7 +101,7 @@ class _UncheckedResult:
 
 
 class Normalizer:
-    """Makes results of return values."""
+    """Builds results from return values."""
 
     def __init__(
         self,
@@ -143,8 +144,7 @@ class Normalizer:
         else:
             target = value.target
             if as_text and not result.is_structured:
-                # A text result needs no structured content, even if the tool has an output
-                # schema.
+                # A text result needs no structured content, even with an output schema.
                 target = None
             request = CheckRequest(ToolResult(result.json), value.context, value.limits)
             checked = await self._results.check(request, target, is_adapted=True)
@@ -168,6 +168,6 @@ class Normalizer:
         return _UncheckedResult(encode_like(text_of(value.returned), result), is_structured)
 
     def _text_result(self, returned: ToolOutput, version: str) -> bytes:
-        # Without the output schema: text is not wrapped.
+        # Without the output schema, since text is not wrapped.
         result = normalize_output(returned, None, version, self._limits)
         return encode_like(text_of(returned), text_result(result))

@@ -1,4 +1,4 @@
-"""When work leaves the event loop, and when a long request lets others run."""
+"""Rules by which work leaves the event loop, and long requests yield to others."""
 
 import asyncio
 import time
@@ -26,21 +26,21 @@ __all__ = [
 
 _Result = TypeVar("_Result")
 
-#: Called before work is given to a worker process; raises LIMIT_EXCEEDED if the request
-#: has used up its share.
+#: Counts a task before it goes to a worker process; raises LIMIT_EXCEEDED if the request
+#: has had its maximum of such tasks.
 CountOffloaded: TypeAlias = Callable[[], None]
 
 MAX_CONCURRENT = 64
-"""How many definitions of a request, or schemas of a payload, are processed concurrently."""
+"""Maximum definitions of a request, or schemas of a payload, processed concurrently."""
 
 _GROUP_BYTES = 64 << 10
-"""The definitions that are processed concurrently, in bytes, unless it is a single one."""
+"""Maximum size in bytes of the definitions processed concurrently; a larger one runs alone."""
 
 _SLICE_SECONDS = 0.002
 
 
 def allow_offloading() -> None:
-    """Allow any number of offloaded tasks; the pool of workers bounds them all the same."""
+    """Allow any number of offloaded tasks; the pool of workers still bounds them."""
 
 
 class Work(StrEnum):
@@ -68,13 +68,13 @@ _STEPS_PER_UNIT: Mapping[Work, int] = MappingProxyType(
         Work.ASSIGN_NAMES: 780,
     }
 )
-"""The most steps that a byte of text, or a name, takes; 40,000 steps take a millisecond."""
+"""Maximum steps for a byte of text, or for a name; 40,000 steps take a millisecond."""
 
 
 class OffloadRule:
     """Decides whether work runs in the event loop.
 
-    It does if it takes at most ``inline_steps`` and its text has at most ``inline_bytes``.
+    Work runs there if it takes at most ``inline_steps`` on a text of at most ``inline_bytes``.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -89,9 +89,9 @@ class OffloadRule:
     async def run(
         self, work: Work, subject: bytes | int, function: Callable[[], _Result]
     ) -> _Result:
-        """Return what *function* returns, called here or in a thread.
+        """Call *function*, in the event loop or in a thread, and return its result.
 
-        It is charged to the request at hand what *work* on *subject* takes at most.
+        The current request is charged the maximum steps of *work* on *subject*.
         """
         charge_work(steps_of(work, subject))
         if self.runs_inline(work, subject):
@@ -100,16 +100,16 @@ class OffloadRule:
 
 
 def steps_of(work: Work, subject: bytes | int) -> int:
-    """Return the most steps that *work* takes on *subject*, a text or a number of names."""
+    """Return the maximum steps of *work* on *subject*, a text or a number of names."""
     if isinstance(subject, int):
         return subject * _STEPS_PER_UNIT[work]
     return len(subject) * _STEPS_PER_UNIT[work] + INTEGER_USES * number_steps(subject)
 
 
 def concurrent_groups(sizes: Iterable[int]) -> Iterator[slice]:
-    """Yield the items to process concurrently, many small or few large ones, as slices.
+    """Yield slices of the items to process concurrently: many small or few large ones.
 
-    *sizes* are those of the definitions, in bytes.
+    *sizes* are the sizes of the items, in bytes.
     """
     start = end = size = 0
     for end, added in enumerate(sizes, 1):
@@ -125,8 +125,8 @@ def concurrent_groups(sizes: Iterable[int]) -> Iterator[slice]:
 async def gather_in_turns(coroutines: Iterable[Coroutine[Any, Any, _Result]]) -> list[_Result]:
     """Run *coroutines* concurrently, and return their results in order.
 
-    Each may hold the event loop for milliseconds before it first waits, so that other calls
-    run before the next one begins.
+    A coroutine may hold the event loop for milliseconds before its first await, so other
+    tasks get a turn before the next coroutine starts.
     """
     tasks: list[asyncio.Task[_Result]] = []
     try:
@@ -140,7 +140,7 @@ async def gather_in_turns(coroutines: Iterable[Coroutine[Any, Any, _Result]]) ->
 
 
 class TimeSlice:
-    """The time that a request with many items may use before it lets others run."""
+    """Time that a request with many items may hold the event loop before it yields."""
 
     __slots__ = ("_started",)
 

@@ -1,4 +1,4 @@
-"""Targets with their schemas, resolved once for all requests alike, and their cache."""
+"""Cache of prepared targets, with the schemas that they resolve to."""
 
 from copy import copy
 from dataclasses import dataclass, replace
@@ -38,12 +38,12 @@ _Value = TypeVar("_Value")
 
 _SIDES = {"arguments": Side.INPUT, "structured_content": Side.OUTPUT}
 _CALLS = frozenset({"arguments", "call_params"})
-"""Subjects that an MCP client sent, to which the protocol prescribes a reply."""
+"""Subjects of MCP clients, for which the protocol prescribes a reply."""
 
 
 @dataclass(slots=True)
 class ValidationOutcome:
-    """The verdict on a subject, with what the caller needs to act on it."""
+    """The verdict on a subject, with digests and the reply to an invalid one."""
 
     verdict: Verdict
     #: The digest of the definition, or "".
@@ -54,11 +54,11 @@ class ValidationOutcome:
     enforced: bool = True
     #: Whether the response lists the violations.
     lists_violations: bool = True
-    #: What to reply to the peer if the subject is invalid.
+    #: The reply to the peer if the subject is invalid.
     reply: ErrorResponse = NO_REPLY
     #: Whether all valid subjects of a prepared target share this outcome.
     shared: bool = False
-    #: What the transport made of a shared outcome, so that it is encoded once.
+    #: A shared outcome as the transport encoded it, so that this happens once.
     encoded: Any = None
 
 
@@ -68,7 +68,7 @@ class _PreparedSchema:
 
     schema: ResolvedSchema
     side: Side
-    #: Whether a subject must be an object, whatever the schema says.
+    #: Whether the protocol version requires an object, even if the schema does not.
     requires_object_output: bool
     evaluation: EvaluationOptions
     options: ValidationOptions
@@ -102,7 +102,7 @@ class PreparedTarget:
     def try_validate(
         self, kind: SubjectKind | None, payload: bytes, budget: BatchBudget | None = None
     ) -> ValidationOutcome | None:
-        """Return the outcome of *payload*, or None if the event loop cannot tell it at once.
+        """Return the outcome of *payload*, or None if that needs a worker or an await.
 
         Raises:
             RequestError: a limit is exceeded.
@@ -130,7 +130,7 @@ class PreparedTarget:
     ) -> ValidationOutcome:
         """Return the outcome of *payload*.
 
-        *tried* says that `try_validate` returned None for it.
+        *tried* means that `try_validate` returned None for the same payload.
 
         Raises:
             RequestError: the request is invalid, its target is unknown or invalid, a limit
@@ -184,7 +184,7 @@ class PreparedTarget:
 
     def _options_for(self, kind: SubjectKind | None, payload: bytes) -> ValidationOptions:
         """Return the options, with the protocol version that applies to the target."""
-        options = _value(self._options)
+        options = _value_or_raise(self._options)
         if options.version or isinstance(self._target, RequestError):
             return options
         target: Target | None = self._target
@@ -206,17 +206,17 @@ class PreparedTarget:
         options: ValidationOptions,
         budget: BatchBudget | None,
     ) -> ValidationOutcome:
-        """Return the outcome of a whole call or result, of which a schema validates a part."""
+        """Return the outcome of a whole call or result, a part of which has a schema."""
         target, count_offloaded = self._valid_target(), allow_offloading
-        applied = options
+        limited = options
         if budget is not None:
-            applied = replace(options, evaluation=budget.limit_evaluation(options.evaluation))
+            limited = replace(options, evaluation=budget.limit_evaluation(options.evaluation))
             count_offloaded = budget.count_offloaded
         if kind == "call_params":
-            call = await self._calls.validate_params(payload, target, applied, count_offloaded)
+            call = await self._calls.validate_params(payload, target, limited, count_offloaded)
             reply = reply_for_call(call, payload, options)
         elif kind == "call_result":
-            call = await self._calls.validate_result(payload, target, applied, count_offloaded)
+            call = await self._calls.validate_result(payload, target, limited, count_offloaded)
             reply = reply_for_result(call, options)
         else:
             call = await self._calls.validate_absence(target, options.version)
@@ -235,10 +235,10 @@ class PreparedTarget:
     def _unknown_tool(
         self, error: RequestError, kind: SubjectKind | None, options: ValidationOptions
     ) -> ValidationOutcome:
-        """Return the outcome of a call to an unknown tool, if the options skip those.
+        """Return the outcome of a call to an unknown tool, if the options skip such calls.
 
         Raises:
-            RequestError: UNKNOWN_TOOL, unless they do.
+            RequestError: UNKNOWN_TOOL, otherwise.
         """
         if kind in _CALLS:
             error = with_json_rpc_error(error, self._valid_target(), options)
@@ -255,7 +255,7 @@ def _outcome(
     evaluation: EvaluationOptions,
     budget: BatchBudget | None,
 ) -> ValidationOutcome:
-    """Return the outcome of *payload* for the *verdict* of its schema."""
+    """Return the outcome of *payload*, on which its schema has *verdict*."""
     options, schema = prepared.options, prepared.schema
     if prepared.requires_object_output:
         verdict = require_object(verdict, payload, evaluation, options.version)
@@ -273,7 +273,7 @@ def _outcome(
     )
 
 
-def _value(value: _Value | RequestError) -> _Value:
+def _value_or_raise(value: _Value | RequestError) -> _Value:
     """Return *value*, or raise a copy of the error that it is.
 
     Raising extends the traceback; a stored error is never raised itself.
@@ -288,15 +288,16 @@ _Key: TypeAlias = tuple[bytes, bytes]
 
 _MAX_TARGETS = 4096
 _MAX_KEY_BYTES = 1024
-"""The longest key that is kept."""
+"""Maximum length of a cached key."""
 
 
+# Decision 0018: reading a request costs more than validating a small payload.
 class PreparedTargets:
     """Cache of prepared targets, valid for one revision of the registry.
 
-    A prepared target holds its compiled schemas. So all are dropped whenever the cache of
-    these drops one: whatever is used then is prepared anew, and is the last to be dropped
-    there.
+    Prepared targets hold compiled schemas, so all are dropped whenever the cache of schemas
+    drops one. A target in use is then prepared again, which marks its schemas as recently
+    used in that cache.
     """
 
     def __init__(
@@ -314,14 +315,13 @@ class PreparedTargets:
         self._schemas = schemas
         self._revision = registry.revision
         self._dropped = schemas.dropped
-        #: A target may resolve for one caller and not for another, so the servers that the
-        #: caller may use are part of the key.
+        #: Callers have access to different servers, so the allowed servers are part of the key.
         self._targets: dict[tuple[_Key, frozenset[str] | None], PreparedTarget] = {}
-        #: How many requests had a target that was cached, and how many had none.
+        #: Numbers of lookups that did and did not find a cached target.
         self.hits = self.misses = 0
 
     def find(self, key: _Key) -> PreparedTarget | None:
-        """Return the current caller's prepared target of *key*, or None if it is not cached."""
+        """Return the prepared target of *key* for the current caller, or None."""
         revision, dropped = self._registry.revision, self._schemas.dropped
         if revision != self._revision or dropped != self._dropped:
             self._targets.clear()
@@ -341,8 +341,8 @@ class PreparedTargets:
     ) -> PreparedTarget:
         """Prepare *target* and *options*, or the errors of reading them.
 
-        Inline targets are not kept: a prepared target holds its compiled schema, and the
-        memory of inline schemas is bounded by their cache.
+        Inline targets are not cached here: prepared targets hold compiled schemas, and the
+        cache of inline schemas bounds the memory of these.
         """
         prepared = PreparedTarget(
             target, options, self._revision, self._resolver, self._validator, self._calls

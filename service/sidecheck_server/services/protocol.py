@@ -29,19 +29,19 @@ from sidecheck_server.workers.tasks import CheckSubject, RunTask, ValidatePayloa
 
 __all__ = ["FindSchema", "ProtocolChecker", "list_rules"]
 
-#: Returns the schema of a deferred check, if it is compiled elsewhere than from the subject.
+#: Returns the schema of a deferred check, or None if it is compiled from the subject.
 FindSchema: TypeAlias = Callable[[PendingCheck], Awaitable[CompiledSchema] | None]
 #: Validates a value of the subject.
 _Validate: TypeAlias = Callable[[CompiledSchema, bytes], Awaitable[Verdict]]
 
-_CHECK = 4_000
-"""Steps of checking a subject, however short, and of its outcome."""
+_CHECK_STEPS = 4_000
+"""Fixed steps of a check and its outcome, whatever the length of the subject."""
 
-_MAX_READY = 256
-"""How many compiled schemas of a subject are held; the cache may still have the others."""
+_MAX_COMPILED = 256
+"""Maximum compiled schemas held for a subject; the cache may have the others."""
 
 
-def _find_none(_spec: PendingCheck) -> None:
+def _find_no_schema(_spec: PendingCheck) -> None:
     """Compile every schema from the subject."""
 
 
@@ -64,7 +64,7 @@ class ProtocolChecker:
         self,
         request: CheckRequest,
         count_offloaded: CountOffloaded = allow_offloading,
-        find_schema: FindSchema = _find_none,
+        find_schema: FindSchema = _find_no_schema,
     ) -> CheckReport:
         """Return the findings about the subject of *request*, deferred checks included.
 
@@ -72,9 +72,9 @@ class ProtocolChecker:
             RequestError: LIMIT_EXCEEDED, also if more than ``offloaded_items`` values of
                 the subject need a worker; WORKER_CRASHED.
         """
-        checked = await self.check_partially(request, count_offloaded)
-        await self.resolve_deferred(request, checked, count_offloaded, find_schema)
-        return checked
+        report = await self.check_partially(request, count_offloaded)
+        await self.resolve_deferred(request, report, count_offloaded, find_schema)
+        return report
 
     async def check_partially(
         self, request: CheckRequest, count_offloaded: CountOffloaded = allow_offloading
@@ -88,47 +88,50 @@ class ProtocolChecker:
         while True:
             budget[0] = steps
             try:
-                checked = try_check_inline(request, self._limits, self._protocol_schemas)
+                report = try_check_inline(request, self._limits, self._protocol_schemas)
             except NotCompiledError as missing:
                 await self._protocol_schemas.ensure(missing.version, missing.name)
             else:
                 break
-        charge_work(_CHECK + request.subject.size // 2 + steps - max(0, budget[0]))
-        if checked is not None:
-            return checked
+        charge_work(_CHECK_STEPS + request.subject.size // 2 + steps - max(0, budget[0]))
+        if report is not None:
+            return report
         count_offloaded()
         return await self._run(CheckSubject(request))
 
     async def resolve_deferred(
         self,
         request: CheckRequest,
-        checked: CheckReport,
+        report: CheckReport,
         count_offloaded: CountOffloaded = allow_offloading,
-        find_schema: FindSchema = _find_none,
+        find_schema: FindSchema = _find_no_schema,
     ) -> None:
-        """Add the findings of the deferred checks of *checked*, the result of *request*.
+        """Add the findings of the deferred checks to *report*, the result of *request*.
 
         Raises:
             RequestError: as `check`.
         """
-        if checked.findings.pending:
+        if report.findings.pending:
             validate = self._value_validator(request.evaluation_options, count_offloaded)
-            deferred = _DeferredChecks(checked.findings, self._schemas, find_schema, validate)
+            deferred = _DeferredChecks(report.findings, self._schemas, find_schema, validate)
             await deferred.resolve()
 
     def _value_validator(
         self, options: EvaluationOptions, count_offloaded: CountOffloaded
     ) -> _Validate:
-        """Return a function that validates values of one subject, few of them in a worker."""
-        limit = left = self._limits.offloaded_items
+        """Return a function that validates values of one subject.
+
+        At most ``offloaded_items`` of them go to a worker.
+        """
+        limit = remaining = self._limits.offloaded_items
 
         async def validate(compiled: CompiledSchema, text: bytes) -> Verdict:
-            nonlocal left
+            nonlocal remaining
             verdict = evaluate_inline(compiled, text, options)
             if verdict is None:
                 count_offloaded()
-                left -= 1
-                if left < 0:
+                remaining -= 1
+                if remaining < 0:
                     subject = "values of the payload that need a worker"
                     raise limit_exceeded_error("offloaded_items", limit, subject)
                 verdict = await self._run(ValidatePayload(compiled, text, options))
@@ -137,6 +140,7 @@ class ProtocolChecker:
         return validate
 
 
+# Decision 0026: rules cannot wait for a compilation, so they defer these checks.
 class _DeferredChecks:
     """The deferred checks of one subject."""
 
@@ -151,7 +155,7 @@ class _DeferredChecks:
         self._schemas = schemas
         self._find_schema = find_schema
         self._validate = validate
-        self._ready: dict[tuple[int, bool], CompiledSchema | RequestError] = {}
+        self._compiled_schemas: dict[tuple[int, bool], CompiledSchema | RequestError] = {}
 
     async def resolve(self) -> None:
         """Add the findings of all checks.
@@ -175,33 +179,33 @@ class _DeferredChecks:
 
     async def _compile(self, group: Sequence[PendingCheck]) -> None:
         """Compile the schemas of *group* concurrently."""
-        if len(self._ready) > _MAX_READY:
-            self._ready.clear()
-        missing = {spec.key: spec for spec in group if spec.key not in self._ready}
-        compiled = await gather_in_turns(map(self._compiled, missing.values()))
-        self._ready.update(zip(missing, compiled, strict=True))
+        if len(self._compiled_schemas) > _MAX_COMPILED:
+            self._compiled_schemas.clear()
+        missing = {spec.key: spec for spec in group if spec.key not in self._compiled_schemas}
+        compiled = await gather_in_turns(map(self._compile_schema, missing.values()))
+        self._compiled_schemas.update(zip(missing, compiled, strict=True))
 
     async def _resolve(self, spec: PendingCheck) -> None:
-        compiled, verdict = self._ready[spec.key], None
+        compiled, verdict = self._compiled_schemas[spec.key], None
         text = deferred_value(spec)
         if text is not None and not isinstance(compiled, RequestError):
             verdict = await self._validate(compiled, text)
         resolve_deferred(spec, self._findings, compiled, verdict)
 
-    async def _compiled(self, spec: PendingCheck) -> CompiledSchema | RequestError:
-        compiling = self._find_schema(spec)
-        if compiling is None:
-            compiling = self._schemas.inline(deferred_source(spec, self._findings))
+    async def _compile_schema(self, spec: PendingCheck) -> CompiledSchema | RequestError:
+        compilation = self._find_schema(spec)
+        if compilation is None:
+            compilation = self._schemas.inline(deferred_source(spec, self._findings))
         try:
-            return await compiling
+            return await compilation
         except RequestError as error:
             return error
 
 
 def list_rules(version: str, after: str, limit: int) -> tuple[list[Rule], bool]:
-    """Return up to *limit* rules of *version* in the order of their codes, and whether more follow.
+    """Return up to *limit* rules of *version*, by code, and whether more follow.
 
-    Only rules with codes that follow *after* are listed. The version "" stands for all.
+    The list starts after the code *after*. The version "" stands for all versions.
     """
     rules = [
         rule

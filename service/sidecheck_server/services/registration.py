@@ -1,4 +1,4 @@
-"""Registration of tools: each is checked by itself, and those without errors are bound."""
+"""Registration of tools: checks each definition, and binds those without errors."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -55,32 +55,31 @@ _Result = TypeVar("_Result", Registered, Deleted)
 #: Called with the reason when the registry cannot be written, and with None when it can again.
 ReportRegistry: TypeAlias = Callable[[str | None], None]
 
-#: Called after a write, in its thread; blocks until those who follow the registry have the
-#: revision, or for as long as they may take.
+#: Called after a write, in its thread; blocks until the followers of the registry have the
+#: revision, or until their time is over.
 AwaitFollowers: TypeAlias = Callable[[int], None]
 
 
-def _await_nobody(_revision: int) -> None:
-    """Do nothing: nobody follows the registry."""
+def _skip_followers(_revision: int) -> None:
+    """Return at once, for a registry without followers."""
 
 
 class RegistryWriter:
     """Changes the registry.
 
-    A reason why it cannot be written is reported once, until a write succeeds or fails for
-    another reason.
+    A failure to write is reported once, until a write succeeds or fails for another reason.
     """
 
     def __init__(self, registry: Registry, report: ReportRegistry) -> None:
         self._registry = registry
         self._report = report
-        self.await_followers: AwaitFollowers = _await_nobody
-        #: Why the last write failed, if it did.
+        self.await_followers: AwaitFollowers = _skip_followers
+        #: The reason why the last write failed, or None.
         self._failure: str | None = None
 
     @property
     def is_writable(self) -> bool:
-        """Whether the last write did not fail for want of a usable registry."""
+        """Whether the last write found the registry usable."""
         return self._failure is None
 
     def register(
@@ -96,7 +95,7 @@ class RegistryWriter:
         Raises:
             BindingsChanged: names are not bound as *expected*; nothing has changed.
             RequestError: REGISTRY_UNUSABLE or QUOTA_EXCEEDED; nothing has changed, unless the
-                message says that this is unknown.
+                metadata say that the outcome is unknown.
         """
         return self._write(
             lambda: self._registry.register(server, definitions, keep=keep, expected=expected)
@@ -106,45 +105,45 @@ class RegistryWriter:
         """Remove *names*, or all if it is None, from the namespace of *server*.
 
         Raises:
-            RequestError: REGISTRY_UNUSABLE; nothing has changed, unless the message says that
-                this is unknown.
+            RequestError: REGISTRY_UNUSABLE; nothing has changed, unless the metadata say that
+                the outcome is unknown.
         """
-        # A transaction waits for the disk.
+        # In a thread, since a transaction waits for the disk.
         return await asyncio.to_thread(self._write, lambda: self._registry.delete(server, names))
 
     def _write(self, transaction: Callable[[], _Result]) -> _Result:
         try:
             result = transaction()
         except (RegistryInUse, RegistryUnusable) as error:
-            self._note(str(error))
+            self._note_failure(str(error))
             fault = error.fault if isinstance(error, RegistryUnusable) else "is in use"
             if isinstance(error, RegistryOutcomeUnknown):
                 raise RequestError(
                     ErrorReason.REGISTRY_UNUSABLE,
-                    f"the registry {fault}; it is unknown whether the change took effect; look, or "
-                    "make it again, which does no harm",
+                    f"the registry {fault}; it is unknown whether the change took effect; read the "
+                    "registry, or repeat the change, which is safe",
                     {"outcome": "unknown"},
                 ) from error
             raise RequestError(
                 ErrorReason.REGISTRY_UNUSABLE,
                 f"the registry {fault}; nothing has changed, and reads go on",
             ) from error
-        self._note(None)
+        self._note_failure(None)
         self.await_followers(result.revision)
         return result
 
-    def _note(self, failure: str | None) -> None:
+    def _note_failure(self, failure: str | None) -> None:
         if failure != self._failure:
             self._failure = failure
             self._report(failure)
 
 
 _ATTEMPTS = 20
-"""How often a registration is tried while others change the tools that it compares with."""
+"""Maximum attempts of a registration while concurrent ones change the tools compared."""
 
 
 class ChangePolicy(StrEnum):
-    """How a definition is treated that differs from the registered one of its name."""
+    """Treatment of a definition that differs from the registered one of the same name."""
 
     ACCEPT = "accept"
     REPORT = "report"
@@ -160,7 +159,7 @@ class Registration:
     #: Whether the server's other tools are removed.
     replace: bool = False
     change_policy: ChangePolicy = ChangePolicy.ACCEPT
-    #: Whether the registry stays as it is.
+    #: Whether the registry stays unchanged.
     validate_only: bool = False
     #: The protocol version whose rules apply; "" stands for the default.
     protocol_version: str = ""
@@ -181,7 +180,7 @@ class Outcome:
     #: The digest of the definition, rejected or not; "" if it is not JSON.
     digest: str
     previous_digest: str
-    #: How it differs from the registered one, if that was asked for and it does.
+    #: The comparison with the registered definition, if the request wants one and they differ.
     comparison: ToolComparison | None = None
 
 
@@ -189,16 +188,16 @@ class Outcome:
 class RegistrationOutcomes:
     """The outcome of a registration."""
 
-    #: One for each tool, in order.
+    #: In the order of the tools.
     outcomes: tuple[Outcome, ...]
     removed: tuple[str, ...]
     revision: int
-    #: The names that would be removed if that did not break callers.
+    #: Names that stay registered, since removing them breaks callers.
     kept: tuple[str, ...] = ()
 
 
 class _Candidate(NamedTuple):
-    """A definition that was checked, with the binding of its name and how it differs from that."""
+    """A checked definition, the current binding of its name, and their comparison."""
 
     tool: CheckedDefinition
     before: Binding | None
@@ -229,7 +228,7 @@ class Registrar:
             RequestError: INVALID_REQUEST if the server's name is empty or too long;
                 PERMISSION_DENIED, QUOTA_EXCEEDED or REGISTRY_UNUSABLE, and nothing has changed.
         """
-        # Before the work of checking the tools; the registry checks it as well.
+        # Checked here to save the work on the tools; the registry checks it as well.
         check_server(request.server)
         if not 1 <= len(request.server) <= MAX_SERVER_LENGTH:
             raise RequestError(
@@ -248,7 +247,7 @@ class Registrar:
                 for tool in checked
             ]
             with suppress(BindingsChanged):
-                # A transaction waits for the disk.
+                # In a thread, since a transaction waits for the disk.
                 return await asyncio.to_thread(self._bind, request, version, candidates, gate)
         raise RequestError(
             ErrorReason.REGISTRY_UNUSABLE,
@@ -263,19 +262,21 @@ class Registrar:
         candidates: Sequence[_Candidate],
         gate: CompatibilityGate,
     ) -> RegistrationOutcomes:
-        """Bind those of *candidates* that may be.
+        """Bind the *candidates* that no policy rejects.
 
         Raises:
-            BindingsChanged: what they were compared with has changed since.
+            BindingsChanged: a binding changed after the comparison with it.
         """
         checked = [
             _apply_change_policy(
-                gate.apply(each.tool, each.comparison), each.before, request.change_policy
+                gate.apply(candidate.tool, candidate.comparison),
+                candidate.before,
+                request.change_policy,
             )
-            for each in candidates
+            for candidate in candidates
         ]
         definitions = [tool.definition for tool in checked if tool.definition is not None]
-        # A tool whose name cannot be read may be any of the registered ones.
+        # A tool with an unreadable name may be any registered tool, so none may be removed.
         names_known = all(tool.name or tool.definition is not None for tool in checked)
         replaces = request.replace and names_known
         keep = frozenset(tool.name for tool in checked) if replaces else None
@@ -288,8 +289,10 @@ class Registrar:
         else:
             compares = request.change_policy is not ChangePolicy.ACCEPT or gate.compares
             expected = {
-                each.tool.name: None if each.before is None else each.before.definition.digest
-                for each in candidates
+                candidate.tool.name: None
+                if candidate.before is None
+                else candidate.before.definition.digest
+                for candidate in candidates
                 if compares
             }
             registered = self._writer.register(
@@ -297,8 +300,8 @@ class Registrar:
             )
         bound = iter(registered.bound)
         outcomes = []
-        with_duplicates = _with_duplicates(checked, version)
-        for candidate, tool in zip(candidates, with_duplicates, strict=True):
+        tools = _warn_of_duplicates(checked, version)
+        for candidate, tool in zip(candidates, tools, strict=True):
             binding = next(bound) if tool.definition is not None else None
             earlier = candidate.before
             previous = earlier.definition.digest if earlier else None
@@ -319,7 +322,7 @@ class Registrar:
 def _apply_change_policy(
     tool: CheckedDefinition, registered: Binding | None, policy: ChangePolicy
 ) -> CheckedDefinition:
-    """Return *tool* with a violation if it differs from *registered*, unless that is accepted."""
+    """Return *tool* with a violation if *policy* objects to its change."""
     if (
         tool.definition is None
         or registered is None
@@ -340,10 +343,10 @@ def _apply_change_policy(
     return replace(tool, definition=definition, violations=(*tool.violations, violation))
 
 
-def _with_duplicates(
+def _warn_of_duplicates(
     checked: Sequence[CheckedDefinition], version: str
 ) -> Sequence[CheckedDefinition]:
-    """Return *checked* with a warning for repeated names; the last definition is bound."""
+    """Return *checked* with warnings for repeated names; the last is bound."""
     repeated = duplicate_names(tool.name for tool in checked)
     message = "the request has several tools of this name; the last valid one is registered"
     violation = NO_DUPLICATES.violation(Fault(("name",), message), version)

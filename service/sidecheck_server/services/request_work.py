@@ -1,7 +1,7 @@
 """Budget of a request: the total of the work that it may cause, in steps.
 
-The methods that serve a request open a budget. Whatever works for the request charges it,
-wherever that happens: in the event loop, in a thread, or in a worker.
+The method that serves a request opens a budget. Work for the request in the event loop, in
+threads and in workers is charged to it.
 """
 
 import math
@@ -33,19 +33,19 @@ __all__ = [
 
 _Result = TypeVar("_Result")
 
-_ENDED_BY_LIMIT = 4_000_000
-"""Steps of a task that a limit other than that of steps ended, at worst."""
+_LIMITED_TASK_STEPS = 4_000_000
+"""Maximum steps of a task that a limit ended, other than those of steps and seconds."""
 
-_LEAST_ENDED = 10
-"""How many tasks that took too many seconds a request may have: fewer would leave nothing to the
-tools or items beside them."""
+_MIN_TIMEOUTS = 10
+"""Number of tasks that may time out before the budget of a request is spent; with fewer, one
+slow tool would use up the budget of all others."""
 
 
 def charge_tasks(run: RunTask, limits: Limits) -> RunTask:
     """Return *run* with each task charged to the budget of the current request.
 
-    A task that succeeds is charged what it took, in steps, as far as its result says; one
-    that a limit ended, that limit, if it leaves most of the budget to others.
+    The charge for a task that succeeds is the steps that its result states. The charge for a
+    task that a limit ended is that limit, or a tenth of the budget if that is less.
     """
 
     async def run_charged(task: Task[_Result], begun: Callable[[], None] = ignore_begin) -> _Result:
@@ -62,7 +62,7 @@ def charge_tasks(run: RunTask, limits: Limits) -> RunTask:
 
 
 def _steps_until(error: RequestError, seconds_bound: str, limits: Limits) -> int:
-    """Return the steps of a task that *error* ended, whose seconds have *seconds_bound*."""
+    """Return the steps of a task that *error* ended, with limit *seconds_bound*."""
     if error.reason is ErrorReason.WORKER_CRASHED:
         return STEPS_PER_SECOND  # Another process takes about a second to start.
     bound = error.metadata.get("bound")
@@ -71,16 +71,17 @@ def _steps_until(error: RequestError, seconds_bound: str, limits: Limits) -> int
     if bound == "steps":
         return limits.steps
     if bound != seconds_bound:
-        return _ENDED_BY_LIMIT
+        return _LIMITED_TASK_STEPS
     seconds: int = getattr(limits, bound)
-    return min(seconds * STEPS_PER_SECOND, limits.request_steps // _LEAST_ENDED)
+    return min(seconds * STEPS_PER_SECOND, limits.request_steps // _MIN_TIMEOUTS)
 
 
+# Decision 0017: items within their own limits may still take gigabytes together.
 class BatchBudget:
-    """What the remaining items of a batch may use.
+    """Budget of the remaining items of a batch.
 
-    Bounds offloaded items, violations and their text, and text that the response repeats
-    of the request. Each verdict reports at least one violation.
+    Bounds offloaded items, violations and their text, and the text of the request that the
+    response repeats. Each invalid verdict lists at least one violation.
     """
 
     __slots__ = (
@@ -125,8 +126,8 @@ class BatchBudget:
         """Return *limits*, bounded by the violations that the batch may still report."""
         if limits.max_violations <= self._violations and limits.max_characters <= self._characters:
             return limits
-        most = max(1, min(limits.max_violations, self._violations))
-        return replace(limits, max_violations=most, max_characters=self._characters)
+        max_violations = max(1, min(limits.max_violations, self._violations))
+        return replace(limits, max_violations=max_violations, max_characters=self._characters)
 
     def charge(self, verdict: Verdict) -> None:
         """Deduct the violations of *verdict* and the text of its repair.
@@ -145,11 +146,11 @@ class BatchBudget:
         return self._characters > 0
 
     def charge_characters(self, length: int) -> None:
-        """Deduct *length* characters of violations, or of replies beside them."""
+        """Deduct *length* characters of violations, or of replies."""
         self._characters = max(0, self._characters - length)
 
     def truncate(self, verdict: Verdict) -> Verdict:
-        """Return *verdict* with the most severe violations that may be reported, and charge it."""
+        """Charge *verdict* and return it with the most severe violations that still fit."""
         violations = verdict.violations
         length = sum(violation.length for violation in violations)
         if len(violations) > self._violations or length > self._characters:
@@ -158,16 +159,16 @@ class BatchBudget:
         return verdict
 
     def _truncated(self, violations: tuple[Violation, ...]) -> Verdict:
-        kept: list[Violation] = []
-        left = self._characters
+        reported: list[Violation] = []
+        remaining = self._characters
         for violation in sorted(
             violations, key=lambda violation: SEVERITY_RANK[violation.severity]
         ):
-            left -= violation.length
-            if kept and (left < 0 or len(kept) >= self._violations):
+            remaining -= violation.length
+            if reported and (remaining < 0 or len(reported) >= self._violations):
                 break
-            kept.append(violation)
-        return Verdict.listing(kept, truncated=len(kept) < len(violations))
+            reported.append(violation)
+        return Verdict.listing(reported, truncated=len(reported) < len(violations))
 
     def charge_text(self, length: int, subject: str) -> None:
         """Deduct *length* characters of the request that the response repeats.
@@ -180,34 +181,35 @@ class BatchBudget:
             raise limit_exceeded_error("message_bytes", self._message_bytes, subject)
 
 
+# Decision 0050: a budget of steps, since time depends on the machine.
 class RequestWork:
-    """The steps that the rest of a request may take.
+    """Remaining steps of a request.
 
-    Work is charged when it is done, so an item that is begun is also finished, and what a
-    request takes exceeds its budget by one item, or one group of items, at most.
+    Work is charged when it is done. So an item that has begun is also finished, and a request
+    exceeds its budget by at most one item, or one group of items.
     """
 
-    __slots__ = ("_at_item", "_left", "_limit")
+    __slots__ = ("_at_item", "_limit", "_remaining")
 
     def __init__(self, limit: float) -> None:
         self._limit = limit
-        self._left = limit
-        #: What was left when the current item began.
+        self._remaining = limit
+        #: Steps that remained when the current item began.
         self._at_item = limit
 
     def charge(self, steps: int) -> None:
         """Deduct *steps*."""
-        self._left -= steps
+        self._remaining -= steps
 
     @property
     def spent(self) -> float:
         """Steps taken so far."""
-        return self._limit - self._left
+        return self._limit - self._remaining
 
     @property
     def is_spent(self) -> bool:
         """Whether no step is left."""
-        return self._left <= 0
+        return self._remaining <= 0
 
     def begin_item(self) -> None:
         """Begin the next item of the request.
@@ -217,18 +219,18 @@ class RequestWork:
         """
         if self.is_spent:
             raise self.not_reached()
-        self._at_item = self._left
+        self._at_item = self._remaining
 
     def require(self) -> None:
-        """Check that a step is left, in the middle of an item.
+        """Check in the middle of an item that a step is left.
 
         Raises:
-            RequestError: LIMIT_EXCEEDED if none is.
+            RequestError: LIMIT_EXCEEDED if no step is left.
         """
         if not self.is_spent:
             return
         if self._at_item < self._limit:
-            # It may fit in a request of its own.
+            # Earlier items used steps, so this one may succeed in a separate request.
             raise self.not_reached()
         raise limit_exceeded_error("request_steps", int(self._limit), "the request takes too long")
 
@@ -238,13 +240,13 @@ class RequestWork:
 
 
 _WORK: ContextVar[RequestWork] = ContextVar("_WORK")
-"""The budget of the request that the current task works for."""
+"""The budget of the request for which the current task works."""
 
 _UNBOUNDED = RequestWork(math.inf)
 
 
 def open_request(limits: Limits) -> RequestWork:
-    """Return a fresh budget, to which the current task and those it starts are charged."""
+    """Open a budget for the current task and the tasks that it starts, and return it."""
     work = RequestWork(limits.request_steps)
     _WORK.set(work)
     return work

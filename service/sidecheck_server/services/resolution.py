@@ -1,4 +1,4 @@
-"""Resolution of targets: from what a request names to compiled schemas and tools."""
+"""Resolution of targets to compiled schemas and tools."""
 
 import sys
 from dataclasses import dataclass, replace
@@ -35,16 +35,14 @@ __all__ = [
 ]
 
 
+# Decision 0039: one canonical definition is stored, and adapted to a version on demand.
 class ToolAdapter:
-    """Adapts tool definitions to protocol versions, and caches the results.
-
-    They may take *memory* bytes.
-    """
+    """Adapts definitions to protocol versions; caches *memory* bytes of results."""
 
     def __init__(self, limits: Limits, memory: int = DEFAULT_SHARES.adapted_tools) -> None:
         self._limits = limits
         self._offload = OffloadRule(limits)
-        # By the text of the definition and the protocol version.
+        # Keys: the text of the definition, and the protocol version.
         self._cache: Cache[tuple[bytes, str], AdaptedTool] = Cache(memory, weigh_entry)
 
     @property
@@ -68,19 +66,16 @@ class ToolAdapter:
         return await self._cache.get((text, version), compute)
 
 
-"""How many characters of a name an error repeats."""
-
-
 @dataclass(frozen=True, slots=True)
 class ResolvedTool:
-    """A tool that a target names."""
+    """The tool of a target."""
 
-    #: The server that it is registered for, or "".
+    #: The server for which it is registered, or "".
     server: str
     name: str
     definition: InlineTool
     definition_digest: str
-    #: The digest of its output schema, or "" if it has none.
+    #: The digest of its output schema, or "".
     output_schema_digest: str
     #: Whether the caller should act on verdicts.
     enforced: bool = True
@@ -90,17 +85,18 @@ def require_binding(registry: Registry, server: str, name: str) -> Binding:
     """Return the binding of *name* in the namespace of *server*.
 
     Raises:
-        RequestError: UNKNOWN_TOOL if there is none, with the nearest name that there is.
+        RequestError: UNKNOWN_TOOL if there is none, with the nearest registered name.
     """
     binding = registry.find(server, name)
     if binding is None:
-        raise _unknown_tool(registry, server, name)
+        raise _unknown_tool_error(registry, server, name)
     return binding
 
 
-def _unknown_tool(registry: Registry, server: str, name: str) -> RequestError:
-    message = f"no tool {name[:_SHOWN]!r} is registered for the server {server[:_SHOWN]!r}"
-    metadata = {"server": server[:_SHOWN], "tool": name[:_SHOWN]}
+def _unknown_tool_error(registry: Registry, server: str, name: str) -> RequestError:
+    shown_name, shown_server = name[:_MAX_NAME_CHARACTERS], server[:_MAX_NAME_CHARACTERS]
+    message = f"no tool {shown_name!r} is registered for the server {shown_server!r}"
+    metadata = {"server": shown_server, "tool": shown_name}
     names = _names_to_compare(registry, server, name)
     nearest = find_nearest(name, names)
     if nearest:
@@ -112,9 +108,10 @@ def _unknown_tool(registry: Registry, server: str, name: str) -> RequestError:
 
 
 def _names_to_compare(registry: Registry, server: str, name: str) -> list[str]:
-    """Return names of *server*: those from the first letter of *name* on, and the first ones.
+    """Return a sample of the names of *server* to compare with *name*.
 
-    A server may have a hundred thousand tools, and most misspellings keep the first letter.
+    A server may have a hundred thousand tools, and most misspellings keep the first letter. So
+    half of the sample starts at that letter, and half at the first name.
     """
     half = MOST_CANDIDATES // 2
     names: dict[str, None] = {}
@@ -136,14 +133,14 @@ def registered_tool(binding: Binding) -> ResolvedTool:
     )
 
 
-# How many characters of a name, and of a digest, an error repeats.
-_SHOWN = 128
-_SHOWN_DIGEST = 80
+# Maximum characters of a name, and of a digest, in an error message.
+_MAX_NAME_CHARACTERS = 128
+_MAX_DIGEST_CHARACTERS = 80
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedSchema:
-    """A compiled schema, and the tool that it belongs to."""
+    """A compiled schema, and the tool to which it belongs."""
 
     compiled: CompiledSchema
     #: The digest of the schema as the tool defines it.
@@ -154,21 +151,20 @@ class ResolvedSchema:
     tool: str = ""
     #: Whether the caller should act on verdicts.
     enforced: bool = True
-    #: Of an output schema that adapting to the protocol version wraps or unwraps: the schema
-    #: as the tool defines it.
+    #: The output schema as the tool defines it, if the protocol version wraps or unwraps it.
     unadapted: CompiledSchema | None = None
-    #: The property of structured content with the value, in the form that is wrapped.
+    #: The property that holds the value in the wrapped form of structured content.
     wrapped_property: str = ""
-    #: Whether *compiled* is the form that is wrapped.
+    #: Whether *compiled* is the wrapped form.
     wraps: bool = False
 
 
 class TargetResolver:
     """Resolves targets to schemas and tools.
 
-    Verdicts about the tools of the servers in *report_only* are not enforced. The protocol
-    version *default_version* applies where neither a request nor a registration names one.
-    Inline tools that were read may take *memory* bytes.
+    Verdicts about tools of the servers in *report_only* are not enforced. The protocol version
+    *default_version* applies where neither a request nor a registration names one. *memory* is
+    the capacity in bytes of the cache of inline tools.
     """
 
     def __init__(
@@ -193,17 +189,18 @@ class TargetResolver:
 
     @property
     def cache(self) -> Cache[InlineTool, ToolDefinition]:
-        """The cache of tools that requests contain, for metrics."""
+        """The cache of inline tools, for metrics."""
         return self._inline_tools
 
-    def version_of(self, target: Target | None, named: str) -> str:
+    # Decision 0042: the default causes the fewest false alarms about peers of unknown version.
+    def version_of(self, target: Target | None, requested: str) -> str:
         """Return the protocol version that applies to *target*.
 
-        It is the one that the request *named*, or else the one that the tool was registered
-        under, or the default.
+        This is the version *requested*, or else the version under which the tool was
+        registered, or else the default.
         """
-        if named:
-            return named
+        if requested:
+            return requested
         binding = None
         if isinstance(target, RegisteredTool):
             binding = self._registry.find(target.server, target.name)
@@ -212,16 +209,16 @@ class TargetResolver:
         return self.default_version if binding is None else binding.definition.protocol_version
 
     def context_of(self, target: Target | None, context: Context) -> Context:
-        """Return *context*, of a request that names no version, with that of *target*."""
+        """Return *context* with the protocol version of *target*."""
         return replace(context, version=self.version_of(target, ""))
 
     async def resolve_schema(
         self, target: Target, side: Side, version: str, *, assert_formats: bool
     ) -> ResolvedSchema:
-        """Return the schema that *target* names; of a tool, the one for *side*.
+        """Return the schema of *target*, or the schema of its tool for *side*.
 
-        The output schema of a tool is adapted to the protocol *version*. Bare schemas are
-        not: they may belong to anything.
+        The output schema of a tool is adapted to the protocol *version*. A bare schema is not
+        adapted, since it need not be an output schema.
 
         Raises:
             RequestError: the target is unknown, or its definition or schema is invalid;
@@ -283,10 +280,10 @@ class TargetResolver:
         )
 
     async def resolve_tool(self, target: Target, field: str = "tool") -> ResolvedTool:
-        """Return the tool that *target* names; *field* is the target's field in the request.
+        """Return the tool of *target*; *field* is the field of the target in the request.
 
         Raises:
-            RequestError: INVALID_REQUEST if it names a bare schema; the target is unknown,
+            RequestError: INVALID_REQUEST if the target is a bare schema; the target is unknown,
                 or its definition is invalid.
         """
         if isinstance(target, InlineTool):
@@ -312,6 +309,7 @@ class TargetResolver:
 
         return await self._inline_tools.get(tool, compute)
 
+    # Decision 0020: the operator decides which servers are only reported on.
     def _is_enforced(self, target: Target) -> bool:
         return not (isinstance(target, RegisteredTool) and target.server in self._report_only)
 
@@ -319,23 +317,25 @@ class TargetResolver:
         if isinstance(target, DefinitionDigest):
             binding = self._registry.bound_to(target.digest)
             if binding is None:
-                raise _unknown(ErrorReason.UNKNOWN_DEFINITION, "definition", target.digest)
+                raise _unknown_digest_error(
+                    ErrorReason.UNKNOWN_DEFINITION, "definition", target.digest
+                )
             return binding
         binding = require_binding(self._registry, target.server, target.name)
         registered = binding.definition.digest
         if target.pinned and target.pinned != registered:
             raise RequestError(
                 ErrorReason.DEFINITION_MISMATCH,
-                f"the registered definition of the tool {target.name[:_SHOWN]!r} "
+                f"the registered definition of the tool {target.name[:_MAX_NAME_CHARACTERS]!r} "
                 "is not the pinned one",
-                {"pinned": target.pinned[:_SHOWN], "registered": registered},
+                {"pinned": target.pinned[:_MAX_NAME_CHARACTERS], "registered": registered},
             )
         return binding
 
     def _find_schema(self, target: SchemaDigest) -> tuple[Definition, Side]:
         match = self._registry.schema(target.digest)
         if match is None:
-            raise _unknown(ErrorReason.UNKNOWN_SCHEMA, "schema", target.digest)
+            raise _unknown_digest_error(ErrorReason.UNKNOWN_SCHEMA, "schema", target.digest)
         definition, side = match
         return definition, Side(side)
 
@@ -345,7 +345,7 @@ class TargetResolver:
         output = definition.output_schema_digest
         digest = definition.input_schema_digest if side is Side.INPUT else output
         if digest is None:
-            raise _no_output_schema(definition.name)
+            raise _no_output_schema_error(definition.name)
 
         def source() -> SchemaSource:
             tool = read_tool(definition.json, definition.documents, self._limits)
@@ -358,18 +358,19 @@ def _schema_of(tool: ToolDefinition, side: Side) -> SchemaSource:
     if side is Side.INPUT:
         return tool.input
     if tool.output is None:
-        raise _no_output_schema(tool.name)
+        raise _no_output_schema_error(tool.name)
     return tool.output
 
 
-def _no_output_schema(tool: str) -> RequestError:
+def _no_output_schema_error(tool: str) -> RequestError:
+    shown = tool[:_MAX_NAME_CHARACTERS]
     return RequestError(
         ErrorReason.NO_OUTPUT_SCHEMA,
-        f"the tool {tool[:_SHOWN]!r} has no output schema to validate structured content against",
-        {"tool": tool[:_SHOWN]},
+        f"the tool {shown!r} has no output schema to validate structured content against",
+        {"tool": shown},
     )
 
 
-def _unknown(reason: ErrorReason, kind: str, digest: str) -> RequestError:
-    shown = digest[:_SHOWN_DIGEST]
+def _unknown_digest_error(reason: ErrorReason, kind: str, digest: str) -> RequestError:
+    shown = digest[:_MAX_DIGEST_CHARACTERS]
     return RequestError(reason, f"no registered {kind} has the digest {shown!r}", {"digest": shown})

@@ -1,4 +1,4 @@
-"""Compiled schemas: those of registered tools, those of requests, those of the protocol."""
+"""Caches of compiled schemas of registered tools, requests and the protocol."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -18,17 +18,16 @@ __all__ = ["CompiledSchemas", "ProtocolSchemas"]
 class CompiledSchemas:
     """Cache of compiled schemas, and of the errors of schemas that cannot be compiled.
 
-    Registered and inline schemas have a cache each, so that requests with inline schemas
-    never displace registered ones. *registered* and *inline* are the bytes that they may
-    take.
+    Registered and inline schemas have separate caches, so that requests with inline schemas
+    never displace registered ones. *registered* and *inline* are their capacities in bytes.
     """
 
     def __init__(self, run: RunTask, limits: Limits, registered: int, inline: int) -> None:
         self._run = run
         self._limits = limits
-        # By digest, and whether formats are asserted.
-        self._registered: Cache[tuple[str, bool], CompiledSchema] = Cache(registered, _weight)
-        self._inline: Cache[SchemaSource, CompiledSchema] = Cache(inline, _weight)
+        # Keys: the digest, and whether formats are asserted.
+        self._registered: Cache[tuple[str, bool], CompiledSchema] = Cache(registered, _weigh_schema)
+        self._inline: Cache[SchemaSource, CompiledSchema] = Cache(inline, _weigh_schema)
 
     @property
     def caches(self) -> Mapping[str, Cache[Any, CompiledSchema]]:
@@ -37,9 +36,9 @@ class CompiledSchemas:
 
     @property
     def dropped(self) -> int:
-        """How many registered schemas are no longer cached, or never were.
+        """Number of registered schemas that were evicted, or too heavy to be stored.
 
-        Whoever holds schemas beside the cache drops them when it changes.
+        An object that holds compiled schemas outside the cache drops them when this changes.
         """
         return self._registered.dropped
 
@@ -58,9 +57,10 @@ class CompiledSchemas:
         *,
         assert_formats: bool = False,
     ) -> CompiledSchema:
-        """Return the compiled schema of *digest*, of a tool that is or will be registered.
+        """Return the compiled schema of *digest*, which belongs to a registered tool.
 
-        *source*, or the result of calling it, is compiled if the schema is not cached.
+        The tool may also be one that is about to be registered. If the schema is not cached,
+        *source*, or the result of calling it, is compiled.
 
         Raises:
             RequestError: the schema cannot be compiled.
@@ -79,15 +79,15 @@ class CompiledSchemas:
             RequestError: the schema cannot be compiled.
         """
         artifact = await self._run(CompileSchema(source), begin)
-        # A thousand large patterns take a second to load.
+        # In a thread: a thousand large patterns take a second to load.
         return await asyncio.to_thread(_load, source, artifact, self._limits)
 
 
 class ProtocolSchemas:
     """Compiled schemas of the protocol's types, by protocol version and type name.
 
-    Each is compiled when it is first needed. There are some hundreds of them and requests
-    cannot add any, so none is ever dropped; all take 16 MiB.
+    Each is compiled at its first use. Requests cannot add to the some hundreds of types, so
+    none is ever dropped; all of them take 16 MiB.
     """
 
     def __init__(
@@ -142,13 +142,13 @@ def _load(source: SchemaSource, artifact: Artifact, limits: Limits) -> CompiledS
 
 def _load_complete(source: SchemaSource, artifact: Artifact, limits: Limits) -> CompiledSchema:
     compiled = _load(source, artifact, limits)
-    # The engine that explains takes some milliseconds to build.
+    # Building the engine that explains takes milliseconds, which the event loop must not spend.
     _ = compiled.complete
     return compiled
 
 
-def _weight(key: object, outcome: CompiledSchema | RequestError) -> int:
+def _weigh_schema(key: object, outcome: CompiledSchema | RequestError) -> int:
     if isinstance(outcome, RequestError):
         return weigh_entry(key, outcome)
-    # The source, which may be the key, is in both.
+    # The weight of the artifact includes the source, which may also be the key.
     return weigh_entry(key, None) + outcome.artifact.memory

@@ -1,4 +1,4 @@
-"""Targets: the five ways to say what a payload is validated against."""
+"""Targets: the five forms in which a request names a schema or a tool."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,15 +17,15 @@ __all__ = [
     "Target",
 ]
 
-#: What is validated: arguments or structured content by a schema of the tool; the params
-#: of a call, a result, or the absence of structured content by the protocol too.
+#: Kinds of subjects. A schema of the tool validates arguments and structured content; the
+#: rules of the protocol apply as well to call params, results and absent structured content.
 SubjectKind: TypeAlias = Literal[
     "arguments", "structured_content", "call_params", "call_result", "absent_structured_content"
 ]
 
 
 class Side(StrEnum):
-    """Which schema of a tool validates a payload."""
+    """The schema of a tool that validates a payload: its input or its output schema."""
 
     INPUT = "input"
     OUTPUT = "output"
@@ -64,7 +64,7 @@ class InlineTool:
 
     @property
     def size(self) -> int:
-        """The length of the definition and its documents, in bytes."""
+        """Length of the definition and its documents, in bytes."""
         return len(self.json) + sum(len(document.json) for document in self.documents)
 
 

@@ -41,21 +41,22 @@ __all__ = ["CheckedTools", "ToolsChecker", "ToolsToCheck", "check_tool_names"]
 _DUPLICATE = "another tool of the list has this name too; clients cannot tell them apart"
 
 _STEPS_PER_NAME = 3_000
-"""The most steps that a name takes, apart from those for its length."""
+"""Maximum steps for a name, without those for its length."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolsToCheck:
-    """Tool definitions to check: a text that lists them, or each by itself."""
+    """Tool definitions to check: as one text that lists them, or as separate texts."""
 
     #: A text with definitions (`core.mcp.tool_lists`) that a server lists, or b"".
     tools_list: bytes = b""
     #: Documents that the schemas of *tools_list* refer to.
     documents: tuple[Document, ...] = ()
+    # Decision 0044: reading is lenient for `tools`, and strict for `tools_list`.
     #: Definitions as their authors hand them over (`ToolJson.canonical`).
     tools: tuple[InlineTool, ...] = ()
     context: Context = field(default_factory=Context)
-    #: How much is reported for each definition.
+    #: Limits of the report on each definition.
     limits: ReportLimits = field(default_factory=ReportLimits)
 
 
@@ -63,9 +64,9 @@ class ToolsToCheck:
 class CheckedTools:
     """The outcomes of tool definitions."""
 
-    #: One for each definition, in order.
+    #: In the order of the definitions.
     outcomes: tuple[CheckedTool, ...]
-    #: The verdict on the text that lists them, outside of the definitions.
+    #: The verdict on the text around the definitions.
     tools_list_verdict: Verdict
 
 
@@ -80,8 +81,8 @@ class ToolsChecker:
     async def check(self, request: ToolsToCheck) -> CheckedTools:
         """Return the outcome of each definition, and the verdict on the list around them.
 
-        A definition that exceeds a limit, or whose worker crashed, has a violation that
-        says so; the others are not affected.
+        A definition that exceeds a limit, or whose worker crashed, has a violation with that
+        reason; the other definitions are not affected.
 
         Raises:
             RequestError: INVALID_REQUEST if there is a list as well as tools, or neither;
@@ -168,14 +169,14 @@ async def check_tool_names(
 ) -> CheckedNames:
     """Return the verdict on each of *names*, and which of them collide.
 
-    Names that the request has no steps for are invalid, and compared with no others.
+    Names for which the request has no steps left are invalid, and are compared with no others.
 
     Raises:
         RequestError: LIMIT_EXCEEDED.
     """
     count = len(names)
-    reached = _reached(names)
-    unreached, names = names[reached:], names[:reached]
+    charged = _charge_names(names)
+    unreached, names = names[charged:], names[:charged]
     steps = limits.steps + _STEPS_PER_NAME * count
     time_slice = TimeSlice()
     checked = None
@@ -203,11 +204,11 @@ async def check_tool_names(
     return replace(checked, names=tuple(truncated))
 
 
-def _reached(names: Sequence[str]) -> int:
-    """Return how many of *names* the request at hand has steps for, and charge those."""
+def _charge_names(names: Sequence[str]) -> int:
+    """Charge *names* while the request has steps, and return the number charged."""
     work = current_work()
-    for reached, name in enumerate(names):
+    for count, name in enumerate(names):
         if work.is_spent:
-            return reached
+            return count
         work.charge(_STEPS_PER_NAME + len(name))
     return len(names)

@@ -1,4 +1,4 @@
-"""Validation of payloads against resolved schemas, in the event loop or in a worker."""
+"""Validation of payloads by resolved schemas, in the event loop or in a worker."""
 
 from dataclasses import dataclass, replace
 
@@ -24,25 +24,25 @@ __all__ = [
 ]
 
 _KILL_BOUNDS = frozenset({"validation_seconds", "worker_bytes"})
-"""The bounds at which a worker is killed, or runs out of memory."""
+"""Bounds whose violation kills the worker, or exhausts its memory."""
 
-_EVALUATION = 500
-"""Steps of evaluating a payload, however short, and of its outcome."""
+_EVALUATION_STEPS = 500
+"""Fixed steps of an evaluation and its outcome, whatever the length of the payload."""
 
 OUTPUT_READING = "OUTPUT_READING"
-"""Code of the violation that names the form by which structured content was read, where it is
-not that of the protocol version."""
+"""Code of the violation that names the form in which structured content was read, if that is
+not the form of the protocol version."""
 
 _ROOT_KEYWORDS = frozenset({"type", "enum", "const"})
-"""The keywords by which a schema that is wrapped rejects an object as such."""
+"""Keywords by which a schema may reject every object."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValidationOptions:
-    """How the payloads of a request are validated."""
+    """Options for validating the payloads of a request."""
 
     evaluation: EvaluationOptions
-    #: The protocol version whose rules apply; "" for that of the target
+    #: The protocol version whose rules apply; "" stands for the version of the target
     #: (`TargetResolver.version_of`).
     version: str
     assert_formats: bool = False
@@ -55,9 +55,9 @@ class ValidationOptions:
 def evaluate_inline(
     compiled: CompiledSchema, payload: bytes, options: EvaluationOptions
 ) -> Verdict | None:
-    """Return the verdict on *payload*, or None if it takes too long for the event loop.
+    """Return the verdict on *payload*, or None if that takes too many steps.
 
-    What it takes is charged to the request at hand.
+    The current request is charged the steps taken.
 
     Raises:
         RequestError: a limit is exceeded.
@@ -67,7 +67,7 @@ def evaluate_inline(
     try:
         return try_evaluate_inline(compiled, payload, options, budget)
     finally:
-        charge_work(_EVALUATION + len(payload) // 2 + steps - max(0, budget[0]))
+        charge_work(_EVALUATION_STEPS + len(payload) // 2 + steps - max(0, budget[0]))
 
 
 class Validator:
@@ -79,7 +79,7 @@ class Validator:
     def evaluate_inline(
         self, compiled: CompiledSchema, payload: bytes, options: EvaluationOptions
     ) -> Verdict | None:
-        """Return the verdict on *payload*, or None, as the function of the same name.
+        """Return the verdict on *payload*, or None; see the function of the same name.
 
         Raises:
             RequestError: a limit is exceeded.
@@ -93,18 +93,19 @@ class Validator:
         options: EvaluationOptions,
         count_offloaded: CountOffloaded,
     ) -> Verdict:
-        """Return the verdict on *payload*, from the event loop if it takes few steps.
+        """Return the verdict on *payload*, from a worker if it takes many steps.
 
-        Content of a tool whose output schema is wrapped or unwrapped for the protocol version
-        may have the adapted form, or the form that the tool defines: the server may list
-        either. The wrapped one is tried first. If the content is valid by the form that the
-        tool defines alone, the violation `OUTPUT_READING` of severity info says so. An invalid
-        one is reported by the form that it has; by the wrapped one if the version requires an
-        object, and the definition rejects every object.
+        If the protocol version wraps or unwraps the output schema of the tool, content may have
+        the adapted form or the form of the definition, since the server may list either. The
+        wrapped form is tried first. Content that is valid only in the form of the definition
+        has the violation `OUTPUT_READING` of severity info. The verdict on invalid content is
+        that of the form that it has, or of the wrapped form if the version requires an object
+        and the definition rejects every object.
 
         Raises:
             RequestError: a limit is exceeded, or the worker crashed; as *count_offloaded*.
         """
+        # Decision 0043: the service does not know which form the server lists.
         if schema.unadapted is None:
             return await self._validate(schema.compiled, payload, options, count_offloaded)
         adapted_is_wrapped = schema.wraps
@@ -112,12 +113,12 @@ class Validator:
         wrapped_form, plain_form = forms if adapted_is_wrapped else forms[::-1]
         wrapped = await self._validate(wrapped_form, payload, options, count_offloaded)
         if wrapped.valid:
-            return wrapped if adapted_is_wrapped else _with_reading(wrapped, _WRAPPED, schema)
+            return wrapped if adapted_is_wrapped else _with_reading(wrapped, _WRAPPED_NOTE, schema)
         plain = await self._validate(plain_form, payload, options, count_offloaded)
-        # A version for which a schema is wrapped has no content but objects.
+        # A version that wraps schemas requires structured content to be an object.
         is_object = is_object_text(payload)
         if plain.valid and (is_object or not adapted_is_wrapped):
-            return _with_reading(plain, _PLAIN, schema) if adapted_is_wrapped else plain
+            return _with_reading(plain, _PLAIN_NOTE, schema) if adapted_is_wrapped else plain
         has_property = is_object and has_property_text(payload, schema.wrapped_property)
         is_wrapped = has_property or (
             adapted_is_wrapped and not (is_object and _allows_object(plain))
@@ -140,10 +141,10 @@ class Validator:
     async def validate_offloaded(
         self, compiled: CompiledSchema, payload: bytes, options: EvaluationOptions
     ) -> Verdict:
-        """Return the verdict of a worker on *payload*, for which `evaluate_inline` had none.
+        """Return a worker's verdict on *payload*, if `evaluate_inline` returned None.
 
-        Validity is determined first, by itself: a worker that is killed while it explains
-        an invalid payload takes only the explanation with it.
+        A first task determines validity alone, so that only the explanation is lost if the
+        worker is killed while it explains an invalid payload.
 
         Raises:
             RequestError: a limit is exceeded, or the worker crashed.
@@ -164,12 +165,14 @@ class Validator:
             raise
 
 
-_WRAPPED = "the content is read as an object with the value in {!r}, as the tool defines it"
-_PLAIN = "the content is read as the value itself, as the tool defines it, without {!r} around it"
+_WRAPPED_NOTE = "the content is read as an object with the value in {!r}, as the tool defines it"
+_PLAIN_NOTE = (
+    "the content is read as the value itself, as the tool defines it, without {!r} around it"
+)
 
 
 def _with_reading(verdict: Verdict, reading: str, schema: ResolvedSchema) -> Verdict:
-    """Return the valid *verdict* with the form by which the content was read."""
+    """Return the valid *verdict* with a note about the form of the content."""
     note = Violation(
         "", "", "", OUTPUT_READING, reading.format(schema.wrapped_property), Severity.INFO
     )
@@ -177,7 +180,7 @@ def _with_reading(verdict: Verdict, reading: str, schema: ResolvedSchema) -> Ver
 
 
 def _allows_object(verdict: Verdict) -> bool:
-    """Return whether the schema of *verdict*, which rejects an object, may accept others."""
+    """Return whether a schema that rejected an object may accept another."""
     return not any(
         violation.keyword in _ROOT_KEYWORDS and not violation.instance_location
         for violation in verdict.violations

@@ -190,7 +190,7 @@ def test_another_writer_that_does_not_end(replicas: Replicas) -> None:
     with replicas.server.connect(replicas.database) as holding:
         holding.execute("BEGIN")
         holding.execute("SELECT * FROM sidecheck.meta FOR UPDATE")
-        with pytest.raises(RegistryUnusable, match="is being written by other servers for long"):
+        with pytest.raises(RegistryUnusable, match="is locked by writes of other servers"):
             replica.register("s", [A], keep=None)
         holding.execute("ROLLBACK")
     replica.register("s", [A], keep=None)

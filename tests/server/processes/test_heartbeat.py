@@ -27,8 +27,8 @@ class Process:
         if "u" in before:
             self.seconds += 1e-6
         if "p" in before:
-            self.heartbeat.begin_anew()
-        return self.heartbeat.look()
+            self.heartbeat.reset()
+        return self.heartbeat.check()
 
 
 @pytest.mark.parametrize(

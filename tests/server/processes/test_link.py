@@ -44,7 +44,7 @@ async def test_calls_take_effect_in_order() -> None:
     async with linked({"note": told.append, "all": lambda: list(told)}) as (caller, _):
         for number in range(100):
             if number % 2:
-                caller.tell("note", number)
+                caller.notify("note", number)
             else:
                 caller.call("note", number)
 

@@ -1,4 +1,4 @@
-"""The client, with the calls of ValidationService, RegistryService and InfoService."""
+"""The client: ValidationService, RegistryService and InfoService."""
 
 # ruff: noqa: ASYNC109  (a timeout here is the deadline that the call carries to the server)
 
@@ -38,29 +38,29 @@ __all__ = ["Client"]
 class Client(RegistryMethods, Validator):
     """A client of a Sidecheck server.
 
-    *address* is ``host:port``, ``dns:///host:port``, ``unix:/path`` or ``unix:path``; or a
-    transport of another kind, such as `sidecheck_server.rpc.local.LocalTransport` to a service
-    in the same process. Each call has a deadline of *timeout* seconds, within which
+    *address* is ``host:port``, ``dns:///host:port``, ``unix:/path`` or ``unix:path``; or
+    another transport, such as `sidecheck_server.rpc.local.LocalTransport` to a service in the
+    same process. Each call has a deadline of *timeout* seconds, within which
     ``UNAVAILABLE`` is retried up to four times. *on_unavailable* is the policy for
     validations that no server answers: raise `Unavailable` ("raise"), or return a verdict
     with a violation of the code ``SIDECHECK_UNAVAILABLE`` that is valid ("allow") or invalid
     ("deny").
     *protocol_version* is the MCP protocol version, for example ``2025-11-25``, of all
-    requests whose options, context or parameters name none. With "" it is the version that
-    the tool was registered under, or else the server's default.
+    requests whose options, context or parameters name none. With "" it is the version under
+    which the tool was registered, or else the server's default.
 
-    With *tls* the connection is encrypted and the server's certificate verified; without it,
-    it is in plain text.
+    With *tls* the connection is encrypted and the server's certificate verified; without *tls*
+    the connection is in plain text.
 
-    With *token* each call carries it as a bearer token; if it is a function, that is called for
-    each call, so that a token may be replaced, and must not wait. A client refuses to send one
-    in plain text beyond this machine, unless *token_without_tls* says that the network is
-    encrypted otherwise.
+    With *token* each call carries a bearer token. A function is called for each call, so that
+    it may return a renewed token; it must not block. A client refuses to send a token in plain
+    text beyond this machine, unless *token_without_tls* states that the network is encrypted
+    otherwise.
 
-    With *coalesce*, validations of one payload that are awaited concurrently share batches:
-    the same verdicts and errors for a fraction of the work of both sides. One that finds no
-    other outstanding is sent at once; others wait at most 2 ms to be sent, and for the
-    payloads before them in their batch. Only the asynchronous client has it.
+    With *coalesce*, concurrent validations of one payload share batches: they have the same
+    verdicts and errors, for a fraction of the work of both sides. A validation is sent at once
+    if no other is outstanding; otherwise it waits at most 2 ms to be sent, and for the payloads
+    before it in its batch. Only the asynchronous client has this option.
 
     A client may be shared by tasks of one event loop: the one that runs at its first call.
 
@@ -69,7 +69,7 @@ class Client(RegistryMethods, Validator):
         TypeError: *address* or *protocol_version* is not a ``str``, *tls* is not a `Tls`, or
             *token* is neither a ``str`` nor a function.
         ValueError: An argument is invalid, or a certificate or key is not PEM; or *token* would
-            pass a network in plain text.
+            cross a network in plain text.
     """
 
     def __init__(  # noqa: PLR0913  (keywords, one for each setting)
@@ -104,12 +104,12 @@ class Client(RegistryMethods, Validator):
 
     @property
     def min_revision(self) -> int:
-        """Least revision of the registry that requests read; 0, the default, is any.
+        """Minimum revision of the registry to read; 0, the default, is any.
 
-        Several servers may share a registry, and follow it. With the revision that a registration
-        or deletion returned, through whatever client, a request waits until its server has it.
-        The error ``REVISION_NOT_REACHED`` says that it did not in some seconds. A registry in
-        memory begins at 0 when its server starts.
+        Several servers may share a registry. Set the revision that a registration or deletion
+        by any client returned, and a request waits until its server has that revision. The
+        error ``REVISION_NOT_REACHED`` means that the server did not reach it within some
+        seconds. A registry in memory starts at 0 with its server.
         """
         return self._connection.min_revision
 

@@ -33,16 +33,16 @@ __all__ = ["ConversionClient"]
 class ConversionClient:
     """Converts tools, calls and results for the APIs of model providers.
 
-    `Client.conversion` returns it. What an API cannot express is reported as a `Loss`.
-    JSON given as ``bytes`` is JSON text and sent unchanged; any other value is encoded, as
-    `sidecheck.json_texts` describes. Where *options* or *context* name no protocol version,
-    that of the client applies. *timeout* is the deadline in seconds and replaces the
-    client's own.
+    `Client.conversion` returns it. A part that an API cannot express is reported as a
+    `Loss`. JSON given as ``bytes`` is JSON text and sent unchanged; any other value is encoded, as
+    `sidecheck.json_texts` describes. If *options* or *context* name no protocol version, that
+    of the client applies. *timeout* is the deadline in seconds and replaces the client's
+    default.
 
     All methods raise:
 
-    * `SidecheckError`: nothing was converted; `Unavailable` if no server responds,
-      whatever the client's ``on_unavailable`` is.
+    * `SidecheckError`: nothing was converted; `Unavailable` if no server responds, for any
+      ``on_unavailable`` of the client.
     * ``TypeError`` and ``ValueError``: an argument contains a value that JSON cannot express,
       or is a ``str`` where JSON text is expected, which is ``bytes``.
     """
@@ -62,14 +62,14 @@ class ConversionClient:
         """Convert tools for one request to *api*, with names that are unique in it.
 
         *tools* may have all forms that `Client.register` takes, except functions. A tool
-        may also be a target for a definition; use `ToolToConvert` to give its server. The
-        registered tools of *servers* follow *tools*, by name. Together they may be as many
-        as `Limits.batch_items`.
+        may also be the target of a definition; use `ToolToConvert` to specify its server. The
+        registered tools of *servers* follow *tools*, by name. The maximum number of all tools
+        is `Limits.batch_items`.
         """
         request = conversion.encode_tools(
             api, tools, servers, options, self._connection.protocol_version
         )
-        # The registered tools of servers are as many as the server has.
+        # The number of registered tools of a server is unknown here.
         count = None if request.servers else len(request.tools)
         decode = partial(conversion.decode_tools, ModelApi(api), count)
         return await self._connection.call(request, decode, timeout)
@@ -87,10 +87,10 @@ class ConversionClient:
 
         *call* is as the API returned it: an element of ``tool_calls``, a ``function_call``
         item, a ``tool_use`` block, a ``functionCall`` or ``toolUse`` part. *mappings* is
-        the mapping of the tool, or those of all tools of the request. *tool* is the
+        the mapping of the tool, or the mappings of all tools of the request. *tool* is the
         original; None is the registered definition that the mapping names. A call that
         cannot be read has an invalid verdict. The error ``MAPPING_MISMATCH`` means that no
-        mapping has the name in the call, or that the mapping is of another definition.
+        mapping has the name in the call, or that the mapping belongs to another definition.
         """
         filled = fill_version(options, self._connection.protocol_version)
         request = conversion.encode_call(call, mappings, tool, filled)

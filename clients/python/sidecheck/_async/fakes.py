@@ -47,8 +47,8 @@ class FakeStream(Stream[Item, ValidateOutcome]):
 class FakeValidator(Script, Validator):
     """A `Validator` that returns scripted outcomes; by default every payload is valid.
 
-    *protocol_version* is that of the client: recorded calls have it in their options, unless
-    those name another.
+    *protocol_version* is the version of the client: recorded calls have it in their options,
+    unless these name another.
     """
 
     async def validate_batch(
@@ -76,7 +76,7 @@ class FakeValidator(Script, Validator):
         )
 
     async def close(self) -> None:
-        """Return at once: there is nothing to release."""
+        """Return at once, since a fake has no resources."""
 
     async def _validate(self, item: Item, timeout: float | None) -> Verdict:  # noqa: ARG002  (likewise)
         return self._verdict(item)

@@ -16,12 +16,12 @@ __all__ = ["InferenceClient"]
 class InferenceClient:
     """Infers definitions and adapts them to protocol versions: `Client.inference`.
 
-    *timeout* is the deadline in seconds and replaces the client's own.
+    *timeout* is the deadline in seconds and replaces the client's default.
 
     All methods raise:
 
-    * `SidecheckError`: no result was possible; `Unavailable` if no server responds,
-      whatever the client's ``on_unavailable`` is.
+    * `SidecheckError`: no result was possible; `Unavailable` if no server responds, for any
+      ``on_unavailable`` of the client.
     * ``TypeError`` and ``ValueError``: an argument is invalid, or contains a value that
       JSON cannot express; see `sidecheck.json_texts`.
     """
@@ -41,12 +41,12 @@ class InferenceClient:
     ) -> InferredTools:
         """Return the definitions of the tools in *source*, Python that is never executed.
 
-        *functions* are the names of those that are tools, ``Class.method`` for a method;
-        by default those with a decorator called ``tool``, or all public functions of the
-        module if there is none. Parameters of *injected_types* (and of ``Context`` etc.)
-        and *injected_parameters* are not arguments. What the text alone does not determine
-        is a diagnostic: a tool with an error is not returned, unless *on_unsupported* is
-        ``"any"``.
+        *functions* are the names of the functions that are tools, ``Class.method`` for a
+        method. The default is all functions with a decorator called ``tool``, or all public
+        functions of the module if there are none. Parameters of *injected_types* (and of
+        ``Context`` etc.) and *injected_parameters* are not arguments. Types that the text alone
+        does not determine are reported as diagnostics: a tool with an error is not returned,
+        unless *on_unsupported* is ``"any"``.
         """
         text = Source(
             text=source,
@@ -65,11 +65,11 @@ class InferenceClient:
         *,
         timeout: float | None = None,
     ) -> AdaptedTool:
-        """Return a definition adapted to a protocol version, "" is the client's own.
+        """Return a definition adapted to a protocol version; "" is the client's version.
 
-        *tool* is a definition or a target for one. Before 2026-07-28, an output schema
-        whose root is not an object is wrapped in one; since then it is unwrapped.
-        Properties that the version does not have are dropped and reported.
+        *tool* is a definition or its target. Before 2026-07-28, an output schema whose root is
+        not an object is wrapped in an object; since then it is unwrapped. Properties that the
+        version does not have are dropped and reported.
         """
         version = protocol_version or self._connection.protocol_version
         request = inference.encode_adaptation(tool, version)

@@ -44,10 +44,10 @@ class ProtocolClient:
     """Checks messages and definitions against the MCP rules: `Client.protocol`.
 
     *context* is the protocol version and the capabilities of the connection, *options*
-    the amount of detail. Where *context* names no protocol version, that of the client
+    the amount of detail. If *context* names no protocol version, that of the client
     applies. Violations are returned, never raised. JSON given as ``bytes`` is JSON text and
     sent unchanged; any other value is encoded, as `sidecheck.json_texts` describes. *timeout*
-    is the deadline in seconds and replaces the client's own.
+    is the deadline in seconds and replaces the client's default.
 
     The client's ``on_unavailable`` applies to methods that return a `CheckResult`, except
     in a session.
@@ -65,10 +65,10 @@ class ProtocolClient:
     async def list_rules(
         self, protocol_version: str = "", *, timeout: float | None = None
     ) -> AsyncIterator[Rule]:
-        """Yield the rules of a protocol version, "" is all versions, by code.
+        """Yield the rules of a protocol version by code; "" is all versions.
 
-        The client's own version does not apply. They are fetched in pages, and *timeout* is
-        the deadline of each.
+        The client's version does not apply. The rules are fetched in pages, and *timeout* is
+        the deadline of each page.
         """
         token, more = "", True
         while more:
@@ -88,7 +88,7 @@ class ProtocolClient:
     ) -> CheckedNames:
         """Check tool names, separately and against each other.
 
-        There may be as many as `Limits.batch_items`. Only the protocol version of *context*
+        The maximum number is `Limits.batch_items`. Of *context*, only the protocol version
         matters.
         """
         request = tool_checks.encode_names(names, self._fill(context), options)
@@ -107,12 +107,12 @@ class ProtocolClient:
     ) -> CheckedTools:
         """Check tool definitions, separately and against each other.
 
-        Exactly one of two readings is chosen by its name. *tools_list* is traffic, and read
-        strictly: a ``tools/list`` result, bare or in its JSON-RPC response, a list of
-        definitions, or one definition, as JSON text or as an object. *definitions* are what
-        people wrote, one or many, and read as leniently as `Client.register` reads them.
-        *documents* are those that the schemas of a tools list refer to; a `ToolDefinition`
-        has its own. *options* applies to each tool.
+        Exactly one of *tools_list* and *definitions* is required. *tools_list* is traffic and
+        read strictly: a ``tools/list`` result, bare or in its JSON-RPC response, a list of
+        definitions, or one definition, as JSON text or as an object. *definitions* are one or
+        several definitions by their authors, read leniently as by `Client.register`.
+        *documents* are the documents of the schemas of a tools list; a `ToolDefinition` has
+        separate ones. *options* applies to each tool.
 
         Raises:
             TypeError: Neither or both are given, or JSON cannot express them.
@@ -193,23 +193,24 @@ class ProtocolClient:
         options: CheckOptions | None = None,
         timeout: float | None = None,
     ) -> NormalizedResult:
-        """Make a conforming ``CallToolResult`` of what a tool returned.
+        """Return a conforming ``CallToolResult`` for a tool's return value.
 
-        Exactly one of four must be given; nothing is guessed from the form of a value:
+        Exactly one of four parameters is required; their choice, not the form of the value,
+        determines its meaning:
 
         * *value*: data. ``bytes`` are JSON text; any other value is converted by
           `sidecheck.json_values.json_value`: a ``str`` is text, ``bytes`` inside of a value
           become Base64.
         * *content*: one content block or a list of them, as JSON, JSON text, or objects of
           an SDK.
-        * *result*: a complete result, likewise; its structured content is in the form that
-          the tool's definition has.
+        * *result*: a complete result, in the same forms; its structured content has the form
+          of the tool's definition.
         * *error*: the error, as text or an exception.
 
         The result is checked last: if it breaks the protocol, or the output schema of
         *tool*, it is replaced with one that has ``isError`` and describes the violations.
-        Only the protocol version of *context* matters. If no server responds, `Unavailable`
-        is raised, whatever the client's ``on_unavailable`` is.
+        Of *context*, only the protocol version matters. If no server responds, `Unavailable`
+        is raised, for any ``on_unavailable`` of the client.
         """
         returned = ReturnValue(
             value=value, content=content, result=result, error=error, tool=tool, profile=profile
@@ -265,12 +266,12 @@ class ProtocolClient:
     ) -> Session:
         """Return a session; enter it with ``async with``.
 
-        *context* is what is known before the first message. Without a protocol version, in
-        it or of the client, the one that the session negotiates applies. If the first
-        message to check is not the first of the session, *from_beginning* is False: then
-        rules that need the whole session are not applied. At most *outstanding* messages
-        are pending at a time. *timeout* is the deadline of the session as a whole; without
-        it, there is none.
+        *context* is the context before the first message. If neither *context* nor the client
+        has a protocol version, the version that the session negotiates applies. Set
+        *from_beginning* to False if the first message to check is not the first of the session:
+        then rules that need the whole session do not apply. At most *outstanding* messages are
+        pending at a time. *timeout* is the deadline of the session as a whole; None for no
+        deadline.
 
         Raises:
             ValueError: *outstanding* is not positive.
@@ -297,5 +298,5 @@ class ProtocolClient:
 
 
 def check_result(verdict: Verdict) -> CheckResult:
-    """Return the check result with *verdict*."""
+    """Return a check result with *verdict* only."""
     return CheckResult(verdict=verdict)

@@ -23,7 +23,7 @@ class ResultChecker(OutputSchemas):
 
     *list_tools* is called with a cursor, None for the first page, and returns a
     ``tools/list`` result or a list of all tools. The results of tools that *skip* selects
-    are not checked. A checker may be shared.
+    are not checked. Concurrent callers may share a checker.
     """
 
     def __init__(
@@ -42,8 +42,8 @@ class ResultChecker(OutputSchemas):
     async def check(self, name: str, result: Any, *, validate: bool = True) -> None:
         """Raise if *result*, of the tool *name*, does not conform to the output schema.
 
-        It is not checked if it is an error, if the tool has no output schema, if the server
-        does not list the tool, which is logged, or if *validate* is false.
+        The result is not checked if it is an error, if the tool has no output schema, if the
+        server does not list the tool, which is logged, or if *validate* is False.
 
         Raises:
             InvalidToolResult: A ``RuntimeError``. The structured content is missing or

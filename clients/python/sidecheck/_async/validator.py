@@ -1,4 +1,4 @@
-"""Interface between a program and whatever validates its payloads.
+"""Interface of validators: the client, and the fakes for tests.
 
 A program that takes a `Validator` gets a client in production and a fake from
 `sidecheck.testing` in its tests.
@@ -36,11 +36,11 @@ __all__ = ["Validator"]
 class Validator(ABC):
     """Validates payloads.
 
-    An invalid payload is returned as a verdict. Where no verdict is possible,
-    `SidecheckError` is raised, or returned as the outcome of an item of a batch.
+    An invalid payload has a verdict. If no verdict is possible, `SidecheckError` is raised, or
+    returned as the outcome of an item of a batch.
 
-    `sidecheck.json_texts` describes how payloads become JSON: ``bytes`` are JSON text and
-    sent unchanged; any other value is encoded, also models and dataclasses.
+    `sidecheck.json_texts` describes the encoding of payloads: ``bytes`` are JSON text and sent
+    unchanged; any other value is encoded, including models and dataclasses.
     """
 
     #: Protocol version of requests whose options name none; "" leaves it to the server.
@@ -56,11 +56,11 @@ class Validator(ABC):
     ) -> Verdict:
         """Validate the arguments of a tool call.
 
-        *timeout* is the deadline in seconds and replaces the client's own.
+        *timeout* is the deadline in seconds and replaces the client's default.
 
         Raises:
             SidecheckError: No verdict was possible.
-            TypeError: *target* is no target.
+            TypeError: *target* is not a target.
             ValueError: *arguments* contains a value that JSON cannot express.
         """
         return await self._validate_subject(Arguments(arguments), target, options, timeout)
@@ -99,7 +99,7 @@ class Validator(ABC):
         options: Options | None = None,
         timeout: float | None = None,
     ) -> Verdict:
-        """Validate a complete ``CallToolResult``, see `CallResult`; otherwise as `validate`.
+        """Validate a whole ``CallToolResult``, see `CallResult`, as `validate` does.
 
         Raises:
             TypeError: *result* is a ``str``.
@@ -117,10 +117,10 @@ class Validator(ABC):
     ) -> list[ValidateOutcome]:
         """Validate many payloads and return their outcomes in order.
 
-        *target* and *options* apply to items without their own. A batch beyond the
-        server's limits is sent in several calls, and *timeout* is the deadline of each. If
-        no server answers one, it and the rest are not tried again: each of their items has an
-        `Unavailable`, or the verdict of the client's ``on_unavailable``.
+        *target* and *options* apply to items without their own. A batch beyond the server's
+        limits is sent in several calls, and *timeout* is the deadline of each. If no server
+        answers a call, its items and all remaining items have an `Unavailable`, or the verdict
+        of the client's ``on_unavailable``.
 
         Raises:
             SidecheckError: The batch as a whole failed.
@@ -139,10 +139,9 @@ class Validator(ABC):
     ) -> Stream[Item, ValidateOutcome]:
         """Return a stream of payloads; enter it with ``async with``.
 
-        *target* and *options* apply to items without their own. *timeout* is the deadline
-        of the stream as a whole; without it, there is none. Entering the stream fetches
-        the server's limits, with the deadline and the retries of any call; the stream
-        itself is not retried.
+        *target* and *options* apply to items without their own. *timeout* is the deadline of
+        the stream as a whole; None for no deadline. Entering the stream fetches the server's
+        limits, with the deadline and the retries of any call; the stream is not retried.
 
         Raises:
             ValueError: *outstanding* is not positive.
@@ -157,19 +156,19 @@ class Validator(ABC):
         outstanding: int = OUTSTANDING,
         timeout: float | None = None,
     ) -> AsyncGenerator[StreamOutcome, None]:
-        """Validate payloads as they come: yield the id and outcome of each, in order.
+        """Validate payloads as they arrive, and yield their ids and outcomes in order.
 
         An outcome is a verdict or a `SidecheckError`, also for payloads that JSON cannot
-        express; none is raised. *items* are pairs of an id and an item, taken concurrently
-        and at most *outstanding* ahead of the outcomes that the caller has read. What
-        taking them raises is raised after the last outcome.
+        express; none is raised. *items* are pairs of an id and an item. They are read
+        concurrently, at most *outstanding* ahead of the outcomes that the caller has read. An
+        exception of *items* is raised after the last outcome.
 
         Leaving the iteration early cancels the call; use `contextlib.aclosing` to do so
         at a definite time. The other parameters are those of `stream`.
 
         Raises:
             SidecheckError: The stream could not be opened.
-            StreamClosed: The stream ended early, as `StreamUnavailable` where the server
+            StreamClosed: The stream ended early, as `StreamUnavailable` if the server
                 stopped or was lost; ``unanswered`` lists the items without an outcome.
         """
         async with self.stream(

@@ -1,4 +1,4 @@
-"""A watch of registered tools, which goes on after a lost connection."""
+"""A watch of registered tools that resumes after a lost connection."""
 
 from collections.abc import AsyncGenerator, Sequence
 
@@ -28,16 +28,16 @@ async def watch_tools(
                 after = event.checkpoint if isinstance(event, ToolsChange) else event
                 yield event
                 reconnection.note_event()
-            lost = Unavailable("UNAVAILABLE", "the server ended the stream")
+            failure = Unavailable("UNAVAILABLE", "the server ended the stream")
         except Unavailable as error:
-            lost = error
+            failure = error
         finally:
             call.cancel()
-        await sleep(reconnection.next_pause(lost))
+        await sleep(reconnection.next_pause(failure))
 
 
 async def read_event(call: TransportStream, decoder: WatchDecoder) -> WatchEvent | None:
-    """Return the next event of *call*, None after the last.
+    """Return the next event of *call*, or None after the last.
 
     Raises:
         SidecheckError: The call failed.

@@ -1,5 +1,5 @@
 # Generated from sidecheck/_async by generate_blocking.py. Do not edit.
-"""Calls to a server, with the deadline and the policy of a client and the server's limits."""
+"""Calls to a server, with the client's policy and the server's limits."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
@@ -30,7 +30,7 @@ Value = TypeVar("Value")
 
 
 class Connection:
-    """The calls of one client; its services share it.
+    """The calls of one client, shared by its services.
 
     Raises:
         TypeError: *protocol_version* is not a ``str``.
@@ -57,7 +57,7 @@ class Connection:
         self._timeout = positive(timeout)
         #: Policy for validations that no server answers.
         self.on_unavailable: OnUnavailable = on_unavailable
-        #: Least revision of the registry that requests read; 0 is what the server has.
+        #: Minimum revision of the registry for requests that read it; 0 is any.
         self.min_revision = 0
         self._limits: Limits | None = None
 
@@ -66,7 +66,7 @@ class Connection:
     ) -> Value:
         """Return the decoded response to *request*.
 
-        *timeout* is the deadline in seconds; None is the client's own.
+        *timeout* is the deadline in seconds; None is the client's default.
 
         Raises:
             SidecheckError: The call failed.
@@ -78,7 +78,7 @@ class Connection:
             response = self._transport.call(request, seconds)
         except SidecheckError as error:
             if error.reason == "LIMIT_EXCEEDED":
-                # The server may have been replaced by one with lower limits.
+                # Another server with lower limits may have replaced the server.
                 self._limits = None
             raise
         return decode(response)
@@ -90,7 +90,7 @@ class Connection:
         fallback: Callable[[Verdict], Value],
         timeout: float | None,
     ) -> Value:
-        """Return the decoded response, or *fallback* of the policy's verdict.
+        """Return the decoded response, or *fallback* with the verdict of the policy.
 
         Raises:
             SidecheckError: The call failed, and the policy does not apply.
@@ -101,14 +101,14 @@ class Connection:
             return fallback(self.fall_back(error))
 
     def fall_back(self, error: Unavailable) -> Verdict:
-        """Return the verdict of the policy; raises *error* if that is to raise."""
+        """Return the verdict of the policy, or raise *error* if the policy is "raise"."""
         return fallback_verdict(error, self.on_unavailable)
 
     def seconds(self, timeout: float | None) -> float:
-        """Return the deadline of a call in seconds: *timeout*, or the client's own for None.
+        """Return the deadline of a call in seconds: *timeout*, or the client's for None.
 
         Raises:
-            ValueError: It is not positive.
+            ValueError: *timeout* is not positive.
         """
         return self._timeout if timeout is None else positive(timeout)
 
@@ -120,10 +120,10 @@ class Connection:
         fallback: Callable[[Verdict], Value],
         timeout: float | None,
     ) -> list[Value | SidecheckError]:
-        """Return the outcomes of *messages*, sent in as many requests as the limits require.
+        """Return the outcomes of *messages*, sent in several requests if necessary.
 
-        *encode* returns a request with some of the messages. If no server answers any more,
-        each of the remaining messages has the policy's verdict, or an `Unavailable`.
+        *encode* returns a request with some of the messages. If no server answers a request,
+        all remaining messages have the policy's verdict, or an `Unavailable`.
         """
         sizes = [element_bytes(message) for message in messages]
         outcomes: list[Value | SidecheckError] = []
@@ -142,8 +142,8 @@ class Connection:
                 decoded = self._send_part(messages[part], encode, decode, timeout)
                 outcomes += [self._settle(outcome, fallback) for outcome in decoded]
         except Unavailable as error:
-            # The remaining parts are not tried: each would cost another deadline. A copy each,
-            # because raising an exception adds to its traceback.
+            # The remaining parts are not sent, since each would cost another deadline. Each
+            # outcome is a copy, because raising an exception adds to its traceback.
             missing = len(messages) - len(outcomes)
             outcomes += [self._settle(copy(error), fallback) for _ in range(missing)]
         return outcomes
@@ -155,7 +155,7 @@ class Connection:
         decode: Callable[[Any], list[Value | SidecheckError]],
         timeout: float | None,
     ) -> list[Value | SidecheckError]:
-        """Return the outcomes of *messages*; those whose worker crashed are sent once again."""
+        """Return the outcomes of *messages*, and retry once if a worker crashed."""
         outcomes = self._send_items(messages, encode, decode, timeout)
         crashed = [
             index
@@ -163,11 +163,11 @@ class Connection:
             if isinstance(outcome, SidecheckError) and outcome.reason == "WORKER_CRASHED"
         ]
         if crashed:
-            again = [messages[index] for index in crashed]
+            retried = [messages[index] for index in crashed]
             with suppress(Unavailable):
-                answers = self._send_items(again, encode, decode, timeout)
-                for index, answer in zip(crashed, answers, strict=True):
-                    outcomes[index] = answer
+                retried_outcomes = self._send_items(retried, encode, decode, timeout)
+                for index, outcome in zip(crashed, retried_outcomes, strict=True):
+                    outcomes[index] = outcome
         return outcomes
 
     def _send_items(
@@ -199,7 +199,7 @@ class Connection:
         return info
 
     def limits(self, timeout: float | None) -> Limits:
-        """Return the server's limits, which are fetched once."""
+        """Return the server's limits, fetched at the first call."""
         return self._limits or (self.info(timeout)).limits
 
     def stream(
@@ -214,7 +214,7 @@ class Connection:
             require_revision(opening.defaults, self.min_revision)  # type: ignore[attr-defined]
 
         def fetch_limits() -> Limits:
-            # The deadline of the stream holds for this call too.
+            # The deadline of the stream applies to this call as well.
             seconds = self._timeout if timeout is None else min(self._timeout, timeout)
             return (self.info(seconds)).limits
 
@@ -239,7 +239,7 @@ def positive(timeout: float) -> float:
 
 
 def split(sizes: Sequence[int], *, max_bytes: int, max_items: int) -> Iterator[slice]:
-    """Yield slices of *sizes* within both limits; a size over *max_bytes* gets its own."""
+    """Yield slices of *sizes* within both limits; an oversized item is alone."""
     start = total = 0
     for index, size in enumerate(sizes):
         if index > start and (total + size > max_bytes or index - start >= max_items):

@@ -46,8 +46,8 @@ class FakeStream(BlockingStream[Item, ValidateOutcome]):
 class BlockingFakeValidator(Script, BlockingValidator):
     """A `BlockingValidator` that returns scripted outcomes; by default every payload is valid.
 
-    *protocol_version* is that of the client: recorded calls have it in their options, unless
-    those name another.
+    *protocol_version* is the version of the client: recorded calls have it in their options,
+    unless these name another.
     """
 
     def validate_batch(
@@ -75,7 +75,7 @@ class BlockingFakeValidator(Script, BlockingValidator):
         )
 
     def close(self) -> None:
-        """Return at once: there is nothing to release."""
+        """Return at once, since a fake has no resources."""
 
     def _validate(self, item: Item, timeout: float | None) -> Verdict:  # noqa: ARG002  (likewise)
         return self._verdict(item)

@@ -1,5 +1,5 @@
 # Generated from sidecheck/_async by generate_blocking.py. Do not edit.
-"""Registration of tools, and what is done with those that are registered."""
+"""Methods of the client for registered tools."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import partial
@@ -21,7 +21,7 @@ __all__ = ["BlockingRegistryMethods"]
 
 
 class BlockingRegistryMethods:
-    """The methods of a client that are about registered tools."""
+    """Methods of a client that register, compare, watch, list and delete tools."""
 
     _connection: Connection
     _protocol_version: str
@@ -40,7 +40,7 @@ class BlockingRegistryMethods:
         on_rejected: OnRejected = "raise",
         timeout: float = 30.0,
     ) -> Registration:
-        """Register the tools of *server*, or with *validate_only* return what would happen.
+        """Register the tools of *server*; with *validate_only*, only return the outcomes.
 
         *tools* is one of these:
 
@@ -51,25 +51,25 @@ class BlockingRegistryMethods:
           (`sidecheck.inference.tool`);
         * an iterable of tools. Functions may also follow: ``register("s", add, subtract)``.
 
-        Definitions are checked against the rules of *protocol_version*, "" is the client's
-        own. Tools without an error are registered, whatever becomes of the others. If one is
-        rejected, `ToolsRejected` is raised, or with *on_rejected* "return" the outcomes are
-        returned.
+        Definitions are checked against the rules of *protocol_version*; "" is the client's
+        version. Tools without an error are registered, even if others are rejected. If a tool is
+        rejected, `ToolsRejected` is raised; with *on_rejected* "return", the outcomes are
+        returned instead.
 
         With *compatibility* each definition is compared with the one that it would replace, in
-        the *reading* of open objects: its outcome has the `ToolComparison`, and "report" warns of
+        the *reading* of open objects, and its outcome has the `ToolComparison`. "report" warns of
         changes that break callers, "reject-breaking" rejects them, and "reject-undecided" also
-        those of which it is not known.
+        rejects changes for which that is undecided.
 
-        With *replace* they are the complete set: other tools of the server are deleted, unless
-        *compatibility* rejects what breaks callers.
-        Tools that do not fit in one message are sent in several, and *timeout* is the
-        deadline of each; if one fails, the tools of earlier ones stay registered.
+        With *replace*, *tools* are the complete set: other tools of the server are deleted,
+        unless *compatibility* rejects changes that break callers. Tools that do not fit in one
+        message are sent in several, and *timeout* is the deadline of each message; if one fails,
+        the tools of earlier messages stay registered.
 
         Raises:
             ToolsRejected: Tools were rejected; the others are registered.
             SidecheckError: The registration as a whole failed.
-            ValueError: *tools* is no list of tools, or a single page of several with
+            ValueError: *tools* is not a list of tools, or a single page of several with
                 *replace*; a tool, or a replacement as a whole, does not fit in a message;
                 JSON cannot express a value. Nothing was sent.
             TypeError: *tools* or one of them is a ``str``, or a function is not a tool.
@@ -109,14 +109,15 @@ class BlockingRegistryMethods:
         reading: SchemaReading = "assume-closed",
         timeout: float | None = None,
     ) -> Comparison:
-        """Tell what changed from the tools *old* to *new*, and whether it breaks callers.
+        """Return the changes from *old* to *new*, and whether they break callers.
 
-        Each is `ServerTools`, which are registered, or tools as `register` takes them. The level
-        of the result is that in *reading*; the tools have both.
+        Each set is `ServerTools`, for registered tools, or tools in the forms of `register`. The
+        level of the result is the level in *reading*; the tools have the levels of both
+        readings.
 
         Raises:
             SidecheckError: There are no such registered tools, or the call failed.
-            ValueError: *old* or *new* is no list of tools, or *reading* is unknown.
+            ValueError: *old* or *new* is not a list of tools, or *reading* is unknown.
             TypeError: *old*, *new* or a tool of them is a ``str``, or a function is not a tool.
         """
         request = comparison.encode_comparison(tool_set(old), tool_set(new), reading)
@@ -125,22 +126,24 @@ class BlockingRegistryMethods:
     def watch(
         self, *servers: str, after: Checkpoint | None = None, patience: float = 60.0
     ) -> Generator[WatchEvent, None]:
-        """Yield the changes of registered tools of *servers*, or of all, as they are made.
+        """Yield the changes of registered tools of *servers*, or of all, as they happen.
 
-        A `ToolsChange` has all that one revision changed, in the order of revisions, each at least
-        once. A `Checkpoint` says that there are no others up to a revision: first of all if
-        *after* is None, whenever all were told, and every few seconds. With *after*, the
-        position of an earlier event, the changes since are told.
+        A `ToolsChange` is the change of one revision. Changes are in the order of revisions, and
+        each is yielded at least once. A `Checkpoint` states that there are no further changes up
+        to a revision. It is the first event if *after* is None, follows when all changes were
+        sent, and is repeated every few seconds. With *after*, the position of an earlier event,
+        the watch starts after that position.
 
-        A lost connection is made again, and the watch goes on where it was. Leave it with
+        After a lost connection the watch reconnects and resumes. Leave it with
         `contextlib.closing`, or close the client.
 
-        To mirror the registry: take the first checkpoint, list the tools, and apply what follows.
+        To mirror the registry: read the first checkpoint, list the tools, and apply the changes
+        that follow.
 
         Raises:
             Unavailable: No server was reached for *patience* seconds.
-            SidecheckError: The reason is ``COMPACTED`` if changes since *after* are not kept, or
-                the registry is another one since: mirror it again. Or the call failed otherwise.
+            SidecheckError: The reason is ``COMPACTED`` if changes after *after* are not kept, or
+                the registry was replaced: mirror it again. Other reasons are those of any call.
             ValueError: *patience* is not positive.
         """
         return self._connection.watch(servers, after, patience)
@@ -153,7 +156,7 @@ class BlockingRegistryMethods:
         adapt_to_version: str = "",
         timeout: float | None = None,
     ) -> Tool:
-        """Return a registered tool, its definition in the form for *adapt_to_version* if given.
+        """Return a registered tool; *adapt_to_version* adapts its definition to a version.
 
         Raises:
             SidecheckError: There is no such tool, or the call failed.
@@ -195,8 +198,8 @@ class BlockingRegistryMethods:
     ) -> Iterator[Tool]:
         """Yield the registered tools of one server or of all, by server and name.
 
-        Their definitions are as registered, or in the form for *adapt_to_version*. They are
-        fetched in pages, and *timeout* is the deadline of each.
+        Definitions are as registered, or adapted to *adapt_to_version*. The tools are fetched
+        in pages, and *timeout* is the deadline of each page.
 
         Raises:
             SidecheckError: A call failed.
@@ -228,7 +231,7 @@ def split_tools(server: str, tools: Sequence[Message], room: int, *, replace: bo
     """Return slices of *tools* that fit in *room* bytes each; at least one slice.
 
     Raises:
-        ValueError: A tool does not fit, or with *replace* all of them together do not.
+        ValueError: A tool does not fit, or with *replace*, all tools together do not fit.
     """
     sizes = [element_bytes(tool) for tool in tools]
     slices = [*split(sizes, max_bytes=room, max_items=len(sizes))] or [slice(0, 0)]

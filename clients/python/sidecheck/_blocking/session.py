@@ -1,5 +1,5 @@
 # Generated from sidecheck/_async by generate_blocking.py. Do not edit.
-"""Sessions: the messages of a connection, checked in order with the rules that need state."""
+"""Sessions, which check messages in order, with rules that need state."""
 
 from itertools import count
 from typing import Any, Self
@@ -25,10 +25,10 @@ class BlockingSession:
     """One MCP session, with the messages of both sides. Enter it with ``with``.
 
     Messages are checked in the order of the calls of `check`, also against the rules that
-    depend on earlier messages. A session may be shared; cancelling one of its callers does
-    not affect the others, and the message is checked all the same. What is true of many
-    messages, such as that logging is deprecated, is in the verdict on the first of them;
-    `finish` counts the others. Leaving the session cancels what is pending.
+    depend on earlier messages. Concurrent callers may share a session; cancelling one of them
+    does not affect the others, and its message is checked nevertheless. A violation of many
+    messages, such as the use of deprecated logging, is in the verdict on the first of them;
+    `finish` returns the counts. Leaving the session cancels pending checks.
     """
 
     def __init__(self, stream: BlockingStream[SessionMessage, CheckOutcome]) -> None:
@@ -36,9 +36,9 @@ class BlockingSession:
         self._messages = IsolatedStream(stream)
         self._read_lock = Lock()
         self._ids = count(1)
-        #: Ids of the messages for whose outcomes callers wait.
+        #: Ids of the messages whose callers wait for an outcome.
         self._awaited: set[str] = set()
-        #: Outcomes that one caller has read for another, by id.
+        #: Outcomes that a caller has read for another caller, by id.
         self._outcomes: dict[str, CheckOutcome] = {}
 
     def check(
@@ -46,9 +46,9 @@ class BlockingSession:
     ) -> CheckResult:
         """Check the next message of the session.
 
-        Give *sender*: without it, requests of the two sides cannot be told apart.
-        *http_status* is that of the HTTP response to the message, if there is one: a message
-        of the client that was rejected (400 or more) takes no part in the session.
+        Pass *sender*, since without it requests of the two sides cannot be distinguished.
+        *http_status* is the status of the HTTP response to the message, or 0. A message of the
+        client that was rejected (400 or more) does not change the session.
 
         Raises:
             SidecheckError: This message could not be checked; the session continues.
@@ -64,7 +64,7 @@ class BlockingSession:
             self._messages.send(id_, item)
             with self._read_lock:
                 while (outcome := self._outcomes.pop(id_, None)) is None:
-                    self._keep(*self._messages.read())
+                    self._store_outcome(*self._messages.read())
         finally:
             self._awaited.discard(id_)
             self._outcomes.pop(id_, None)
@@ -73,7 +73,7 @@ class BlockingSession:
         return outcome
 
     def finish(self) -> SessionSummary:
-        """End the session, and return what several of its messages have in common.
+        """End the session, and return the violations that several of its messages have.
 
         Raises:
             StreamClosed: The session ended early.
@@ -82,14 +82,14 @@ class BlockingSession:
         with self._read_lock:
             try:
                 while True:
-                    self._keep(*self._messages.read())
+                    self._store_outcome(*self._messages.read())
             except StopIteration:
                 pass
         if not isinstance(self._stream.summary, SessionSummary):
             raise InvalidResponse("the server sent no summary of the session")
         return self._stream.summary
 
-    def _keep(self, id_: str, outcome: CheckOutcome) -> None:
+    def _store_outcome(self, id_: str, outcome: CheckOutcome) -> None:
         if id_ in self._awaited:
             self._outcomes[id_] = outcome
 

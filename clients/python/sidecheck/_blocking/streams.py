@@ -1,5 +1,5 @@
 # Generated from sidecheck/_async by generate_blocking.py. Do not edit.
-"""Streams: items are sent and their outcomes read as they come, in order."""
+"""Streams, which send items and return their outcomes concurrently, in order."""
 
 import time
 from abc import ABC, abstractmethod
@@ -12,7 +12,7 @@ from google.protobuf.message import Message
 from sidecheck._transport.threads import Lock, Semaphore, Transport
 from sidecheck.errors import SidecheckError
 from sidecheck.info import Limits
-from sidecheck.streams import ENDED_EARLY, LEFT, PendingItems, StreamCodec, StreamKind
+from sidecheck.streams import ENDED_EARLY, STREAM_LEFT, PendingItems, StreamCodec, StreamKind
 from sidecheck.wire.rpcs import find_rpc
 
 __all__ = ["BlockingStream", "ClientStream"]
@@ -24,12 +24,12 @@ OutcomeT = TypeVar("OutcomeT")
 class BlockingStream(PendingItems[OutcomeT], ABC, Generic[ItemT, OutcomeT]):
     """One stream: `send` items, iterate over their outcomes, `finish`.
 
-    Enter it once, with ``with``; leaving it cancels the call. At most *outstanding*
-    items may be sent whose outcomes have not been read: then `send` waits, so send and
-    read concurrently. `BlockingValidator.validate_stream` does both.
+    Enter it once, with ``with``; leaving it cancels the call. While the outcomes of
+    *outstanding* items have not been read, `send` waits, so send and read concurrently.
+    `BlockingValidator.validate_stream` does both.
 
-    The verdict on an item, or its error, is its outcome. What ends the stream as a whole
-    early is raised as `StreamClosed`, by the iteration and by `send`, also by one that waits.
+    The outcome of an item is the verdict on it, or its error. If the stream ends early, the
+    iteration and `send`, even if it waits already, raise `StreamClosed`.
     """
 
     def __init__(self, outstanding: int) -> None:
@@ -38,7 +38,7 @@ class BlockingStream(PendingItems[OutcomeT], ABC, Generic[ItemT, OutcomeT]):
         self._send_lock = Lock()
         #: Whether the call has ended, though its last outcomes may not have been read.
         self._call_ended = False
-        #: What the last response says of the whole stream, or None.
+        #: The summary of the stream in its last response, or None.
         self.summary: object = None
 
     def send(self, id_: str, item: ItemT) -> None:
@@ -97,7 +97,7 @@ class BlockingStream(PendingItems[OutcomeT], ABC, Generic[ItemT, OutcomeT]):
     def __exit__(self, *exc_info: Any) -> None:
         self._cancel()
         if self._error is None:
-            self._fail(LEFT)
+            self._fail(STREAM_LEFT)
         self._slots.release()
 
     @abstractmethod

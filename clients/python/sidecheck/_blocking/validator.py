@@ -1,5 +1,5 @@
 # Generated from sidecheck/_async by generate_blocking.py. Do not edit.
-"""Interface between a program and whatever validates its payloads.
+"""Interface of validators: the client, and the fakes for tests.
 
 A program that takes a `BlockingValidator` gets a client in production and a fake from
 `sidecheck.testing` in its tests.
@@ -35,11 +35,11 @@ __all__ = ["BlockingValidator"]
 class BlockingValidator(ABC):
     """Validates payloads.
 
-    An invalid payload is returned as a verdict. Where no verdict is possible,
-    `SidecheckError` is raised, or returned as the outcome of an item of a batch.
+    An invalid payload has a verdict. If no verdict is possible, `SidecheckError` is raised, or
+    returned as the outcome of an item of a batch.
 
-    `sidecheck.json_texts` describes how payloads become JSON: ``bytes`` are JSON text and
-    sent unchanged; any other value is encoded, also models and dataclasses.
+    `sidecheck.json_texts` describes the encoding of payloads: ``bytes`` are JSON text and sent
+    unchanged; any other value is encoded, including models and dataclasses.
     """
 
     #: Protocol version of requests whose options name none; "" leaves it to the server.
@@ -55,11 +55,11 @@ class BlockingValidator(ABC):
     ) -> Verdict:
         """Validate the arguments of a tool call.
 
-        *timeout* is the deadline in seconds and replaces the client's own.
+        *timeout* is the deadline in seconds and replaces the client's default.
 
         Raises:
             SidecheckError: No verdict was possible.
-            TypeError: *target* is no target.
+            TypeError: *target* is not a target.
             ValueError: *arguments* contains a value that JSON cannot express.
         """
         return self._validate_subject(Arguments(arguments), target, options, timeout)
@@ -98,7 +98,7 @@ class BlockingValidator(ABC):
         options: Options | None = None,
         timeout: float | None = None,
     ) -> Verdict:
-        """Validate a complete ``CallToolResult``, see `CallResult`; otherwise as `validate`.
+        """Validate a whole ``CallToolResult``, see `CallResult`, as `validate` does.
 
         Raises:
             TypeError: *result* is a ``str``.
@@ -116,10 +116,10 @@ class BlockingValidator(ABC):
     ) -> list[ValidateOutcome]:
         """Validate many payloads and return their outcomes in order.
 
-        *target* and *options* apply to items without their own. A batch beyond the
-        server's limits is sent in several calls, and *timeout* is the deadline of each. If
-        no server answers one, it and the rest are not tried again: each of their items has an
-        `Unavailable`, or the verdict of the client's ``on_unavailable``.
+        *target* and *options* apply to items without their own. A batch beyond the server's
+        limits is sent in several calls, and *timeout* is the deadline of each. If no server
+        answers a call, its items and all remaining items have an `Unavailable`, or the verdict
+        of the client's ``on_unavailable``.
 
         Raises:
             SidecheckError: The batch as a whole failed.
@@ -138,10 +138,9 @@ class BlockingValidator(ABC):
     ) -> BlockingStream[Item, ValidateOutcome]:
         """Return a stream of payloads; enter it with ``with``.
 
-        *target* and *options* apply to items without their own. *timeout* is the deadline
-        of the stream as a whole; without it, there is none. Entering the stream fetches
-        the server's limits, with the deadline and the retries of any call; the stream
-        itself is not retried.
+        *target* and *options* apply to items without their own. *timeout* is the deadline of
+        the stream as a whole; None for no deadline. Entering the stream fetches the server's
+        limits, with the deadline and the retries of any call; the stream is not retried.
 
         Raises:
             ValueError: *outstanding* is not positive.
@@ -156,19 +155,19 @@ class BlockingValidator(ABC):
         outstanding: int = OUTSTANDING,
         timeout: float | None = None,
     ) -> Generator[StreamOutcome, None]:
-        """Validate payloads as they come: yield the id and outcome of each, in order.
+        """Validate payloads as they arrive, and yield their ids and outcomes in order.
 
         An outcome is a verdict or a `SidecheckError`, also for payloads that JSON cannot
-        express; none is raised. *items* are pairs of an id and an item, taken concurrently
-        and at most *outstanding* ahead of the outcomes that the caller has read. What
-        taking them raises is raised after the last outcome.
+        express; none is raised. *items* are pairs of an id and an item. They are read
+        concurrently, at most *outstanding* ahead of the outcomes that the caller has read. An
+        exception of *items* is raised after the last outcome.
 
         Leaving the iteration early cancels the call; use `contextlib.closing` to do so
         at a definite time. The other parameters are those of `stream`.
 
         Raises:
             SidecheckError: The stream could not be opened.
-            StreamClosed: The stream ended early, as `StreamUnavailable` where the server
+            StreamClosed: The stream ended early, as `StreamUnavailable` if the server
                 stopped or was lost; ``unanswered`` lists the items without an outcome.
         """
         with self.stream(

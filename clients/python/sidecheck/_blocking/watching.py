@@ -1,5 +1,5 @@
 # Generated from sidecheck/_async by generate_blocking.py. Do not edit.
-"""A watch of registered tools, which goes on after a lost connection."""
+"""A watch of registered tools that resumes after a lost connection."""
 
 from collections.abc import Generator, Sequence
 
@@ -29,16 +29,16 @@ def watch_tools(
                 after = event.checkpoint if isinstance(event, ToolsChange) else event
                 yield event
                 reconnection.note_event()
-            lost = Unavailable("UNAVAILABLE", "the server ended the stream")
+            failure = Unavailable("UNAVAILABLE", "the server ended the stream")
         except Unavailable as error:
-            lost = error
+            failure = error
         finally:
             call.cancel()
-        sleep(reconnection.next_pause(lost))
+        sleep(reconnection.next_pause(failure))
 
 
 def read_event(call: TransportStream, decoder: WatchDecoder) -> WatchEvent | None:
-    """Return the next event of *call*, None after the last.
+    """Return the next event of *call*, or None after the last.
 
     Raises:
         SidecheckError: The call failed.

@@ -21,7 +21,7 @@ __all__ = [
     "service_config",
 ]
 
-#: How gRPC reports a stream that the server refused (RFC 9113, section 7, has the code).
+#: gRPC's message for a stream that the server refused (the code is in RFC 9113, section 7).
 STREAM_REFUSED: Final = re.compile(r"RST_STREAM with error code 7\b")
 
 HOST_AND_PORT: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):([0-9]{1,5})")
@@ -52,7 +52,7 @@ def channel_target(address: str) -> str:
 
 
 def channel_credentials(tls: Tls | None) -> grpc.ChannelCredentials | None:
-    """Return the credentials of a channel, None for plain text.
+    """Return the credentials of a channel, or None for plain text.
 
     Raises:
         OSError: A file cannot be read.
@@ -72,14 +72,15 @@ def channel_options(target: str, tls: Tls | None = None) -> list[tuple[str, str 
         ("grpc.service_config", json.dumps(service_config(target))),
         ("grpc.keepalive_time_ms", 30_000),
         ("grpc.keepalive_timeout_ms", 10_000),
-        # Bounds the time until a restarted server is found again; gRPC's default is two
-        # minutes. Shorter than the retries of one call take together.
+        # Bounds the time until a client reconnects to a restarted server; gRPC's default is two
+        # minutes. The backoff is shorter than all retries of one call together.
         ("grpc.initial_reconnect_backoff_ms", 100),
         ("grpc.max_reconnect_backoff_ms", 500),
-        # The server limits what it receives. A limit on responses could only lose them.
+        # The server limits the messages that it receives, and a limit on responses would only
+        # lose them.
         ("grpc.max_send_message_length", -1),
         ("grpc.max_receive_message_length", -1),
-        # Calls to a server nearby must not pass through a forward proxy.
+        # Calls to a sidecar must not pass through a forward proxy.
         ("grpc.enable_http_proxy", 0),
     ]
     if tls is not None and tls.server_name:
@@ -90,10 +91,10 @@ def channel_options(target: str, tls: Tls | None = None) -> list[tuple[str, str 
 def service_config(target: str) -> dict[str, Any]:
     """Return the gRPC service config for *target*.
 
-    Only ``UNAVAILABLE`` is retried: it is transient, and the server has not processed the
-    call. Streams are not retried: gRPC would replay their items, as far as it has buffered
-    them. ``timeout`` is not set, because gRPC's C core fires it up to 1.5 s early; each
-    call carries a deadline instead.
+    Only ``UNAVAILABLE`` is retried, since it is transient and the server has not processed the
+    call. Streams are not retried, since gRPC would replay the items that it has buffered.
+    ``timeout`` is not set, because gRPC's C core fires it up to 1.5 s early; each call carries
+    a deadline instead.
     """
     streams = {"name": [{"service": rpc.service, "method": rpc.name} for rpc in STREAMS]}
     # gRPC silently ignores names that are not fully qualified.
@@ -109,7 +110,7 @@ def service_config(target: str) -> dict[str, Any]:
     }
     config: dict[str, Any] = {"methodConfig": [retries, streams]}
     if target.startswith("dns:"):
-        # A host name with several addresses has a server at each of them.
+        # Each address of a host name is a server.
         config["loadBalancingConfig"] = [{"round_robin": {}}]
     return config
 
@@ -117,10 +118,10 @@ def service_config(target: str) -> dict[str, Any]:
 def is_refused(error: grpc.RpcError) -> bool:
     """Return whether the server refused the stream of a call, before any work on it.
 
-    The call may be sent again as often as its deadline allows (RFC 9113, section 8.7). It
-    happens to clients that have as many calls as the server's limit, because a server may count
-    a stream for longer than its client does. gRPC itself makes the attempts of the service
-    config, with their pauses.
+    The call may be retried until its deadline (RFC 9113, section 8.7). Refusals occur for
+    clients with as many calls as the server's limit, because the server may count a stream for
+    longer than the client. gRPC additionally makes the retries of the service config, with
+    pauses.
     """
     return error.code() is grpc.StatusCode.UNAVAILABLE and bool(
         STREAM_REFUSED.search(error.details() or "")

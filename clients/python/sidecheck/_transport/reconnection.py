@@ -1,4 +1,4 @@
-"""Pauses of a watch between its attempts to connect."""
+"""Pauses between the attempts of a watch to connect."""
 
 from random import uniform
 from time import monotonic
@@ -10,12 +10,12 @@ from sidecheck.errors import Unavailable
 
 __all__ = ["Reconnection"]
 
-#: Seconds between two attempts to connect: they double, up to the longest.
+#: Minimum and maximum seconds between two attempts to connect; each attempt doubles the pause.
 FIRST_PAUSE: Final = 0.1
 LONGEST_PAUSE: Final = 5.0
 
-#: What another attempt would end with, too.
-LASTING: Final = frozenset(
+#: Status codes that another attempt would have as well.
+PERMANENT_CODES: Final = frozenset(
     {
         grpc.StatusCode.PERMISSION_DENIED,
         grpc.StatusCode.UNAUTHENTICATED,
@@ -32,19 +32,22 @@ class Reconnection:
         self.note_event()
 
     def note_event(self) -> None:
-        """Begin anew: the server was heard."""
-        self._heard = monotonic()
+        """Record an event of the server, which resets the pause and the patience."""
+        self._last_event = monotonic()
         self._pause = FIRST_PAUSE
 
     def next_pause(self, error: Unavailable) -> float:
-        """Return the seconds to wait after *error*; random, so that clients come one by one.
+        """Return the seconds to wait after *error*, with jitter.
 
         Raises:
-            Unavailable: *error* itself, if another attempt is of no use or too late.
+            Unavailable: *error* itself, if another attempt would fail as well, or be too late.
         """
-        # No secret depends on it.
+        # The jitter is not a secret.
         delay = max(error.retry_after or 0.0, uniform(self._pause / 2, self._pause))  # noqa: S311
-        if error.status in LASTING or monotonic() - self._heard + delay > self._patience:
+        if (
+            error.status in PERMANENT_CODES
+            or monotonic() - self._last_event + delay > self._patience
+        ):
             raise error
         self._pause = min(2 * self._pause, LONGEST_PAUSE)
         return delay

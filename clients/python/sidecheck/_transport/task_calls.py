@@ -40,7 +40,7 @@ class Channel:
         OSError: A file of *tls* cannot be read.
         TypeError: *tls* or *token* is of another type.
         ValueError: *address* or *token* is invalid, or a certificate or key of *tls*; or the
-            token would pass a network in plain text, without *token_without_tls*.
+            token would cross a network in plain text, without *token_without_tls*.
     """
 
     def __init__(
@@ -69,27 +69,28 @@ class Channel:
             RuntimeError: The channel belongs to another event loop.
         """
         rpc = find_rpc(type(request))
-        # Without a deserializer, whose errors gRPC turns into a response of None.
+        # Without a deserializer, since gRPC converts its errors to the response None.
         send: grpc.aio.UnaryUnaryMultiCallable[Any, bytes | None] = self._open().unary_unary(
             rpc.path, rpc.request.SerializeToString
         )
         metadata = self._metadata()
         deadline = monotonic() + timeout
-        left = timeout
+        remaining = timeout
         while True:
-            pending = send(request, timeout=left, metadata=metadata)
+            pending = send(request, timeout=remaining, metadata=metadata)
             try:
                 return decode_message(await pending, rpc.response)
             except grpc.RpcError as error:
-                left = deadline - monotonic()
-                if self._closed or left <= 0 or not is_refused(error):
+                remaining = deadline - monotonic()
+                if self._closed or remaining <= 0 or not is_refused(error):
                     raise self.decode_error(error) from None
             except asyncio.CancelledError:
                 if is_cancelling() or not self._closed:
                     raise
                 raise client_closed() from None
             finally:
-                # An abandoned call would run on until its deadline; a finished one ignores this.
+                # Without this, an abandoned call would run until its deadline. A finished call
+                # ignores it.
                 pending.cancel()
 
     def stream(self, rpc: Rpc, timeout: float | None) -> "StreamCall":
@@ -97,7 +98,7 @@ class Channel:
 
         Raises:
             SidecheckError: The channel is closed.
-            RuntimeError: It belongs to another event loop.
+            RuntimeError: The channel belongs to another event loop.
         """
         start: grpc.aio.StreamStreamMultiCallable[Any, bytes] = self._open().stream_stream(
             rpc.path, rpc.request.SerializeToString
@@ -108,10 +109,10 @@ class Channel:
         """Close the channel; pending calls fail.
 
         Raises:
-            RuntimeError: It belongs to another event loop that is still in use.
+            RuntimeError: The channel belongs to another event loop that is still in use.
         """
         if self._loop is not None and self._loop.is_closed():
-            # All calls ended with their loop, and nothing can be awaited there any more.
+            # All calls ended with their loop, and a closed loop cannot await the channel.
             self._channel = None
         if self._channel is not None:
             self._check_loop()
@@ -154,7 +155,7 @@ class Channel:
 
 
 def is_cancelling() -> bool:
-    """Return whether the current task was itself cancelled, and not only what it awaits."""
+    """Return whether the current task was cancelled, not only the awaited call."""
     task = asyncio.current_task()
     return task is None or task.cancelling() > 0
 
@@ -162,8 +163,8 @@ def is_cancelling() -> bool:
 class StreamCall:
     """The call of a stream.
 
-    An abandoned call is never collected (grpc/grpc#43462), so it must be cancelled.
-    Cancelling a task that writes or reads cancels the call, as always in `grpc.aio`.
+    An abandoned call is never garbage-collected (grpc/grpc#43462), so it must be cancelled.
+    As always in `grpc.aio`, cancelling a task that writes or reads cancels the call.
     """
 
     def __init__(
@@ -187,7 +188,7 @@ class StreamCall:
             await self._call.done_writing()
 
     async def read(self) -> Any:
-        """Return the next response, None after the last.
+        """Return the next response, or None after the last.
 
         Raises:
             SidecheckError: The call failed or was cancelled.
@@ -209,16 +210,16 @@ class StreamCall:
         return decode_message(response, self._rpc.response)
 
     def notify(self, callback: Callable[[], None]) -> None:
-        """Call *callback* when the call ends, however it ends."""
+        """Call *callback* when the call ends, with or without an error."""
         self._call.add_done_callback(lambda _: callback())
 
     async def failure(self) -> SidecheckError | None:
-        """Return why the call ended, None if the server ended it without an error."""
+        """Return the error that ended the call, or None if the server ended it regularly."""
         if self._call.cancelled():
             return self._cancellation()
         status = await self._server_status(await read_status(self._call))
-        ended_well = status.code() is grpc.StatusCode.OK
-        return None if ended_well else self._channel.decode_error(status)
+        is_ok = status.code() is grpc.StatusCode.OK
+        return None if is_ok else self._channel.decode_error(status)
 
     def cancel(self) -> None:
         """Cancel the call."""
@@ -249,7 +250,7 @@ class StreamCall:
             error = await read_status(self._call)
             if error.details() != WRITE_FAILED:
                 return error
-        # The call has ended all the same, by no fault of the server or of the message.
+        # The call has ended, and neither the server nor the message is known to be at fault.
         return grpc.aio.AioRpcError(
             grpc.StatusCode.UNAVAILABLE,
             error.initial_metadata(),
@@ -259,7 +260,7 @@ class StreamCall:
 
 
 async def read_status(call: "grpc.aio.StreamStreamCall[Any, Any]") -> grpc.aio.AioRpcError:
-    """Return the status of *call*; waits until it is done."""
+    """Wait until *call* is done, and return its status."""
     return grpc.aio.AioRpcError(
         await call.code(),
         await call.initial_metadata(),

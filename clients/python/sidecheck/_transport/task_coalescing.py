@@ -1,4 +1,4 @@
-"""Concurrent validations that share batches, for tasks of an event loop."""
+"""Coalescing of concurrent validations into batches, for tasks of an event loop."""
 
 # ruff: noqa: ASYNC109  (a timeout here is the deadline that the call carries to the server)
 
@@ -15,34 +15,34 @@ from sidecheck.wire.validation import depends_on_batch, encode_batch_item
 
 __all__ = ["Coalescer"]
 
-#: Makes a single call, within the seconds given.
+#: Sends a single validation with a deadline in seconds.
 Validate: TypeAlias = Callable[[ValidateRequest, float], Awaitable[Verdict]]
 
-#: Makes a batch.
+#: Sends a batch with a deadline in seconds.
 ValidateBatch: TypeAlias = Callable[
     [Sequence[ValidateItem], float], Awaitable[Sequence[ValidateOutcome]]
 ]
 
-#: A request over this size goes alone, in bytes.
+#: Maximum size of a request in a batch, in bytes; larger requests are sent alone.
 MAX_REQUEST_BYTES: Final = 64 << 10
 
-#: What fills a batch: requests, and their size in bytes.
+#: Maximum requests in a batch, and their total size in bytes.
 MAX_BATCH_ITEMS: Final = 256
 MAX_BATCH_BYTES: Final = 256 << 10
 
-#: Longest wait in the queue while another call is outstanding, in seconds.
+#: Maximum seconds in the queue while another call is outstanding.
 MAX_WAIT: Final = 0.002
 
-#: Rounds of the event loop in which the callers of a batch that returned may call again. A
-#: caller that awaits a call directly takes one; `asyncio.wait_for` or `asyncio.gather` around
-#: each call take up to four.
+#: Rounds of the event loop for the callers of a completed batch to make their next calls. A
+#: caller that awaits a call directly needs one round; with `asyncio.wait_for` or
+#: `asyncio.gather` around each call it needs up to four.
 RETURN_ROUNDS: Final = 4
 
 
-class Waiting:
-    """A validation that waits for its turn or for its batch."""
+class QueuedCall:
+    """A validation in the queue or in a batch."""
 
-    __slots__ = ("batch", "companions", "deadline", "future", "request")
+    __slots__ = ("batch", "batch_calls", "deadline", "future", "request")
 
     def __init__(
         self,
@@ -51,40 +51,41 @@ class Waiting:
         future: "asyncio.Future[ValidateOutcome | None]",
     ) -> None:
         self.request = request
-        #: In the time of the event loop.
+        #: Deadline on the clock of the event loop.
         self.deadline = deadline
-        #: The outcome, or None if the caller has to make a call of its own.
+        #: The outcome, or None if the caller has to make a single call.
         self.future = future
-        #: None while it is in the queue.
+        #: The task that sends the batch; None while the call is in the queue.
         self.batch: asyncio.Task[None] | None = None
         #: All calls of the batch.
-        self.companions: Sequence[Waiting] = ()
+        self.batch_calls: Sequence[QueuedCall] = ()
 
 
+# Decision 0058: a call is never delayed unless another call is outstanding.
 class Coalescer:
     """Sends the validations of concurrent callers together.
 
-    A call that finds none outstanding is made at once, as it is without this class. Those
-    that come while calls are outstanding wait in a queue, which becomes a batch when a call
-    returns, when it is full, or when its first call has waited long enough.
+    A call is sent at once if no other call is outstanding. Calls that are made while others are
+    outstanding wait in a queue, which becomes a batch when a call returns, when it is full, or
+    when its first call has waited for `MAX_WAIT`.
 
-    What a batch tells otherwise than a single call, and errors of the batch as a whole, are
-    not passed on: the callers that they concern make single calls.
+    Callers never get an outcome that depends on their batch, or an error of the batch as a
+    whole: they make single calls instead.
     """
 
     def __init__(self, validate: Validate, validate_batch: ValidateBatch) -> None:
         self._validate = validate
         self._validate_batch = validate_batch
         self._loop: asyncio.AbstractEventLoop | None = None
-        #: Calls and batches without a response.
+        #: Number of calls and batches without a response.
         self._outstanding = 0
-        self._queue: list[Waiting] = []
+        self._queue: list[QueuedCall] = []
         self._queue_bytes = 0
-        #: Sends the queue in time.
+        #: Sends the queue after `MAX_WAIT`.
         self._timer: asyncio.TimerHandle | None = None
-        #: Sends it when the callers of a batch have had their time to call again.
-        self._returning: asyncio.Handle | None = None
-        #: Length at which the queue is sent while the callers of a batch return, else 0.
+        #: Sends the queue after the `RETURN_ROUNDS` for the callers of a batch.
+        self._return_handle: asyncio.Handle | None = None
+        #: During these rounds, the length at which the queue is sent; otherwise 0.
         self._expected = 0
         self._batches: set[asyncio.Task[None]] = set()
 
@@ -92,37 +93,37 @@ class Coalescer:
         """Return the verdict on *request*.
 
         Raises:
-            SidecheckError: There is none.
+            SidecheckError: No verdict was possible.
         """
         loop = asyncio.get_running_loop()
         if self._loop is None:
             self._loop = loop
         elif self._loop is not loop:
-            # The channel raises the error that says so.
+            # The channel raises the error about the wrong event loop.
             return await self._validate(request, timeout)
         size = request.ByteSize()
         if not (self._outstanding or self._expected) or size > MAX_REQUEST_BYTES:
             return await self._validate_alone(request, timeout)
-        waiting = Waiting(request, loop.time() + timeout, loop.create_future())
-        timer = loop.call_at(waiting.deadline, self._expire, waiting)
-        self._enqueue(waiting, size)
+        call = QueuedCall(request, loop.time() + timeout, loop.create_future())
+        timer = loop.call_at(call.deadline, self._expire, call)
+        self._enqueue(call, size)
         try:
-            outcome = await waiting.future
+            outcome = await call.future
         except asyncio.CancelledError:
-            self._leave(waiting)
+            self._leave(call)
             raise
         finally:
             timer.cancel()
         if outcome is None:
-            return await self._validate_alone(request, waiting.deadline - loop.time())
+            return await self._validate_alone(request, call.deadline - loop.time())
         if isinstance(outcome, SidecheckError):
             raise outcome
         return outcome
 
     def close(self) -> None:
-        """End the calls in the queue. Closing the channel ends those that were sent."""
-        for waiting in self._take_queue():
-            waiting.future.set_result(client_closed())
+        """End the calls in the queue. Closing the channel ends the calls that were sent."""
+        for call in self._take_queue():
+            call.future.set_result(client_closed())
 
     async def _validate_alone(self, request: ValidateRequest, timeout: float) -> Verdict:
         self._outstanding += 1
@@ -131,9 +132,9 @@ class Coalescer:
         finally:
             self._return(1)
 
-    def _enqueue(self, waiting: Waiting, size: int) -> None:
+    def _enqueue(self, call: QueuedCall, size: int) -> None:
         assert self._loop is not None
-        self._queue.append(waiting)
+        self._queue.append(call)
         self._queue_bytes += size
         if len(self._queue) >= (self._expected or MAX_BATCH_ITEMS) or (
             self._queue_bytes >= MAX_BATCH_BYTES
@@ -143,25 +144,25 @@ class Coalescer:
             self._timer = self._loop.call_later(MAX_WAIT, self._flush)
 
     def _return(self, callers: int) -> None:
-        """Note that a request of so many *callers* has ended."""
+        """Record the end of a request of *callers* callers."""
         assert self._loop is not None
         self._outstanding -= 1
         if self._expected:
             self._expected = min(self._expected + callers, MAX_BATCH_ITEMS)
         elif self._queue or callers > 1:
             self._expected = min(len(self._queue) + callers, MAX_BATCH_ITEMS)
-            self._returning = self._loop.call_soon(self._await_callers, RETURN_ROUNDS)
+            self._return_handle = self._loop.call_soon(self._await_callers, RETURN_ROUNDS)
 
     def _await_callers(self, rounds: int) -> None:
-        """Send the queue after so many further *rounds* of the event loop."""
+        """Send the queue after *rounds* more rounds of the event loop."""
         assert self._loop is not None
         if rounds:
-            self._returning = self._loop.call_soon(self._await_callers, rounds - 1)
+            self._return_handle = self._loop.call_soon(self._await_callers, rounds - 1)
         else:
             self._flush()
 
     def _flush(self) -> None:
-        """Send what is in the queue."""
+        """Send the calls in the queue."""
         assert self._loop is not None
         calls = self._take_queue()
         if len(calls) == 1:
@@ -171,44 +172,44 @@ class Coalescer:
             batch = self._loop.create_task(self._send(calls))
             self._batches.add(batch)
             batch.add_done_callback(self._batches.discard)
-            for waiting in calls:
-                waiting.batch = batch
-                waiting.companions = calls
+            for call in calls:
+                call.batch = batch
+                call.batch_calls = calls
 
-    def _take_queue(self) -> list[Waiting]:
+    def _take_queue(self) -> list[QueuedCall]:
         calls, self._queue = self._queue, []
         self._queue_bytes = self._expected = 0
-        for handle in (self._timer, self._returning):
+        for handle in (self._timer, self._return_handle):
             if handle is not None:
                 handle.cancel()
-        self._timer = self._returning = None
+        self._timer = self._return_handle = None
         return calls
 
-    async def _send(self, calls: list[Waiting]) -> None:
+    async def _send(self, calls: list[QueuedCall]) -> None:
         assert self._loop is not None
         outcomes: Sequence[ValidateOutcome | None] = [None] * len(calls)
         try:
-            seconds = max(waiting.deadline for waiting in calls) - self._loop.time()
-            items = [encode_batch_item(waiting.request) for waiting in calls]
+            seconds = max(call.deadline for call in calls) - self._loop.time()
+            items = [encode_batch_item(call.request) for call in calls]
             outcomes = await self._validate_batch(items, seconds)
-        except Exception:  # noqa: BLE001, S110  (single calls meet it again, or they do not)
+        except Exception:  # noqa: BLE001, S110  (the callers make single calls instead)
             pass
         finally:
-            for waiting, outcome in zip(calls, outcomes, strict=True):
-                if not waiting.future.done():
-                    again = outcome is None or depends_on_batch(outcome, waiting.request)
-                    waiting.future.set_result(None if again else outcome)
+            for call, outcome in zip(calls, outcomes, strict=True):
+                if not call.future.done():
+                    is_unusable = outcome is None or depends_on_batch(outcome, call.request)
+                    call.future.set_result(None if is_unusable else outcome)
             self._return(len(calls))
 
-    def _expire(self, waiting: Waiting) -> None:
-        if not waiting.future.done():
-            waiting.future.set_result(deadline_exceeded())
-            self._leave(waiting)
+    def _expire(self, call: QueuedCall) -> None:
+        if not call.future.done():
+            call.future.set_result(deadline_exceeded())
+            self._leave(call)
 
-    def _leave(self, waiting: Waiting) -> None:
-        """Take a call that has ended out of the queue; the last of a batch cancels it."""
-        if waiting in self._queue:
-            self._queue.remove(waiting)
-            self._queue_bytes -= waiting.request.ByteSize()
-        elif waiting.batch and all(other.future.done() for other in waiting.companions):
-            waiting.batch.cancel()
+    def _leave(self, call: QueuedCall) -> None:
+        """Remove an ended call from the queue, or cancel its batch if it was the last."""
+        if call in self._queue:
+            self._queue.remove(call)
+            self._queue_bytes -= call.request.ByteSize()
+        elif call.batch and all(member.future.done() for member in call.batch_calls):
+            call.batch.cancel()

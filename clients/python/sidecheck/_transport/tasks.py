@@ -1,4 +1,4 @@
-"""Transport for tasks of an event loop: what sends, reads and waits in tasks of its own.
+"""Transport for tasks of an event loop: sends, reads and waits in separate tasks.
 
 `sidecheck._transport.threads` has the same interface without ``await``.
 """
@@ -56,7 +56,7 @@ class TransportStream(Protocol):
 
 @runtime_checkable
 class Transport(Protocol):
-    """What carries the calls of a client, as `Channel` does over the network."""
+    """Carrier of the calls of a client, such as `Channel` for the network."""
 
     async def call(self, request: Message, timeout: float) -> Any: ...
     def stream(self, rpc: Rpc, timeout: float | None) -> TransportStream: ...
@@ -81,15 +81,15 @@ class Duplex(Sender[SentT_contra], Protocol[SentT_contra, ReadT_co]):
 class Feed:
     """A task that sends items to a stream and finishes it.
 
-    If taking an item fails, the stream is finished all the same, because the items sent
-    so far still get their outcomes.
+    If *items* raises, the stream is finished nevertheless, because the items sent so far still
+    get their outcomes.
     """
 
     def __init__(self, stream: Sender[ItemT], items: ItemSource[ItemT]) -> None:
         self._task = asyncio.create_task(send_all(stream, items))
 
     async def result(self) -> None:
-        """Wait for the end, and raise what taking the items raised."""
+        """Wait for the end, and raise the exception of the items, if any."""
         await self._task
 
     async def cancel(self) -> None:
@@ -108,7 +108,8 @@ async def send_all(stream: Sender[ItemT], items: ItemSource[ItemT]) -> None:
             for id_, item in items:
                 await stream.send(id_, item)
     except StreamClosed:
-        # The reader of this stream gets its error; but *items* may come from a stream too.
+        # The reader of this stream gets its error. Any other error is of *items*, which may come
+        # from another stream.
         if stream.error is None:
             raise
     finally:
@@ -116,10 +117,10 @@ async def send_all(stream: Sender[ItemT], items: ItemSource[ItemT]) -> None:
 
 
 class IsolatedStream(Generic[ItemT, OutcomeT]):
-    """Sends to and reads from a stream in tasks of its own.
+    """Sends to and reads from a stream in separate tasks.
 
-    Cancelling a task that writes to a stream of gRPC, or reads from it, cancels the
-    stream. Callers of this class only wait for its tasks and may be cancelled.
+    Cancelling a task that writes to or reads from a stream of gRPC cancels the stream. Callers
+    of this class only wait for its tasks, so that they may be cancelled.
     """
 
     def __init__(self, stream: Duplex[ItemT, OutcomeT]) -> None:
@@ -128,10 +129,10 @@ class IsolatedStream(Generic[ItemT, OutcomeT]):
         self._reading: asyncio.Task[tuple[str, OutcomeT]] | None = None
 
     async def send(self, id_: str, item: ItemT) -> None:
-        """Send one item, also if the caller is cancelled meanwhile."""
+        """Send one item, even if the caller is cancelled meanwhile."""
         sending = asyncio.create_task(self._stream.send(id_, item))
         self._sending.add(sending)
-        sending.add_done_callback(self._forget)
+        sending.add_done_callback(self._remove_sending)
         await asyncio.shield(sending)
 
     async def read(self) -> tuple[str, OutcomeT]:
@@ -143,7 +144,7 @@ class IsolatedStream(Generic[ItemT, OutcomeT]):
         except SidecheckError:
             self._reading = None
             raise
-        # If the caller is cancelled, the next one takes over the task.
+        # Not reached if the caller is cancelled: the next caller then awaits the same task.
         self._reading = None
         return outcome
 
@@ -154,7 +155,7 @@ class IsolatedStream(Generic[ItemT, OutcomeT]):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _forget(self, sending: "asyncio.Task[None]") -> None:
+    def _remove_sending(self, sending: "asyncio.Task[None]") -> None:
         self._sending.discard(sending)
         # Marks the exception as retrieved: if nobody waits here, the reader gets the error.
         _ = sending.cancelled() or sending.exception()

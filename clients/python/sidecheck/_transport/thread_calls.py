@@ -35,7 +35,7 @@ class Channel:
         OSError: A file of *tls* cannot be read.
         TypeError: *tls* or *token* is of another type.
         ValueError: *address* or *token* is invalid, or a certificate or key of *tls*; or the
-            token would pass a network in plain text, without *token_without_tls*.
+            token would cross a network in plain text, without *token_without_tls*.
     """
 
     def __init__(
@@ -65,21 +65,21 @@ class Channel:
             SidecheckError: The call failed.
         """
         rpc = find_rpc(type(request))
-        # Without a deserializer: `decode_message` says what is wrong with a response.
+        # Without a deserializer, since `decode_message` describes the fault of a response.
         send: grpc.UnaryUnaryMultiCallable[Any, bytes | None] = self._channel.unary_unary(
             rpc.path, rpc.request.SerializeToString
         )
         metadata = self._metadata()
         deadline = monotonic() + timeout
-        left = timeout
+        remaining = timeout
         while True:
             try:
-                with self._usable():
-                    response = send(request, timeout=left, metadata=metadata)
+                with self._convert_closed():
+                    response = send(request, timeout=remaining, metadata=metadata)
                 return decode_message(response, rpc.response)
             except grpc.RpcError as error:
-                left = deadline - monotonic()
-                if self._closed or left <= 0 or not is_refused(error):
+                remaining = deadline - monotonic()
+                if self._closed or remaining <= 0 or not is_refused(error):
                     raise self.decode_error(error) from None
 
     def stream(self, rpc: Rpc, timeout: float | None) -> "StreamCall":
@@ -92,7 +92,7 @@ class Channel:
             rpc.path, rpc.request.SerializeToString
         )
         metadata = self._metadata()
-        with self._usable():
+        with self._convert_closed():
             return StreamCall(self, rpc, partial(start, timeout=timeout, metadata=metadata))
 
     def close(self) -> None:
@@ -107,12 +107,12 @@ class Channel:
         return decode_call_error(error)
 
     @contextmanager
-    def _usable(self) -> Iterator[None]:
+    def _convert_closed(self) -> Iterator[None]:
+        """Convert the `ValueError` that gRPC raises for a closed channel."""
         try:
             yield
         except ValueError:
-            # What gRPC raises for a closed channel; a payload that cannot be encoded is
-            # an error before the channel is used.
+            # Payloads were encoded before, so that their errors do not occur here.
             if self._closed:
                 raise client_closed() from None
             raise
@@ -138,7 +138,7 @@ class StreamCall:
         self._messages.put(None)
 
     def read(self) -> Any:
-        """Return the next response, None after the last.
+        """Return the next response, or None after the last.
 
         Raises:
             SidecheckError: The call failed or was cancelled.
@@ -156,9 +156,9 @@ class StreamCall:
         self._call.add_done_callback(lambda _: callback())
 
     def failure(self) -> SidecheckError | None:
-        """Return why the call ended, None if the server ended it without an error."""
-        ended_well = self._call.code() is grpc.StatusCode.OK
-        return None if ended_well else self._decode_error(self._call)
+        """Return the error that ended the call, or None if the server ended it regularly."""
+        is_ok = self._call.code() is grpc.StatusCode.OK
+        return None if is_ok else self._decode_error(self._call)
 
     def _decode_error(self, error: grpc.RpcError) -> SidecheckError:
         if self._cancelled and error.code() is grpc.StatusCode.CANCELLED:

@@ -1,4 +1,4 @@
-"""Transport for threads that wait: what sends, reads and waits in them.
+"""Transport for threads: sends, reads and waits in the thread of the caller.
 
 `sidecheck._transport.tasks` has the same interface with ``await``.
 """
@@ -55,7 +55,7 @@ class TransportStream(Protocol):
 
 @runtime_checkable
 class Transport(Protocol):
-    """What carries the calls of a client, as `Channel` does over the network."""
+    """Carrier of the calls of a client, such as `Channel` for the network."""
 
     def call(self, request: Message, timeout: float) -> Any: ...
     def stream(self, rpc: Rpc, timeout: float | None) -> TransportStream: ...
@@ -104,8 +104,8 @@ class Coalescer:
 class Feed:
     """A thread that sends items to a stream and finishes it.
 
-    If taking an item fails, the stream is finished all the same, because the items sent
-    so far still get their outcomes.
+    If *items* raises, the stream is finished nevertheless, because the items sent so far still
+    get their outcomes.
     """
 
     def __init__(self, stream: Sender[ItemT], items: ItemSource[ItemT]) -> None:
@@ -114,7 +114,7 @@ class Feed:
         feeding.start()
 
     def result(self) -> None:
-        """Wait for the end, and raise what taking the items raised."""
+        """Wait for the end, and raise the exception of the items, if any."""
         self._done.result()
 
     def cancel(self) -> None:
@@ -135,7 +135,8 @@ def send_all(stream: Sender[ItemT], items: ItemSource[ItemT]) -> None:
         for id_, item in items:
             stream.send(id_, item)
     except StreamClosed:
-        # The reader of this stream gets its error; but *items* may come from a stream too.
+        # The reader of this stream gets its error. Any other error is of *items*, which may come
+        # from another stream.
         if stream.error is None:
             raise
     finally:

@@ -10,7 +10,7 @@ from sidecheck.tls import Tls
 
 __all__ = ["Metadata", "Token", "call_metadata", "check_token_address"]
 
-#: A token, or what returns the token of the next call, without waiting.
+#: A token, or a function that returns the token of the next call without blocking.
 Token: TypeAlias = str | Callable[[], str]
 
 #: Metadata of a call.
@@ -20,11 +20,11 @@ TOKEN: Final = re.compile(r"[\x21-\x7e]+")
 
 
 def call_metadata(token: Token | None) -> Callable[[], Metadata]:
-    """Return what returns the metadata of the next call: *token*, and the current span.
+    """Return a function that returns metadata: *token* and the current span.
 
     Raises:
         TypeError: *token* is of another type.
-        ValueError: *token* has characters that no token has.
+        ValueError: *token* has invalid characters.
     """
     if token is None:
         return trace_metadata
@@ -46,10 +46,10 @@ def bearer(token: str) -> Metadata:
 
 
 def check_token_address(target: str, tls: Tls | None) -> None:
-    """Check that a token sent to the gRPC target *target* cannot be read on its way.
+    """Check that a token is not sent to the gRPC target *target* in plain text.
 
     Raises:
-        ValueError: It would pass a network in plain text.
+        ValueError: The token would cross a network in plain text.
     """
     if tls is None and not target.startswith("unix:") and not is_loopback(target):
         raise ValueError(
@@ -59,7 +59,7 @@ def check_token_address(target: str, tls: Tls | None) -> None:
 
 
 def is_loopback(target: str) -> bool:
-    """Return whether ``host:port`` or ``dns:///host:port`` is certainly of this machine."""
+    """Return whether ``host:port`` or ``dns:///host:port`` is certainly this machine."""
     host = target.removeprefix("dns:///").rpartition(":")[0].strip("[]")
     try:
         return host.lower() == "localhost" or ip_address(host).is_loopback

@@ -1,4 +1,4 @@
-"""Trace context of a caller that uses OpenTelemetry, as metadata of its calls."""
+"""Trace context of callers that use OpenTelemetry, as metadata of their calls."""
 
 import sys
 from typing import Final
@@ -9,9 +9,10 @@ API: Final = "opentelemetry.trace"
 
 
 def trace_metadata() -> tuple[tuple[str, str], ...]:
-    """Return the current span in the form of the propagators that the process has.
+    """Return the current span in the form of the configured propagators.
 
-    Nothing is imported here: a process that has not imported the API has no current span.
+    The API of OpenTelemetry is not imported here, since a process without it has no current
+    span.
     """
     trace = sys.modules.get(API)
     if trace is None or not trace.get_current_span().get_span_context().is_valid:
@@ -20,5 +21,5 @@ def trace_metadata() -> tuple[tuple[str, str], ...]:
 
     carrier: dict[str, str] = {}
     propagate.inject(carrier)
-    # Names of metadata are in lower case.
+    # gRPC requires names of metadata in lower case.
     return tuple((name.lower(), value) for name, value in carrier.items())

@@ -1,12 +1,12 @@
-"""Tools from functions: definitions inferred from signatures, and calls validated by them.
+"""Tools from functions: definitions inferred from signatures, and validated calls.
 
-`tool` makes a tool of a function. Pydantic writes the schemas of its annotations; what has
-no schema raises `InferenceError`. Needs cachetools, griffelib, jsonschema, pydantic and
-tenacity: the extra ``infer``.
+`tool` turns a function into a tool. Pydantic generates the schemas of its annotations; a type
+without a schema raises `InferenceError`. Requires cachetools, griffelib, jsonschema, pydantic
+and tenacity: the extra ``infer``.
 """
 
 # isort: off
-from sidecheck.inference import requirements as requirements  # names missing packages
+from sidecheck.inference import requirements as requirements  # Reports missing packages.
 
 # isort: on
 from sidecheck.inference.arguments import ValidArguments

@@ -35,16 +35,16 @@ __all__ = ["Scope", "collected_type", "nested_types", "underlying_class"]
 
 _ITERATORS = frozenset({AsyncGenerator, AsyncIterable, AsyncIterator, Generator, Iterator})
 
-# Called with names that type checkers do not know.
+# Typed as Any, since type checkers reject names that are not literals.
 _typed_dict: Any = typing_extensions.TypedDict
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The names that a function's annotations may use.
+    """Names that a function's annotations may use.
 
-    Those of its module, of the enclosing functions as far as it closes over them, and of
-    the frame in which it was made a tool.
+    These are the names of its module, the closure variables of enclosing functions, and the
+    names of the frame that makes the function a tool.
     """
 
     globals: Mapping[str, Any]
@@ -53,13 +53,13 @@ class Scope:
 
     @classmethod
     def of(cls, function: Callable[..., Any], frame: types.FrameType | None) -> "Scope":
-        """Return the scope of *function*, made a tool in *frame*."""
+        """Return the scope of *function*, which the code in *frame* makes a tool."""
         innermost = inspect.unwrap(function)
         module = getattr(innermost, "__globals__", {})
         names: dict[str, Any] = {}
         for enclosing in reversed(list(_frames(frame))):
             names.update(enclosing.f_locals)
-        # A frame that did not define the function only adds to the names of its module.
+        # Names of a frame that did not define the function do not replace those of its module.
         is_nested = "." in getattr(innermost, "__qualname__", "")
         if frame is not None and not (is_nested and frame.f_globals is module):
             names = {
@@ -73,23 +73,23 @@ class Scope:
     def resolve(self, annotation: Any, *, is_input: bool = False) -> Any:
         """Return the type of *annotation*, with all its metadata.
 
-        As an input, an ``Iterable`` becomes a ``Sequence``: pydantic would validate its items
-        only when the function reads them, and once.
+        For an input, an ``Iterable`` becomes a ``Sequence``, since pydantic would validate its
+        items lazily and only once.
 
         Raises:
-            NameError: a name in it is unknown.
-            SyntaxError, TypeError, AttributeError: it is not an annotation.
+            NameError: *annotation* has an unknown name.
+            SyntaxError, TypeError, AttributeError: *annotation* is not an annotation.
         """
-        holder = types.SimpleNamespace(__annotations__={"it": annotation})
+        holder = types.SimpleNamespace(__annotations__={"annotation": annotation})
         hints = get_type_hints(holder, dict(self.globals), dict(self.names), include_extras=True)
-        return self._for_pydantic(hints["it"], is_input=is_input)
+        return self._for_pydantic(hints["annotation"], is_input=is_input)
 
     def _for_pydantic(self, annotation: Any, *, is_input: bool = False) -> Any:
         """Return *annotation* in a form that pydantic accepts.
 
-        ``typing.TypedDict`` becomes that of typing_extensions: before Python 3.12, the one of
-        the standard library lacks what pydantic needs of its bases. Literals of enumeration
-        members accept the members' values.
+        ``typing.TypedDict`` becomes that of typing_extensions, since before Python 3.12 the
+        class of the standard library lacks information that pydantic needs about its bases.
+        Literals of enumeration members accept the members' values.
         """
         if _is_old_typed_dict(annotation):
             return self._convert_typed_dict(annotation)
@@ -158,7 +158,7 @@ def _accept_member_values(literal: Any) -> Any:
 def _is_old_typed_dict(annotation: Any) -> bool:
     if sys.version_info >= (3, 12):
         return False
-    # The metaclass comes from the module whose TypedDict the class statement names.
+    # The module of the metaclass is that of the TypedDict in the class statement.
     return typing_extensions.is_typeddict(annotation) and type(annotation).__module__ == "typing"
 
 
@@ -178,15 +178,12 @@ def _closure(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
     ):
         try:
             yield name, cell.cell_contents
-        except ValueError:  # the variable has no value yet
+        except ValueError:  # The variable has no value yet.
             continue
 
 
 def collected_type(annotation: Any) -> Any:
-    """Return the ``Iterable`` that the items of an iterator, as a result, are collected into.
-
-    Other annotations are unchanged.
-    """
+    """Return an ``Iterable`` for an iterator; others unchanged."""
     if get_origin(annotation) in _ITERATORS:
         return types.GenericAlias(Iterable, get_args(annotation)[:1])
     return annotation
@@ -203,7 +200,7 @@ def underlying_class(annotation: Any) -> Any:
 
 
 def nested_types(annotation: Any) -> Iterator[Any]:
-    """Yield *annotation* and the types within it, but not those of the fields of classes."""
+    """Yield *annotation* and the types within it, except for fields of classes."""
     yield annotation
     if get_origin(annotation) is not Literal:
         for argument in get_args(annotation):

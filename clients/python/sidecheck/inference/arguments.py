@@ -1,4 +1,6 @@
-"""Arguments of calls: validated with the types of the function, and converted to its values."""
+"""Validation of a call's arguments, and conversion to the types of the function."""
+
+# Decision 0046: the service and this module decode the same strings in arguments.
 
 import json
 import math
@@ -27,9 +29,10 @@ from sidecheck.verdicts import Change
 
 __all__ = ["MAX_ROUNDS", "MAX_VIOLATIONS", "ValidArguments", "convert_arguments", "convert_values"]
 
-#: Violations that are reported, and strings that are decoded at once.
+#: Maximum violations in an error, and strings to decode in one round.
 MAX_VIOLATIONS: Final = 100
-#: Rounds of decoding: strings within decoded strings double their backslashes each time.
+#: Maximum rounds of decoding. Every nesting of strings doubles their backslashes, which bounds
+#: the useful number.
 MAX_ROUNDS: Final = 16
 
 _MEMBER: Final = re.compile(r"<\w+\.\w+: ([^<>]*)>")
@@ -40,14 +43,14 @@ _PLAIN: Final = frozenset({str, int, bool, NoneType})
 class ValidArguments:
     """Arguments that the function accepts."""
 
-    #: Values by parameter, with additional arguments beside them.
+    #: Values by parameter, together with additional arguments.
     values: dict[str, Any]
-    #: Strings that were read as the JSON text of an object or array; nothing else differs.
+    #: Strings that were decoded to an object or array; nothing else differs.
     changes: tuple[Change, ...]
 
 
-class _Invalid(Exception):
-    """The arguments have these violations."""
+class _InvalidValues(Exception):
+    """The arguments are invalid; ``violations`` has the faults."""
 
     def __init__(self, violations: tuple[ArgumentViolation, ...]) -> None:
         super().__init__(violations)
@@ -59,12 +62,12 @@ def convert_arguments(
 ) -> ValidArguments:
     """Return the Python values of *arguments*, decoded JSON.
 
-    Validation is that of JSON, so "5" is no integer. Only where an object or array is
-    required, a string with the JSON text of a valid one is read as that, and reported as a
-    change. Valid strings stay as they are.
+    Validation is that of JSON, so "5" is not an integer. If an object or array is required, a
+    string with the JSON text of a valid one is decoded, and reported as a change. Valid strings
+    stay unchanged.
 
     Raises:
-        InvalidArguments: they violate the input schema, or are not JSON.
+        InvalidArguments: the arguments violate the input schema, or are not JSON.
     """
     if not isinstance(arguments, Mapping):
         raise InvalidArguments(tool, (ArgumentViolation("", "must be an object"),))
@@ -75,7 +78,7 @@ def convert_arguments(
     unknown = _unknown_arguments(input_model, payload)
     try:
         values, changes = _convert(input_model, input_model.adapter, payload)
-    except _Invalid as invalid:
+    except _InvalidValues as invalid:
         raise InvalidArguments(tool, (*invalid.violations, *unknown)) from None
     if unknown:
         raise InvalidArguments(tool, unknown)
@@ -83,13 +86,13 @@ def convert_arguments(
 
 
 def convert_values(tool: str, input_model: InputModel, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the *values* of parameters that a call in Python passes, converted.
+    """Return the converted *values* of parameters in a call from Python.
 
-    A value that is JSON is converted as in `convert_arguments`. Any other must be of the
-    annotated type; a tuple may also stand for a JSON array.
+    A JSON value is converted as in `convert_arguments`. Any other value must be of the
+    annotated type; a tuple may also represent a JSON array.
 
     Raises:
-        InvalidArguments: they violate the types of the parameters.
+        InvalidArguments: the values violate the types of the parameters.
     """
     wire_names = {argument.name: argument.wire_name for argument in input_model.signature.arguments}
     payload: dict[str, Any] = {}
@@ -102,7 +105,7 @@ def convert_values(tool: str, input_model: InputModel, values: Mapping[str, Any]
                 payload |= single
             else:
                 converted[name] = _convert_python(input_model, single)[name]
-        except _Invalid as invalid:
+        except _InvalidValues as invalid:
             try:
                 payload |= copy_json(single, "")
             except NotJson:
@@ -111,12 +114,12 @@ def convert_values(tool: str, input_model: InputModel, values: Mapping[str, Any]
             violations.append(ArgumentViolation(as_pointer((*single,)), "is nested too deeply"))
     try:
         decoded, _ = _convert(input_model, input_model.partial, _pack(input_model, payload))
-        # Those of absent parameters are defaults of fields.
+        # Without the values of absent parameters, which are defaults of fields.
         converted = {
             **{name: item for name, item in _unpack(decoded).items() if name in values},
             **converted,
         }
-    except _Invalid as invalid:
+    except _InvalidValues as invalid:
         violations += invalid.violations
     if violations:
         raise InvalidArguments(tool, tuple(violations))
@@ -124,7 +127,7 @@ def convert_values(tool: str, input_model: InputModel, values: Mapping[str, Any]
 
 
 def _is_json(value: Any) -> bool:
-    """Whether *value* is decoded JSON, as `json.loads` returns it."""
+    """Return whether *value* is decoded JSON, as `json.loads` returns it."""
     kind = type(value)
     if kind is list:
         return all(map(_is_json, value))
@@ -138,7 +141,7 @@ def _convert_python(input_model: InputModel, single: dict[str, Any]) -> dict[str
     try:
         return _unpack(input_model.partial.validate_python(payload, strict=True))
     except ValidationError as error:
-        raise _Invalid(_violations(payload, _errors(error))) from None
+        raise _InvalidValues(_violations(payload, _errors(error))) from None
 
 
 def _convert(
@@ -147,7 +150,7 @@ def _convert(
     """Return the values of *payload*, and the strings in it that were decoded.
 
     Raises:
-        _Invalid: it is not valid.
+        _InvalidValues: *payload* is not valid.
     """
     repaired = payload
     changes: dict[Path, Change] = {}
@@ -158,26 +161,26 @@ def _convert(
         except ValidationError as error:
             errors = _errors(error)
         except RecursionError:
-            raise _Invalid((ArgumentViolation("", "is nested too deeply"),)) from None
-        # Those of the original arguments, not of the attempted repair.
+            raise _InvalidValues((ArgumentViolation("", "is nested too deeply"),)) from None
+        # Keep the violations of the original arguments, not of the attempted repair.
         violations = violations or _violations(payload, errors)
         replacements = _replacements(repaired, errors)
         if not replacements:
             break
         for path, value in replacements.items():
             if isinstance(value, dict | list):
-                shown = _without_additional(path)
-                changes[path] = change_of(input_model.schema, shown, value)
+                argument_path = _without_additional(path)
+                changes[path] = change_of(input_model.schema, argument_path, value)
             repaired = replace_at(repaired, path, value)
-    raise _Invalid(violations)
+    raise _InvalidValues(violations)
 
 
 def _pack(input_model: InputModel, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *arguments* with the additional ones under `ADDITIONAL`, to be validated together."""
+    """Return *arguments* with the additional ones under `ADDITIONAL`."""
     signature = input_model.signature
     if signature.additional is None:
         return dict(arguments)
-    # Names of injected parameters stay outside, where they are unknown.
+    # Names of injected parameters are not additional arguments, so they are rejected as unknown.
     known = {argument.wire_name for argument in signature.arguments}
     known |= {injection.name for injection in signature.injections}
     payload = {name: value for name, value in arguments.items() if name in known}
@@ -212,10 +215,11 @@ def _errors(error: ValidationError) -> list[ErrorDetails]:
 
 
 def _replacements(payload: dict[str, Any], errors: list[ErrorDetails]) -> dict[Path, Any]:
-    """Return, by path, the containers in invalid strings, and 1 for an integer written 1.0.
+    """Return the replacements of invalid values, by path.
 
-    In JSON Schema, integers are numbers without a fraction, however written (core, section
-    4.2.3); in pydantic's strict mode they are not.
+    Strings are replaced by the containers in them, and numbers such as 1.0 by integers: in JSON
+    Schema, a number without a fraction is an integer in any notation (core, section 4.2.3), but
+    not in pydantic's strict mode.
     """
     replacements: dict[Path, Any] = {}
     for error in errors[:MAX_VIOLATIONS]:
@@ -238,7 +242,7 @@ def _violations(payload: Any, errors: list[ErrorDetails]) -> tuple[ArgumentViola
             message = f"{error['loc'][-1]!r} is required"
         elif error["type"] == "extra_forbidden":
             message = "unknown property"
-        # In JSON, a member of an enumeration is its value.
+        # The message names members of an enumeration, whose JSON form is their value.
         message = _MEMBER.sub(r"\1", message)
         location = as_pointer(_without_additional(_path(payload, error)))
         violations.setdefault((location, message), ArgumentViolation(location, message))

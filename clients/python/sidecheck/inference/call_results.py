@@ -1,4 +1,4 @@
-"""Calls of tools that return a ``CallToolResult``, also for errors of the call."""
+"""Calls of tools that return a ``CallToolResult`` even for errors of the call."""
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from itertools import islice
@@ -29,20 +29,20 @@ def call_tool_result(
 ) -> dict[str, Any]:
     """Call a tool as `call_tool` does, and return its result as a ``CallToolResult``.
 
-    The result is decoded JSON in the form of *protocol_version*, or with the profile "text"
-    that of `sidecheck.text_contract`; it is the one that the service's
-    ``NormalizeToolResult`` makes of the same value. What the function returned is data, unless
-    it is an object of an MCP SDK: content blocks or a ``CallToolResult``.
+    The result is decoded JSON in the form of *protocol_version*, or with the profile "text" in
+    the form of `sidecheck.text_contract`. The service's ``NormalizeToolResult`` returns the same
+    for the same value. A return value is data, unless it is an object of an MCP SDK: content
+    blocks or a ``CallToolResult``.
 
     Invalid arguments, an exception of the function, and a result that violates the output
-    schema are results with ``isError`` and a text about what was wrong: for an exception its
+    schema become results with ``isError`` and a text about the fault: for an exception its
     message, or the name of its class if it has none.
 
     Raises:
         NotProvided: nothing provides an injected parameter.
         TypeError: *function* is not a tool, or is a coroutine function.
-        ValueError: *protocol_version* or *profile* is unknown, or a schema of the tool refers
-            to something that it does not contain.
+        ValueError: *protocol_version* or *profile* is unknown, or a schema of the tool has a
+            reference to a location outside of it.
     """
     form = ResultForm.of(function, protocol_version, profile)
     check_is_sync(form.tool, "acall_tool_result")
@@ -70,7 +70,7 @@ async def acall_tool_result(
     resources: Resources | None = None,
     changes: list[Change] | None = None,
 ) -> dict[str, Any]:
-    """Do as `call_tool_result`, whether or not the function is a coroutine function.
+    """Call a tool as `call_tool_result` does; it may be a coroutine function.
 
     Other functions run in the current task and block the event loop.
     """
@@ -96,7 +96,7 @@ async def acall_tool_result(
 
 
 def _collect(value: Any) -> Any:
-    """Return the items of an iterator, such as a generator, in a list; others unchanged."""
+    """Return the items of an iterator as a list; other values unchanged."""
     if isinstance(value, AsyncIterator):
         raise TypeError("the tool returns an asynchronous iterator; await acall_tool_result")
     if isinstance(value, Iterator):
@@ -114,7 +114,7 @@ async def _collect_async(values: AsyncIterator[Any]) -> list[Any]:
 
 
 def _check_length(items: list[Any]) -> list[Any]:
-    """Return *items*, or raise the error that they are too many."""
+    """Return *items*; raise an `InvalidResult` if there are too many."""
     if len(items) > MAX_VALUES:
         raise InvalidResult(f"it exceeds the limit of {MAX_VALUES:,} values")
     return items

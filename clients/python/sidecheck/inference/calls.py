@@ -1,4 +1,4 @@
-"""Access to tools by their functions: definition, configuration, validation and calls."""
+"""Access to tools by their functions: definition, configuration and calls."""
 
 import copy
 import inspect
@@ -46,7 +46,7 @@ def tool_config(function: Callable[..., Any]) -> ToolConfig:
 
 
 def get_script_config(function: Callable[..., Any]) -> dict[str, Any]:
-    """Return the configuration of a tool, as `tool_config`, in a dictionary.
+    """Return the configuration of a tool, as by `tool_config`, as a dictionary.
 
     Raises:
         TypeError: *function* is not a tool.
@@ -58,14 +58,13 @@ def get_script_config(function: Callable[..., Any]) -> dict[str, Any]:
 def validate_arguments(
     function: Callable[..., Any], arguments: Mapping[str, Any]
 ) -> ValidArguments:
-    """Return the Python values of a call's *arguments*, decoded JSON, and the changes made.
+    """Return the Python values of *arguments*, decoded JSON, and the changes.
 
-    The tool's option ``validate`` has no effect on this.
-
-    Where the tool's input schema was given, the values are the JSON itself.
+    The tool's option ``validate`` has no effect on this. With the option ``input_schema``, the
+    values are the decoded JSON.
 
     Raises:
-        InvalidArguments: they violate the input schema.
+        InvalidArguments: the arguments violate the input schema.
         TypeError: *function* is not a tool.
     """
     return tool_of(function).validate(arguments)
@@ -75,7 +74,7 @@ def dump_result(function: Callable[..., Any], result: Any) -> Any:
     """Return the *result* of a tool as JSON by its output schema, with its aliases.
 
     Raises:
-        InvalidResult: it violates the schema.
+        InvalidResult: *result* violates the schema.
         TypeError: *function* is not a tool, or no output schema was inferred.
     """
     tool = tool_of(function)
@@ -91,12 +90,12 @@ def call_tool(
     resources: Resources | None = None,
     changes: list[Change] | None = None,
 ) -> Any:
-    """Call a tool with the *arguments* of a request, decoded JSON, and return its result.
+    """Call a tool with *arguments*, decoded JSON, and return its result.
 
-    Arguments are validated and converted as by `validate_arguments`, unless the tool was made
-    with ``validate=False``, and what was read so is appended to *changes*. They never reach an
-    injected parameter: its value comes from *resources*, from a provider given to
-    `injectable`, or is the parameter's default.
+    Arguments are validated and converted as by `validate_arguments`, unless the tool has the
+    option ``validate=False``, and the changes are appended to *changes*. Arguments never set an
+    injected parameter: its value comes from *resources*, from a provider passed to
+    `injectable`, or from the parameter's default.
 
     Raises:
         InvalidArguments: the arguments violate the input schema.
@@ -118,7 +117,7 @@ async def acall_tool(
     resources: Resources | None = None,
     changes: list[Change] | None = None,
 ) -> Any:
-    """Call a tool as `call_tool` does, whether or not it is a coroutine function.
+    """Call a tool as `call_tool` does; it may be a coroutine function.
 
     Other functions run in the current task and block the event loop.
     """
@@ -134,7 +133,7 @@ def check_is_sync(tool: FunctionTool, alternative: str) -> None:
     """Check that the function of *tool* is not a coroutine function.
 
     Raises:
-        TypeError: it is; *alternative* calls it.
+        TypeError: it is one; the message recommends *alternative*.
     """
     if tool.is_async:
         raise TypeError(f"{tool.config.name!r} is a coroutine function: await {alternative}")

@@ -14,7 +14,7 @@ OnUnsupported: TypeAlias = Literal["error", "any"]
 _STRING: Final = ("a string", str)
 _BOOLEAN: Final = ("True or False", bool)
 _INTEGER: Final = ("an integer", int)
-#: Types of options, in words and for isinstance.
+#: Types of options: the description, and the type for isinstance.
 _OPTION_TYPES: Final[Mapping[str, tuple[str, Any]]] = {
     "name": _STRING,
     "description": _STRING,
@@ -67,7 +67,7 @@ class ToolOptions:
             value = getattr(self, option)
             if value is None and option in _NULLABLE:
                 continue
-            # In Python, True is an integer too.
+            # In Python, True is an int as well.
             is_bool = isinstance(value, bool)
             if not isinstance(value, option_type) or (is_bool and option_type is not bool):
                 raise ValueError(f"invalid {option} {value!r:.100}; expected {type_name}")
@@ -100,10 +100,10 @@ class ToolOptions:
 
 @dataclass(frozen=True, slots=True)
 class ToolConfig:
-    """Configuration of a tool: its definition, and how it is called."""
+    """Configuration of a tool: its definition, and the options of its calls."""
 
     name: str
-    #: "" if there is none.
+    #: The description, or "".
     description: str
     category: str
     #: ``title`` and the hints of MCP's ``ToolAnnotations`` that were set.
@@ -123,9 +123,9 @@ class ToolConfig:
     validate: bool
     #: Warnings, in the order of the parameters.
     diagnostics: tuple[Diagnostic, ...]
-    #: Digest of the definition, the same as the service computes.
+    #: Digest of the definition, equal to the digest that the service computes.
     fingerprint: str
-    #: Name and version of the package that wrote the schemas.
+    #: Name and version of the package that generated the schemas.
     generator: str
 
     @property

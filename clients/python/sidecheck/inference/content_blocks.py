@@ -1,4 +1,4 @@
-"""Content blocks of results: those that a tool returned, and their text in the text contract."""
+"""Content blocks of results, and their text in the text contract."""
 
 from collections.abc import Callable, Container, Mapping
 from typing import Any, Final
@@ -9,7 +9,7 @@ __all__ = ["describe_block", "dump_content", "dump_whole_result", "is_known_bloc
 _BLOCK_CLASSES: Final = frozenset(
     {"AudioContent", "EmbeddedResource", "ImageContent", "ResourceLink", "TextContent"}
 )
-#: The protocol versions that first had the types of blocks.
+#: The first protocol version of each type of block.
 _TYPES_SINCE: Final[Mapping[str, str]] = {
     "text": "2024-11-05",
     "image": "2024-11-05",
@@ -22,16 +22,17 @@ _TYPES_SINCE: Final[Mapping[str, str]] = {
 def dump_whole_result(value: Any, module: str) -> dict[str, Any] | None:
     """Return an SDK's ``CallToolResult`` as JSON, or None for other values.
 
-    A class of that name in *module*, that of the tool, is data.
+    An object of a class with that name in *module*, the module of the tool, is data.
     """
     return _dump(value) if _is_model(value, {"CallToolResult"}, module) else None
 
 
+# Decision 0040: a return value is data, even if it looks like content.
 def dump_content(value: Any, module: str) -> list[dict[str, Any]] | None:
-    """Return a content block of an SDK, or a list of them, as JSON; None for other values.
+    """Return content blocks of an SDK, one or a list, as JSON; None for other values.
 
-    The class decides, never what a value looks like: a dictionary is data. So is an object of
-    a class in *module*, that of the tool.
+    The class decides, never the form of a value: a dictionary is data. An object of a class in
+    *module*, the module of the tool, is data as well.
     """
     items = value if isinstance(value, list | tuple) else [value]
     if items and all(_is_model(item, _BLOCK_CLASSES, module) for item in items):
@@ -45,7 +46,7 @@ def _is_model(value: Any, names: Container[str], module: str) -> bool:
 
 
 def _dump(value: Any) -> dict[str, Any]:
-    # The protocol has no null for what is not set.
+    # The protocol does not represent an absent property by null.
     dumped: dict[str, Any] = value.model_dump(mode="json", by_alias=True, exclude_none=True)
     return dumped
 

@@ -37,7 +37,7 @@ class FunctionDiagnostics:
 
 
 def _locate(function: Callable[..., Any], parameter: str) -> tuple[str, int]:
-    """Return the file and the line of *parameter*; without its source, those of the function."""
+    """Return the file and the line of *parameter*, or else of the function."""
     code = getattr(function, "__code__", None)
     if code is None:
         return "", 0
@@ -49,7 +49,7 @@ def _locate(function: Callable[..., Any], parameter: str) -> tuple[str, int]:
         return file, line
     for node in tree.body[:1]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            # The code begins at the first decorator, the function at its `def`.
+            # The source begins at the first decorator, which may precede the `def`.
             return file, first - 1 + _line_of(node, parameter)
     return file, line
 

@@ -27,7 +27,7 @@ class Diagnostic:
 
 
 class InferenceError(TypeError):
-    """A function cannot be made a tool; ``diagnostic`` has the reason and the location."""
+    """No tool can be inferred for a function; ``diagnostic`` has the reason."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         self.diagnostic = diagnostic

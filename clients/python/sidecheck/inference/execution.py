@@ -1,4 +1,4 @@
-"""Execution of a tool's function: retries, and a cache of results."""
+"""Execution of a tool's function, with retries and a cache of results."""
 
 import functools
 import inspect
@@ -20,7 +20,7 @@ WAIT: Final = tenacity.wait_exponential(multiplier=0.1, max=5) + tenacity.wait_r
 
 #: Marks a key without a cached result.
 _MISS: Final = object()
-#: Nesting of arguments that are compared.
+#: Maximum nesting of arguments in a cache key.
 _MAX_DEPTH: Final = 50
 
 
@@ -30,12 +30,12 @@ def wrap_sync(function: Callable[..., Any], options: ToolOptions) -> Callable[..
 
 
 def wrap_async(function: Callable[..., Any], options: ToolOptions) -> Callable[..., Any]:
-    """Return the coroutine function *function* with the retries and the cache of *options*."""
+    """Return a coroutine function with the retries and the cache of *options*."""
     return _with_cache_async(_with_retries_async(function, options), options)
 
 
 def _policy(options: ToolOptions) -> dict[str, Any]:
-    """Return the policy of retries, which has no hooks: nothing is logged or printed."""
+    """Return the policy of retries, without hooks that log or print."""
     return {
         "retry": tenacity.retry_if_exception_type(options.retry_on),
         "stop": tenacity.stop_after_attempt(options.max_attempts),
@@ -55,7 +55,7 @@ def _with_retries(function: Callable[..., Any], options: ToolOptions) -> Callabl
 
     @functools.wraps(function)
     def retrying(*args: Any, **kwargs: Any) -> Any:
-        # A partial: the names of tenacity's own parameters may be those of arguments.
+        # A partial, since arguments may have the names of tenacity's parameters.
         return tenacity.Retrying(**policy)(functools.partial(function, *args, **kwargs))
 
     return retrying
@@ -87,7 +87,7 @@ def _with_cache(function: Callable[..., Any], options: ToolOptions) -> Callable[
         key = _key_of(signature, args, kwargs)
         if (result := cache.get(key)) is _MISS:
             result = function(*args, **kwargs)
-            # An iterator can be read only once.
+            # Iterators are not cached, since they can be read only once.
             if not isinstance(result, Iterator | AsyncIterator):
                 cache.put(key, result)
         return result
@@ -113,10 +113,10 @@ def _with_cache_async(function: Callable[..., Any], options: ToolOptions) -> Cal
 
 
 class _Cache:
-    """Cache of the results that were used last, each valid for a time of the clock.
+    """Cache of recently used results, each valid for ``cache_ttl`` seconds.
 
-    Threads and tasks may share it. It holds results, never coroutines. Concurrent calls do
-    not wait for each other.
+    Threads and tasks may share a cache. It stores results, never coroutines. Concurrent calls
+    with equal arguments do not wait for each other.
     """
 
     def __init__(self, options: ToolOptions) -> None:
@@ -131,7 +131,7 @@ class _Cache:
             return self._results.get(key, _MISS)
 
     def put(self, key: Hashable, result: Any) -> None:
-        """Store *result* under *key*, unless that is None."""
+        """Store *result* under *key*, unless *key* is None."""
         if key is not None:
             with self._lock:
                 self._results[key] = result
@@ -143,7 +143,7 @@ def _key_of(
     """Return the cache key of a call, or None if its arguments cannot be compared.
 
     Positional, keyword and default arguments are equivalent. Values are compared with their
-    types: 1, 1.0 and True differ. A hashable object is its own key, and stays alive as long
+    types: 1, 1.0 and True differ. A hashable object is used as the key, and stays alive as long
     as the result.
     """
     try:

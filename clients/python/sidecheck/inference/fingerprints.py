@@ -1,4 +1,4 @@
-"""Fingerprints of definitions: the digests that the service computes too."""
+"""Fingerprints of definitions, equal to the digests that the service computes."""
 
 import hashlib
 from collections.abc import Callable
@@ -11,7 +11,7 @@ __all__ = ["fingerprint_of"]
 def fingerprint_of(value: Any) -> str:
     """Return ``sha256:`` and the hexadecimal SHA-256 of the canonical JSON of *value*.
 
-    Canonical JSON is that of RFC 8785 with exact numbers. *value* is decoded JSON.
+    Canonical JSON follows RFC 8785, but with exact numbers. *value* is decoded JSON.
     """
     parts: list[str] = []
     _write(value, parts.append)
@@ -54,18 +54,18 @@ def _write_property(name: str, value: Any, put: Callable[[str], None]) -> None:
 def _format_number(value: float) -> str:
     """Format an integral number as an integer, any other as RFC 8785, section 3.2.2.3.
 
-    A double stands for the shortest decimal that denotes it.
+    The decimal digits of a double are the shortest that identify it.
     """
     mantissa, _, power = f"{abs(value)!r}".partition("e")
     whole, _, fraction = mantissa.partition(".")
-    written = (whole + fraction).lstrip("0")
-    digits = written.rstrip("0")
+    significant = (whole + fraction).lstrip("0")
+    digits = significant.rstrip("0")
     # The power of ten of the last digit.
-    exponent = int(power or 0) - len(fraction) + len(written) - len(digits)
+    exponent = int(power or 0) - len(fraction) + len(significant) - len(digits)
     sign = "-" if value < 0 else ""
     if not digits:
         return "0"
-    if exponent > _MOST_ZEROS:
+    if exponent > _MAX_ZEROS:
         return f"{sign}{digits}e{exponent}"
     if exponent >= 0:
         return f"{sign}{digits}{'0' * exponent}"
@@ -79,5 +79,5 @@ def _format_number(value: float) -> str:
     return f"{sign}{digits[0]}{rest}e-{1 - point}"
 
 
-_MOST_ZEROS = 308
-"""The most zeros at the end of an integer that are written, as those of 1e308."""
+_MAX_ZEROS = 308
+"""Maximum zeros at the end of an integer without an exponent, as in 1e308."""

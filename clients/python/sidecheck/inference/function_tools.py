@@ -1,4 +1,4 @@
-"""Tools made of functions: validation, injection and execution of calls."""
+"""Tools from functions: validation, injection and execution of calls."""
 
 import functools
 import inspect
@@ -24,11 +24,11 @@ __all__ = ["FunctionTool", "PreparedCall", "make_tool", "tool_of"]
 
 @dataclass(frozen=True, slots=True)
 class PreparedCall:
-    """Arguments with which a tool's function is called."""
+    """Arguments for a call of a tool's function."""
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
-    #: Strings in the arguments of the call that were read as JSON.
+    #: Changes of the arguments: strings that were decoded as JSON.
     changes: tuple[Change, ...]
 
 
@@ -51,7 +51,7 @@ class FunctionTool:
         self._arguments = inferred.signature.arguments
         self._injections = inferred.signature.injections
         self._signature = inspect.signature(target)
-        # Python would pass a field as the default; its value is produced here instead.
+        # The default in Python is the field object, so its value is computed for each call.
         self._default_fields = {
             argument.name: argument.default_field
             for argument in self._arguments
@@ -69,7 +69,7 @@ class FunctionTool:
 
     @cached_property
     def output_checker(self) -> SchemaChecker:
-        """Checks values against the output schema, which the tool has.
+        """Checker of values against the output schema; only for tools with such a schema.
 
         Raises:
             ValueError: the schema is broken.
@@ -79,11 +79,11 @@ class FunctionTool:
         )
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> inspect.BoundArguments:
-        """Return the bound arguments of a call in Python: injected, validated and converted.
+        """Return the bound arguments of a call from Python, validated and converted.
 
         Raises:
-            TypeError: they do not match the signature.
-            InvalidArguments: the tool validates, and they violate its types.
+            TypeError: the arguments do not match the signature.
+            InvalidArguments: the tool validates, and the arguments violate its types.
             NotProvided: nothing provides an injected parameter that the call does not pass.
         """
         try:
@@ -96,7 +96,7 @@ class FunctionTool:
         missing = [
             injection for injection in self._injections if injection.name not in bound.arguments
         ]
-        # What is missing besides is an error of the call, and comes before those of providers.
+        # Other missing parameters are an error of the call, raised before providers are called.
         placeholders = dict.fromkeys(injection.name for injection in missing)
         try:
             self._signature.bind(*bound.args, **{**bound.kwargs, **placeholders})
@@ -106,8 +106,8 @@ class FunctionTool:
             parameter = self._input_model.signature.additional
             additional = bound.arguments.get(parameter.name, {}) if parameter else {}
             names = {argument.name for argument in self._arguments}
-            given = {name: value for name, value in bound.arguments.items() if name in names}
-            values = convert_values(self.config.name, self._input_model, {**given, **additional})
+            passed = {name: value for name, value in bound.arguments.items() if name in names}
+            values = convert_values(self.config.name, self._input_model, {**passed, **additional})
             bound.arguments.update({name: value for name, value in values.items() if name in names})
             if parameter and additional:
                 bound.arguments[parameter.name] = {name: values[name] for name in additional}
@@ -116,10 +116,10 @@ class FunctionTool:
         return bound
 
     def validate(self, arguments: Mapping[str, Any]) -> ValidArguments:
-        """Return the values of a call's *arguments*, decoded JSON.
+        """Return the Python values of a call's *arguments*, decoded JSON.
 
         Raises:
-            InvalidArguments: they violate the input schema.
+            InvalidArguments: the arguments violate the input schema.
         """
         if self._input_checker is not None:
             return self._input_checker.read_arguments(self.config.name, arguments)
@@ -134,11 +134,11 @@ class FunctionTool:
     ) -> PreparedCall:
         """Return the arguments of the function for a call's *arguments*, decoded JSON.
 
-        *instance* is that of a method, if any.
+        *instance* has the instance of a bound method.
 
         Raises:
-            InvalidArguments: the tool validates, and they violate the input schema; or the
-                function cannot be called with them.
+            InvalidArguments: the tool validates, and the arguments violate the input schema;
+                or the function cannot be called with them.
             NotProvided: nothing provides an injected parameter.
         """
         changes: tuple[Change, ...] = ()
@@ -163,10 +163,10 @@ class FunctionTool:
         return list(self._signature.parameters.values())[instances:]
 
     def _check_names(self, values: dict[str, Any], injected: set[str], instances: int) -> None:
-        """Check that the function has all parameters in *values*, and they include those required.
+        """Check *values* by the names of the function's parameters.
 
         Raises:
-            InvalidArguments: it has not, or they do not.
+            InvalidArguments: *values* has an unknown name, or lacks a required one.
         """
         parameters = [
             parameter
@@ -209,12 +209,12 @@ def _is_async(target: Callable[..., Any]) -> bool:
 
 
 def _call_error(tool: str, error: TypeError) -> TypeError:
-    """Return *error* of a signature with the name of the *tool*, as Python's own have it."""
+    """Return *error* of a signature with the name of the *tool*."""
     return TypeError(f"{tool}() {error}")
 
 
 def make_tool(target: Callable[..., Any], tool: FunctionTool) -> Callable[..., Any]:
-    """Return a function with the signature of *target* that holds *tool*."""
+    """Return a function with the signature of *target* and the attribute for *tool*."""
     if tool.is_async:
 
         @functools.wraps(target)
@@ -245,7 +245,7 @@ def tool_of(function: Callable[..., Any]) -> FunctionTool:
     """Return the tool of *function*.
 
     Raises:
-        TypeError: it has none.
+        TypeError: *function* is not a tool.
     """
     tool = getattr(function, ATTRIBUTE, None)
     if not isinstance(tool, FunctionTool):

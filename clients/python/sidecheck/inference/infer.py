@@ -31,25 +31,26 @@ class InferredTool:
 
     config: ToolConfig
     signature: Signature
-    #: None if the input schema was given.
+    #: None if the options have an input schema.
     input_model: InputModel | None
-    #: None if the output schema was given, or results have none.
+    #: None if the options have an output schema, or results have no schema.
     output_model: OutputModel | None
-    #: Checks arguments by the input schema, if that was given.
+    #: Checker of arguments for an input schema in the options, or None.
     input_checker: SchemaChecker | None
-    #: Checks results by the output schema, if that was given.
+    #: Checker of results for an output schema in the options, or None.
     output_checker: SchemaChecker | None
 
 
+# Decision 0041: pydantic describes live types here, and the service reads source text.
 def infer(
     target: Callable[..., Any], options: ToolOptions, frame: types.FrameType | None
 ) -> InferredTool:
-    """Infer the tool of *target*, which is made a tool in *frame*.
+    """Infer the tool of *target*, which the code in *frame* makes a tool.
 
     Raises:
-        InferenceError: its signature or types cannot be described.
-        ValueError: a schema in *options* is not a JSON object, or no schema of arguments, or
-            there is no name.
+        InferenceError: the signature or the types of *target* cannot be described.
+        ValueError: a schema in *options* is not a JSON object, or not a schema of arguments,
+            or there is no name.
     """
     function = unwrap_function(target)
     qualified_name = getattr(function, "__qualname__", type(target).__qualname__)
@@ -73,7 +74,7 @@ def infer(
             options.inject_root, options.inject_settings, options.autowire, options.injected
         ),
         diagnostics,
-        # A given schema replaces the types of the arguments, which then need no schemas.
+        # With a schema in the options, the types of the arguments need no schemas.
         injections_only=input_schema is not None,
         without_result=options.output_schema is not None,
         admit_any=admit_any,
@@ -89,7 +90,7 @@ def infer(
     output_schema, output_checker = _copy_schema(options.output_schema, "output_schema")
     output_model = None
     if output_schema is not None:
-        wrapped_property(output_schema)  # a mark that contradicts the schema is an error
+        wrapped_property(output_schema)  # Raises an error if a mark contradicts the schema.
     if output_schema is None:
         try:
             output_model = build_output(signature.result_type, diagnostics)
@@ -138,7 +139,7 @@ def _copy_schema(
     """Return a copy of the schema in *option*, and its checker.
 
     Raises:
-        ValueError: it is not a JSON object, or no schema.
+        ValueError: *schema* is not a JSON object, or not a schema.
     """
     if schema is None:
         return None, None

@@ -1,4 +1,4 @@
-"""Injection: parameters that the server fills in, which are no arguments of a call."""
+"""Injection of parameters that are not arguments of a call."""
 
 import inspect
 from collections.abc import Callable, Iterable
@@ -20,7 +20,7 @@ __all__ = [
 
 T = TypeVar("T", bound=type[Any])
 
-#: Class names that frameworks give to the context of a request.
+#: Class names of request contexts in frameworks.
 _CONTEXT_NAMES: Final = frozenset(
     {
         "AgentContext",
@@ -32,16 +32,16 @@ _CONTEXT_NAMES: Final = frozenset(
         "ToolContext",
     }
 )
-#: Derived classes are injected too. Not those of Request: protocols call data so, MCP among
-#: them.
+#: Classes whose derived classes are injected too. Without Request, since protocols such as MCP
+#: use that name for data.
 _INHERITED_NAMES: Final = _CONTEXT_NAMES - {"Request"}
-#: Names that frameworks give to markers of injected parameters.
+#: Class names of markers for injected parameters in frameworks.
 _MARKER_NAMES: Final = frozenset({"CurrentContext", "Depends", "InjectedToolArg", "Resolve"})
 #: Class names that autowiring injects, registered or not.
 _AUTOWIRED_NAMES: Final = frozenset({"Settings", "ConfigPaths"})
 _ROOT_PARAMETER: Final = "project_root"
 
-#: Files and folders of which the root of a project has one.
+#: Files and folders that identify the root of a project.
 PROJECT_FILES: Final = (
     "pyproject.toml",
     "setup.py",
@@ -65,13 +65,13 @@ class Resources(Protocol):
         """Return the object of type *resource_type*.
 
         Raises:
-            LookupError: there is none; a registered provider or the parameter's default is
-                used instead.
+            LookupError: there is no such object; a registered provider or the parameter's
+                default is used instead.
         """
 
 
 class SettingSource(Protocol):
-    """Source of settings, which `Resources` resolve."""
+    """Source of settings, an object that `Resources` resolve."""
 
     def get(self, name: str, /) -> Any:
         """Return the setting with a name like ``git.path``, or None if it is not set."""
@@ -90,10 +90,10 @@ Injected: Final[Any] = _Marker
 
 
 def injectable(injected_type: T, provider: Callable[[], Any] | None = None) -> T:
-    """Inject parameters of *injected_type*, or of a derived class; return the type.
+    """Inject parameters of *injected_type* or of a derived class, and return the type.
 
-    This affects tools made afterwards, unless with ``autowire=False``. *provider* is called
-    for each call of a tool whose resources have no such object.
+    This affects tools that are created afterwards, except with ``autowire=False``. *provider*
+    is called for each call of a tool whose resources have no such object.
     """
     _providers[injected_type] = provider
     return injected_type
@@ -103,10 +103,10 @@ def find_project_root() -> Path:
     """Return the nearest folder from the working directory upward with a project file.
 
     Raises:
-        LookupError: there is none.
+        LookupError: there is no such folder.
     """
-    here = Path.cwd()
-    for folder in (here, *here.parents):
+    working_folder = Path.cwd()
+    for folder in (working_folder, *working_folder.parents):
         if any((folder / name).exists() for name in PROJECT_FILES):
             return folder
     raise LookupError("no project file")
@@ -123,7 +123,7 @@ class Injection:
     setting: str = ""
     #: Whether the parameter has a default.
     optional: bool = False
-    #: Whether it is the root of the project, as ``str`` if that is its annotation.
+    #: Whether the parameter is the root of the project, and whether it is annotated as ``str``.
     root: bool = False
     root_as_text: bool = False
 
@@ -134,7 +134,7 @@ class Injection:
         the root of the project, from `find_project_root`.
 
         Raises:
-            NotProvided: nothing provides it.
+            NotProvided: nothing provides the parameter.
         """
         try:
             if resources is not None:
@@ -246,15 +246,16 @@ def _mro(cls: type) -> Iterable[type]:
 
 
 def _is_injected_class(cls: type, names: frozenset[str]) -> bool:
-    """Whether a class has one of *names* and is no class of data.
+    """Return whether a class has one of *names* and is not a class of data.
 
-    Pydantic creates a class of its own for a generic class with type parameters.
+    Pydantic creates a separate class for a generic class with type parameters, whose name has
+    these in brackets.
     """
     return cls.__name__.partition("[")[0] in names and not _is_data_class(cls)
 
 
 def _is_data_class(cls: type) -> bool:
-    """Whether a class that has the name of a context is the caller's own data."""
+    """Return whether a class with the name of a context is data of the caller."""
     is_framework = cls.__module__.partition(".")[0] in {"fastmcp", "mcp"} or any(
         base.__name__ == "BaseSettings" for base in _mro(cls)
     )
@@ -263,9 +264,9 @@ def _is_data_class(cls: type) -> bool:
 
 
 def _names_context(parameter: inspect.Parameter) -> bool:
-    """Whether an annotation that cannot be resolved names a context.
+    """Return whether an unresolvable annotation names a context.
 
-    Such names are often imported for type checkers only.
+    Code often imports such names for type checkers only.
     """
     text = parameter.annotation
     if not isinstance(text, str):

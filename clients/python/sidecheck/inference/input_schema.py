@@ -23,10 +23,10 @@ __all__ = ["ADDITIONAL", "InputModel", "build_input", "describe_type"]
 
 #: The property that holds additional arguments for validation. No parameter has this name.
 ADDITIONAL: Final = "**"
-#: Name of the class that pydantic validates arguments with.
+#: Name of the class by which pydantic validates arguments.
 _ARGUMENTS_CLASS: Final = "_Arguments_of_the_tool"
 
-# Called with names that type checkers do not know.
+# Typed as Any, since type checkers reject names that are not literals.
 _typed_dict: Any = typing_extensions.TypedDict
 
 #: Exceptions of pydantic for a type without a schema.
@@ -44,7 +44,7 @@ _DESCRIPTION_ERRORS = (
 
 @dataclass(frozen=True)
 class InputModel:
-    """The arguments of a tool."""
+    """Schema and validation of the arguments of a tool."""
 
     signature: Signature
     #: Validates arguments by their JSON names, and returns values by parameter.
@@ -55,7 +55,7 @@ class InputModel:
 
     @cached_property
     def partial(self) -> TypeAdapter[dict[str, Any]]:
-        """As ``adapter``, but no argument is required."""
+        """The ``adapter`` for calls without required arguments."""
         return TypeAdapter(_arguments_type(self.signature, self.types, required=()))
 
 
@@ -69,7 +69,7 @@ def describe_type(
     """Return the adapter and the schema of a type.
 
     Raises:
-        InferenceError: pydantic has none for it.
+        InferenceError: pydantic has no schema for the type.
     """
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(annotation)
@@ -80,7 +80,7 @@ def describe_type(
         )
         reason = str(error).partition("\n")[0].partition(". ")[0].rstrip(".")
         if _ARGUMENTS_CLASS in reason:
-            # Pydantic names the class of the arguments, which is not the author's.
+            # The message names the generated class of the arguments, which authors do not know.
             reason = "a type that it refers to is not defined"
         remedy = "define or import it first" if is_unresolved else "use a type that JSON has"
         raise diagnostics.error(
@@ -97,12 +97,12 @@ def build_input(
     *,
     admit_any: bool,
 ) -> tuple[InputModel, list[Diagnostic]]:
-    """Return the input of a tool, and warnings.
+    """Return the input model of a tool, and warnings.
 
-    *descriptions* apply to parameters without their own.
+    *descriptions* apply to parameters whose annotations have none.
 
     Raises:
-        InferenceError: a type has no schema, and not *admit_any*.
+        InferenceError: a type has no schema, and *admit_any* is False.
     """
     warnings: list[Diagnostic] = []
     arguments = [*signature.arguments]
@@ -114,7 +114,7 @@ def build_input(
             _arguments_type(signature, types), "validation", diagnostics, ""
         )
     except InferenceError:
-        # Described one by one to name the parameter at fault.
+        # Describe the parameters one by one, to find the parameter at fault.
         for argument in arguments:
             try:
                 single = _arguments_class({argument.name: argument.annotation})
@@ -151,7 +151,7 @@ def _arguments_type(
 ) -> Any:
     """Return the class of dictionaries of all arguments, with these *types*.
 
-    The arguments *required* must be present; by default those without a default.
+    *required* are the required arguments; None stands for the arguments without a default.
     """
     fields = {argument.name: types[argument.name] for argument in signature.arguments}
     if signature.additional is not None:
@@ -162,11 +162,11 @@ def _arguments_type(
 
 
 def _arguments_class(fields: dict[str, Any], required: AbstractSet[str] = frozenset()) -> Any:
-    """Return a class of dictionaries with *fields*, of which *required* must be present.
+    """Return a class of dictionaries with *fields*, some of them *required*.
 
-    It has no configuration, which nested classes would inherit: unknown arguments are
-    detected before validation. ``Required[T]`` is not used: typing caches such types by
-    equality, and ``int | str`` equals ``str | int``.
+    The class has no configuration, since nested classes would inherit it; unknown arguments
+    are detected before validation. It does not use ``Required[T]``, since typing caches such
+    types by equality, and ``int | str`` equals ``str | int``.
     """
     arguments_class = _typed_dict(_ARGUMENTS_CLASS, fields)
     arguments_class.__required_keys__ = frozenset(required)
@@ -193,7 +193,7 @@ def _default_entry(
         return {}
     try:
         values = {argument.name: argument.default}
-        # By alias, for nested fields; the argument itself may have an alias too.
+        # By alias, for nested fields. The key of the argument may be an alias as well.
         dumped = adapter.dump_python(values, mode="json", by_alias=True, warnings="none")
         (value,) = copy_json(dumped, "").values()
         if _admits(adapter, argument.wire_name, value):

@@ -1,7 +1,7 @@
-"""Strings that hold the JSON text of an object or array, which models write by accident.
+"""Decoding of strings with the JSON text of an object or array.
 
-They are decoded where the schema requires an object or array, and nowhere else; the service
-does the same with ``Coercion.JSON_STRINGS``.
+A string is decoded only if the schema requires an object or array, as the service does with
+``Coercion.JSON_STRINGS``.
 """
 
 import json
@@ -19,26 +19,26 @@ __all__ = ["Path", "change_of", "decode_container", "replace_at", "value_at"]
 Path: TypeAlias = tuple[str | int, ...]
 
 _DECODED: Final = "JSON_STRING_DECODED"
-#: References and unions on the way to a subschema; recursive schemas have no end.
+#: Maximum references and unions to a subschema, which bounds recursive schemas.
 _MAX_STEPS: Final = 64
 _UNIONS: Final = ("anyOf", "oneOf", "allOf")
 
 
 def decode_container(text: str) -> Any:
-    """Return the object or array of which *text* is the JSON text, or None.
+    """Return the object or array in the JSON text *text*, or None.
 
-    None also stands for ambiguous JSON, such as duplicate keys.
+    Ambiguous JSON, such as duplicate keys, is None as well.
     """
     if not text.lstrip(" \t\r\n").startswith(("{", "[")):
         return None
     try:
-        decoded = json.loads(text, object_pairs_hook=_unambiguous)
+        decoded = json.loads(text, object_pairs_hook=_reject_duplicates)
         return copy_json({"": decoded}, "")[""]
     except (ValueError, RecursionError):
         return None
 
 
-def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _reject_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     properties = dict(pairs)
     if len(properties) != len(pairs):
         raise ValueError("duplicate keys")
@@ -46,7 +46,7 @@ def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def change_of(schema: Mapping[str, Any], path: Path, container: Any) -> Change:
-    """Return the change that put *container* in the place of a string at *path*."""
+    """Return the change that replaced a string at *path* by *container*."""
     kind, noun = ("object", "an object") if isinstance(container, dict) else ("array", "an array")
     locations = _type_locations(schema, schema, path, kind, (), _MAX_STEPS)
     return Change(
@@ -60,7 +60,7 @@ def change_of(schema: Mapping[str, Any], path: Path, container: Any) -> Change:
 def _type_locations(
     root: Mapping[str, Any], schema: Any, path: Path, kind: str, here: Path, steps: int
 ) -> Iterator[Path]:
-    """Yield where ``type`` requires *kind* of the value at *path*, along the evaluation path."""
+    """Yield the evaluation paths of ``type`` that require *kind* at *path*."""
     if not isinstance(schema, Mapping) or not steps:
         return
     if not path and kind in _types(schema):
@@ -83,7 +83,7 @@ def _types(schema: Mapping[str, Any]) -> list[Any]:
 
 
 def _subschemas(schema: Mapping[str, Any], step: str | int) -> Iterator[tuple[Path, Any]]:
-    """Yield the subschemas of *schema* for the property or item *step*, with their locations."""
+    """Yield the subschemas for the property or item *step*, with locations."""
     if isinstance(step, int):
         items = schema.get("prefixItems", ())
         if step < len(items):

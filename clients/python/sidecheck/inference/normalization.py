@@ -1,9 +1,9 @@
 """Results of tools as a ``CallToolResult`` of a protocol version.
 
-The same results as the service makes of the same values; tests compare both. Structured
-content is repeated as JSON in a text block: since 2026-07-28 a result MUST do so where the
-content is not an object (SEP-2106), and otherwise it SHOULD if it has no other content (MCP
-2025-06-18, server/tools, "Structured Content").
+The service returns the same results for the same values; tests compare both. Structured content
+is repeated as JSON in a text block: since 2026-07-28 a result MUST do so if the content is not an
+object (SEP-2106), and otherwise it SHOULD if it has no other content (MCP 2025-06-18,
+server/tools, "Structured Content").
 """
 
 import json
@@ -27,7 +27,7 @@ __all__ = [
 
 #: Protocol versions, oldest first. They are dates and sort as text.
 VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
-#: The version of results that name none, as the service's default.
+#: Default of the protocol version, equal to the service's default.
 DEFAULT_VERSION: Final = "2025-11-25"
 
 _STRUCTURED_CONTENT_SINCE: Final = "2025-06-18"
@@ -44,10 +44,10 @@ def has_structured_content(version: str) -> bool:
 
 
 def wrapping_of(output_schema: Mapping[str, Any], version: str) -> str:
-    """Return the property that holds the values of a tool with *output_schema* in *version*.
+    """Return the property that holds the values of a tool, or "".
 
-    Before 2026-07-28 they are wrapped in an object unless the schema admits objects only. ""
-    means that they are not.
+    Before 2026-07-28 values are wrapped in an object unless the schema admits only objects. ""
+    means that they are not wrapped.
     """
     if version >= _ANY_OUTPUT_TYPE_SINCE:
         return ""
@@ -83,7 +83,7 @@ def _may_be_structured(value: Any, version: str) -> bool:
 def content_result(
     content: list[dict[str, Any]], version: str, *, is_error: bool = False
 ) -> dict[str, Any]:
-    """Return the result with these content blocks."""
+    """Return the result with the content blocks *content*."""
     result: dict[str, Any] = {"content": content}
     if is_error:
         result["isError"] = True
@@ -93,9 +93,9 @@ def content_result(
 def whole_result(
     result: dict[str, Any], output_schema: Mapping[str, Any] | None, version: str
 ) -> dict[str, Any]:
-    """Return *result*, a decoded ``CallToolResult``, with what *version* needs.
+    """Return *result*, a decoded ``CallToolResult``, completed for *version*.
 
-    Its structured content follows the canonical output schema.
+    The structured content of *result* has the form of the canonical output schema.
     """
     completed = dict(result)
     if version >= _RESULT_TYPE_SINCE:
@@ -120,7 +120,7 @@ def whole_result(
 
 
 def _adapt(structured: Any, output_schema: Mapping[str, Any], version: str) -> Any:
-    """Return structured content in the form of *output_schema* in that of *version*."""
+    """Convert structured content from the definition's form to that of *version*."""
     name = wrapped_property(output_schema)
     if not name:
         return _wrap(structured, output_schema, version)
@@ -152,7 +152,7 @@ def json_text(value: Any) -> str:
     """Return decoded JSON as compact text, with numbers as the service writes them.
 
     Raises:
-        RecursionError: It is nested too deeply.
+        RecursionError: *value* is nested too deeply.
     """
     match value:
         case dict():
@@ -171,16 +171,16 @@ def _dump(value: Any) -> str:
 
 
 def _float_text(value: float) -> str:
-    """Return the shortest text of a double: an exponent from 1e16 and below 1e-5."""
+    """Return the shortest text of a double, in the notation of the service."""
     mantissa, _, power = float.__repr__(value).partition("e")
     if not power:
         return mantissa
     exponent = int(power)
-    if exponent < _LEAST_EXPONENT or exponent > 0:
+    if exponent < _MIN_EXPONENT or exponent > 0:
         return f"{mantissa}e{exponent}"
     sign = "-" if mantissa.startswith("-") else ""
     digits = mantissa.lstrip("-").replace(".", "")
     return f"{sign}0.{'0' * (-exponent - 1)}{digits}"
 
 
-_LEAST_EXPONENT: Final = -5
+_MIN_EXPONENT: Final = -5

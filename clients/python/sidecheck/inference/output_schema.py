@@ -1,4 +1,4 @@
-"""Output schema of a tool in canonical form, and the adapter that writes results as JSON."""
+"""Output schema of a tool in canonical form, and serialization of results."""
 
 import types
 from collections import deque
@@ -19,7 +19,7 @@ from sidecheck.json_copies import NotJson, copy_json
 
 __all__ = ["InvalidResult", "OutputModel", "build_output"]
 
-#: MCP types, by name, that are tool results themselves and have no output schema.
+#: Names of MCP types that are results or content of tools, and have no output schema.
 _CONTENT_TYPES: Final = frozenset(
     {
         "AudioContent",
@@ -37,7 +37,7 @@ _SEQUENCES: Final = frozenset(
 )
 
 
-class _HoldsContent(Exception):
+class _ContentInType(Exception):
     """The type contains MCP content."""
 
 
@@ -47,7 +47,7 @@ class InvalidResult(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class OutputModel:
-    """The results of a tool."""
+    """Schema and serialization of the results of a tool."""
 
     adapter: TypeAdapter[Any]
     #: The canonical schema: its root may have any type.
@@ -57,13 +57,13 @@ class OutputModel:
         """Return *value* as JSON by the schema, with its aliases.
 
         Raises:
-            InvalidResult: it is not of the annotated type, or has no JSON form.
+            InvalidResult: *value* is not of the annotated type, or has no JSON form.
         """
         try:
             dumped = self.adapter.dump_python(value, mode="json", by_alias=True, warnings="error")
             return copy_json({"result": dumped}, "")["result"]
         except NotJson as error:
-            # The location in the message begins with a property without a name.
+            # The location in the message begins with the empty name passed above.
             reason = str(error).removeprefix("/")
             raise InvalidResult(f"the result violates the output schema: {reason}") from error
         except (ValueError, RecursionError) as error:
@@ -71,11 +71,11 @@ class OutputModel:
 
 
 def build_output(annotation: Any, diagnostics: FunctionDiagnostics) -> OutputModel | None:
-    """Return the output of a tool whose result has type *annotation*; None without a schema.
+    """Return the output model for *annotation*, or None without a schema.
 
-    There is no schema for None and for any value, for MCP content and ``bytes``, also as parts
-    of other types, and for sequences of any value, which may contain content. Fields of
-    classes are searched for content too.
+    There is no schema for None and ``Any``, for MCP content and ``bytes``, also as parts of
+    other types, and for sequences of ``Any``, which may contain content. The search for content
+    includes the fields of classes.
 
     Raises:
         InferenceError: the type has no JSON Schema.
@@ -83,7 +83,7 @@ def build_output(annotation: Any, diagnostics: FunctionDiagnostics) -> OutputMod
     bare = annotation
     while get_origin(bare) is Annotated:
         bare = get_args(bare)[0]
-    # By identity: some annotations are not hashable.
+    # Compared by identity, since some annotations are not hashable.
     if any(bare is excluded for excluded in _WITHOUT_SCHEMA):
         return None
     classes = [underlying_class(nested) for nested in nested_types(annotation)]
@@ -95,14 +95,14 @@ def build_output(annotation: Any, diagnostics: FunctionDiagnostics) -> OutputMod
     class Generator(ToolSchemaGenerator):
         def generate_inner(self, schema: Any) -> JsonSchemaValue:
             if _is_content(schema.get("cls"), diagnostics):
-                raise _HoldsContent
+                raise _ContentInType
             return super().generate_inner(schema)
 
     try:
         adapter, schema = describe_type(
             annotation, "serialization", diagnostics, "return", Generator
         )
-    except _HoldsContent:
+    except _ContentInType:
         return None
     return OutputModel(adapter, inline_root(schema)) if _is_informative(schema) else None
 
@@ -112,14 +112,14 @@ def _is_sequence_of_any(bare: Any) -> bool:
     if not any(origin is sequence for sequence in _SEQUENCES):
         return False
     if origin is tuple and arguments and Ellipsis not in arguments:
-        return False  # its length is known
+        return False  # A tuple of known length.
     return all(
         argument is Any or argument is object or argument is Ellipsis for argument in arguments
     )
 
 
 def _is_informative(schema: dict[str, Any]) -> bool:
-    """Whether *schema* admits less than any value, any list or null."""
+    """Return whether *schema* admits less than any value, any list or null."""
     if "anyOf" in schema:
         branches = schema["anyOf"]
         return {} not in branches and any(_is_informative(branch) for branch in branches)
@@ -129,7 +129,7 @@ def _is_informative(schema: dict[str, Any]) -> bool:
 
 
 def _is_content(cls: Any, diagnostics: FunctionDiagnostics) -> bool:
-    """Whether a class has the name of MCP content and is not from the function's own module."""
+    """Return whether a class has a name of MCP content and is from another module."""
     if getattr(cls, "__name__", "") not in _CONTENT_TYPES:
         return False
     return bool(cls.__module__ != getattr(diagnostics.function, "__module__", None))

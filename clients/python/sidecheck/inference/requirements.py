@@ -1,4 +1,4 @@
-"""Optional packages of inference, imported first to name those that are missing."""
+"""Optional packages of inference, imported first to report all that are required."""
 
 try:
     import cachetools

@@ -1,4 +1,4 @@
-"""The form of a tool's results: a protocol version or the text contract, values and errors."""
+"""Conversion of return values and errors to results."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ _MAX_LINES: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class ResultForm:
-    """The form that the results of one call have."""
+    """Form of the results of one call: a protocol version, or the text contract."""
 
     tool: FunctionTool
     version: str
@@ -65,7 +65,7 @@ class ResultForm:
         return cls(tool_of(function), version, profile == "text")
 
     def result(self, value: Any) -> dict[str, Any]:
-        """Return the result for *value*, which the tool returned."""
+        """Return the result for *value*, the return value of the tool."""
         module = self.tool.module
         whole = dump_whole_result(value, module)
         content = dump_content(value, module)
@@ -91,18 +91,18 @@ class ResultForm:
         if not self.as_text:
             return result
         if whole is None and content is None:
-            # Without the output schema: text is not wrapped.
+            # Without the output schema, since text is not wrapped.
             result = value_result(value, None, self.version)
         return _as_text(result)
 
     def _json_of(self, value: Any) -> Any:
         """Return *value* as JSON.
 
-        The annotation decides about fields and serializers; if the value is not of that type,
-        the output schema decides whether it is valid all the same.
+        The annotation determines fields and serializers. If the value is not of the annotated
+        type, the output schema alone determines whether it is valid.
 
         Raises:
-            InvalidResult: it has no JSON form.
+            InvalidResult: *value* has no JSON form.
         """
         fault = None
         try:
@@ -115,7 +115,8 @@ class ResultForm:
             except InvalidResult:
                 pass
             else:
-                # The same in the words of the function: 72 rather than 72.0, and sets sorted.
+                # If both are equal, keep the form of the function: 72 rather than 72.0, and
+                # sorted sets.
                 is_same = fault is None and _sort_arrays(dumped) == _sort_arrays(plain)
                 return plain if is_same else dumped
         if fault is not None:
@@ -123,7 +124,7 @@ class ResultForm:
         return plain
 
     def _violations(self, result: dict[str, Any]) -> tuple[ArgumentViolation, ...]:
-        """Return the violations of *result*, which the tool's values make."""
+        """Return the violations of *result* by the protocol version and the output schema."""
         blocks = enumerate(result.get("content", ()))
         for index, block in blocks:
             if not is_known_block(block, self.version):
@@ -137,7 +138,7 @@ class ResultForm:
                 return ()
             message = "outputSchema defined but no structured output returned"
             return (ArgumentViolation("", message),)
-        # The schema is canonical, or already wrapped.
+        # The schema is canonical, or wrapped by its author.
         name = wrapping_of(schema, self.version)
         value = result[STRUCTURED_CONTENT]
         marked = wrapped_property(schema)
@@ -153,20 +154,21 @@ class ResultForm:
 
     def invalid_arguments(self, error: InvalidArguments) -> dict[str, Any]:
         """Return the result of a call with invalid arguments."""
+        violations = _format_violations(error.violations)
         return self._error(
             f"Input validation error: The arguments of the call to {error.tool} are not valid:\n"
-            f"{_lines(error.violations)}\nCorrect the arguments and call the tool again."
+            f"{violations}\nCorrect the arguments and call the tool again."
         )
 
     def _invalid_result(self, violations: tuple[ArgumentViolation, ...]) -> dict[str, Any]:
         return self._error(
             f"Output validation error: The result of {self.tool.config.name} is not valid:\n"
-            f"{_lines(violations)}\nThe fault lies in the tool, not in the call."
+            f"{_format_violations(violations)}\nThe fault lies in the tool, not in the call."
         )
 
     def failure(self, error: Exception) -> dict[str, Any]:
         """Return the result of a tool that raised *error*."""
-        text = _lines_of(error) if isinstance(error, ValidationError) else str(error)
+        text = _format_error(error) if isinstance(error, ValidationError) else str(error)
         return self._error(text or type(error).__name__)
 
     def _error(self, text: str) -> dict[str, Any]:
@@ -177,7 +179,7 @@ class ResultForm:
 
 
 def _sort_arrays(value: Any) -> Any:
-    """Return *value* with the items of every array in an order that they alone decide."""
+    """Return *value* with every array sorted by the JSON text of its items."""
     if isinstance(value, list):
         return sorted(map(_sort_arrays, value), key=json_text)
     if isinstance(value, dict):
@@ -194,7 +196,7 @@ def _as_text(result: dict[str, Any]) -> dict[str, Any]:
     return {"content": content, "isError": is_error}
 
 
-def _lines(violations: tuple[ArgumentViolation, ...]) -> str:
+def _format_violations(violations: tuple[ArgumentViolation, ...]) -> str:
     lines = [
         f"- {violation.instance_location}: {violation.message}"
         if violation.instance_location
@@ -206,8 +208,8 @@ def _lines(violations: tuple[ArgumentViolation, ...]) -> str:
     return "\n".join(lines)
 
 
-def _lines_of(error: ValidationError) -> str:
-    """Return the errors of pydantic without values and addresses of its documentation."""
+def _format_error(error: ValidationError) -> str:
+    """Return the errors of pydantic without values and URLs."""
     details = error.errors(include_url=False, include_context=False, include_input=False)
     faults = [ArgumentViolation(as_pointer(detail["loc"]), detail["msg"]) for detail in details]
-    return f"{error.title} is not valid:\n{_lines(tuple(faults))}"
+    return f"{error.title} is not valid:\n{_format_violations(tuple(faults))}"

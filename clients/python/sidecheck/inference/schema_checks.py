@@ -26,22 +26,23 @@ from sidecheck.verdicts import Change
 
 __all__ = ["BrokenSchema", "SchemaChecker"]
 
-#: Without a registry jsonschema would fetch documents; it adds the published meta-schemas.
+#: An empty registry, to which jsonschema adds the published meta-schemas. Without a registry,
+#: jsonschema would fetch documents.
 _NO_DOCUMENTS: Final[Registry[Any]] = Registry()
 
-#: Longest value of a keyword in a message, in characters.
+#: Maximum length of a keyword's value in a message, in characters.
 _MAX_VALUE: Final = 80
 
 
 class BrokenSchema(ValueError):
-    """A schema of a tool refers to something that it does not contain."""
+    """A schema of a tool has a reference to a location outside of it."""
 
 
 class SchemaChecker:
     """Checks decoded JSON against one schema, by default of JSON Schema 2020-12.
 
-    References lead to places in the schema; nothing is fetched. Formats are annotations.
-    Patterns that Python's ``re`` cannot express are not checked.
+    References must be to locations in the schema, since nothing is fetched. Formats are
+    annotations. Patterns that Python's ``re`` cannot express are not checked.
 
     Raises:
         ValueError: The schema violates its meta-schema.
@@ -50,7 +51,7 @@ class SchemaChecker:
     def __init__(self, schema: Mapping[str, Any], name: str) -> None:
         draft = validator_for(schema, default=Draft202012Validator)
         try:
-            # Without formats: patterns are not those of Python.
+            # Without formats, since patterns of JSON Schema need not be patterns of Python.
             draft.check_schema(schema, format_checker=FormatChecker(()))
         except SchemaError as error:
             location = as_pointer((name, *error.absolute_path))
@@ -61,10 +62,10 @@ class SchemaChecker:
         self._validator = checker(schema, registry=_NO_DOCUMENTS)
 
     def violations(self, value: Any) -> tuple[ArgumentViolation, ...]:
-        """Return the violations of *value*, at most 100; their messages have none of it.
+        """Return at most 100 violations of *value*, whose messages do not contain values.
 
         Raises:
-            BrokenSchema: a reference leads nowhere.
+            BrokenSchema: a reference cannot be resolved.
         """
         try:
             return _violations(self._errors(value))
@@ -83,12 +84,12 @@ class SchemaChecker:
     def read_arguments(self, tool: str, arguments: Mapping[str, Any]) -> ValidArguments:
         """Return a valid copy of *arguments*, decoded JSON.
 
-        Only where an object or array is required, a string with the JSON text of one is read
-        as that, and reported as a change.
+        If the schema requires an object or array, a string with its JSON text is decoded, and
+        reported as a change.
 
         Raises:
-            InvalidArguments: they violate the schema, or are not JSON.
-            BrokenSchema: a reference leads nowhere.
+            InvalidArguments: the arguments violate the schema, or are not JSON.
+            BrokenSchema: a reference cannot be resolved.
         """
         if not isinstance(arguments, Mapping):
             raise InvalidArguments(tool, (ArgumentViolation("", "must be an object"),))
@@ -106,7 +107,7 @@ class SchemaChecker:
                 break
             if not errors:
                 return ValidArguments(payload, tuple(changes.values()))
-            # Those of the original arguments, not of the attempted repair.
+            # Keep the violations of the original arguments, not of the attempted repair.
             violations = violations or _violations(errors)
             decoded = dict(_decoded_strings(errors))
             if not decoded:
@@ -118,16 +119,16 @@ class SchemaChecker:
 
 
 def _decoded_strings(errors: list[ValidationError]) -> Iterator[tuple[Path, Any]]:
-    """Yield the containers in strings where a type rejects the string, with their paths."""
+    """Yield the containers in strings that a type rejects, with their paths."""
     pending = list(errors)
     while pending:
         error = pending.pop()
         pending += error.context
         if error.validator == "type" and isinstance(error.instance, str):
             container = decode_container(error.instance)
-            demanded = error.validator_value
+            required_types = error.validator_value
             kind = "object" if isinstance(container, dict) else "array"
-            if container is not None and (kind == demanded or kind in demanded):
+            if container is not None and (kind == required_types or kind in required_types):
                 yield tuple(error.absolute_path), container
 
 
@@ -141,7 +142,7 @@ def _violations(errors: list[ValidationError]) -> tuple[ArgumentViolation, ...]:
 
 
 def _message(error: ValidationError | SchemaError) -> str:
-    """Return the fault without the value: the keyword that it violates."""
+    """Return a description of the violated keyword, without the value."""
     keyword, value = error.validator, error.validator_value
     if keyword == "required" and isinstance(error.instance, dict):
         missing = [name for name in value if name not in error.instance]

@@ -1,4 +1,4 @@
-"""JSON Schema as pydantic writes it, without generated titles."""
+"""JSON Schema generation by pydantic, without generated titles."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ from pydantic_core import core_schema
 
 __all__ = ["GENERATOR", "NoJsonSchema", "ToolSchemaGenerator", "inline_root"]
 
-#: Name and version of the package that writes the schemas; versions differ in them.
+#: Name and version of the package that generates the schemas, which differ between versions.
 GENERATOR = f"pydantic {pydantic.VERSION}"
 
 _DEFINITIONS = "#/$defs/"
-#: References followed from the root to the definition that replaces it.
+#: Maximum references to follow from the root to the definition that replaces it.
 _MAX_REFERENCES = 32
 
 
@@ -23,19 +23,19 @@ class NoJsonSchema(TypeError):
 class ToolSchemaGenerator(GenerateJsonSchema):
     """Generator of the schemas of tools.
 
-    Only authors give titles, not the names of fields or classes. A branch of a union without
+    Titles are only those of authors, not names of fields or classes. A branch of a union without
     a schema is an error instead of being omitted.
     """
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002  (as in the base)
-        """Return False: the name of a field is no title."""
+        """Return False: the name of a field is not a title."""
         return False
 
     def emit_warning(self, kind: JsonSchemaWarningKind, detail: str) -> None:
         """Raise `NoJsonSchema` for a branch that would be omitted.
 
-        The default of a class's field that is not JSON is omitted silently: it restricts
-        nothing.
+        A default of a class's field that is not JSON is omitted silently, since it does not
+        restrict values.
         """
         if kind == "skipped-choice":
             raise NoJsonSchema(detail)
@@ -45,7 +45,7 @@ class ToolSchemaGenerator(GenerateJsonSchema):
         arguments: list[core_schema.ArgumentsParameter],
         var_args_schema: core_schema.CoreSchema | None,
     ) -> JsonSchemaValue:
-        """Return the schema of a named tuple without titles, as later versions of pydantic do."""
+        """Return the schema of a named tuple without titles, as later releases do."""
         schema = super().p_arguments_schema(arguments, var_args_schema)
         for argument, item in zip(arguments, schema.get("prefixItems", ()), strict=False):
             name = self.get_argument_name(argument)
@@ -54,7 +54,7 @@ class ToolSchemaGenerator(GenerateJsonSchema):
         return schema
 
     def is_subclass_schema(self, schema: core_schema.IsSubclassSchema) -> JsonSchemaValue:
-        """Raise `NoJsonSchema`: JSON has no classes, and pydantic would admit any value."""
+        """Raise `NoJsonSchema`, since pydantic would admit any value."""
         raise NoJsonSchema(f"JSON has no classes, so no type[{schema['cls'].__name__}]")
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
@@ -70,9 +70,9 @@ class ToolSchemaGenerator(GenerateJsonSchema):
         return _without_name_title(super().typed_dict_schema(schema), schema.get("cls"))
 
     def generate_inner(self, schema: Any) -> JsonSchemaValue:
-        """Return the schema of a type, for an enumeration without its name as the title.
+        """Return the schema of a type, without the name of an enumeration as title.
 
-        Pydantic adds that title after the method for enumerations.
+        Pydantic adds that title after its method for enumerations, so it is removed here.
         """
         json_schema = super().generate_inner(schema)
         if schema["type"] == "enum":
@@ -90,7 +90,7 @@ def _without_name_title(schema: JsonSchemaValue, cls: Any) -> JsonSchemaValue:
 
 
 def inline_root(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return *schema* with the definition that its root refers to in place of the reference.
+    """Return *schema* with the definition that its root refers to inlined.
 
     Keywords beside the reference take precedence over those of the definition. Unused
     definitions are omitted.
@@ -118,8 +118,8 @@ def inline_root(schema: dict[str, Any]) -> dict[str, Any]:
 def _referenced_names(schema: Any) -> set[str]:
     """Return the names of the definitions that *schema* refers to, at any depth.
 
-    A default or constant that looks like a reference counts too: it merely keeps an unused
-    definition.
+    A default or constant that looks like a reference counts as well, which at most keeps an
+    unused definition.
     """
     names: set[str] = set()
     pending = [schema]

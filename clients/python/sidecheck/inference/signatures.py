@@ -1,4 +1,4 @@
-"""Signatures of functions: the arguments of a call with their types, and the injections."""
+"""Signatures of functions: arguments of a call with their types, and injections."""
 
 import functools
 import inspect
@@ -38,7 +38,7 @@ class Argument:
 
     @property
     def required(self) -> bool:
-        """Whether a call must pass it."""
+        """Whether a call must pass the argument."""
         return self.default is MISSING and self.default_field is None
 
 
@@ -56,7 +56,7 @@ class Signature:
 
 
 def unwrap_function(target: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function that *target*, perhaps a partial or a callable object, calls."""
+    """Return the function that *target* calls; *target* may be a partial or an object."""
     while isinstance(target, functools.partial):
         target = target.func
     if not inspect.isroutine(target) and not isinstance(target, type):
@@ -77,12 +77,12 @@ def read_signature(
 ) -> Signature:
     """Return the signature of *target*.
 
-    With *admit_any*, an annotation that cannot be resolved admits any value, and ``*args`` is
-    skipped, with a warning. With *injections_only*, arguments are skipped, since the input
-    schema is given, and *without_result* the annotation of the result is.
+    With *admit_any*, an unresolvable annotation admits any value, and ``*args`` is skipped, both
+    with a warning. With *injections_only*, arguments are skipped, since the author provides the
+    input schema. With *without_result*, the annotation of the result is skipped.
 
     Raises:
-        InferenceError: it has ``*args`` or positional-only parameters, or an annotation
+        InferenceError: *target* has ``*args`` or positional-only parameters, or an annotation
             cannot be resolved.
     """
     reader = _ArgumentReader(scope, diagnostics, admit_any=admit_any)
@@ -149,7 +149,7 @@ class _ArgumentReader:
         return Argument(name, wire_name, annotation, default, default_field, description)
 
     def skip_variadic(self, parameter: inspect.Parameter) -> None:
-        """Warn that ``*args`` is left out of the schema, or raise the error about it."""
+        """Warn that the schema omits ``*args``, or raise an error without *admit_any*."""
         code, name = "VARIADIC_PARAMETER", parameter.name
         fault = f"'*{name}' takes positional arguments, but tool arguments are passed by name;"
         remedy = f"use a parameter '{name}: list[...]'"
@@ -159,7 +159,7 @@ class _ArgumentReader:
         self.warnings.append(self._diagnostics.warning(code, name, message))
 
     def read_result(self, annotation: Any) -> Any:
-        """Return the type of the result, of a generator that of its items together."""
+        """Return the type of the result; for a generator, the type of all its items."""
         if annotation is MISSING:
             return MISSING
         return collected_type(self._resolve("return", annotation))
@@ -205,9 +205,9 @@ def _metadata(annotation: Any) -> tuple[Any, ...]:
 
 
 def _wire_name(name: str, fields: list[FieldInfo]) -> str:
-    """Return the name in JSON, or "" if it is a path: the last alias wins, as with pydantic.
+    """Return the name in JSON, or "" for a path; the last alias applies.
 
-    Of several choices, the first stands in the schema and is the one accepted.
+    Of several choices, the first is in the schema, and only that is accepted.
     """
     for field in reversed(fields):
         alias = field.validation_alias or field.alias

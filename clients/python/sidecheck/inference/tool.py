@@ -1,4 +1,4 @@
-"""The decorator that makes a tool of a function."""
+"""The decorator that turns a function into a tool."""
 
 import inspect
 import sys
@@ -49,15 +49,15 @@ def tool(
 
 
 def tool(function: F | None = None, /, **options: Any) -> F | Callable[[F], F]:
-    """Make a tool of a function, as ``@tool`` or ``@tool(...)``.
+    """Turn a function into a tool, as ``@tool`` or ``@tool(...)``.
 
-    The result is a function with the same signature, a coroutine function if it was one. The
-    definition is inferred once, when the function is decorated.
+    The result is a function of the same kind with the same signature. The definition is
+    inferred once, when the function is decorated.
 
     Args:
         function: The function, if there are no options.
         **options: The following.
-            ``name``, ``description``: By default, those of the function and its docstring
+            ``name``, ``description``: By default, the name of the function, and its docstring
             without sections.
             ``category``: Groups tools for display; not part of the definition.
             ``input_schema``, ``output_schema``: Used unchanged instead of inferred ones. The
@@ -65,33 +65,33 @@ def tool(function: F | None = None, /, **options: Any) -> F | Callable[[F], F]:
             ``title``, ``read_only``, ``destructive``, ``idempotent``, ``open_world``: The
             annotations of MCP's ``Tool``. Options that are not set are omitted, so that the
             defaults of the protocol apply.
-            ``inject_root``: Inject the parameter ``project_root``: unless resources or a
-            provider of ``Path`` say otherwise, the nearest folder from the working directory
+            ``inject_root``: Inject the parameter ``project_root``. Its value is from resources
+            or a provider of ``Path``, or else the nearest folder from the working directory
             upward with a ``pyproject.toml`` or another project file.
             ``inject_settings``: Settings to inject; ``git.path`` is the parameter
             ``git_path``.
             ``autowire``: Inject parameters of types given to `injectable`.
             ``injected``: Further types and parameter names to inject.
-            ``retry_on``, ``max_attempts``: Retry after these exceptions, up to so many
-            attempts in all.
-            ``cache_ttl``, ``cache_size``, ``clock``: Cache results by arguments, for so many
-            seconds of the clock and at most so many results. Calls with equal arguments get
-            the same object.
+            ``retry_on``, ``max_attempts``: Retry after these exceptions, up to the total number
+            of attempts.
+            ``cache_ttl``, ``cache_size``, ``clock``: Cache results by arguments: for how many
+            seconds of the clock, and at most how many. Calls with equal arguments get the same
+            object.
             ``validate``: Validate the arguments of calls, and convert them to the annotated
             types: models, dataclasses, dates, enumerations. With False the function gets the
-            values as they are passed. Where an ``input_schema`` is given, it alone decides, on
-            calls by `call_tool` only, and nothing is converted.
+            values unchanged. With an ``input_schema``, only that schema validates, only calls
+            by `call_tool` are validated, and nothing is converted.
             ``on_unsupported``: For an annotation without a JSON Schema, raise an error
-            ("error") or admit any value with a warning ("any"); ``*args`` is then left out.
+            ("error") or admit any value with a warning ("any"), which also omits ``*args``.
 
     Raises:
         InferenceError: The signature or a type of the function cannot be described.
         ValueError: An option has an invalid value.
-        TypeError: It is not a function, or an option is unknown.
+        TypeError: *function* is not a function, or an option is unknown.
     """
     if function is not None:
-        made: F = _make(function, _build_options(), sys._getframe(1))  # noqa: SLF001  (names of the caller)
-        return made
+        decorated_function: F = _make(function, _build_options(), sys._getframe(1))  # noqa: SLF001  (names of the caller)
+        return decorated_function
     tool_options = _build_options(**options)
 
     def decorate(decorated: F) -> F:
@@ -107,8 +107,8 @@ def infer_tool(target: Callable[..., Any], /, **options: Any) -> Callable[..., A
     *target* may be any callable: a bound method, a ``functools.partial``, an object with
     ``__call__``. Options and errors are those of `tool`.
     """
-    made: Callable[..., Any] = _make(target, _build_options(**options), sys._getframe(1))  # noqa: SLF001
-    return made
+    function: Callable[..., Any] = _make(target, _build_options(**options), sys._getframe(1))  # noqa: SLF001
+    return function
 
 
 def _build_options(
@@ -149,10 +149,10 @@ def _build_options(
 def _as_tuple(
     option: str, items: Any, expected: str, is_valid: Callable[[Any], bool]
 ) -> tuple[Any, ...]:
-    """Return *items* as a tuple; a string is not taken for a list of characters.
+    """Return *items* as a tuple; reject a string instead of splitting it.
 
     Raises:
-        ValueError: they are not a list of *expected*.
+        ValueError: *items* are not a list of *expected*.
     """
     if items is None:
         return ()
@@ -174,7 +174,7 @@ def _make(target: Any, options: ToolOptions, frame: types.FrameType | None) -> A
 
 
 def _remedy(target: Any) -> str:
-    """Return what to do instead, or ""."""
+    """Return a remedy for an invalid target of the decorator, or ""."""
     if isinstance(target, str):
         return f"; the name is an option: @tool(name={target!r})"
     if inspect.isclass(target):

@@ -1,8 +1,8 @@
-"""Validation of the tool calls of an MCP server, in one line.
+"""Validation of the tool calls of an MCP server.
 
 `with_sidecheck` is for a low-level ``Server`` of the official MCP SDK;
 `sidecheck.mcp.fastmcp.SidecheckMiddleware` is for FastMCP. Both need the extra ``mcp`` of
-this package, which ``sidecheck`` itself does not import.
+this package. ``sidecheck`` does not import this package.
 """
 
 try:

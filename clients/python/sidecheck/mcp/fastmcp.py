@@ -20,10 +20,10 @@ __all__ = ["SidecheckMiddleware"]
 
 
 class SidecheckMiddleware(Middleware):
-    """Validates tool calls and their results; otherwise as `sidecheck.mcp.with_sidecheck`.
+    """Validates tool calls and results, as `sidecheck.mcp.with_sidecheck` does.
 
-    *name* is the server that the tools are registered under. Of a tool in several versions
-    the highest is registered.
+    *name* is the server name under which the tools are registered. If a tool has several
+    versions, the highest one is registered.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class SidecheckMiddleware(Middleware):
         context: MiddlewareContext[ListToolsRequest],
         call_next: CallNext[ListToolsRequest, Sequence[Tool]],
     ) -> Sequence[Tool]:
-        """Return the tools, and note them for the registration."""
+        """Return the tools, and record them for the registration."""
         tools = await call_next(context)
         self._validator.observe(definitions_of(tools))
         return tools
@@ -58,9 +58,9 @@ class SidecheckMiddleware(Middleware):
         request = fastmcp_context.request_context
         params = context.message.model_dump(mode="json", by_alias=True, exclude_none=True)
         if request is not None and request.meta:
-            # FastMCP takes the properties that describe the request out of the message.
+            # FastMCP removes the metadata of the request from the message.
             params["_meta"] = dict(request.meta)
-        own: list[tuple[ToolResult, Any]] = []
+        results: list[tuple[ToolResult, Any]] = []
 
         async def list_tools() -> list[Definition]:
             return definitions_of(await fastmcp_context.fastmcp.list_tools())
@@ -71,19 +71,19 @@ class SidecheckMiddleware(Middleware):
                 update = {"arguments": repaired.get("arguments")}
                 message = message.model_copy(update=update)
             tool_result = await call_next(context.copy(message=message))
-            own.append((tool_result, protocol_result(tool_result)))
-            return own[-1][1]
+            results.append((tool_result, protocol_result(tool_result)))
+            return results[-1][1]
 
         version = request.protocol_version if request is not None else ""
         result = await self._validator.handle(ToolCall(params, version, list_tools, run))
-        for tool_result, converted in own:
+        for tool_result, converted in results:
             if result is converted:
                 return tool_result
         return ToolResult.from_mcp_result(result)
 
 
 def definitions_of(tools: Sequence[Tool]) -> list[Definition]:
-    """Return the definitions of *tools*, as they travel."""
+    """Return the definitions of *tools*, as the server sends them."""
     highest = dedupe_with_versions(list(tools), lambda tool: tool.name)
     return [
         tool.to_mcp_tool(name=tool.name).model_dump(mode="json", by_alias=True, exclude_none=True)
@@ -92,10 +92,10 @@ def definitions_of(tools: Sequence[Tool]) -> list[Definition]:
 
 
 def protocol_result(result: ToolResult) -> Any:
-    """Return *result* as a `CallToolResult`, or itself if it is another result."""
+    """Return *result* as a `CallToolResult`; a result of another kind unchanged."""
     if not isinstance(result, ToolResult) or isinstance(result, InputRequiredToolResult):
         return result
-    own = result.to_mcp_result()
-    if isinstance(own, CallToolResult):
-        return own
+    converted = result.to_mcp_result()
+    if isinstance(converted, CallToolResult):
+        return converted
     return CallToolResult(content=result.content, structured_content=result.structured_content)

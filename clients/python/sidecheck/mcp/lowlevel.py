@@ -32,16 +32,16 @@ def with_sidecheck(
     """Validate the tool calls of *server* and their results; return *server*.
 
     *client* may also be an address; that client then lives as long as the process. The tools
-    are registered under *name*, by default the server's own, at the first call and when they
-    have changed, so Sidecheck need not be up before. An invalid call does not reach the
+    are registered under *name*, by default the name of *server*, at the first call and after
+    they have changed, so Sidecheck need not run before. An invalid call does not reach the
     handler, and an invalid result does not reach the client of *server*.
 
-    With repairs in *options*, the handler gets the repaired arguments. Calls that Sidecheck
-    could not validate are treated as the client's ``on_unavailable`` says. *on_error* and
+    With repairs in *options*, the handler gets the repaired arguments. The client's
+    ``on_unavailable`` is the policy for calls that Sidecheck could not validate. *on_error* and
     *on_report* replace the log records of the logger ``sidecheck.mcp``.
 
     Raises:
-        TypeError: *server* is no low-level server of version 2 of the SDK.
+        TypeError: *server* is not a low-level server of version 2 of the SDK.
         ValueError: *server* has no handler for ``tools/list`` or ``tools/call``.
     """
     if not isinstance(server, Server):
@@ -81,7 +81,7 @@ async def list_all(entry: HandlerEntry[Any], ctx: ServerRequestContext[Any]) -> 
     """Return the tools of all pages that the handler of ``tools/list`` returns.
 
     Raises:
-        TypeError: It returned something else.
+        TypeError: The handler returned something else.
     """
     definitions: list[Definition] = []
     seen: set[str] = set()
@@ -92,12 +92,12 @@ async def list_all(entry: HandlerEntry[Any], ctx: ServerRequestContext[Any]) -> 
             raise TypeError("the handler of tools/list must return a ListToolsResult")
         definitions += definitions_of(page)
         cursor = page.next_cursor
-        # A cursor that comes again would be followed for ever.
+        # Stops at a repeated cursor, which would lead to an endless loop.
         if not cursor or cursor in seen:
             return definitions
         seen.add(cursor)
 
 
 def definitions_of(result: ListToolsResult) -> list[Definition]:
-    """Return the definitions in a page of tools, as they travel."""
+    """Return the definitions in a page of tools, as the server sends them."""
     return [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in result.tools]

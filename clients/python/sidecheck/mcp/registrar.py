@@ -1,4 +1,4 @@
-"""Registration of an MCP server's tools, when a call first needs them."""
+"""Registration of an MCP server's tools at the first call that needs them."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -16,26 +16,27 @@ __all__ = ["Definition", "ListTools", "RegisteredTools", "ToolRegistrar"]
 #: Definition of a tool, as an entry of a ``tools/list`` result.
 Definition: TypeAlias = dict[str, Any]
 
-#: Returns the server's own tools, those of all pages.
+#: Returns the tools of the server, from all pages.
 ListTools: TypeAlias = Callable[[], Awaitable[list[Definition]]]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RegisteredTools:
-    """A registration of a server's tools; another one is another object."""
+    """A registration of a server's tools, compared by identity."""
 
-    #: Number of changes of the definitions that preceded it.
+    #: Number of earlier changes of the definitions.
     changes: int
     #: The first violation of each rejected tool, in one line, by name.
     rejected: Mapping[str, str]
 
 
+# Decision 0059: tools are registered when a call first needs them, and shared by its waiters.
 class ToolRegistrar:
     """Registers the tools of one MCP server.
 
     Tools are added and never removed: several processes may serve the same name, and
-    ``tools/list`` may differ between users. Each protocol version is registered by itself,
-    because a definition may be rejected under one and not under another.
+    ``tools/list`` may differ between users. Each protocol version has a separate registration,
+    because a definition may be rejected under one version only.
     """
 
     def __init__(
@@ -57,14 +58,14 @@ class ToolRegistrar:
         self._failure: SidecheckError | None = None
 
     def observe(self, definitions: Iterable[Definition]) -> None:
-        """Note tools that the server lists; what differs is registered at the next call."""
-        seen = {str(definition.get("name")): definition for definition in definitions}
-        if any(self._definitions.get(name) != tool for name, tool in seen.items()):
-            self._definitions.update(seen)
+        """Record tools that the server lists; changes lead to a registration."""
+        listed = {str(definition.get("name")): definition for definition in definitions}
+        if any(self._definitions.get(name) != tool for name, tool in listed.items()):
+            self._definitions.update(listed)
             self._changes += 1
 
     async def register(self, version: str, list_tools: ListTools) -> RegisteredTools:
-        """Return the registration for a protocol version, made if there is none yet.
+        """Return the registration for a protocol version, and register first if needed.
 
         Raises:
             SidecheckError: The tools could not be registered.
@@ -83,7 +84,7 @@ class ToolRegistrar:
     async def register_again(
         self, version: str, list_tools: ListTools, name: str, previous: RegisteredTools
     ) -> RegisteredTools | None:
-        """Return a registration later than *previous*, or None if no tool is called *name*.
+        """Return a later registration than *previous*, or None without tool *name*.
 
         Raises:
             SidecheckError: The tools could not be registered.
@@ -104,10 +105,10 @@ class ToolRegistrar:
         return registered if registered and registered.changes == self._changes else None
 
     def _share_failure(self, attempts: int) -> None:
-        """Raise the error of an attempt that ended since *attempts* was read.
+        """Raise the error of an attempt that failed after *attempts* was read.
 
-        Calls that waited for an attempt share its outcome, instead of each waiting for a
-        deadline of its own.
+        Calls that waited for an attempt share its outcome, instead of each waiting for another
+        deadline.
         """
         if self._failure is not None and self._attempts != attempts:
             raise copy(self._failure)

@@ -25,11 +25,11 @@ from sidecheck.wire.errors import not_encodable
 
 __all__ = ["OnError", "OnReport", "ToolCall", "ToolCallValidator"]
 
-#: Takes what kept a call from being validated, and the tools that were rejected.
+#: Called with an error that prevented a validation, or with `ToolsRejected`.
 OnError: TypeAlias = Callable[[SidecheckError], None]
 
-#: Takes the name of a tool and a verdict that does not decide: one that is invalid and not
-#: enforced, or that stands in for a server that did not answer.
+#: Called with the name of a tool and a verdict without effect: an invalid verdict that is not
+#: enforced, or the verdict of the policy for a server that did not answer.
 OnReport: TypeAlias = Callable[[str, Verdict], None]
 
 #: Deadline in seconds of a registration: the server compiles the schemas of all tools.
@@ -71,14 +71,14 @@ class ToolCallValidator:
     ) -> None:
         self._client = Client(client) if isinstance(client, str) else client
         self._server = server
-        # Every tool of the server is registered, so an unknown one is an error.
+        # All tools of the server are registered, so an unknown tool is an error.
         self._options = replace(options or Options(), on_unknown_tool=OnUnknownTool.ERROR)
         self._on_error = on_error or log_error
         self._on_report = on_report or log_report
         self._registrar = ToolRegistrar(self._client, server, REGISTRATION_TIMEOUT, self._on_error)
 
     def observe(self, definitions: list[Definition]) -> None:
-        """Note tools of a ``tools/list`` result."""
+        """Record the tools of a ``tools/list`` result."""
         self._registrar.observe(definitions)
 
     async def handle(self, call: ToolCall) -> Any:
@@ -96,13 +96,13 @@ class ToolCallValidator:
         if repair is not None and repair.valid:
             result = await call.run(json.loads(repair.payload))
         elif verdict.enforced and not verdict.valid:
-            return replacement(verdict)
+            return replacement_result(verdict)
         else:
             result = await call.run(None)
-        if is_stand_in(verdict) or not isinstance(result, CallToolResult):
+        if is_fallback(verdict) or not isinstance(result, CallToolResult):
             return result
         target = RegisteredTool(self._server, call.tool)
-        # The repairs of arguments are none of a result.
+        # Without the options for repairs, which are for arguments only.
         validate_result = partial(
             self._client.validate_call_result,
             target,
@@ -114,7 +114,7 @@ class ToolCallValidator:
             ),
         )
         verdict = await self._verdict(call, validate_result)
-        return result if verdict.valid or not verdict.enforced else replacement(verdict)
+        return result if verdict.valid or not verdict.enforced else replacement_result(verdict)
 
     async def _verdict(self, call: ToolCall, validate: Callable[[], Awaitable[Verdict]]) -> Verdict:
         """Return the verdict of *validate*, with the client's policy applied.
@@ -136,7 +136,7 @@ class ToolCallValidator:
             self._on_error(error)
             text = f"Sidecheck could not validate the call: {error.reason}"
             raise MCPError(INTERNAL_ERROR, text) from error
-        if is_stand_in(verdict) or not (verdict.valid or verdict.enforced):
+        if is_fallback(verdict) or not (verdict.valid or verdict.enforced):
             self._on_report(call.tool, verdict)
         return verdict
 
@@ -145,8 +145,8 @@ class ToolCallValidator:
     ) -> Verdict:
         """Return the verdict of *validate*, with the tools registered.
 
-        Sidecheck may have lost them, by a restart with an empty registry: a tool that it
-        does not know and that the server lists is registered again, once per call.
+        Sidecheck may have lost them by a restart with an empty registry. So an unknown tool
+        that the server lists is registered again, once per call.
         """
         registered = await self._registrar.register(call.version, call.list_tools)
         raise_for_rejected(call.tool, registered)
@@ -171,7 +171,7 @@ def raise_for_rejected(tool: str, registered: RegisteredTools) -> None:
     """Raise if the definition of *tool* was rejected.
 
     Raises:
-        MCPError: It was.
+        MCPError: The definition was rejected.
     """
     violation = registered.rejected.get(tool)
     if violation is not None:
@@ -179,16 +179,16 @@ def raise_for_rejected(tool: str, registered: RegisteredTools) -> None:
         raise MCPError(INTERNAL_ERROR, text)
 
 
-def is_stand_in(verdict: Verdict) -> bool:
-    """Return whether the client's policy made *verdict*, because no server answered."""
+def is_fallback(verdict: Verdict) -> bool:
+    """Return whether *verdict* is that of the client's policy, without a server."""
     return any(violation.code == SIDECHECK_UNAVAILABLE for violation in verdict.violations)
 
 
-def replacement(verdict: Verdict) -> CallToolResult:
+def replacement_result(verdict: Verdict) -> CallToolResult:
     """Return the result that replaces an invalid call or result.
 
     Raises:
-        MCPError: The fault is one of the protocol.
+        MCPError: The fault is a protocol error.
     """
     if verdict.call_tool_result:
         return CallToolResult.model_validate_json(verdict.call_tool_result)
@@ -204,11 +204,11 @@ def protocol_error(error: Mapping[str, Any]) -> MCPError:
 
 
 def log_error(error: SidecheckError) -> None:
-    """Log *error* by its reason: its message may have values of the payload."""
+    """Log the reason of *error*; its message may have values of the payload."""
     logger.warning("Sidecheck did not validate a call: %s", error.reason)
 
 
 def log_report(tool: str, verdict: Verdict) -> None:
-    """Log a verdict that does not decide, by its codes."""
+    """Log the codes of a verdict without effect."""
     codes = ", ".join(sorted({violation.code for violation in verdict.violations}))
     logger.warning("Sidecheck verdict not enforced for a call of %s: %s", tool, codes)

@@ -1,4 +1,4 @@
-"""Translation between the values of the client and the messages of the API, without I/O.
+"""Translation between values of the client and messages of the API.
 
 Only modules of this package import generated messages. ``encode_*`` functions return
 messages, ``decode_*`` functions return values.

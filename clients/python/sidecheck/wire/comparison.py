@@ -53,7 +53,7 @@ COMPATIBILITY_POLICIES: Final[Mapping[str, str]] = {
 
 
 def members_by_number(enum: EnumDescriptor, prefix: str, kind: type[Member]) -> dict[int, Member]:
-    """Return the members of *kind* by the numbers of *enum*, whose labels have *prefix*."""
+    """Return the members of *kind* by the numbers of *enum*."""
     return {
         value.number: kind(value.name.removeprefix(prefix).lower())
         for value in enum.values
@@ -98,7 +98,7 @@ def decode_comparison(response: registry_pb.CompareToolsResponse) -> Comparison:
     """Return the comparison of two sets.
 
     Raises:
-        InvalidResponse: It has no level.
+        InvalidResponse: *response* has no level.
     """
     if not response.level:
         raise InvalidResponse("CompareToolsResponse.level is missing in the response")
@@ -142,7 +142,7 @@ def decode_schema_verdict(message: comparison_pb.SchemaVerdict) -> SchemaVerdict
 
 
 def decode_change(message: comparison_pb.DefinitionChange) -> DefinitionChange:
-    """Return one difference."""
+    """Return one difference between two definitions."""
     return copy_fields(
         message,
         DefinitionChange,
@@ -155,13 +155,13 @@ def decode_change(message: comparison_pb.DefinitionChange) -> DefinitionChange:
 
 
 def decode_effect(message: comparison_pb.ChangeEffect) -> ChangeEffect:
-    """Return what a change means in one reading."""
+    """Return the effect of a change in one reading."""
     level = LEVELS.get(message.level, ChangeLevel.UNSPECIFIED)
     return ChangeEffect(level=level, witness=decode_witness(message))
 
 
 def decode_witness(message: Any) -> Witness | None:
-    """Return the witness of *message*, None if it has none."""
+    """Return the witness of *message*, or None."""
     if not message.HasField("witness"):
         return None
     witness: comparison_pb.Witness = message.witness

@@ -79,7 +79,7 @@ def encode_tools(
 
     Raises:
         TypeError: *tools* or one of them is a ``str``, or *servers* is a single string.
-        ValueError: *tools* is JSON text that is no list of tools.
+        ValueError: *tools* is JSON text, but not a list of tools.
     """
     if isinstance(servers, str):
         raise TypeError("servers must be an iterable of strings, not a single string")
@@ -97,7 +97,7 @@ def encode_tools(
 def encode_options(
     options: ConversionOptions | None, version: str = ""
 ) -> conversion_pb.ConversionOptions | None:
-    """Return the message for *options*, with *version* unless they name a protocol version.
+    """Return the message for *options*; *version* is their default.
 
     None without a version stays None and means the server's defaults.
     """
@@ -117,7 +117,7 @@ def encode_options(
 
 
 def encode_tool(tool: Convertible, name: str) -> conversion_pb.ToolToConvert:
-    """Return the message for a tool to convert, which is called *name* in errors."""
+    """Return the message for a tool to convert; errors refer to it as *name*."""
     entry = tool if isinstance(tool, ToolToConvert) else ToolToConvert(tool)
     return conversion_pb.ToolToConvert(
         tool=encode_tool_target(entry.tool, name), server=entry.server
@@ -136,14 +136,14 @@ def encode_call(
         TypeError: *mappings* is neither a mapping nor an iterable of mappings.
     """
     is_single = isinstance(mappings, str) or is_json_object(mappings)
-    several = [mappings] if is_single else mappings
-    if not isinstance(several, Iterable):
+    mapping_list = [mappings] if is_single else mappings
+    if not isinstance(mapping_list, Iterable):
         raise TypeError(
             f"mappings must be those of ConvertedTools.mappings, not {type(mappings).__name__}"
         )
     return conversion_pb.ConvertToolCallRequest(
         call=protocol_text(call, "call"),
-        mappings=[protocol_text(mapping, "mappings") for mapping in several],
+        mappings=[protocol_text(mapping, "mappings") for mapping in mapping_list],
         tool=encode_target(tool),
         options=validation.encode_options(options),
     )
@@ -175,7 +175,7 @@ def encode_result(
 def decode_tools(
     api: ModelApi, count: int | None, response: conversion_pb.ConvertToolsResponse
 ) -> ConvertedTools:
-    """Return the result of a conversion of *count* tools for *api*, None if it is unknown."""
+    """Return the result for *api*; *count* is the number of tools, if known."""
     if count is not None:
         require_count(response, "conversions", count)
     return ConvertedTools(

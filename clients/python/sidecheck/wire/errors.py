@@ -1,4 +1,4 @@
-"""Errors from `google.rpc.Status` messages, failed gRPC calls and invalid responses."""
+"""Errors from statuses, failed calls and invalid responses."""
 
 import re
 from collections.abc import Iterable
@@ -34,11 +34,11 @@ DOMAIN: Final = "sidecheck"
 
 STATUS_CODES: Final = {code.value[0]: code for code in grpc.StatusCode}
 
+# Decision 0049: a status without an ErrorInfo of Sidecheck is not from Sidecheck.
 #: Status codes that gRPC libraries and proxies set by themselves. Without a reason of
-#: Sidecheck they mean that no Sidecheck server answered. All other codes are only ever set
-#: by an application (gRPC, doc/statuscodes.md). The comments name origins beside those in
-#: that document: HTTP statuses (doc/http-grpc-status-mapping.md) and codes of RST_STREAM
-#: (doc/PROTOCOL-HTTP2.md, "Errors").
+#: Sidecheck they mean that no Sidecheck server answered. Only applications set the other codes
+#: (gRPC, doc/statuscodes.md). The comments name origins that this document lacks: HTTP statuses
+#: (doc/http-grpc-status-mapping.md) and codes of RST_STREAM (doc/PROTOCOL-HTTP2.md, "Errors").
 UNAVAILABLE_CODES: Final = frozenset(
     {
         grpc.StatusCode.CANCELLED,  # RST_STREAM with CANCEL; a full queue of the server's gRPC
@@ -53,12 +53,12 @@ UNAVAILABLE_CODES: Final = frozenset(
     }
 )
 
-#: Reasons of servers that cannot take the request: as good as absent for the caller.
+#: Reasons of servers that cannot accept the request; callers treat them as unavailable.
 UNAVAILABLE_REASONS: Final = frozenset({"OVERLOADED", "SHUTTING_DOWN"})
 
-#: Messages for a request that a server or proxy finds too large: those of gRPC for C++ and
-#: Go ("message larger than max"), of gRPC for Java, and HTTP status 413. Whoever writes the
-#: payload can bring these about, so they must never pass for an unavailable server.
+#: Messages for a request that is too large for a server or proxy: of gRPC for C++ and Go
+#: ("message larger than max"), of gRPC for Java, and for HTTP status 413. The author of a
+#: payload can cause these errors, so they must never count as an unavailable server.
 TOO_LARGE: Final = re.compile(
     r"message larger than max|message exceeds maximum size|http2 header with status: 413"
 )
@@ -72,7 +72,7 @@ def decode_call_error(error: grpc.RpcError) -> SidecheckError:
     that do not decode are ignored: the code and the message suffice.
     """
     status = Status(code=error.code().value[0], message=error.details() or "")
-    # The type stubs describe only the metadata of blocking calls; both kinds yield pairs.
+    # The type stubs describe only the metadata of blocking calls; all calls return pairs.
     metadata = cast("Iterable[tuple[str, str | bytes]]", error.trailing_metadata() or ())
     for key, value in metadata:
         if key == "grpc-status-details-bin" and isinstance(value, bytes):
@@ -93,10 +93,10 @@ def decode_item_error(status: Status) -> SidecheckError:
     """Return the error that a server reports for a call, or for one item.
 
     Its reason is that of the `google.rpc.ErrorInfo` of the domain ``sidecheck``, or the
-    name of the status code without one.
+    name of the status code without such details.
 
     Raises:
-        InvalidResponse: *status* is no error.
+        InvalidResponse: *status* is not an error.
     """
     if status.code == grpc.StatusCode.OK.value[0]:
         raise InvalidResponse("an outcome has neither a result nor an error")
@@ -107,10 +107,7 @@ def decode_item_error(status: Status) -> SidecheckError:
 
 
 def find_detail(status: Status, kind: type[DetailT], domain: str = "") -> DetailT | None:
-    """Return the first detail of the class *kind*, if there is one that decodes.
-
-    With *domain*, it must be of that domain.
-    """
+    """Return the first detail of *kind* and *domain* that decodes, or None."""
     for detail in status.details:
         message = kind()
         with suppress(DecodeError):
@@ -129,12 +126,12 @@ def retry_after(status: Status) -> float | None:
 
 
 def client_closed() -> SidecheckError:
-    """Return the error for a call of a client that is closed, before the call or during it."""
+    """Return the error for a call of a closed client."""
     return SidecheckError("CLIENT_CLOSED", "the client was closed", {}, grpc.StatusCode.CANCELLED)
 
 
 def deadline_exceeded() -> Unavailable:
-    """Return the error for a call whose deadline ends it before it is sent by itself."""
+    """Return the error for a call whose deadline passes before it is sent."""
     code = grpc.StatusCode.DEADLINE_EXCEEDED
     return Unavailable(code.name, "Deadline Exceeded", {}, code)
 
@@ -163,7 +160,7 @@ def require_field(message: Message, field: str) -> Any:
     """Return the message in *field* of *message*.
 
     Raises:
-        InvalidResponse: It is not set.
+        InvalidResponse: The field is not set.
     """
     if not message.HasField(field):
         raise InvalidResponse(f"{message.DESCRIPTOR.name}.{field} is missing in the response")
@@ -174,7 +171,7 @@ def require_json(message: Message, field: str) -> bytes:
     """Return the JSON text in *field* of *message*.
 
     Raises:
-        InvalidResponse: It is empty.
+        InvalidResponse: The field is empty.
     """
     text: bytes = getattr(message, field)
     if not text:
@@ -186,7 +183,7 @@ def require_count(message: Message, field: str, expected: int) -> None:
     """Check that *message* has *expected* elements in *field*.
 
     Raises:
-        InvalidResponse: It has more or fewer.
+        InvalidResponse: The number differs.
     """
     count = len(getattr(message, field))
     if count != expected:
@@ -199,7 +196,7 @@ def require_count(message: Message, field: str, expected: int) -> None:
 
 
 def too_large(size: int, limits: Limits) -> SidecheckError:
-    """Return the error for an item of *size* bytes, too large for a message to the server."""
+    """Return the error for an item of *size* bytes, which is too large."""
     limit = limits.message_bytes
     return SidecheckError(
         "LIMIT_EXCEEDED",

@@ -57,10 +57,10 @@ def decode_inference(response: inference_pb.InferToolsResponse) -> InferredTools
 def encode_adaptation(
     tool: Target | Definition | ToolJson, protocol_version: str
 ) -> inference_pb.AdaptToolRequest:
-    """Return the request to adapt a tool; bare JSON is a definition.
+    """Return the request to adapt *tool*; bare JSON is a definition.
 
     Raises:
-        TypeError: It is a ``str``, or neither a definition nor a target.
+        TypeError: *tool* is a ``str``, or neither a definition nor a target.
     """
     return inference_pb.AdaptToolRequest(
         tool=encode_tool_target(tool), protocol_version=protocol_version

@@ -18,7 +18,7 @@ __all__ = ["decode_normalization", "encode_normalization"]
 def encode_normalization(
     returned: ReturnValue, context: ProtocolContext | None, options: CheckOptions | None
 ) -> protocol_pb.NormalizeToolResultRequest:
-    """Return the request to normalize what a tool returned."""
+    """Return the request to normalize the return value of a tool."""
     field = returned.field
     return protocol_pb.NormalizeToolResultRequest(
         context=encode_context(context),

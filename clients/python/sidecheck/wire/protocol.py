@@ -85,7 +85,7 @@ PROFILES: Final = {
 
 
 def optional_text(value: ProtocolJson | None, name: str) -> bytes | None:
-    """Return the JSON text of *value*, None for None; raises as `protocol_text`."""
+    """Return the JSON text of *value*, or None for None; raises as `protocol_text`."""
     return None if value is None else protocol_text(value, name)
 
 
@@ -101,10 +101,10 @@ def encode_context(context: ProtocolContext | None) -> protocol_pb.ProtocolConte
 
 
 def encode_options(options: CheckOptions | None) -> protocol_pb.CheckOptions | None:
-    """Return the message for *options*; None stays None and means the server's defaults.
+    """Return the message for *options*; None stays None, for the server's defaults.
 
     Raises:
-        TypeError: They are not `CheckOptions`.
+        TypeError: *options* are not `CheckOptions`.
     """
     if options is None:
         return None
@@ -210,7 +210,7 @@ def encode_session_item(id_: str, item: SessionMessage | None) -> protocol_pb.Ch
 
 
 def decode_rules(response: protocol_pb.ListRulesResponse) -> tuple[list[Rule], str]:
-    """Return the rules of a page and the token of the next one, "" after the last."""
+    """Return the rules of a page and the token of the next page, "" after the last."""
     rules = [
         copy_fields(
             rule,
@@ -245,12 +245,12 @@ def decode_batch(response: protocol_pb.CheckBatchResponse) -> list[CheckOutcome]
 def decode_session_response(
     response: protocol_pb.CheckSessionResponse,
 ) -> tuple[str, CheckOutcome]:
-    """Return the id of a message, "" where the server could not read it, and its outcome."""
+    """Return the id of a message, "" if the server could not read it, and its outcome."""
     return response.id, decode_outcome(response.outcome)
 
 
 def decode_session_summary(response: protocol_pb.CheckSessionResponse) -> SessionSummary | None:
-    """Return the summary in *response*, or None if it is to a message."""
+    """Return the summary in *response*, or None for a response to a message."""
     if not response.HasField("summary"):
         return None
     return SessionSummary(

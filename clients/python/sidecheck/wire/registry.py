@@ -128,7 +128,7 @@ def decode_tool(response: registry_pb.GetToolResponse) -> Tool:
 
 
 def decode_page(response: registry_pb.ListToolsResponse) -> tuple[list[Tool], str]:
-    """Return the tools of a page and the token of the next one, "" after the last."""
+    """Return the tools of a page and the token of the next page, "" after the last."""
     return [decode_registered_tool(tool) for tool in response.tools], response.next_page_token
 
 
@@ -139,7 +139,7 @@ def decode_registered_tool(message: registry_pb.Tool) -> Tool:
 
 
 def decode_deletion(response: registry_pb.DeleteToolsResponse, *, named: bool) -> Deletion:
-    """Return the result of a deletion, of tools that the request named or of all."""
+    """Return the result of a deletion; *named* means that the request named tools."""
     if named and not (response.deleted or response.unknown):
         raise InvalidResponse("DeleteToolsResponse has no names for those of the request")
     return Deletion(

@@ -39,7 +39,7 @@ class Rpc:
     response: type[Message]
     #: Whether the server sends a stream of messages.
     streaming: bool
-    #: Whether the client sends one, too.
+    #: Whether the client sends a stream as well.
     many_requests: bool
 
     @property
@@ -63,13 +63,13 @@ def read_rpcs() -> Iterator[Rpc]:
                 )
 
 
-#: All remote procedures. Each has request and response classes of its own.
+#: All remote procedures. Each request class belongs to one procedure.
 RPCS: Final = tuple(read_rpcs())
 
 #: Full names of all services.
 SERVICES: Final = tuple(dict.fromkeys(rpc.service for rpc in RPCS))
 
-#: The streams.
+#: Remote procedures with a stream of responses.
 STREAMS: Final = tuple(rpc for rpc in RPCS if rpc.streaming)
 
 BY_REQUEST: Final = {rpc.request: rpc for rpc in RPCS}

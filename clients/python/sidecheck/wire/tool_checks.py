@@ -61,7 +61,7 @@ def encode_tools(
 
     Raises:
         TypeError: Neither or both are given; or a value has another type.
-        ValueError: *documents* are given for definitions.
+        ValueError: *documents* are passed with *definitions*.
     """
     if (tools_list is None) is (definitions is None):
         raise TypeError(
@@ -107,7 +107,7 @@ def decode_names(response: protocol_pb.CheckToolNamesResponse, count: int) -> Ch
 
 
 def decode_tools(response: protocol_pb.CheckToolsResponse, count: int) -> CheckedTools:
-    """Return the result of a check of *count* separate definitions, 0 for a tools list."""
+    """Return the result of a check; *count* is 0 for a tools list."""
     if count:
         require_count(response, "outcomes", count)
     return CheckedTools(

@@ -40,7 +40,7 @@ __all__ = [
     "encode_stream_item",
 ]
 
-#: Bounds of a batch as a whole. An item that exceeds one may fit in a call of its own.
+#: Bounds of a whole batch. An item that exceeds one may succeed in a single call.
 BATCH_BOUNDS: Final = frozenset(
     {"batch_items", "message_bytes", "offloaded_items", "request_steps"}
 )
@@ -65,7 +65,7 @@ def encode_item(item: Item) -> validation_pb.ValidateItem:
 
 
 def encode_batch_item(request: validation_pb.ValidateRequest) -> validation_pb.ValidateItem:
-    """Return the item of a batch for a single *request*: their fields are the same."""
+    """Return the batch item for a single *request*, which has the same fields."""
     return validation_pb.ValidateItem.FromString(request.SerializeToString())
 
 
@@ -83,7 +83,8 @@ def encode_joint_batch(
 ) -> validation_pb.ValidateBatchRequest:
     """Return the request to validate *items* with their own targets and options.
 
-    What all of them have alike is sent once, so that the server reads and looks it up once.
+    If the target and the options are the same for all items, they are sent once, so that the
+    server reads and resolves them once.
     """
     batch = validation_pb.ValidateBatchRequest()
     if items:
@@ -99,7 +100,7 @@ def encode_joint_batch(
 def encode_stream_defaults(
     target: Target | None, options: Options | None
 ) -> validation_pb.ValidateStreamRequest:
-    """Return the first message of a stream, with the target and options that items share."""
+    """Return the first message of a stream, with shared target and options."""
     return validation_pb.ValidateStreamRequest(
         defaults=validation_pb.StreamDefaults(
             target=encode_target(target), options=encode_options(options)
@@ -108,7 +109,7 @@ def encode_stream_defaults(
 
 
 def encode_stream_item(id_: str, item: Item | None) -> validation_pb.ValidateStreamRequest:
-    """Return the message for an item of a stream; without *item*, with its id only."""
+    """Return the message for an item of a stream, or for its id if *item* is None."""
     return validation_pb.ValidateStreamRequest(
         item=validation_pb.StreamItem(id=id_, item=None if item is None else encode_item(item))
     )
@@ -118,8 +119,8 @@ def encode_subject(subject: Subject) -> target_pb.Subject:
     """Return the message for a payload and its role.
 
     Raises:
-        ValueError: JSON cannot express a value in it.
-        TypeError: It is no subject, or call params or a result as a ``str``.
+        ValueError: JSON cannot express a value in the payload.
+        TypeError: *subject* is not a subject, or has call params or a result as a ``str``.
     """
     match subject:
         case Arguments(payload):
@@ -136,7 +137,7 @@ def encode_subject(subject: Subject) -> target_pb.Subject:
 
 
 def encode_options(options: Options | None) -> options_pb.ValidationOptions | None:
-    """Return the message for *options*; None stays None and means the server's defaults."""
+    """Return the message for *options*; None stays None, for the server's defaults."""
     if options is None:
         return None
     return options_pb.ValidationOptions(
@@ -165,7 +166,7 @@ def decode_batch(response: validation_pb.ValidateBatchResponse) -> list[Validate
 def decode_stream_response(
     response: validation_pb.ValidateStreamResponse,
 ) -> tuple[str, ValidateOutcome]:
-    """Return the id of an item, "" where the server could not read it, and its outcome."""
+    """Return the id of an item, "" if the server could not read it, and its outcome."""
     return response.id, decode_outcome(response.outcome, response.registry_revision)
 
 
@@ -182,14 +183,14 @@ def depends_on_batch(outcome: ValidateOutcome, request: validation_pb.ValidateRe
     """Return whether *outcome* may be due to the other items of its batch.
 
     A single call of *request* may then have another outcome: the item was not reached, or
-    its verdict lists less than it would on its own.
+    its verdict lists fewer violations than it would in a single call.
     """
     if isinstance(outcome, SidecheckError):
         return outcome.reason == "LIMIT_EXCEEDED" and outcome.metadata.get("bound") in BATCH_BOUNDS
-    wanted = request.options.max_violations or Options().max_violations
+    max_violations = request.options.max_violations or Options().max_violations
     if request.options.detail == options_pb.DETAIL_VERDICT_ONLY:
-        wanted = 0
+        max_violations = 0
     elif request.options.detail == options_pb.DETAIL_FIRST:
-        wanted = 1
+        max_violations = 1
     reports = (outcome, outcome.repair) if outcome.repair else (outcome,)
-    return any(report.truncated and len(report.violations) < wanted for report in reports)
+    return any(report.truncated and len(report.violations) < max_violations for report in reports)

@@ -1,6 +1,6 @@
-"""Targets, definitions and verdicts: what the messages of several services contain.
+"""Targets, definitions and verdicts in messages of several services.
 
-Values and messages name their fields alike, so most fields are copied by name.
+Values and messages use the same names of fields, so most fields are copied by name.
 """
 
 import dataclasses
@@ -58,7 +58,7 @@ def find_label(field: str, value: str, labels: Mapping[str, str]) -> str:
     """Return the label of the enum value for *value*.
 
     Raises:
-        ValueError: *labels* has none.
+        ValueError: *labels* has no such value.
     """
     if value not in labels:
         expected = ", ".join(map(repr, labels))
@@ -75,11 +75,11 @@ def encode_documents(documents: Iterable[Document]) -> list[target_pb.Document]:
 
 
 def encode_inline_tool(tool: Definition | ToolJson, name: str = "tool") -> target_pb.InlineTool:
-    """Return the message for a definition; bare JSON is one without documents.
+    """Return the message for a definition, which may be bare JSON.
 
     Raises:
-        ValueError: JSON cannot express a value in it.
-        TypeError: It is a ``str``. The message names it *name*.
+        ValueError: JSON cannot express a value in *tool*.
+        TypeError: *tool* is a ``str``. The error refers to it as *name*.
     """
     if not isinstance(tool, DEFINITIONS):
         return target_pb.InlineTool(json=protocol_text(tool, name))
@@ -127,7 +127,7 @@ def encode_target(target: Target | None) -> target_pb.Target | None:
 def encode_tool_target(
     tool: Target | Definition | ToolJson, name: str = "tool"
 ) -> target_pb.Target | None:
-    """Return the message for a target or for a definition, also one as bare JSON."""
+    """Return the message for a target or for a definition, which may be bare JSON."""
     if isinstance(tool, (str, *DEFINITIONS)) or is_json_object(tool):
         return target_pb.Target(inline_tool=encode_inline_tool(tool, name))
     return encode_target(cast("Target", tool))
@@ -136,15 +136,15 @@ def encode_tool_target(
 def element_bytes(message: Message) -> int:
     """Return the size of *message* as an element of a repeated field.
 
-    In addition to the message there are its tag, one byte for the field numbers in use,
-    and its length, seven bits per byte (Protocol Buffers, "Encoding").
+    An element consists of the tag, one byte for the field numbers in use, the length, seven
+    bits per byte, and the message (Protocol Buffers, "Encoding").
     """
     size = message.ByteSize()
     return 1 + max(1, (size.bit_length() + 6) // 7) + size
 
 
 def require_revision(request: Message, revision: int) -> None:
-    """Let *request* read *revision* of the registry or a later one, if it reads the registry."""
+    """Set *revision* as the minimum revision of *request*, if it reads the registry."""
     if "min_revision" in request.DESCRIPTOR.fields_by_name:
         request.min_revision = revision  # type: ignore[attr-defined]
 
@@ -153,7 +153,7 @@ def require_revision(request: Message, revision: int) -> None:
 
 
 def copy_fields(message: Message, kind: type[Value], **converted: object) -> Value:
-    """Return a *kind* with the fields *converted* and all others copied from *message*."""
+    """Return a *kind* with fields *converted*, and others from *message*."""
     fields: tuple[dataclasses.Field[Any], ...] = dataclasses.fields(cast("Any", kind))
     names = {field.name for field in fields}.difference(converted)
     return kind(**{name: getattr(message, name) for name in names}, **converted)

@@ -26,10 +26,10 @@ class WatchDecoder:
         self._parts: list[registry_pb.ToolsChange] = []
 
     def decode(self, response: registry_pb.WatchToolsResponse) -> WatchEvent | None:
-        """Return the event in *response*, None if the next one has more of it.
+        """Return the event that *response* completes, or None if more responses follow.
 
         Raises:
-            InvalidResponse: It has none.
+            InvalidResponse: *response* has no event.
         """
         match response.WhichOneof("event"):
             case "checkpoint":

@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL that never wait for long, and their errors as those of a registry."""
+"""Connections to PostgreSQL with bounded waits, and conversion of their errors."""
 
 import socket
 from collections.abc import Iterator
@@ -20,10 +20,10 @@ __all__ = ["ANSWER_SECONDS", "Connection", "close", "connect", "own_exceptions",
 Result = TypeVar("Result")
 
 ANSWER_SECONDS: Final = 5.0
-"""How long an answer of the database may take. It bounds the silence, not a transaction."""
+"""Maximum seconds without an answer of the database; a transaction may take longer."""
 
 _CONNECT_SECONDS: Final = 3
-"""How long a connection to each of the hosts may take."""
+"""Maximum seconds to connect to each host."""
 
 #: Messages for failures that an operator can repair, by the classes of psycopg, which are named
 #: for SQL states (https://www.postgresql.org/docs/current/errcodes-appendix.html).
@@ -42,7 +42,7 @@ _FAILURES: Final[tuple[tuple[tuple[type[psycopg.Error], ...], str], ...]] = (
     ),
     (
         (errors.LockNotAvailable,),
-        "is being written by other servers for long; try again",
+        "is locked by writes of other servers; try again",
     ),
     (
         (errors.DiskFull, errors.OutOfMemory),
@@ -58,11 +58,12 @@ _FAILURES: Final[tuple[tuple[tuple[type[psycopg.Error], ...], str], ...]] = (
 class Connection(psycopg.Connection[tuple[Any, ...]]):
     """A connection that fails if the database is silent for `answer_seconds`.
 
-    Time-outs of the server do not help where its process is stopped, nor those of the kernel,
-    which goes on to acknowledge. After a failure the connection can only be closed.
+    Timeouts of the database do not expire while its process is stopped, and those of the kernel
+    do not either, since it still acknowledges packets. After a failure the connection can only
+    be closed.
     """
 
-    #: None for as long as it takes.
+    #: None for no limit.
     answer_seconds: float | None = ANSWER_SECONDS
 
     def wait(
@@ -71,29 +72,29 @@ class Connection(psycopg.Connection[tuple[Any, ...]]):
         interval: float = 0.1,
         timeout: float | None = None,
     ) -> Result:
-        """Wait for *gen*, for *timeout* seconds at most or unless the database is silent."""
+        """Wait for *gen*, for *timeout* seconds or until the database is silent."""
         if timeout is None and self.answer_seconds is not None:
             gen = _unless_silent(gen, self.answer_seconds)
         return super().wait(gen, interval, timeout)
 
 
 def connect(location: PostgresLocation) -> Connection:
-    """Connect to the database at *location*; transactions are up to the caller.
+    """Connect to the database at *location*, in autocommit mode.
 
-    Statements are not prepared, so that any pooler may be in between.
+    Statements are not prepared, so that the connection may pass through any pooler.
 
     Raises:
-        RegistryUnusable: it cannot be reached, or rejects the connection.
+        RegistryUnusable: the database cannot be reached, or rejects the connection.
     """
     with own_exceptions(location):
         return Connection.connect(
             location.uri,
             autocommit=True,
             prepare_threshold=None,
-            client_encoding="utf-8",  # else that of the database, which may have none
+            client_encoding="utf-8",  # The default is that of the database, which may have none.
             connect_timeout=_CONNECT_SECONDS,
             fallback_application_name="sidecheck",
-            # The kernel notices within some 25 seconds that a peer is gone, while nobody waits.
+            # The kernel detects within 25 seconds that the peer of an idle connection is gone.
             keepalives_idle=10,
             keepalives_interval=5,
             keepalives_count=3,
@@ -101,14 +102,14 @@ def connect(location: PostgresLocation) -> Connection:
 
 
 def close(connection: psycopg.Connection[Any] | None) -> None:
-    """Close *connection*, whatever its state; without a word to a database that is silent."""
+    """Close *connection* in any state, without waiting for the database."""
     if connection is not None:
         with suppress(psycopg.Error):
             connection.close()
 
 
 def wake(connection: Connection | None) -> None:
-    """Let the thread that waits for *connection* fail at once; it can only be closed then."""
+    """Make the thread that waits for *connection* fail; then it must be closed."""
     if connection is None or connection.closed:
         return
     with suppress(psycopg.Error, OSError), socket.socket(fileno=dup(connection.fileno())) as peer:
@@ -116,19 +117,19 @@ def wake(connection: Connection | None) -> None:
 
 
 def _unless_silent(gen: PQGen[Result], seconds: float) -> PQGen[Result]:
-    """Wait as *gen* does, unless nothing can be received or sent for *seconds*.
+    """Run *gen* until its end, or until the socket is not ready for *seconds*.
 
     Raises:
-        psycopg.OperationalError: that was so.
+        psycopg.OperationalError: the socket was not ready for *seconds*.
     """
-    heard_at = monotonic()
+    ready_at = monotonic()
     try:
         awaited = next(gen)
         while True:
             ready = yield awaited
             if ready != Ready.NONE:
-                heard_at = monotonic()
-            elif monotonic() - heard_at >= seconds:
+                ready_at = monotonic()
+            elif monotonic() - ready_at >= seconds:
                 raise psycopg.OperationalError(f"no answer for {seconds:g} seconds")
             awaited = gen.send(ready)
     except StopIteration as ended:
@@ -142,11 +143,11 @@ def own_exceptions(location: PostgresLocation) -> Iterator[None]:
     try:
         yield
     except psycopg.Error as error:
-        detail = _detail(error) if location.is_clear else ""
-        raise RegistryUnusable(str(location), _describe(error), detail) from None
+        detail = _describe_detail(error) if location.is_clear else ""
+        raise RegistryUnusable(str(location), _describe_fault(error), detail) from None
 
 
-def _describe(error: psycopg.Error) -> str:
+def _describe_fault(error: psycopg.Error) -> str:
     for kinds, fault in _FAILURES:
         if isinstance(error, kinds):
             return fault
@@ -157,9 +158,9 @@ def _describe(error: psycopg.Error) -> str:
     return "cannot be used"
 
 
-def _detail(error: psycopg.Error) -> str:
-    """Return what the database said, without details, which may have values."""
+def _describe_detail(error: psycopg.Error) -> str:
+    """Return the primary message of the database, which has no values."""
     if isinstance(error, psycopg.ProgrammingError) and error.sqlstate is None:
-        return ""  # of a URI that cannot be read, it may have any part
+        return ""  # The message about an unreadable URI may quote any part of it.
     text = error.diag.message_primary or str(error)
     return " ".join(text.split())[:300]

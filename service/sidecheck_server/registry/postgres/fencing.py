@@ -1,7 +1,7 @@
 """Fence: rejects a database that is older than the one that this server has seen.
 
-As with terms of etcd or Raft, what was seen only grows: a former primary that comes back, a
-restored copy or another cluster must not take what the primary before has acknowledged away.
+Terms only grow, as in etcd or Raft. A former primary that comes back, a restored copy or another
+cluster must not undo changes that an earlier primary has acknowledged.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _REMEDY: Final = (
     "let the URI lead to the database that it has seen, or restart all servers to accept this one"
 )
 
-#: The parts of a term, and the functions that a role needs the right to execute for them.
+#: The functions that a role must be allowed to execute, by the part of a term.
 _FUNCTIONS: Final = {
     SYSTEM: "pg_control_system()",
     TIMELINE: "pg_walfile_name(pg_lsn)",
@@ -34,21 +34,21 @@ class DatabaseRejected(RegistryUnusable):
 
 
 class Fence:
-    """What one server has seen of its database, shared by all its connections. Thread-safe."""
+    """Latest term that a server has seen, shared by all its connections. Thread-safe."""
 
     def __init__(self, location: PostgresLocation) -> None:
-        """Accept whichever database is at *location* first."""
+        """Accept any database at *location* at first."""
         self.location = location
-        #: What to read of the term with each head; NULL for a part that cannot be read.
+        #: The columns of the term to read with each head; NULL for an unreadable part.
         self.columns = ", ".join(_FUNCTIONS)
         self._seen = Term(None, None)
         self._lock = Lock()
 
     def find_unreadable(self, connection: Connection) -> tuple[str, ...]:
-        """Return the functions that the role may not execute; leave their parts out from now on.
+        """Return the functions that the role may not execute; skip their parts.
 
-        Not in a transaction, which a function without rights would end. Later on, a right that
-        is gone is a fault like any other right.
+        Must not run in a transaction, which a denied function would abort. A right that is
+        revoked later is an error.
         """
         columns = []
         unreadable = []
@@ -67,12 +67,12 @@ class Fence:
         return tuple(unreadable)
 
     def check_term(self, term: Term, connection: Connection) -> None:
-        """Check that *term*, read on *connection*, is that seen or a later one; remember it.
+        """Record *term*, read on *connection*, after a check that no later one was seen.
 
-        A standby has no timeline: what it knows of it lags behind, and nothing is written there.
+        A standby has no timeline, since its view of the timeline lags behind.
 
         Raises:
-            DatabaseRejected: it is that of another cluster, or of a former primary.
+            DatabaseRejected: the term is of another cluster, or of a former primary.
         """
         with self._lock:
             seen = self._seen
@@ -96,10 +96,10 @@ class Fence:
     def check_history(
         self, ours: Head, head: Head, steps: Sequence[Step], connection: Connection
     ) -> None:
-        """Check that nothing shows that *head* lacks the change of *ours*, which was seen.
+        """Check that the history of *head* does not contradict the last state *ours*.
 
-        *steps* are those of its history beyond the revision of *ours*. If they do not reach back
-        that far, nothing is known.
+        *steps* are the steps after the revision of *ours*. If they do not reach back to it, the
+        check passes.
 
         Raises:
             DatabaseRejected: the change is missing.
@@ -127,7 +127,7 @@ class Fence:
             )
 
     def _reject(self, connection: Connection, fault: str, detail: str = "") -> DatabaseRejected:
-        """Return the error of *fault*; its detail says which of several hosts it is."""
+        """Return the error for *fault*, with the host in its detail."""
         details = [detail] if detail else []
         if self.location.is_clear:
             details.append(f"at {connection.info.host}:{connection.info.port}")

@@ -1,4 +1,4 @@
-"""Follower: the thread that keeps what is read up to date with the database."""
+"""Follower: the thread that keeps reads up to date with the database."""
 
 from collections.abc import Callable
 from random import uniform
@@ -27,17 +27,17 @@ from sidecheck_server.registry.postgres.steps import (
 __all__ = ["Follower"]
 
 _POLL_SECONDS: Final = (0.8, 1.2)
-"""Between polls, at random, so that the replicas do not poll all at once."""
+"""Range of the random pause between polls, which keeps replicas from polling in step."""
 
 _MOST_FAILURES: Final = 3
-"""Connections in a row that may fail after they were made, before that is reported."""
+"""Consecutive failures of established connections before the failure is reported."""
 
 
 class Follower:
-    """Polls the database, on a connection and in a thread of its own.
+    """Polls the database on a separate connection in a separate thread.
 
-    Notifications make it poll at once. They are a hint, and may be lost: a pooler between does
-    not pass them on, and nobody says that a connection is gone. So it polls every second too.
+    A notification triggers a poll at once. Notifications may be lost, in a pooler or on a dead
+    connection, so the follower also polls every second.
     """
 
     def __init__(
@@ -46,13 +46,13 @@ class Follower:
         poll: Callable[[Connection], int],
         report: ReportEvent,
     ) -> None:
-        """Prepare to call *poll*, which returns the revision."""
+        """Prepare to call *poll*, which updates reads and returns the revision."""
         self._location = location
         self._poll = poll
         self._report = report
-        #: Why the database cannot be followed, once that was reported.
+        #: The reported reason why the database cannot be followed, or None.
         self._fault: RegistryUnusable | None = None
-        #: The events of faults that were reported since the database was followed.
+        #: Kinds of events reported since the last successful poll.
         self._reported: set[type[Unreachable | RejectedDatabase]] = set()
         self._current_at = monotonic()
         self._connection: Connection | None = None
@@ -62,20 +62,20 @@ class Follower:
 
     @property
     def fault(self) -> RegistryUnusable | None:
-        """Why the database cannot be followed, if it cannot."""
+        """The reason why the database cannot be followed, or None."""
         return self._fault
 
     @property
     def age_seconds(self) -> float:
-        """The time since what is read was known to be current."""
+        """Seconds since reads were last known to be current."""
         return monotonic() - self._current_at
 
     def start(self) -> None:
-        """Begin to follow."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self, seconds: float) -> None:
-        """Stop following, and wait up to *seconds* for it. May be called again."""
+        """Stop the thread, and wait up to *seconds* for its end. May be called again."""
         with self._closing:
             self._stopped.set()
             wake(self._connection)
@@ -88,23 +88,23 @@ class Follower:
             try:
                 self._follow()
                 failures = 0
-            except Exception as error:  # noqa: BLE001 - nobody else would go on to follow
-                fault = self._fault_of(error)
+            except Exception as error:  # noqa: BLE001 - the thread must survive every fault
+                fault = self._convert_error(error)
                 failures += 1
                 was_connected = self._connection is not None
                 self._close()
-                # Connections that were ended are no news if the next one works.
+                # A closed connection is not reported if the next one works.
                 if self._stopped.is_set() or (was_connected and failures < _MOST_FAILURES):
                     continue
-                self._note(fault)
+                self._report_fault(fault)
                 self._stopped.wait(uniform(*_POLL_SECONDS))  # noqa: S311 - nothing secret
         self._close()
 
     def _follow(self) -> None:
-        """Poll, and wait for the next time.
+        """Poll, and wait for a notification or the end of the pause.
 
         Raises:
-            RegistryUnusable: the connection cannot be used any more, or the tables.
+            RegistryUnusable: the connection or the tables are unusable.
         """
         if self._connection is None:
             self._listen()
@@ -130,7 +130,7 @@ class Follower:
         with own_exceptions(self._location):
             connection.execute(f"LISTEN {CHANNEL}")
 
-    def _fault_of(self, error: Exception) -> RegistryUnusable:
+    def _convert_error(self, error: Exception) -> RegistryUnusable:
         if isinstance(error, RegistryUnusable):
             return error
         return RegistryUnusable(
@@ -142,8 +142,8 @@ class Follower:
             connection, self._connection = self._connection, None
         close(connection)
 
-    def _note(self, fault: RegistryUnusable) -> None:
-        """Remember *fault*, and report it if it is the first of its kind."""
+    def _report_fault(self, fault: RegistryUnusable) -> None:
+        """Set *fault*, and report the first of its kind since the last success."""
         self._fault = fault
         event = RejectedDatabase if isinstance(fault, DatabaseRejected) else Unreachable
         if event not in self._reported:

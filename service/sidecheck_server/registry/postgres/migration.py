@@ -1,7 +1,7 @@
 """Layout of the tables: numbered files of SQL, each run once, forward only.
 
-A file is run in a transaction of its own, with the number that it leads to, under a lock that
-lets one migration run at a time. So any of them may be interrupted, and several started at once.
+Each file runs in a separate transaction that also records its number, under a lock. So a
+migration may be interrupted, and several may start concurrently.
 """
 
 from collections.abc import Iterator
@@ -22,9 +22,9 @@ from sidecheck_server.registry.postgres.statements import read_layout
 __all__ = ["LAYOUT", "check_layout", "migrate", "migrations"]
 
 _LOCK: Final = 0x53635267
-"""Key of the advisory lock: "ScRg", the mark of a registry's file."""
+"""Key of the advisory lock: "ScRg", the application id of a registry's file."""
 
-#: What a migration that was waited for has done must be seen, whatever the default.
+#: READ COMMITTED, so that the effect of the migration that held the lock is visible.
 _BEGIN: Final = f"BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock({_LOCK});"
 _CREATE_SCHEMA: Final = """
     CREATE SCHEMA sidecheck;
@@ -41,7 +41,7 @@ _CREATE_VERSIONS: Final = """
 
 
 def migrations() -> dict[int, tuple[str, str]]:
-    """Return the name and the text of each migration, by the layout that it leads to."""
+    """Return the name and the text of each migration, by the layout that it creates."""
     folder = files("sidecheck_server.registry.postgres") / "migrations"
     texts = {file.name: file.read_text("utf-8") for file in folder.iterdir()}
     return {
@@ -56,10 +56,10 @@ LAYOUT: Final = max(migrations())
 
 
 def check_layout(layout: int | None, location: PostgresLocation) -> None:
-    """Check that *layout*, of the tables at *location*, is that of this release.
+    """Check that the tables at *location* have the *layout* of this release.
 
     Raises:
-        RegistryUnusable: it is not; the message says what would help.
+        RegistryUnusable: they have another; the message has the remedy.
     """
     command = f"run `sidecheck registry migrate --registry {location}`"
     if layout is None:
@@ -78,16 +78,16 @@ def check_layout(layout: int | None, location: PostgresLocation) -> None:
 
 
 def migrate(location: PostgresLocation, target: int = LAYOUT) -> tuple[int, int]:
-    """Bring the tables at *location* to the layout *target*; return that before and after.
+    """Migrate to the layout *target*; return the old and the new layout.
 
-    The layout before is 0 if there was none. Others may migrate at the same time.
+    The old layout is 0 if there was none. Migrations may run concurrently.
 
     Raises:
         RegistryUnusable: the database cannot be reached or changed, or a later release has
             migrated it.
     """
     connection = connect(location)
-    # Another migration is waited for, and tables with many rows take long to be changed.
+    # Unbounded, since the lock may be held by another migration, and large tables take long.
     connection.answer_seconds = None
     try:
         with own_exceptions(location):
@@ -102,7 +102,7 @@ def migrate(location: PostgresLocation, target: int = LAYOUT) -> tuple[int, int]
 
 
 def _run_next(connection: Connection) -> int:
-    """Run the migration that follows, unless another has; return the layout then."""
+    """Run the next migration, unless a concurrent one did; return the layout after it."""
     with _locked(connection):
         if connection.execute("SELECT to_regnamespace('sidecheck')").fetchone() == (None,):
             connection.execute(_CREATE_SCHEMA)
@@ -126,7 +126,7 @@ def _run_next(connection: Connection) -> int:
 
 @contextmanager
 def _locked(connection: Connection) -> Iterator[None]:
-    """Run the block in a transaction that no other migration runs beside."""
+    """Run the block in a transaction that excludes other migrations."""
     connection.execute(_BEGIN)
     yield
     connection.execute("COMMIT")

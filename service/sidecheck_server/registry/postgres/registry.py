@@ -1,4 +1,4 @@
-"""A registry in a PostgreSQL database: its writes, and what it does about those of others."""
+"""Registry in a PostgreSQL database: writes, and updates from other servers."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -52,9 +52,10 @@ __all__ = [
 
 
 def differences(before: Catalogue, after: Catalogue) -> list[Change]:
-    """Return changes that lead from *before* to *after*, one for each server that differs.
+    """Return changes from *before* to *after*, one for each server that differs.
 
-    There is at least one, which has the revision. Takes time proportional to both.
+    There is at least one change, which carries the revision. Takes time proportional to both
+    catalogues.
     """
     unbound: dict[str, list[str]] = {}
     bound: dict[str, list[Binding]] = {}
@@ -80,23 +81,24 @@ def differences(before: Catalogue, after: Catalogue) -> list[Change]:
 
 
 _COMPACT_EVERY: Final = 16
-"""Revisions between two compactions of the history, each by whoever writes that revision."""
+"""Revisions between two compactions of the history; the writer of that revision compacts."""
 
 _CLOSE_SECONDS: Final = 0.5
-"""How long `close` waits for a write, and for the follower."""
+"""Seconds for which `close` waits for a write, and for the follower."""
 
 _MOST_RELOADS: Final = 3
-"""How often a write reads the registry as a whole, before it fails."""
+"""Maximum full reads of the registry by one write."""
 
 _MOST_STEPS: Final = 10_000
-"""Steps of the history that are kept, however young."""
+"""Maximum steps in the history, whatever their age."""
 
 
+# Decision 0069: the history of one locked row orders the writes of all servers.
 class PostgresRegistry(CatalogueReads):
-    """Writes to the database first, and then to the catalogue that it reads.
+    """Writes to the database first, and then replaces the catalogue that serves reads.
 
-    Only the writer and the follower publish changes, each in its own thread. Each step
-    names the one before, so whoever has it first shows it, and none is shown twice or left out.
+    The writing thread and the follower publish changes. Each step names the previous one, so
+    the first of the two threads publishes a step, and none is published twice or skipped.
     """
 
     def __init__(
@@ -109,8 +111,8 @@ class PostgresRegistry(CatalogueReads):
         """Read the registry at *location*, and follow it.
 
         Raises:
-            RegistryUnusable: the database cannot be reached, its tables are not of this
-                release's layout, or a definition in it is not that of its digest.
+            RegistryUnusable: the database cannot be reached, its tables do not have this
+                release's layout, or a definition in it does not match its digest.
         """
         self._location = location
         self._history_seconds = history_seconds
@@ -133,7 +135,7 @@ class PostgresRegistry(CatalogueReads):
         self._write_connection = WriteConnection(self._fence, connection)
         #: Held by a write, which uses the connection meanwhile, and by a reload.
         self._writing = Lock()
-        #: Held while catalogue and head change together, and never while anything is awaited.
+        #: Held while catalogue and head change together, and never during I/O.
         self._showing = Lock()
         self._is_closed = False
         self._follower = Follower(location, self._poll, report)
@@ -141,17 +143,17 @@ class PostgresRegistry(CatalogueReads):
 
     @property
     def age_seconds(self) -> float:
-        """The time since what is read was known to be current."""
+        """Seconds since reads were last known to be current."""
         return self._follower.age_seconds
 
     @property
     def identity(self) -> str:
-        """The layout of the tables, and the identity of the registry in them."""
+        """Layout of the tables, and identity of the registry in them."""
         return f"layout {self._head.layout}, epoch {self._head.epoch}"
 
     @property
     def reloads(self) -> int:
-        """How often the registry was read as a whole after the opening."""
+        """Number of full reads of the registry since its opening."""
         return self._reloads
 
     def register(
@@ -190,17 +192,17 @@ class PostgresRegistry(CatalogueReads):
     def _write(
         self, server: str, make_plan: Callable[[Catalogue], BindingPlan]
     ) -> tuple[BindingPlan, int]:
-        """Make the change that *make_plan* plans; return the plan and the revision since."""
+        """Write the change of *make_plan*; return the plan and the revision after it."""
         with self._exclusively():
             if self._is_closed:
                 raise RegistryUnusable(str(self._location), "is closed")
             fault = self._follower.fault
-            if fault is not None:  # the attempts of the follower are enough
+            if fault is not None:  # Only the follower tries to reconnect.
                 raise RegistryUnusable(str(self._location), fault.fault, fault.detail)
             try:
                 with own_exceptions(self._location):
                     return self._transact(server, make_plan)
-            except (RegistryUnusable, KeyboardInterrupt):  # something may still be under way
+            except (RegistryUnusable, KeyboardInterrupt):  # A statement may still be running.
                 self._write_connection.close()
                 raise
 
@@ -236,7 +238,7 @@ class PostgresRegistry(CatalogueReads):
         return plan, change.revision
 
     def _begin(self) -> tuple[Connection, Head]:
-        """Begin a transaction to write in, whose state is what reads see; return it."""
+        """Begin a transaction for a write, after reads have caught up with its state."""
         for _ in range(_MOST_RELOADS):
             connection, head = self._write_connection.begin()
             if self._catch_up(connection):
@@ -248,7 +250,7 @@ class PostgresRegistry(CatalogueReads):
         )
 
     def _poll(self, connection: Connection) -> int:
-        """Let reads see what the database has, and return the revision. The follower calls it."""
+        """Update reads from the database, and return the revision; called by the follower."""
         head = read_checked_head(connection, self._fence)
         if head == self._head:
             return head.revision
@@ -256,7 +258,7 @@ class PostgresRegistry(CatalogueReads):
             is_current = self._catch_up(connection)
         if not is_current:
             with self._exclusively():
-                # A write may have read it anew in the meantime.
+                # A write may have reloaded the registry meanwhile.
                 with reading(connection):
                     is_current = self._catch_up(connection)
                 if not is_current:
@@ -264,20 +266,20 @@ class PostgresRegistry(CatalogueReads):
         return self.revision
 
     def _catch_up(self, connection: Connection) -> bool:
-        """Let reads see what the database has; return False if no history leads there.
+        """Update reads by the history; return False if it does not reach back far enough.
 
-        All that it reads must be of one moment, or locked.
+        The caller must have begun a transaction with a snapshot, or hold the lock of the state.
 
         Raises:
-            DatabaseRejected: it lacks what this server has seen.
+            DatabaseRejected: the database lacks a change that this server has seen.
         """
-        ours = self._head
+        known = self._head
         head = read_checked_head(connection, self._fence)
-        if head == ours:
+        if head == known:
             return True
-        steps = read_steps(connection, ours.revision)
-        self._fence.check_history(ours, head, steps, connection)
-        if not (steps and leads_on(steps, ours)):
+        steps = read_steps(connection, known.revision)
+        self._fence.check_history(known, head, steps, connection)
+        if not (steps and leads_on(steps, known)):
             return False
         check_definitions(
             (binding for step in self._unseen(steps) for binding in step.change.bound),
@@ -288,13 +290,13 @@ class PostgresRegistry(CatalogueReads):
         return True
 
     def _unseen(self, steps: Sequence[Step]) -> Sequence[Step]:
-        """Return those of *steps* that reads do not see, as they see those of their own server."""
+        """Return the *steps* after the current state."""
         last = self._head.change_id
-        seen = next((place for place, step in enumerate(steps, 1) if step.id == last), 0)
-        return steps[seen:]
+        start = next((index for index, step in enumerate(steps, 1) if step.id == last), 0)
+        return steps[start:]
 
     def _show_step(self, step: Step, after: Catalogue | None = None) -> None:
-        """Let reads see *step*, which leads to *after*, unless they do; in any thread."""
+        """Publish *step*, which leads to *after*, unless it was published; in any thread."""
         with self._showing:
             if step.previous_id != self._head.change_id:
                 return
@@ -303,14 +305,15 @@ class PostgresRegistry(CatalogueReads):
             self._show(after or self._catalogue.with_change(change), change)
 
     def _reload(self, connection: Connection) -> None:
-        """Let reads see all that the database has, whose history does not reach back to theirs.
+        """Replace the catalogue by the content of the database.
 
         Raises:
-            DatabaseRejected: it lacks what this server has seen.
+            DatabaseRejected: the database lacks a change that this server has seen.
         """
-        ours = self._head  # before the snapshot, which is older than what others show meanwhile
+        # Read before the snapshot, since the other thread may publish later changes meanwhile.
+        known = self._head
         snapshot = read_checked_snapshot(connection, self._fence)
-        self._fence.check_history(ours, snapshot.head, snapshot.steps, connection)
+        self._fence.check_history(known, snapshot.head, snapshot.steps, connection)
         after = snapshot.catalogue()
         with self._showing:
             before = self._catalogue
@@ -321,10 +324,10 @@ class PostgresRegistry(CatalogueReads):
 
     @contextmanager
     def _exclusively(self) -> Iterator[None]:
-        """Run the block while no other write, or reload, of this server runs.
+        """Run the block while no other write or reload of this server runs.
 
         Raises:
-            RegistryUnusable: they do not end.
+            RegistryUnusable: the current write or reload takes more than `ANSWER_SECONDS`.
         """
         if not self._writing.acquire(timeout=ANSWER_SECONDS):
             raise RegistryUnusable(str(self._location), "is slow to answer other calls; try again")

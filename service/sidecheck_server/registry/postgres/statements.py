@@ -1,9 +1,9 @@
-"""The statements that read and write a registry's tables, and bindings as rows of them.
+"""SQL statements of a registry's tables, and conversion of their rows to bindings.
 
-The functions raise the exceptions of psycopg; transactions are up to the caller, except for
-`begin_write` and `reading`. Names have their schema, so that no search path matters, and what a
-statement sets is for its transaction alone, so that a pooler may be in between. Bytes are sent in
-binary: how they are read as a text depends on settings of the database.
+The functions raise the exceptions of psycopg. The caller begins and ends transactions, except for
+`begin_write` and `reading`. Names are qualified with their schema, so that they do not depend on
+the search path. Settings are local to a transaction, so that a pooler may be in between. Bytes are
+sent in binary, since their text form depends on settings of the database.
 """
 
 from collections.abc import Iterable, Iterator
@@ -35,20 +35,20 @@ __all__ = [
 
 
 CHANNEL: Final = "sidecheck_registry"
-"""Where each write notifies those who listen, with the revision."""
+"""Channel on which each write notifies followers of its revision."""
 
 SYSTEM: Final = "(pg_control_system()).system_identifier"
 """The system identifier of the cluster."""
 
 TIMELINE: Final = "CASE WHEN NOT pg_is_in_recovery() THEN pg_walfile_name(pg_current_wal_lsn()) END"
-"""The file of the log that a primary writes: its name begins with the timeline, in 8 digits.
+"""Name of the WAL file that a primary writes; it begins with the timeline, in 8 digits.
 
-The last checkpoint, in the control file, has the former timeline after a promotion.
+The control file is not used: after a promotion its last checkpoint has the former timeline.
 """
 
-#: The server ends what a client that is gone, or stopped, would hold up for the others. A commit
-#: is durable before it is acknowledged, whatever the default. Whether it may write is left to the
-#: default: a database whose disk is nearly full may be made read-only by that.
+#: The timeouts end the transaction of a client that is gone or stopped, since it locks out other
+#: servers. A commit is durable before it is acknowledged, even if that is not the default. The
+#: access mode stays the default, since an operator may set it to read-only when a disk fills up.
 _BEGIN_WRITE: Final = """
     BEGIN ISOLATION LEVEL READ COMMITTED;
     SET LOCAL lock_timeout = '4s';
@@ -83,7 +83,7 @@ _INSERT_STEP: Final = (
     " VALUES (%b, %b, %b, %b, %b::bytea[], %b)"
 )
 _UPDATE_HEAD: Final = "UPDATE sidecheck.meta SET revision = %s, change_id = %s"
-_NEWEST_TO_FORGET: Final = """
+_LAST_REVISION_TO_DELETE: Final = """
     SELECT coalesce(max(revision), 0) FROM (
         SELECT revision, made_at, sum(bytes) OVER (ORDER BY revision DESC) AS bytes_since
         FROM sidecheck.change
@@ -96,28 +96,28 @@ _NEWEST_TO_FORGET: Final = """
 """
 
 _ROWS: Final = 2000
-"""Rows of tools in one answer."""
+"""Rows of tools in one fetch."""
 
 
 def read_layout(connection: Connection) -> int | None:
-    """Return the version of the layout of the tables, None if there is no registry."""
-    row = _first(connection, "SELECT to_regclass('sidecheck.schema_version') IS NOT NULL")
+    """Return the version of the layout of the tables, or None if there is no registry."""
+    row = _fetch_first(connection, "SELECT to_regclass('sidecheck.schema_version') IS NOT NULL")
     if not row[0]:
         return None
-    layout = _first(connection, "SELECT max(version) FROM sidecheck.schema_version")[0]
+    layout = _fetch_first(connection, "SELECT max(version) FROM sidecheck.schema_version")[0]
     return None if layout is None else int(layout)
 
 
 def read_value(connection: Connection, expression: str) -> object:
     """Return the value of *expression*."""
-    return _first(connection, f"SELECT {expression}")[0]
+    return _fetch_first(connection, f"SELECT {expression}")[0]
 
 
 def read_head(connection: Connection, term_columns: str, *, lock: bool = False) -> Head | None:
-    """Return the state; with *lock*, no other write can change it until the transaction ends.
+    """Return the state; with *lock*, locked until the transaction ends.
 
-    *term_columns* are what to select as `SYSTEM` and `TIMELINE`. They are read each time rather
-    than once on a connection, because the server behind a pooler may change.
+    *term_columns* are the expressions for `SYSTEM` and `TIMELINE`. They are read every time
+    rather than once for a connection, because the server behind a pooler may change.
     """
     statement = f"SELECT {_HEAD}, {term_columns} FROM sidecheck.meta"  # noqa: S608 - of constants
     row = connection.execute(f"{statement} FOR UPDATE" if lock else statement).fetchone()
@@ -129,28 +129,28 @@ def read_head(connection: Connection, term_columns: str, *, lock: bool = False) 
 
 
 def begin_write(connection: Connection) -> None:
-    """Begin a transaction to write in."""
+    """Begin a transaction for a write."""
     connection.execute(_BEGIN_WRITE)
 
 
 @contextmanager
 def reading(connection: Connection) -> Iterator[None]:
-    """Let all that is read in the block be of one moment."""
+    """Run the block in a read-only transaction with one snapshot."""
     connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
     yield
     connection.execute("COMMIT")
 
 
 def read_steps(connection: Connection, after: int) -> list[Step]:
-    """Return the steps beyond the revision *after*, in order."""
-    rows = _rows(connection, _SELECT_STEPS, (after,))
-    tools = _rows(connection, f"{_SELECT_TOOLS} WHERE revision > %s", (after,)) if rows else []
+    """Return the steps after the revision *after*, in order."""
+    rows = _fetch_all(connection, _SELECT_STEPS, (after,))
+    tools = _fetch_all(connection, f"{_SELECT_TOOLS} WHERE revision > %s", (after,)) if rows else []
     interned = Interned()
-    return _steps(rows, (_binding(row, interned) for row in tools))
+    return _build_steps(rows, (_binding(row, interned) for row in tools))
 
 
 def read_snapshot(connection: Connection, term: str) -> Snapshot | None:
-    """Return the whole registry, None if it has no state. Equal texts share one object."""
+    """Return the whole registry, or None. Equal texts share one object."""
     with reading(connection):
         head = read_head(connection, term)
         if head is None:
@@ -162,12 +162,12 @@ def read_snapshot(connection: Connection, term: str) -> Snapshot | None:
             cursor.itersize = _ROWS
             for row in cursor.execute(_SELECT_TOOLS):
                 (bindings if row[2] else superseded).append(_binding(row, interned))
-        rows = _rows(connection, _SELECT_STEPS, (0,))
-    return Snapshot(head, bindings, superseded, _steps(rows, chain(bindings, superseded)))
+        rows = _fetch_all(connection, _SELECT_STEPS, (0,))
+    return Snapshot(head, bindings, superseded, _build_steps(rows, chain(bindings, superseded)))
 
 
 def write_step(connection: Connection, step: Step) -> None:
-    """Make the change of *step*, and tell those who listen once it is committed."""
+    """Write the change of *step*; followers are notified when it is committed."""
     change = step.change
     server = change.server.encode()
     rebound = (binding.name for binding in change.bound)
@@ -189,22 +189,22 @@ def write_step(connection: Connection, step: Step) -> None:
 
 
 def read_related_ids(connection: Connection, revision: int) -> tuple[UUID, UUID] | None:
-    """Return the identities of the change of *revision* and of the one before, if it is kept."""
+    """Return the ids of the change of *revision* and of its predecessor, if kept."""
     statement = "SELECT id, previous_id FROM sidecheck.change WHERE revision = %s"
     return connection.execute(statement, (revision,)).fetchone()
 
 
 def compact(connection: Connection, *, steps: int, size: int, seconds: float) -> None:
-    """Forget the history but for the last *steps*, of *size* bytes, of *seconds* at most."""
-    newest = _first(connection, _NEWEST_TO_FORGET, (steps, size, seconds))
+    """Delete all but the last *steps*, *size* bytes and *seconds* of history."""
+    newest = _fetch_first(connection, _LAST_REVISION_TO_DELETE, (steps, size, seconds))
     connection.execute("DELETE FROM sidecheck.change WHERE revision <= %s", newest)
     connection.execute(
         "DELETE FROM sidecheck.tool WHERE until IS NOT NULL AND revision <= %s", newest
     )
 
 
-def _steps(rows: Iterable[tuple[Any, ...]], bindings: Iterable[Binding]) -> list[Step]:
-    """Return the steps of *rows*; *bindings* are among others those that they made."""
+def _build_steps(rows: Iterable[tuple[Any, ...]], bindings: Iterable[Binding]) -> list[Step]:
+    """Return the steps of *rows*; *bindings* include the bindings that they created."""
     by_revision: dict[int, list[Binding]] = {}
     for binding in bindings:
         by_revision.setdefault(binding.revision, []).append(binding)
@@ -264,18 +264,18 @@ def _binding(row: tuple[Any, ...], interned: Interned) -> Binding:
 
 
 def _text(value: bytes) -> str:
-    """Return the text of *value*; one that no server has written does not fit its digests."""
+    """Return the text of *value*; replaced invalid UTF-8 fails the digest check."""
     return value.decode("utf-8", "replace")
 
 
-def _first(connection: Connection, statement: str, values: tuple[object, ...] = ()) -> Any:
-    """Return the first row of a statement that always has one."""
+def _fetch_first(connection: Connection, statement: str, values: tuple[object, ...] = ()) -> Any:
+    """Return the first row of a statement that always returns one."""
     row = connection.execute(statement, values).fetchone()
     assert row is not None
     return row
 
 
-def _rows(
+def _fetch_all(
     connection: Connection, statement: str, values: tuple[object, ...]
 ) -> list[tuple[Any, ...]]:
     with connection.cursor(binary=True) as cursor:

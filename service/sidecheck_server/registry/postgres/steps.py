@@ -1,4 +1,4 @@
-"""Steps of a registry's history, and the state that they lead to."""
+"""Steps of a registry's history, its state, and events of its connection."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -26,23 +26,23 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Unreachable:
-    """The database cannot be followed; what is read may be older than what it has."""
+    """The database cannot be followed; reads may be out of date."""
 
-    #: Where it is, why, and what would help.
+    #: The location, the cause and the remedy.
     detail: str
 
 
 @dataclass(frozen=True, slots=True)
 class RejectedDatabase:
-    """The database is older than the one seen before, or another; it is treated as unreachable."""
+    """The database is older than one seen before, or another: as if unreachable."""
 
-    #: Where it is, what is older, and what would help.
+    #: The location, the fault and the remedy.
     detail: str
 
 
 @dataclass(frozen=True, slots=True)
 class TermUnreadable:
-    """The role may not execute functions that tell a database from older ones."""
+    """The role may not execute functions that identify the term of the database."""
 
     functions: tuple[str, ...]
 
@@ -51,14 +51,14 @@ class TermUnreadable:
 class Reconnected:
     """The database is followed again, after `Unreachable` or `RejectedDatabase`."""
 
-    #: How long what was read may have been outdated.
+    #: Seconds for which reads may have been out of date.
     seconds: float
     revision: int
 
 
 @dataclass(frozen=True, slots=True)
 class RegistryReloaded:
-    """The registry was read as a whole: its history does not reach back to what was read."""
+    """The registry was read as a whole, since its history is too short."""
 
     previous_revision: int
     revision: int
@@ -72,30 +72,30 @@ ReportEvent: TypeAlias = Callable[[RegistryEvent], None]
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """What tells a primary from those before it; None for what cannot be read."""
+    """Identity of a primary among earlier ones; None for a part that cannot be read."""
 
     #: The system identifier, which all copies of a cluster share.
     system: int | None
-    #: Incremented whenever a standby is promoted; None of a standby.
+    #: Incremented whenever a standby is promoted; None for a standby.
     timeline: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The state of a registry: what the last change was."""
+    """State of a registry: its layout, epoch and last change."""
 
     #: The version of the layout of its tables.
     layout: int
     epoch: UUID
     revision: int
     change_id: UUID
-    #: Of the database that it was read from. A promotion alone changes no registry.
+    #: The term of the database. Not compared, since a promotion alone does not change a registry.
     term: Term = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A change, and the identity of the one before."""
+    """A change, and the identity of the previous one."""
 
     previous_id: UUID
     change: Change
@@ -108,11 +108,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """All of a registry at one revision."""
+    """The whole content of a registry at one revision."""
 
     head: Head
     bindings: Sequence[Binding]
-    #: Bindings of the history that are no longer.
+    #: Former bindings that the history refers to.
     superseded: Sequence[Binding]
     #: The history, without gaps, up to the head.
     steps: Sequence[Step]
@@ -123,7 +123,7 @@ class Snapshot:
 
 
 def leads_on(steps: Sequence[Step], head: Head) -> bool:
-    """Return whether *steps* lead on from *head*, one after the other."""
+    """Return whether *steps* follow *head* without gaps."""
     ids = [head.change_id, *(step.id for step in steps)]
     first = head.revision + 1
     return [step.previous_id for step in steps] == ids[:-1] and [

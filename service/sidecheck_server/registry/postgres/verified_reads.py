@@ -1,6 +1,6 @@
-"""Reads of a registry's tables that return nothing older, of another layout, or damaged.
+"""Reads of a registry's tables that reject old, damaged and unknown data.
 
-They raise the exceptions of psycopg, and `RegistryUnusable` for what must not be used.
+They raise the exceptions of psycopg, and `RegistryUnusable` for a rejected database.
 """
 
 from collections.abc import Iterable
@@ -23,11 +23,11 @@ _NO_REVISION: Final = "is damaged: it has no revision; restore it from a backup"
 
 
 def read_checked_snapshot(connection: Connection, fence: Fence) -> Snapshot:
-    """Return all that the database has, unless *fence* rejects its term.
+    """Return the whole content of the database.
 
     Raises:
-        RegistryUnusable: it has no registry of this release's layout, or one that is damaged.
-        DatabaseRejected: its term is older, or that of another cluster.
+        RegistryUnusable: the database has no registry of this release's layout, or a damaged one.
+        DatabaseRejected: *fence* rejects its term, which is older or of another cluster.
     """
     location = fence.location
     check_layout(read_layout(connection), location)
@@ -40,11 +40,11 @@ def read_checked_snapshot(connection: Connection, fence: Fence) -> Snapshot:
 
 
 def read_checked_head(connection: Connection, fence: Fence, *, lock: bool = False) -> Head:
-    """Return the state; with *lock*, no other write can change it until the transaction ends.
+    """Return the state; with *lock*, locked until the transaction ends.
 
     Raises:
-        RegistryUnusable: it is not of this release's layout, or there is none.
-        DatabaseRejected: its term is older, or that of another cluster.
+        RegistryUnusable: there is no registry of this release's layout.
+        DatabaseRejected: *fence* rejects the term, which is older or of another cluster.
     """
     head = read_head(connection, fence.columns, lock=lock)
     if head is None:
@@ -58,7 +58,7 @@ def check_definitions(bindings: Iterable[Binding], location: PostgresLocation) -
     """Check the definitions of *bindings*, which were read at *location*.
 
     Raises:
-        RegistryUnusable: one of them is not that of its digest.
+        RegistryUnusable: a definition does not match its digest.
     """
     altered = find_altered(bindings)
     if altered is not None:

@@ -1,4 +1,4 @@
-"""The connection that a server writes on: transactions one after the other, durable or not made."""
+"""The connection for writes, which also resolves lost commits."""
 
 import psycopg
 
@@ -19,22 +19,22 @@ __all__ = ["WriteConnection"]
 
 
 class WriteConnection:
-    """Begins and ends the transactions of writes, on another connection if the last one broke.
+    """Begins and ends the transactions of writes, and reconnects after failures.
 
-    One thread at a time may use it, but for `interrupt`. It raises the exceptions of psycopg.
+    One thread at a time may use it, except for `interrupt`. Methods raise the exceptions of
+    psycopg.
     """
 
     def __init__(self, fence: Fence, connection: Connection) -> None:
-        """Use *connection*, to the location of *fence*, for as long as it lasts."""
+        """Start with *connection*, which is connected to the location of *fence*."""
         self._fence = fence
         self._location = fence.location
         self._connection = connection
 
     def begin(self) -> tuple[Connection, Head]:
-        """Begin a transaction that no other write runs beside; return the state, locked.
+        """Begin a transaction; return the connection and the locked state.
 
-        A connection that was idle may have ended without notice, or lead to a primary that is
-        none any more; then there is another.
+        Reconnects if the idle connection broke, or leads to a former primary.
         """
         if not self._connection.closed:
             try:
@@ -43,7 +43,7 @@ class WriteConnection:
                 if not self._connection.broken:
                     raise
             except DatabaseRejected:
-                pass  # a new connection may lead to the primary that took over
+                pass  # Another connection may lead to the current primary.
         self._reconnect()
         return self._begin()
 
@@ -52,28 +52,28 @@ class WriteConnection:
         self._connection.execute("ROLLBACK")
 
     def commit(self, step: Step, term: Term) -> None:
-        """End the transaction of *step*, which was begun at *term*, and make it durable.
+        """Commit the transaction of *step*, which began at *term*.
 
         Raises:
-            psycopg.Error: it was not made.
-            RegistryOutcomeUnknown: it may have been made, or may yet be.
+            psycopg.Error: the transaction had no effect.
+            RegistryOutcomeUnknown: the transaction may have taken effect, or may still do so.
         """
         try:
             self._connection.execute("COMMIT")
         except psycopg.Error as error:
             if not self._connection.broken and error.sqlstate is not None:
                 raise
-            if not self._was_made(step):
+            if not self._was_committed(step):
                 raise
         else:
             self._check_primary(term)
 
     def close(self) -> None:
-        """Close the connection, and with it the transaction. `begin` makes another."""
+        """Close the connection and end its transaction. `begin` reconnects."""
         close(self._connection)
 
     def interrupt(self) -> None:
-        """Let the thread that waits for the database fail at once."""
+        """Make the thread that waits for the database fail at once."""
         wake(self._connection)
 
     def _begin(self) -> tuple[Connection, Head]:
@@ -81,10 +81,11 @@ class WriteConnection:
         begin_write(connection)
         return connection, read_checked_head(connection, self._fence, lock=True)
 
-    def _was_made(self, step: Step) -> bool:
-        """Return whether *step* was made, though nobody said so.
+    def _was_committed(self, step: Step) -> bool:
+        """Return whether the commit of *step*, which was not acknowledged, took effect.
 
-        Whatever is left of its transaction holds the lock that this one waits for.
+        A transaction of *step* that is still running holds the row lock, so that `_begin` waits
+        for its end.
         """
         try:
             with own_exceptions(self._location):
@@ -100,7 +101,8 @@ class WriteConnection:
             ) from None
         if ids is not None and step.id == ids[0]:
             return True
-        # Otherwise the state is still that before it, or another change followed that.
+        # If the step was not committed, its predecessor is the last change, or precedes the
+        # change of the same revision.
         if step.previous_id not in (head.change_id, ids and ids[1]):
             raise RegistryOutcomeUnknown(
                 str(self._location),
@@ -109,9 +111,9 @@ class WriteConnection:
         return False
 
     def _check_primary(self, term: Term) -> None:
-        """Check that no other connection has seen a later term than *term*, of a commit.
+        """Check after a commit at *term* that no other connection has seen a later term.
 
-        The primary that took over does not have what was committed at the former one since.
+        A promoted primary lacks the later commits of the former one.
 
         Raises:
             RegistryOutcomeUnknown: there is a later term.

@@ -1,4 +1,4 @@
-"""Requests and responses of ProtocolService: definitions, names, rules, reports, results."""
+"""Requests and responses of ProtocolService, except for the subjects to check."""
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
@@ -52,7 +52,7 @@ _RETURNED: Mapping[str, Callable[[Any], ToolOutput]] = MappingProxyType(
 def value_to_normalize_from_proto(
     request: protocol_service_pb2.NormalizeToolResultRequest, limits: Limits, default_version: str
 ) -> ValueToNormalize:
-    """Return the return value of a request, and how its result is made.
+    """Return the return value of a request, with the options of its normalization.
 
     Raises:
         RequestError: INVALID_REQUEST if there is no return value, or for an unknown enum
@@ -163,7 +163,7 @@ def name_to_proto(name: CheckedName) -> protocol_service_pb2.ToolNameOutcome:
 
 
 def collision_to_proto(collision: Collision) -> protocol_service_pb2.NameCollision:
-    """Return the message of names that become the same once sanitized."""
+    """Return the message of names that have the same sanitized form."""
     return protocol_service_pb2.NameCollision(
         sanitized=collision.sanitized, indexes=collision.indexes
     )

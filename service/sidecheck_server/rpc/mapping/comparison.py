@@ -1,4 +1,4 @@
-"""Messages of comparisons: sets of tools, and what changed between them."""
+"""Messages of comparisons: sets of tools, and the changes between them."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -83,7 +83,7 @@ async def tool_set_from_proto(
     """Return the set in *field* of *request*.
 
     Raises:
-        RequestError: INVALID_REQUEST if it is missing, or has fields that contradict each other;
+        RequestError: INVALID_REQUEST if the set is missing, or its fields contradict each other;
             LIMIT_EXCEEDED if it has too many names or tools.
     """
     tool_set: registry_service_pb2.ToolSet = getattr(request, field)
@@ -94,9 +94,9 @@ async def tool_set_from_proto(
     if tool_set.names and not tool_set.server:
         raise _invalid(field, "has names, but no server")
     limit = limits.batch_items
-    for what, count in (("names", len(tool_set.names)), ("tools", len(tool_set.tools))):
+    for noun, count in (("names", len(tool_set.names)), ("tools", len(tool_set.tools))):
         if count > limit:
-            raise limit_exceeded_error("batch_items", limit, f"the {what} of {field}", count)
+            raise limit_exceeded_error("batch_items", limit, f"the {noun} of {field}", count)
     if tool_set.server:
         return RegisteredTools(tool_set.server, tuple(tool_set.names))
     return await tools_from_proto(tool_set.tools)
@@ -107,10 +107,10 @@ def _invalid(field: str, fault: str) -> RequestError:
 
 
 def reading_from_proto(reading: proto.SchemaReading) -> Reading:
-    """Return the reading by which a request wants to be decided.
+    """Return the reading of schemas by which to compare.
 
     Raises:
-        RequestError: INVALID_REQUEST if it is unknown.
+        RequestError: INVALID_REQUEST for an unknown enum value.
     """
     if reading not in _READINGS:
         raise unknown_value("reading")
@@ -123,9 +123,9 @@ def level_to_proto(level: Level) -> proto.ChangeLevel:
 
 
 class ComparisonWriter:
-    """Writes the comparisons of a response, without their details once it is half full of them.
+    """Writes comparisons to a response, without details beyond half of its size.
 
-    So that what was compared, or even registered, can always be told.
+    So the response can always report the outcome for every tool.
     """
 
     def __init__(self, limits: Limits) -> None:

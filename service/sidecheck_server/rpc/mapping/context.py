@@ -85,7 +85,7 @@ def _capabilities(
     if not context.HasField(field):
         return None
     text: bytes = getattr(context, field)
-    # They are decoded in the event loop; those of real peers have some hundred bytes.
+    # Capabilities are decoded in the event loop; those of real peers have some hundred bytes.
     if len(text) > limits.inline_bytes:
         raise limit_exceeded_error("inline_bytes", limits.inline_bytes, field, len(text))
     try:

@@ -1,4 +1,4 @@
-"""Requests and responses of ConversionService: tools, calls and results to convert."""
+"""Requests and responses of ConversionService."""
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
@@ -96,7 +96,7 @@ _EFFECTS: Mapping[Effect, proto.Loss.Effect] = MappingProxyType(
 
 
 def _api(api: int) -> Provider:
-    """Return the API that *api* stands for.
+    """Return the provider of the enum value *api*.
 
     Raises:
         RequestError: INVALID_REQUEST if it is unspecified or unknown.
@@ -114,7 +114,7 @@ def _api(api: int) -> Provider:
 async def tools_to_convert_from_proto(
     request: proto.ConvertToolsRequest, limits: Limits
 ) -> ToolsToConvert:
-    """Return the tools of a request, and how they are converted.
+    """Return the tools of a request, with the options of their conversion.
 
     Raises:
         RequestError: INVALID_REQUEST for an unknown enum value; LIMIT_EXCEEDED if there are
@@ -150,7 +150,7 @@ async def tools_to_convert_from_proto(
 
 def _tool(tool: proto.ToolToConvert) -> ToolToConvert:
     if tool.tool.WhichOneof("target") is None:
-        # The error is the tool's own outcome, and does not affect the others.
+        # The error becomes the outcome of the tool, and does not affect other tools.
         error = RequestError(ErrorReason.INVALID_REQUEST, "the tool is not set", {"field": "tool"})
         return ToolToConvert(error, tool.server)
     return ToolToConvert(target_from_proto(tool.tool), tool.server)
@@ -228,10 +228,10 @@ def call_from_proto(
 def result_from_proto(
     request: proto.ConvertToolResultRequest, limits: Limits, default_version: str
 ) -> ResultToConvert:
-    """Return the result of a request, and how it is checked.
+    """Return the result of a request, with the options of its check.
 
     Raises:
-        RequestError: INVALID_REQUEST if there is none, or for an unknown enum value; as
+        RequestError: INVALID_REQUEST if there is no result, or for an unknown enum value; as
             `request_context_from_proto`.
     """
     api = _api(request.api)

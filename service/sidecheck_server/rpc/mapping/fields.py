@@ -1,4 +1,4 @@
-"""Fields that messages of several services have: counts, severities, bounds, enum values, pages."""
+"""Fields of several services' messages: pages, severities, limits."""
 
 import base64
 import binascii
@@ -28,7 +28,7 @@ _MAX_SIZE = 1000
 
 
 def page_size(requested: int) -> int:
-    """Return the size of the page if *requested* items are; 0 requests the default.
+    """Return the page size for *requested* items; 0 requests the default.
 
     Raises:
         RequestError: INVALID_REQUEST for a negative size.
@@ -53,7 +53,7 @@ def position_from_token(token: str, list_id: str) -> tuple[str, str] | None:
     """Return the server and name after which the page of *token* begins; None for "".
 
     Raises:
-        RequestError: INVALID_REQUEST for a token that is not from the list *list_id*.
+        RequestError: INVALID_REQUEST for a token that does not belong to the list *list_id*.
     """
     if not token:
         return None
@@ -87,7 +87,7 @@ def unknown_value(field: str) -> RequestError:
 
 
 def max_violations_from_proto(requested: int, limits: Limits) -> int:
-    """Return how many violations a verdict lists if *requested* are; 0 requests the default."""
+    """Return the maximum violations of a verdict; *requested* 0 is the default."""
     return min(requested or DEFAULT_VIOLATIONS, limits.violations)
 
 

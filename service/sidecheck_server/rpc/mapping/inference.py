@@ -1,4 +1,4 @@
-"""Requests and responses of InferenceService: source text, and definitions to adapt."""
+"""Requests and responses of InferenceService."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -38,7 +38,7 @@ _ON_UNSUPPORTED: Mapping[int, OnUnsupported] = MappingProxyType(
 def source_from_proto(
     request: proto.InferToolsRequest, limits: Limits
 ) -> tuple[bytes, InferenceOptions]:
-    """Return the source text of a request, and how its tools are inferred.
+    """Return the source text and the inference options of a request.
 
     Raises:
         RequestError: INVALID_REQUEST for an unknown enum value; LIMIT_EXCEEDED if there are

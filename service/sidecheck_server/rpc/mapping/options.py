@@ -1,4 +1,4 @@
-"""Validation options."""
+"""Validation options of requests."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

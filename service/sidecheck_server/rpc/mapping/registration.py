@@ -1,4 +1,4 @@
-"""Requests and responses of RegistryService: registrations, registered tools, changes."""
+"""Requests and responses of RegistryService."""
 
 from collections.abc import Iterator
 
@@ -26,27 +26,27 @@ __all__ = [
 
 
 def change_to_proto(change: Change, max_bytes: int) -> Iterator[proto.WatchToolsResponse]:
-    """Yield the messages of *change*, each with *max_bytes* of tools and names, or with one.
+    """Yield messages of *change*, each with up to *max_bytes* of tools and names.
 
-    All but the last say that the change goes on.
+    All messages but the last are marked as continued.
     """
-    message = _begin(change)
+    message = _begin_message(change)
     size = 0
     for binding in change.bound:
-        # What a tool has beside its definition may be far more than that.
+        # The size of the message, since documents may be far larger than the definition.
         tool = tool_to_proto(binding, binding.definition.json)
         tool_size = tool.ByteSize()
         size += tool_size
         if size > max_bytes and message.registered:
-            yield _continued(message)
-            message, size = _begin(change), tool_size
+            yield _finish_message(message)
+            message, size = _begin_message(change), tool_size
         message.registered.append(tool)
     for name in change.unbound:
         name_size = len(name.encode())
         size += name_size
         if size > max_bytes and (message.registered or message.deleted):
-            yield _continued(message)
-            message, size = _begin(change), name_size
+            yield _finish_message(message)
+            message, size = _begin_message(change), name_size
         message.deleted.append(name)
     yield proto.WatchToolsResponse(change=message)
 
@@ -58,11 +58,11 @@ def checkpoint_to_proto(checkpoint: Checkpoint) -> proto.WatchToolsResponse:
     )
 
 
-def _begin(change: Change) -> proto.ToolsChange:
+def _begin_message(change: Change) -> proto.ToolsChange:
     return proto.ToolsChange(revision=change.revision, id=str(change.id), server=change.server)
 
 
-def _continued(message: proto.ToolsChange) -> proto.WatchToolsResponse:
+def _finish_message(message: proto.ToolsChange) -> proto.WatchToolsResponse:
     message.continued = True
     return proto.WatchToolsResponse(change=message)
 
@@ -128,7 +128,7 @@ async def registration_from_proto(
 def outcome_to_proto(
     outcome: Outcome, comparisons: ComparisonWriter
 ) -> registry_service_pb2.RegistrationOutcome:
-    """Return the message of the outcome of a definition, its comparison by *comparisons*."""
+    """Return the message of the outcome of a definition."""
     definition = outcome.definition
     return registry_service_pb2.RegistrationOutcome(
         name=outcome.name,

@@ -1,4 +1,4 @@
-"""Subjects of ProtocolService: elicitations, sampling, results and messages to check."""
+"""Subjects of ProtocolService: elicitations, sampling, results, messages."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -35,7 +35,7 @@ __all__ = [
     "subject_of_item",
 ]
 
-#: A subject of a request, or of an item of one.
+#: A subject of a request, or of an item of a batch.
 SubjectMessage: TypeAlias = (
     proto.Elicitation
     | proto.ElicitationResult
@@ -80,8 +80,8 @@ def session_item_from_proto(
     """Return the request to check the message of *item*, and its HTTP status or 0.
 
     Raises:
-        RequestError: INVALID_REQUEST without a message, for an unknown enum value, or for a
-            status that HTTP does not have.
+        RequestError: INVALID_REQUEST without a message, for an unknown enum value, or for an
+            invalid HTTP status.
     """
     if not item.HasField("message"):
         raise missing_subject("message")
@@ -96,7 +96,7 @@ def session_item_from_proto(
 
 
 def result_tool_from_proto(subject: SubjectMessage) -> Target | None:
-    """Return the tool that returned *subject*, or None if it is no result or names none.
+    """Return the tool of a result, or None for another *subject* or without a tool.
 
     Raises:
         RequestError: INVALID_REQUEST if the tool is an empty target.
@@ -131,7 +131,7 @@ def subject_of_item(item: proto.CheckItem) -> SubjectMessage:
 
 
 def missing_subject(field: str) -> RequestError:
-    """Return the error for a request without the *field* that is to be checked."""
+    """Return the error for a request without its subject, the *field*."""
     return RequestError(
         ErrorReason.INVALID_REQUEST, f"the request has no {field} to check", {"field": field}
     )

@@ -27,12 +27,12 @@ __all__ = [
 ]
 
 
-_MOST_DOCUMENTS = 10_000
-"""The most documents that are read: a message may have a million, which takes a second."""
+_MAX_DOCUMENTS = 10_000
+"""Maximum documents to read: a message may have a million, which would take a second."""
 
 
 def subject_from_proto(subject: target_pb2.Subject) -> tuple[SubjectKind | None, bytes]:
-    """Return the kind of *subject*, None if it is not set, and its JSON text if it has one."""
+    """Return the kind of *subject*, or None, and its JSON text, or b""."""
     kind = subject.WhichOneof("subject")
     if kind is None or kind == "absent_structured_content":
         return kind, b""
@@ -43,7 +43,7 @@ def target_from_proto(target: target_pb2.Target) -> Target:
     """Return the target.
 
     Raises:
-        RequestError: INVALID_REQUEST if it is not set; as `documents_from_proto`.
+        RequestError: INVALID_REQUEST if *target* is not set; as `documents_from_proto`.
     """
     match target.WhichOneof("target"):
         case "registered_tool":
@@ -73,10 +73,10 @@ def tool_from_proto(tool: target_pb2.InlineTool) -> InlineTool:
 
 
 async def tools_from_proto(tools: Iterable[target_pb2.InlineTool]) -> tuple[InlineTool, ...]:
-    """Return inline tool definitions; others run in between, since there may be many documents.
+    """Return inline tool definitions, and yield to other tasks in between.
 
     Raises:
-        RequestError: LIMIT_EXCEEDED if one has far too many documents.
+        RequestError: LIMIT_EXCEEDED if a tool has more than `_MAX_DOCUMENTS` documents.
     """
     inline, time_slice = [], TimeSlice()
     for tool in tools:
@@ -89,9 +89,9 @@ def documents_from_proto(documents: Sequence[target_pb2.Document]) -> tuple[Docu
     """Return the documents that schemas may refer to.
 
     Raises:
-        RequestError: LIMIT_EXCEEDED if there are far too many; they are counted exactly when
-            they are used.
+        RequestError: LIMIT_EXCEEDED if there are more than `_MAX_DOCUMENTS`. The limit of the
+            settings applies when the documents are used.
     """
-    if len(documents) > _MOST_DOCUMENTS:
-        raise limit_exceeded_error("documents", _MOST_DOCUMENTS, "the documents", len(documents))
+    if len(documents) > _MAX_DOCUMENTS:
+        raise limit_exceeded_error("documents", _MAX_DOCUMENTS, "the documents", len(documents))
     return tuple(Document(document.uri, document.json) for document in documents)

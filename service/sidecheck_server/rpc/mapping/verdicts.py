@@ -43,9 +43,9 @@ def outcome_to_proto(outcome: ValidationOutcome) -> verdict_pb2.Verdict:
 
 
 def protocol_verdict_to_proto(verdict: Verdict, json_rpc_error: bytes = b"") -> verdict_pb2.Verdict:
-    """Return the message of a verdict by the protocol's rules, which is always enforced.
+    """Return the message of a verdict by protocol rules, which is enforced.
 
-    *json_rpc_error* is the error to reply to a message with, if any.
+    *json_rpc_error* is the error of the reply to a message, or b"".
     """
     return verdict_pb2.Verdict(
         valid=verdict.valid,

@@ -1,6 +1,6 @@
-"""Several processes that serve one address: the first keeps what they share, and the others serve.
+"""Several processes that serve one address.
 
-The first process has the registry and the workers, and starts the serving processes again that
-end. A serving process has a copy of the registry, which follows the first by revision, and gives
-writes and tasks to it.
+The first process has the registry and the workers, and restarts serving processes that end. A
+serving process has a copy of the registry, which it updates by the changes that the first process
+sends, and forwards writes and tasks to the first process.
 """

@@ -1,4 +1,4 @@
-"""The serving processes of one address, and what the first process does for them."""
+"""Fleet: the serving processes of one address, under supervision."""
 
 import asyncio
 import time
@@ -32,9 +32,9 @@ __all__ = [
 
 
 class MetricsByProcess(Collector):
-    """The *metrics* of processes by their numbers, as one family for each name.
+    """Collector of the *metrics* of several processes, with one family for each name.
 
-    Summed over processes, a counter would go back when one of them ends.
+    Metrics are not summed, since a sum of counters would decrease when a process ends.
     """
 
     def __init__(self, metrics: Mapping[int, Sequence[Metric]]) -> None:
@@ -48,33 +48,34 @@ class MetricsByProcess(Collector):
                 family = families.setdefault(
                     metric.name, Metric(metric.name, metric.documentation, metric.type, metric.unit)
                 )
-                family.samples += [_labelled(sample, number) for sample in metric.samples]
+                family.samples += [_add_process_label(sample, number) for sample in metric.samples]
         yield from families.values()
 
 
-def _labelled(sample: Sample, number: int) -> Sample:
+def _add_process_label(sample: Sample, number: int) -> Sample:
     return sample._replace(labels={**sample.labels, "process": str(number)})
 
 
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 5.0
-"""Seconds between two attempts to start a process; they double after each."""
+"""Minimum and maximum seconds between attempts to start a process; each doubles the pause."""
 
 _APPLY_SECONDS = 1.0
-"""How long a write waits for the processes to apply its change."""
+"""Maximum seconds for which a write waits until the processes have applied its change."""
 
 _COLLECT_SECONDS = 2.0
-"""How long a process may take to tell its metrics."""
+"""Maximum seconds for a process to return its metrics."""
 
 _log = structlog.get_logger("sidecheck.server")
 
 
+# Decision 0070: the first process has the shared state and does not serve gRPC.
 class Fleet:
     """Serves methods over gRPC by several processes, until it is stopped.
 
-    All of them write *registry*, and have their tasks run by *workers*, in this process.
-    *served* has the methods as they are called in this process, by transports other than gRPC, and
-    *changes* those of the registry that are kept.
+    The processes use the *registry* and the *workers* of this process. *served* are the methods
+    that this process serves over transports other than gRPC. *changes* is the change log of the
+    registry.
     """
 
     def __init__(
@@ -94,32 +95,33 @@ class Fleet:
         self._loop = asyncio.get_running_loop()
         self._reserved = ExitStack()
         self._workers_alive = 0
-        #: By number, those that serve, and those that start.
+        #: Running processes by number, including those that are starting.
         self._processes: dict[int, ServingProcess] = {}
+        #: Numbers of the processes that accept calls.
         self._serving: set[int] = set()
         self._keepers: list[asyncio.Task[None]] = []
         #: Changes that processes have not applied yet.
         self._applying: set[asyncio.Future[None]] = set()
-        #: How many processes ended before they were asked to, or were killed as they stood still.
+        #: Number of processes that died, or were killed because they stalled.
         self.ended = 0
         self.addresses: list[str] = []
         self.is_abandoned = False
 
     @property
     def count(self) -> int:
-        """How many processes there should be."""
+        """Configured number of processes."""
         return self._settings.processes
 
     @property
     def alive(self) -> int:
-        """How many processes accept calls."""
+        """Number of processes that accept calls."""
         return len(self._serving)
 
     async def start(self) -> None:
         """Reserve the address, and return when all processes accept calls.
 
         Raises:
-            AddressInUseError: the address is taken.
+            AddressInUseError: the address is in use.
             ProcessStartError: a process cannot start.
         """
         address = self._reserved.enter_context(reserve_tcp(self._settings.listen))
@@ -151,9 +153,9 @@ class Fleet:
             process.report_workers(alive)
 
     async def collect(self) -> dict[int, list[Metric]]:
-        """Return the metrics of the processes that tell them in time, by their numbers."""
+        """Return the metrics of the processes that respond in time, by process number."""
         processes = tuple(self._processes.values())
-        tasks = {each.number: asyncio.create_task(each.collect()) for each in processes}
+        tasks = {process.number: asyncio.create_task(process.collect()) for process in processes}
         if tasks:
             await asyncio.wait(tasks.values(), timeout=_COLLECT_SECONDS)
         for task in tasks.values():
@@ -161,11 +163,11 @@ class Fleet:
         return {number: task.result() for number, task in tasks.items() if task.done()}
 
     def await_followers(self, _revision: int) -> None:
-        """Wait, in a thread, until all processes have applied all pending changes, or a second."""
+        """Wait in a thread until all processes have applied all changes."""
         asyncio.run_coroutine_threadsafe(self._apply(), self._loop).result()
 
     async def stop(self) -> None:
-        """Let all processes stop, as the settings say; kill those that do not in time."""
+        """Stop all processes within the configured periods; kill the remaining ones."""
         for keeper in self._keepers:
             keeper.cancel()
         await asyncio.gather(*self._keepers, return_exceptions=True)
@@ -177,13 +179,13 @@ class Fleet:
         _log.info("server.stopped")
 
     def hurry(self) -> None:
-        """Let `stop` skip what is left of the drain period, and shorten the grace period."""
+        """Make `stop` skip the rest of the drain period, and shorten the grace period."""
         self._shutdown.hurry()
         for process in self._processes.values():
             process.hurry()
 
     async def _keep(self, number: int) -> None:
-        """Start the process *number* again whenever it ends."""
+        """Restart the process *number* whenever it ends."""
         while True:
             process = self._processes[number]
             exit_text = await process.wait()
@@ -212,16 +214,17 @@ class Fleet:
             _log.info("process.restarted", number=number, alive=self.alive)
 
     async def _watch(self) -> None:
-        """Kill processes that stand still; `_keep` starts them again."""
-        looked = time.monotonic()
+        """Kill processes that stall; `_keep` restarts them."""
+        checked_at = time.monotonic()
         while True:
             await asyncio.sleep(BEAT_SECONDS)
             now = time.monotonic()
-            # This process has not run: nor have the others, perhaps, which are only now going on.
-            has_paused = now - looked > 2 * BEAT_SECONDS
-            looked = now
+            # If this process was stopped, the others may have been stopped as well, so that
+            # earlier checks say nothing about them.
+            was_paused = now - checked_at > 2 * BEAT_SECONDS
+            checked_at = now
             for number in self._serving:
-                self._processes[number].look(anew=has_paused)
+                self._processes[number].check(reset=was_paused)
 
     async def _start(self, number: int) -> None:
         process = await ServingProcess.spawn(
@@ -266,7 +269,7 @@ class Fleet:
         return deleted
 
     def _publish_soon(self, change: Change) -> None:
-        """Publish *change*, which a thread has made."""
+        """Publish *change* in the event loop; called in any thread."""
         self._loop.call_soon_threadsafe(self._publish, change)
 
     def _publish(self, change: Change) -> None:
@@ -274,16 +277,17 @@ class Fleet:
             applied = process.publish(change)
             if applied is not None:
                 self._applying.add(applied)
-                applied.add_done_callback(self._note_applied)
+                applied.add_done_callback(self._finish_applying)
 
-    def _note_applied(self, applied: "asyncio.Future[None]") -> None:
+    def _finish_applying(self, applied: "asyncio.Future[None]") -> None:
         self._applying.discard(applied)
-        # A process that has ended needs no change; its end is logged.
+        # Mark the exception as retrieved: a process that has ended needs no change, and
+        # `_keep` logs its end.
         if not applied.cancelled():
             applied.exception()
 
     async def _apply(self) -> None:
-        """Wait until all processes have the changes that were published, or for a second."""
+        """Wait until all processes have applied the published changes, for up to a second."""
         if self._applying:
             await asyncio.wait(set(self._applying), timeout=_APPLY_SECONDS)
 

@@ -1,4 +1,4 @@
-"""Tasks of a serving process, which the workers of the first process run for all of them."""
+"""Forwarding of tasks from serving processes to the workers of the first process."""
 
 from collections.abc import Callable
 from functools import partial
@@ -19,10 +19,10 @@ _Result = TypeVar("_Result")
 
 
 def forward_tasks(link: Link) -> RunTask:
-    """Return a function that gives tasks to the first process.
+    """Return a function that runs tasks in the first process.
 
-    It does not know when they begin there. A compilation that has begun when it is cancelled
-    here goes on there, and is kept.
+    The function never calls *begun*. If a call is cancelled after its compilation has begun,
+    the first process still completes the compilation and caches the result.
     """
 
     async def run(
@@ -44,16 +44,17 @@ def forward_tasks(link: Link) -> RunTask:
 class SharedWorkers(Workers):
     """Workers that run the tasks of all processes.
 
-    Each process needs what the others have compiled. So it is compiled once, and kept as far
-    as *cache_bytes* go.
+    All processes need the same compilations, so results are cached in *cache_bytes*.
     """
 
     def __init__(self, count: int, limits: Limits, cache_bytes: int) -> None:
         super().__init__(count, limits)
-        self.artifacts: Cache[SchemaSource, Artifact] = Cache(cache_bytes, _weight)
+        self.artifacts: Cache[SchemaSource, Artifact] = Cache(cache_bytes, _weigh_artifact)
 
     async def run(self, task: Task[_Result], begun: Callable[[], None] = ignore_begin) -> _Result:
-        """Run *task*, unless its result is kept. What is cancelled after it has begun goes on.
+        """Run *task*, or return its cached result.
+
+        A compilation that is cancelled after it has begun continues.
 
         Raises:
             RequestError: as `Workers`.
@@ -73,7 +74,7 @@ class SharedWorkers(Workers):
         return await self.run(task)
 
 
-def _weight(source: SchemaSource, outcome: Artifact | RequestError) -> int:
+def _weigh_artifact(source: SchemaSource, outcome: Artifact | RequestError) -> int:
     if isinstance(outcome, RequestError):
         return weigh_entry(source, outcome)
     return weigh_entry(source, None) + outcome.memory

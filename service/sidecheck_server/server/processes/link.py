@@ -1,6 +1,7 @@
-"""Messages between two processes of one service, over a connected socket.
+"""Calls between two processes of one service, over a connected socket.
 
-Both are ours and run as the same user, so that values travel as pickles.
+Values are sent as pickles, which is safe since both processes belong to the service and run as
+the same user.
 """
 
 import asyncio
@@ -14,19 +15,19 @@ __all__ = ["Link", "LinkClosed"]
 
 _LENGTH_BYTES = 8
 
-_CALL, _TELL, _RESULT, _ERROR, _CANCEL = range(5)
+_CALL, _NOTIFICATION, _RESULT, _ERROR, _CANCEL = range(5)
 
 
 class LinkClosed(Exception):
-    """The other process has ended, or is about to."""
+    """The other process has ended or closed its end."""
 
 
 class Link:
-    """Calls what the other process offers, and answers its calls.
+    """Calls handlers of the other process, and responds to its calls with *handlers*.
 
-    *handlers* are called by name. One that returns an awaitable runs in a task of its own; others
-    take effect in the order in which the calls were made, before later messages are read.
-    Calls that are cancelled here are cancelled there.
+    Handlers are called by name, in the order of the calls, before later messages are read. If a
+    handler returns an awaitable, that runs in a separate task. Cancelling a call on one side
+    cancels it on the other side.
     """
 
     def __init__(
@@ -49,14 +50,14 @@ class Link:
     async def open(
         cls, connection: socket.socket, handlers: Mapping[str, Callable[..., Any]]
     ) -> Self:
-        """Return the link over *connection*, which it closes at its end."""
+        """Return a link over *connection*, which the link closes."""
         return cls(*await asyncio.open_connection(sock=connection), handlers)
 
     def call(self, name: str, *arguments: object) -> "asyncio.Future[Any]":
-        """Return what the handler *name* of the other process will return or raise.
+        """Call the handler *name* of the other process, and return a future of its result.
 
-        It is called even if nobody awaits the result. The future fails with `LinkClosed` if the
-        other process ends before.
+        The call is sent even if nobody awaits the future. The future fails with the exception of
+        the handler, or with `LinkClosed` if the other process ends first.
         """
         result: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         if self._is_closed:
@@ -65,19 +66,19 @@ class Link:
         self._last_id += 1
         id_ = self._last_id
         self._calls[id_] = result
-        result.add_done_callback(lambda _: self._forget(id_))
+        result.add_done_callback(lambda _: self._remove_call(id_))
         self._send(_CALL, id_, (name, arguments))
         return result
 
-    def tell(self, name: str, *arguments: object) -> None:
-        """Let the other process call the handler *name*, if it has not ended."""
-        self._send(_TELL, 0, (name, arguments))
+    def notify(self, name: str, *arguments: object) -> None:
+        """Call the handler *name* of the other process without a result, if it still runs."""
+        self._send(_NOTIFICATION, 0, (name, arguments))
 
     async def close(self) -> None:
         """Close this end, and end the calls of both sides."""
         self._reading.cancel()
         await asyncio.gather(self._reading, return_exceptions=True)
-        self._end()  # the task may never have run
+        self._end()  # The task may not have started.
 
     def _send(self, kind: int, id_: int, value: object) -> None:
         if self._is_closed:
@@ -98,7 +99,7 @@ class Link:
     def _receive(self, kind: int, id_: int, value: Any) -> None:
         if kind == _CALL:
             self._answer(id_, *value)
-        elif kind == _TELL:
+        elif kind == _NOTIFICATION:
             name, arguments = value
             self._handlers[name](*arguments)
         elif kind == _CANCEL:
@@ -110,7 +111,7 @@ class Link:
             else:
                 result.set_exception(value)
 
-    def _forget(self, id_: int) -> None:
+    def _remove_call(self, id_: int) -> None:
         if self._calls.pop(id_).cancelled():
             self._send(_CANCEL, id_, None)
 
@@ -123,7 +124,7 @@ class Link:
         if not isawaitable(result):
             self._send(_RESULT, id_, result)
             return
-        task = self._tasks[id_] = asyncio.ensure_future(_awaited(result))
+        task = self._tasks[id_] = asyncio.ensure_future(_await_value(result))
         task.add_done_callback(lambda done: self._finish(id_, done))
 
     def _finish(self, id_: int, task: "asyncio.Future[Any]") -> None:
@@ -138,7 +139,7 @@ class Link:
 
     def _send_error(self, id_: int, error: Exception) -> None:
         try:
-            pickle.loads(pickle.dumps(error))  # noqa: S301 - written in this line
+            pickle.loads(pickle.dumps(error))  # noqa: S301 - pickled in the same line
         except Exception:  # noqa: BLE001 - an exception may have any state
             error = RuntimeError(type(error).__qualname__)
         self._send(_ERROR, id_, error)
@@ -157,5 +158,5 @@ class Link:
             self.closed.set_result(None)
 
 
-async def _awaited(value: Awaitable[Any]) -> Any:
+async def _await_value(value: Awaitable[Any]) -> Any:
     return await value

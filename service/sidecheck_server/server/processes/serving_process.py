@@ -1,4 +1,4 @@
-"""A serving process, as the first process sees it."""
+"""Handle of a serving process in the first process."""
 
 import asyncio
 import os
@@ -36,27 +36,27 @@ __all__ = [
 ]
 
 BEAT_SECONDS = 2.0
-"""Time between two looks at a process."""
+"""Seconds between two checks of a process."""
 
-_STILL_LOOKS = 3
-_UNANSWERED_LOOKS = 10 * _STILL_LOOKS
+_MAX_IDLE_CHECKS = 3
+_MAX_UNANSWERED_CHECKS = 10 * _MAX_IDLE_CHECKS
 
 
 class StallCause(StrEnum):
-    """Why a process that has not ended is replaced."""
+    """Reason to replace a process that has not ended."""
 
     STOPPED = "stopped"
-    """It has neither answered nor taken anything of a processor in the last three looks."""
+    """It neither answered nor used processor time in the last three checks."""
     BLOCKED = "blocked"
-    """Its event loop has not answered in ten times as many, though it took of a processor."""
+    """It used processor time, but its event loop did not answer in the last 30 checks."""
 
 
 class Heartbeat:
-    """Asks a process for an answer at each look, unless it still owes one.
+    """Sends a beat to a process at each check, unless the last one is unanswered.
 
-    *beat* returns a future of the answer, and *processor_seconds* what the process has taken of
-    a processor. Looks are counted and not timed, so that no time counts in which the process
-    that looks does not run itself.
+    *beat* returns a future of the answer, and *processor_seconds* the processor time of the
+    process. Stalls are measured in checks rather than seconds, so that the time in which the
+    checking process itself does not run is not counted.
     """
 
     def __init__(
@@ -68,99 +68,99 @@ class Heartbeat:
         self._processor_seconds = processor_seconds
         self._used = 0.0
         self._answer: asyncio.Future[None] | None = None
-        self.begin_anew()
+        self.reset()
 
-    def begin_anew(self) -> None:
-        """Forget the looks so far."""
-        self._still = self._unanswered = 0
+    def reset(self) -> None:
+        """Start to count checks at zero."""
+        self._idle_checks = self._unanswered_checks = 0
 
-    def look(self) -> StallCause | None:
-        """Return why the process is to be replaced, or None if it is not."""
+    def check(self) -> StallCause | None:
+        """Return the reason to replace the process, or None."""
         used, before = self._processor_seconds(), self._used
         self._used = used
         if self._answer is None or self._answer.done():
-            self.begin_anew()
+            self.reset()
             self._answer = self._beat()
             return None
-        self._unanswered += 1
-        self._still = self._still + 1 if used == before else 0
-        if self._still == _STILL_LOOKS:
+        self._unanswered_checks += 1
+        self._idle_checks = self._idle_checks + 1 if used == before else 0
+        if self._idle_checks == _MAX_IDLE_CHECKS:
             return StallCause.STOPPED
-        return StallCause.BLOCKED if self._unanswered == _UNANSWERED_LOOKS else None
+        return StallCause.BLOCKED if self._unanswered_checks == _MAX_UNANSWERED_CHECKS else None
 
 
 MODULE = "sidecheck_server.server.serving"
-"""What a serving process runs, with the descriptor of the link and the name of the event loop."""
+"""Main module of a serving process; see there for its arguments."""
 
 _START_SECONDS = 60.0
-"""How long a process may take to start; it takes about two seconds of a processor."""
+"""Maximum seconds for the start of a process, which uses about two seconds of a processor."""
 
-_EVERYTHING = 1 << 62
+_UNLIMITED = 1 << 62
 
 _STOP_SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 
 class ProcessStartError(Exception):
-    """A serving process cannot start; the message says why."""
+    """A serving process cannot start; the message has the cause."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a serving process needs to know."""
+    """Initial state of a serving process."""
 
-    #: From 1.
+    #: Number of the process, from 1.
     number: int
     settings: Settings
-    #: The registry.
+    #: Content of the registry.
     revision: int
     change_id: UUID
     bindings: tuple[Binding, ...]
-    #: The changes that are kept; those since the last of them follow.
+    #: The change log; later changes are sent separately.
     history: tuple[Change, ...]
-    #: How many workers can run tasks.
+    #: Number of workers that can run tasks.
     workers_alive: int
 
 
 class ServingProcess:
-    """A process that serves calls, and offers *handlers* to it.
-
-    It begins with what *registry* has, and follows by the changes that are published.
-    """
+    """A process that serves calls, with a copy of the registry that `publish` updates."""
 
     def __init__(self, number: int, process: Process, link: Link) -> None:
         self.number = number
         self._process = process
         self._link = link
-        #: The changes since the registry was copied, until that is sent.
+        #: Changes during the start, until the copy of the registry is sent; then None.
         self._backlog: list[Change] | None = []
         self._heartbeat = Heartbeat(self._beat, partial(processor_seconds, process.pid))
-        #: Why the process was killed, though it had not ended.
+        #: Why `check` killed the process, or None.
         self.stall: StallCause | None = None
 
     @classmethod
     async def spawn(
         cls, number: int, event_loop: str, handlers: Mapping[str, Callable[..., Any]]
     ) -> Self:
-        """Start a process, which waits for `serve` in an *event_loop* of that name.
+        """Start a process with the event loop *event_loop*, which waits for `serve`.
+
+        The process may call *handlers*.
 
         Raises:
-            ProcessStartError: the system has no room for another process.
+            ProcessStartError: the system cannot start another process.
         """
-        ours, theirs = socket.socketpair()
-        with theirs:
+        near_end, far_end = socket.socketpair()
+        with far_end:
             try:
                 with _blocked_signals():
                     process = await asyncio.create_subprocess_exec(
-                        # Modules come from where this process has them, not from its folder.
-                        *(sys.executable, "-P", "-m", MODULE, str(theirs.fileno()), event_loop),
+                        # With -P and PYTHONPATH, modules are found where this process found them,
+                        # and not in the working directory.
+                        *(sys.executable, "-P", "-m", MODULE, str(far_end.fileno()), event_loop),
                         env={**os.environ, "PYTHONPATH": _module_path()},
                         stdin=DEVNULL,
-                        pass_fds=[theirs.fileno()],
+                        pass_fds=[far_end.fileno()],
                     )
             except OSError as error:
-                ours.close()
+                near_end.close()
                 raise ProcessStartError(error.strerror or "the system refuses it") from None
-        return cls(number, process, await Link.open(ours, handlers))
+        return cls(number, process, await Link.open(near_end, handlers))
 
     async def serve(
         self,
@@ -169,12 +169,12 @@ class ServingProcess:
         history: tuple[Change, ...],
         workers_alive: Callable[[], int],
     ) -> None:
-        """Let the process serve calls; return once it accepts them.
+        """Send the registry to the process, and return when it accepts calls.
 
-        The *history* is that of *registry*, and no older than this object.
+        *history* is the change log of *registry*, read after this object was created.
 
         Raises:
-            ProcessStartError: it cannot, or takes too long.
+            ProcessStartError: the process ends, fails or takes too long.
         """
         try:
             async with asyncio.timeout(_START_SECONDS):
@@ -184,20 +184,20 @@ class ServingProcess:
                 serving = self._link.call("serve", text)
                 backlog, self._backlog = self._backlog or [], None
                 for change in backlog:
-                    self._link.tell("apply", change)
+                    self._link.notify("apply", change)
                 self.report_workers(workers_alive())
                 await serving
         except LinkClosed:
-            ended = exit_text(await self._process.wait())
-            raise ProcessStartError(f"it ended with {ended}") from None
+            exit_status = exit_text(await self._process.wait())
+            raise ProcessStartError(f"it ended with {exit_status}") from None
         except TimeoutError:
             fault = f"it was not ready after {_START_SECONDS:.0f} seconds"
             raise ProcessStartError(fault) from None
 
     def publish(self, change: Change) -> "asyncio.Future[None] | None":
-        """Send *change*; the future is done when the process has applied it, or has ended.
+        """Send *change*; the returned future is done when the process applied it.
 
-        None if the process does not serve yet.
+        Returns None if the process does not serve yet.
         """
         if self._backlog is None:
             return self._link.call("apply", change)
@@ -205,40 +205,40 @@ class ServingProcess:
         return None
 
     def report_workers(self, alive: int) -> None:
-        """Tell the process how many workers can run tasks."""
-        self._link.tell("report_workers", alive)
+        """Send the number of workers that can run tasks."""
+        self._link.notify("report_workers", alive)
 
     def stop(self) -> None:
-        """Ask the process to stop as the settings say."""
-        self._link.tell("stop")
+        """Request a stop within the periods of the settings."""
+        self._link.notify("stop")
 
     def hurry(self) -> None:
-        """Ask the process to stop sooner."""
-        self._link.tell("hurry")
+        """Request that a stop ends sooner."""
+        self._link.notify("hurry")
 
     async def collect(self) -> list[Metric]:
-        """Return the metrics of the process; none if it has ended."""
+        """Return the metrics of the process, or an empty list if it has ended."""
         try:
             metrics: list[Metric] = await self._link.call("collect")
         except LinkClosed:
             return []
         return metrics
 
-    def look(self, *, anew: bool) -> None:
-        """Kill the process if it stands still; *anew* forgets how it was until now."""
-        if anew:
-            self._heartbeat.begin_anew()
-        elif self._process.returncode is None and (stall := self._heartbeat.look()):
+    def check(self, *, reset: bool) -> None:
+        """Kill the process if it has stalled; *reset* discards earlier checks instead."""
+        if reset:
+            self._heartbeat.reset()
+        elif self._process.returncode is None and (stall := self._heartbeat.check()):
             self.stall = stall
             self._process.kill()
 
     async def wait(self) -> str:
-        """Return how the process ended, once it has."""
+        """Wait for the end of the process, and return a description of its exit status."""
         await asyncio.shield(self._link.closed)
         return exit_text(await self._process.wait())
 
     async def kill(self) -> None:
-        """End the process at once, if it has not ended."""
+        """Kill the process if it still runs, and close the link."""
         if self._process.returncode is None:
             self._process.kill()
         await self._process.wait()
@@ -246,7 +246,7 @@ class ServingProcess:
 
     def _beat(self) -> "asyncio.Future[None]":
         answer = self._link.call("beat")
-        # It fails if the process ends, which `wait` tells.
+        # Mark the exception as retrieved: it fails if the process ends, which `wait` reports.
         answer.add_done_callback(lambda done: done.cancelled() or done.exception())
         return answer
 
@@ -257,18 +257,19 @@ class ServingProcess:
         history: tuple[Change, ...],
         workers_alive: int,
     ) -> bytes:
-        # Changes that come in between are in the backlog as well.
+        # Changes that are made during the copy are in the backlog as well.
         change_id, revision = registry.change_id, registry.revision
-        bindings, _ = registry.page(None, None, _EVERYTHING, _EVERYTHING)
+        bindings, _ = registry.page(None, None, _UNLIMITED, _UNLIMITED)
         setup = Setup(self.number, settings, revision, change_id, bindings, history, workers_alive)
         return pickle.dumps(setup, pickle.HIGHEST_PROTOCOL)
 
 
 @contextmanager
 def _blocked_signals() -> Iterator[None]:
-    """Block the signals for a stop in the processes that this thread starts meanwhile.
+    """Block stop signals in the processes that this thread starts during the block.
 
-    A supervisor, or a terminal, signals all processes; the first decides when they stop.
+    A supervisor or a terminal signals all processes, but the first process decides when the
+    others stop.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOP_SIGNALS)
     try:
@@ -278,5 +279,5 @@ def _blocked_signals() -> Iterator[None]:
 
 
 def _module_path() -> str:
-    """Return the folders in which modules are looked for, as PYTHONPATH has them."""
+    """Return the module search path of this process, in the form of PYTHONPATH."""
     return os.pathsep.join(path or str(Path.cwd()) for path in sys.path)
