@@ -6,8 +6,9 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
-from report import digits
-from turns import Summary
+
+from harness.report import digits
+from harness.turns import Summary
 
 __all__ = ["plot_bars", "plot_lines"]
 
@@ -36,28 +37,25 @@ def plot_bars(
     axes = figure.add_subplot()
     height = 0.8 / len(names)
     for number, name in enumerate(names):
-        placed = [
+        bars = [
             (index + (number - (len(names) - 1) / 2) * height, group[name])
             for index, group in enumerate(groups.values())
             if name in group
         ]
         axes.barh(
-            [place for place, _ in placed],
-            [found.median - begin for _, found in placed],
+            [position for position, _ in bars],
+            [summary.median - begin for _, summary in bars],
             height * 0.9,
             left=begin,
             color=_COLOURS[number % len(_COLOURS)],
             label=name,
-            xerr=[
-                [found.median - found.lower for _, found in placed],
-                [found.upper - found.median for _, found in placed],
-            ],
+            xerr=_errors([summary for _, summary in bars]),
             error_kw={"elinewidth": 1.2, "capsize": 2, "ecolor": "#222222"},
         )
-        for place, found in placed:
+        for position, summary in bars:
             axes.annotate(
-                digits(found.median),
-                (max(found.upper, begin), place),
+                digits(summary.median),
+                (max(summary.upper, begin), position),
                 xytext=(4, 0),
                 textcoords="offset points",
                 va="center",
@@ -85,12 +83,9 @@ def plot_lines(
     axes = figure.add_subplot()
     for number, (name, points) in enumerate(lines.items()):
         axes.errorbar(
-            [at for at, _ in points],
-            [found.median for _, found in points],
-            yerr=[
-                [found.median - found.lower for _, found in points],
-                [found.upper - found.median for _, found in points],
-            ],
+            [abscissa for abscissa, _ in points],
+            [summary.median for _, summary in points],
+            yerr=_errors([summary for _, summary in points]),
             color=_COLOURS[number % len(_COLOURS)],
             marker=_MARKERS[number % len(_MARKERS)],
             markersize=5,
@@ -106,6 +101,14 @@ def plot_lines(
     _finish(figure, axes, path, title, axes_titles[0])
 
 
+def _errors(summaries: Sequence[Summary]) -> list[list[float]]:
+    """Return the distances of the quartiles from the medians."""
+    return [
+        [summary.median - summary.lower for summary in summaries],
+        [summary.upper - summary.median for summary in summaries],
+    ]
+
+
 def _finish(figure: Figure, axes: "mpl.axes.Axes", path: Path, title: str, axis: str) -> None:
     axes.set_title(title, fontsize=11, loc="left")
     axes.set_xlabel(axis)
@@ -114,5 +117,5 @@ def _finish(figure: Figure, axes: "mpl.axes.Axes", path: Path, title: str, axis:
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     axes.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    # No date, so that a plot changes only with its figures.
+    # Without a date, a plot changes only with its figures.
     figure.savefig(path, format="svg", bbox_inches="tight", metadata={"Date": None})

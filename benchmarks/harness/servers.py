@@ -1,4 +1,4 @@
-"""Real servers in processes of their own: Sidecheck, and the bare echo."""
+"""Servers in separate processes: Sidecheck, and the bare gRPC server."""
 
 import json
 import os
@@ -15,7 +15,7 @@ import psutil
 __all__ = ["Running", "echo", "sidecheck"]
 
 _START_SECONDS = 60.0
-_ECHO = Path(__file__).resolve().parent / "echo.py"
+_ECHO = Path(__file__).resolve().parent.parent / "programs" / "echo.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Running:
             if "sidecheck_server.server.serving" in child.cmdline()
         ]
         times = [process.cpu_times() for process in (self.process, *serving)]
-        return sum(each.user + each.system for each in times)
+        return sum(usage.user + usage.system for usage in times)
 
     def resident_bytes(self) -> int:
         """Return the resident memory of the server without its workers, in bytes."""
@@ -48,9 +48,12 @@ class Running:
 
 @contextmanager
 def sidecheck(folder: Path, *flags: str, **environment: str) -> Iterator[Running]:
-    """Run `sidecheck serve` with an empty registry in memory and its default log in a file.
+    """Run `sidecheck serve` with a registry in memory and its default log in a file.
 
-    *environment* has settings beyond its flags.
+    *environment* holds settings as variables.
+
+    Raises:
+        AssertionError: the server did not start, or it rejected calls.
     """
     socket, log = folder / "sidecheck.sock", folder / "sidecheck.log"
     with log.open("wb") as events:
@@ -63,27 +66,27 @@ def sidecheck(folder: Path, *flags: str, **environment: str) -> Iterator[Running
             stderr=events,
             env={**os.environ, **environment},
         )
-    with _ending(process):
+    with _terminating(process):
         address = _wait(process, log)
         yield Running(psutil.Process(process.pid), address, socket)
-        wrong = [event for event in _events(log) if event in {"rpc.rejected", "rpc.failed"}]
-        if wrong:
-            raise AssertionError(f"the server rejected {len(wrong)} calls")
+        failures = [event for event in _events(log) if event in {"rpc.rejected", "rpc.failed"}]
+        if failures:
+            raise AssertionError(f"the server rejected {len(failures)} calls")
 
 
 @contextmanager
-def echo(folder: Path, answers: Mapping[str, bytes]) -> Iterator[Running]:
-    """Run the bare server."""
+def echo(folder: Path, responses: Mapping[str, bytes]) -> Iterator[Running]:
+    """Run a gRPC server with a fixed response for each path."""
     socket = folder / "echo.sock"
     pairs = []
-    for number, (path, answer) in enumerate(answers.items()):
-        file = folder / f"answer-{number}.bin"
-        file.write_bytes(answer)
+    for number, (path, response) in enumerate(responses.items()):
+        file = folder / f"response-{number}.bin"
+        file.write_bytes(response)
         pairs.append(f"{path}={file}")
     process = subprocess.Popen(  # noqa: S603  (our own command)
         [sys.executable, str(_ECHO), str(socket), *pairs], stdout=subprocess.PIPE, text=True
     )
-    with _ending(process):
+    with _terminating(process):
         assert process.stdout is not None
         address = process.stdout.readline().strip()
         if not address:
@@ -109,7 +112,7 @@ def _events(log: Path) -> Iterator[str]:
 
 
 @contextmanager
-def _ending(process: "subprocess.Popen[bytes] | subprocess.Popen[str]") -> Iterator[None]:
+def _terminating(process: "subprocess.Popen[bytes] | subprocess.Popen[str]") -> Iterator[None]:
     try:
         yield
     finally:

@@ -1,10 +1,10 @@
 """Bare gRPC server: the upper bound for a Python service on the same transport.
 
-It responds to each path with fixed bytes: nothing is parsed, validated or logged. A path that
+It responds to each path with fixed bytes, without parsing, validation or log. A path that
 ends in "Stream" gets one response per message. Event loop and options are those of Sidecheck;
-it listens on a free port and a unix socket.
+it listens on a free port, which it prints, and on a unix socket.
 
-    python benchmarks/echo.py SOCKET PATH=FILE ...
+    python benchmarks/programs/echo.py SOCKET PATH=FILE ...
 """
 
 import asyncio
@@ -29,10 +29,10 @@ _OPTIONS = (
 class Echo(grpc.GenericRpcHandler):
     """Responds to each path with fixed bytes."""
 
-    def __init__(self, answers: dict[str, bytes]) -> None:
+    def __init__(self, responses: dict[str, bytes]) -> None:
         self._handlers = {
-            path: (_streaming if path.endswith("Stream") else _single)(answer)
-            for path, answer in answers.items()
+            path: (_streaming if path.endswith("Stream") else _single)(response)
+            for path, response in responses.items()
         }
 
     def service(self, handler_call_details: grpc.HandlerCallDetails) -> Any:
@@ -40,27 +40,27 @@ class Echo(grpc.GenericRpcHandler):
         return self._handlers.get(handler_call_details.method)
 
 
-def _single(answer: bytes) -> Any:
+def _single(response: bytes) -> Any:
     async def handle(_request: bytes, _context: grpc.aio.ServicerContext[Any, Any]) -> bytes:
-        return answer
+        return response
 
     return grpc.unary_unary_rpc_method_handler(handle)
 
 
-def _streaming(answer: bytes) -> Any:
+def _streaming(response: bytes) -> Any:
     async def handle(
         requests: AsyncIterator[bytes], _context: grpc.aio.ServicerContext[Any, Any]
     ) -> AsyncIterator[bytes]:
         async for _ in requests:
-            yield answer
+            yield response
 
     handler: Any = handle
     return grpc.stream_stream_rpc_method_handler(handler)
 
 
-async def _serve(socket: str, answers: dict[str, bytes]) -> None:
+async def _serve(socket: str, responses: dict[str, bytes]) -> None:
     server: Any = grpc.aio.server(options=_OPTIONS)
-    server.add_generic_rpc_handlers((Echo(answers),))
+    server.add_generic_rpc_handlers((Echo(responses),))
     port = server.add_insecure_port("127.0.0.1:0")
     server.add_insecure_port(f"unix:{socket}")
     await server.start()
@@ -74,8 +74,8 @@ async def _serve(socket: str, answers: dict[str, bytes]) -> None:
 def main() -> None:
     """Serve until SIGTERM."""
     socket, *pairs = sys.argv[1:]
-    named = (pair.partition("=") for pair in pairs)
-    asyncio.run(_serve(socket, {path: Path(file).read_bytes() for path, _, file in named}))
+    files = (pair.partition("=") for pair in pairs)
+    asyncio.run(_serve(socket, {path: Path(file).read_bytes() for path, _, file in files}))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Functions that are made tools, ordinary ones and those that inferences differ on."""
+"""Functions for inference: ordinary ones, and ones on which implementations differ."""
 
 import enum
 import uuid
@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 
 __all__ = ["HARD", "ORDINARY"]
 
-# The functions are only looked at: what they would do, and with what, does not matter.
+# Only signatures and docstrings are read; no function is called.
 # ruff: noqa: A002, ANN001, ANN202, DTZ901, FBT001, FBT002, RUF013
 # mypy: disable-error-code="no-untyped-def, assignment, name-defined, empty-body, type-arg"
 
@@ -79,7 +79,7 @@ class Receipt(BaseModel):
 User.model_rebuild()
 
 
-# Ordinary ones
+# Ordinary functions
 
 
 def nothing() -> None: ...
@@ -151,7 +151,7 @@ def documented_by_sphinx(query: str, limit: int = 10) -> str:
     raise NotImplementedError
 
 
-# Hard ones
+# Hard functions
 
 
 def titles(title: str, type: str, properties: int, required: bool = False) -> str: ...
@@ -187,17 +187,19 @@ def text_and_more(of: str | None = None) -> str | None: ...
 
 _NAMES = list(globals())
 _FIRST_HARD = _NAMES.index("titles")
-_EVERY = [
-    (index, name, one)
-    for index, (name, one) in enumerate(list(globals().items()))
-    if getattr(one, "__module__", "") == __name__ and callable(one) and not isinstance(one, type)
+_FUNCTIONS = [
+    (index, name, value)
+    for index, (name, value) in enumerate(list(globals().items()))
+    if getattr(value, "__module__", "") == __name__
+    and callable(value)
+    and not isinstance(value, type)
 ]
 
-#: What a tool is commonly made of.
+#: Functions with common signatures.
 ORDINARY: Mapping[str, Callable[..., Any]] = MappingProxyType(
-    {name: one for index, name, one in _EVERY if index < _FIRST_HARD}
+    {name: function for index, name, function in _FUNCTIONS if index < _FIRST_HARD}
 )
-#: What is commonly got wrong, or cannot be a tool.
+#: Functions that implementations infer wrongly, or that cannot be tools.
 HARD: Mapping[str, Callable[..., Any]] = MappingProxyType(
-    {name: one for index, name, one in _EVERY if index >= _FIRST_HARD}
+    {name: function for index, name, function in _FUNCTIONS if index >= _FIRST_HARD}
 )

@@ -1,7 +1,7 @@
 """Sidecheck's validator and its peers, behind one interface.
 
-Options are set so that all do the same work: formats are not asserted, and no payload is
-edited. That favours stock fastjsonschema, which does both by default.
+With the chosen options all do the same work: none asserts formats or edits the payload. That
+favours stock fastjsonschema, which does both by default.
 """
 
 import json
@@ -48,25 +48,25 @@ _OPTIONS = EvaluationOptions()
 class Contender:
     """Validator of one library, prepared for one schema."""
 
-    #: Whether a JSON text is valid, with the usual decoder of the library.
+    #: Returns whether a JSON text is valid; decodes with the library's usual decoder.
     validate_text: Callable[[bytes], bool]
-    #: Whether a decoded value is valid.
+    #: Returns whether a decoded value is valid.
     validate_value: Callable[[Any], bool]
 
 
 def compile_with_sidecheck(schema: bytes) -> CompiledSchema:
-    """Compile with Sidecheck, in this process."""
+    """Compile a schema with Sidecheck, in this process."""
     source = SchemaSource(schema)
     return CompiledSchema(source, compile_schema(source, _LIMITS), _LIMITS)
 
 
 def decode_strictly(text: bytes) -> Any:
-    """Decode with Sidecheck: strictly, and bounded."""
+    """Decode JSON with Sidecheck's strict, bounded decoder."""
     return decode(text, max_depth=_LIMITS.payload_depth)
 
 
 def compile_with_fastjsonschema(schema: Any) -> Callable[[Any], Any]:
-    """Compile with fastjsonschema as it is published."""
+    """Compile a schema with stock fastjsonschema."""
     compiled: Callable[[Any], Any] = fastjsonschema.compile(
         schema, use_default=False, use_formats=False
     )
@@ -100,7 +100,7 @@ def _fresh(schema: bytes) -> Contender:
     return _decoding(validate_value)
 
 
-def _kept(schema: bytes) -> Contender:
+def _prepared(schema: bytes) -> Contender:
     return _decoding(_validator(schema).is_valid)
 
 
@@ -135,7 +135,7 @@ def _rust(schema: bytes) -> Contender:
 CONTENDERS: dict[str, Callable[[bytes], Contender]] = {
     SIDECHECK: _sidecheck,
     FRESH: _fresh,
-    PREPARED: _kept,
+    PREPARED: _prepared,
     EXPLAINING: _explaining,
     FASTJSONSCHEMA: _fastjsonschema,
     RUST: _rust,

@@ -1,14 +1,14 @@
 """Paired measurement: contenders take turns, and ratios are computed within a round.
 
-Other work on the machine slows all contenders that take turns of a few milliseconds alike, so
+Other work on the machine slows all contenders alike if their turns last a few milliseconds, so
 the median of the ratios is stable where times are not. The order is reversed from round to
-round, so that no contender always follows the same one.
+round, so that no contender always follows the same predecessor.
 """
 
 import gc
 import statistics
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -19,7 +19,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Quartiles, minimum and maximum of some figures."""
+    """Number, quartiles, minimum and maximum of figures."""
 
     n: int
     least: float
@@ -33,7 +33,7 @@ def summarize(figures: Iterable[float]) -> Summary:
     """Return the quartiles of *figures*.
 
     Raises:
-        ValueError: there are none.
+        ValueError: *figures* is empty.
     """
     ordered = sorted(figures)
     if not ordered:
@@ -49,6 +49,16 @@ class Rounds:
     """Figures of each contender, one per round."""
 
     figures: Mapping[str, list[float]]
+
+    @classmethod
+    def of_attribute(cls, results: Mapping[str, Sequence[object]], attribute: str) -> "Rounds":
+        """Return the values of an attribute of the results of `take_turns`."""
+        return cls(
+            {
+                name: [getattr(result, attribute) for result in turns]
+                for name, turns in results.items()
+            }
+        )
 
     def of(self, name: str) -> Summary:
         """Return the summary of one contender."""
@@ -80,7 +90,7 @@ def make_turn(
     """Return a turn that calls ``action(subject)`` for about *seconds*, at least once.
 
     Its result is the time of one call in seconds: by default processor time of this thread,
-    which excludes other processes. The cyclic garbage collector is off meanwhile, as in
+    which excludes other processes. The cyclic garbage collector is off during the turn, as in
     `timeit`.
     """
     elapsed = _time_repeats(action, subject, 1, clock)

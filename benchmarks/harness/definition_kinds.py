@@ -5,54 +5,59 @@ from typing import Any
 
 __all__ = ["differences", "without_titles"]
 
-_NAMES = ("properties", "$defs", "patternProperties")
+_SCHEMAS_BY_NAME = ("properties", "$defs", "patternProperties")
 
 
 def differences(theirs: dict[str, Any], ours: dict[str, Any]) -> set[str]:
-    """Return the kinds of differences between two definitions."""
-    return set(_of_tool(theirs, ours))
+    """Return the kinds of differences between a peer's definition and Sidecheck's."""
+    return set(_tool_differences(theirs, ours))
 
 
-def _of_tool(theirs: dict[str, Any], ours: dict[str, Any]) -> Iterator[str]:
+def _tool_differences(theirs: dict[str, Any], ours: dict[str, Any]) -> Iterator[str]:
     if theirs.get("description", "").strip() != ours.get("description", "").strip():
         yield "description of the tool"
     if (theirs.get("annotations") or {}) != (ours.get("annotations") or {}):
         yield "annotations"
-    yield from _of_input(theirs["inputSchema"], ours["inputSchema"])
-    yield from _of_output(theirs.get("outputSchema"), ours.get("outputSchema"))
+    yield from _input_differences(theirs["inputSchema"], ours["inputSchema"])
+    yield from _output_differences(theirs.get("outputSchema"), ours.get("outputSchema"))
 
 
-def _of_input(theirs: dict[str, Any], ours: dict[str, Any]) -> Iterator[str]:
+def _input_differences(theirs: dict[str, Any], ours: dict[str, Any]) -> Iterator[str]:
     if _titles(theirs) != _titles(ours):
         yield "titles"
     theirs, ours = without_titles(theirs), without_titles(ours)
     if theirs.get("additionalProperties", True) != ours.get("additionalProperties", True):
         yield "closed root"
-    mine, other = ours.get("properties", {}), theirs.get("properties", {})
-    if set(mine) != set(other):
+    our_properties, their_properties = ours.get("properties", {}), theirs.get("properties", {})
+    if set(our_properties) != set(their_properties):
         yield "parameters"
-    shared = [name for name in mine if name in other]
+    shared = [name for name in our_properties if name in their_properties]
     if {*theirs.get("required", ())} & {*shared} != {*ours.get("required", ())} & {*shared}:
         yield "required"
     if theirs.get("$defs", {}) != ours.get("$defs", {}):
         yield "definitions"
     for name in shared:
-        yield from _of_property(other[name], mine[name])
+        yield from _property_differences(their_properties[name], our_properties[name])
 
 
-def _of_property(theirs: dict[str, Any], ours: dict[str, Any]) -> Iterator[str]:
+def _property_differences(theirs: dict[str, Any], ours: dict[str, Any]) -> Iterator[str]:
     if theirs.get("description") != ours.get("description"):
         yield "descriptions of parameters"
     if theirs.get("default", ...) != ours.get("default", ...):
         yield "defaults"
-    aside = {"description", "default"}
-    if {k: v for k, v in theirs.items() if k not in aside} != {
-        k: v for k, v in ours.items() if k not in aside
-    }:
+    if _type_keywords(theirs) != _type_keywords(ours):
         yield "types"
 
 
-def _of_output(theirs: Any, ours: Any) -> Iterator[str]:
+def _type_keywords(schema: dict[str, Any]) -> dict[str, Any]:
+    return {
+        keyword: value
+        for keyword, value in schema.items()
+        if keyword not in {"description", "default"}
+    }
+
+
+def _output_differences(theirs: Any, ours: Any) -> Iterator[str]:
     if theirs is None or ours is None:
         if theirs is not ours:
             yield "output of one alone"
@@ -75,30 +80,34 @@ def _unwrapped(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _titles(schema: Any, path: str = "") -> dict[str, str]:
     """Return the titles in *schema*, by location."""
-    found: dict[str, str] = {}
+    titles: dict[str, str] = {}
     if isinstance(schema, list):
-        for index, one in enumerate(schema):
-            found |= _titles(one, f"{path}/{index}")
+        for index, item in enumerate(schema):
+            titles |= _titles(item, f"{path}/{index}")
     elif isinstance(schema, dict):
-        for name, one in schema.items():
-            if name == "title" and isinstance(one, str):
-                found[path] = one
-            found |= _titles(one, f"{path}/{name}")
-    return found
+        for name, member in schema.items():
+            if name == "title" and isinstance(member, str):
+                titles[path] = member
+            titles |= _titles(member, f"{path}/{name}")
+    return titles
 
 
 def without_titles(schema: Any) -> Any:
-    """Return *schema* without titles; a property may have that name."""
+    """Return *schema* without titles, but with properties of that name."""
     if isinstance(schema, list):
-        return [without_titles(one) for one in schema]
+        return [without_titles(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
     return {
-        name: {each: without_titles(inner) for each, inner in one.items()}
-        if name in _NAMES and isinstance(one, dict)
-        else one
-        if name in ("const", "default", "enum", "examples")
-        else without_titles(one)
-        for name, one in schema.items()
-        if name != "title" or not isinstance(one, str)
+        keyword: _value_without_titles(keyword, value)
+        for keyword, value in schema.items()
+        if keyword != "title" or not isinstance(value, str)
     }
+
+
+def _value_without_titles(keyword: str, value: Any) -> Any:
+    if keyword in _SCHEMAS_BY_NAME and isinstance(value, dict):
+        return {name: without_titles(schema) for name, schema in value.items()}
+    if keyword in {"const", "default", "enum", "examples"}:
+        return value
+    return without_titles(value)

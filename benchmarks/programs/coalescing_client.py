@@ -1,10 +1,10 @@
 """Load program of the Python client: single validations, concurrent or one after the other.
 
-MODE is ``unary``, ``coalesced``, ``lone`` or ``lone-coalesced``; a lone caller makes one call
-after the other, whatever CALLERS is. Validates the file that SIDECHECK_BENCH_ARGUMENTS names
+MODE is ``unary``, ``coalesced``, ``lone`` or ``lone-coalesced``; a lone caller ignores CALLERS
+and makes one call after the other. Validates the file that SIDECHECK_BENCH_ARGUMENTS names
 against the registered tool `git_log` of the server `bench`, and prints a line of JSON.
 
-    python benchmarks/coalescing_client.py ADDRESS MODE CALLERS SECONDS
+    python benchmarks/programs/coalescing_client.py ADDRESS MODE CALLERS SECONDS
 """
 
 import asyncio
@@ -28,7 +28,7 @@ async def _load(address: str, mode: str, callers: int, seconds: float, arguments
         while (started := time.perf_counter()) < end:
             verdict = await client.validate(tool, arguments)
             if not verdict.valid:
-                raise AssertionError(f"a valid payload is found invalid: {verdict.violations}")
+                raise AssertionError(f"unexpected violations: {verdict.violations}")
             microseconds.append(1e6 * (time.perf_counter() - started))
 
     async with Client(address, timeout=30, coalesce=mode.endswith("coalesced")) as client:
