@@ -29,13 +29,11 @@ from sidecheck_server.core.infer.types import InferenceOptions
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.types import Severity
 
-__all__ = ["WIDE_LIMITS", "Outcome", "Server", "measure", "published_tools", "read_servers"]
+__all__ = ["Outcome", "Server", "measure", "published_tools", "read_servers"]
 
 _FOLDER = REPOSITORY / "build" / "servers"
 _LEAST_PERCENT = 90
 _LIMITS = Limits()
-WIDE_LIMITS = Limits(source_bytes=1 << 20)
-"""Limits that admit every text of the servers."""
 
 #: Server by the file of its captured responses.
 _CAPTURED = MappingProxyType(
@@ -57,9 +55,8 @@ _ORIGINS = MappingProxyType(
 _TEXT = (
     "The servers are those of `tests/servers.lock`: third-party releases, downloaded and read, "
     "never installed or run. A tool is a function with a decorator called `tool`. Each file is "
-    f"read separately, as a caller would send it; a file of more than {_LIMITS.source_bytes:,} "
-    "bytes is rejected, and with a wider limit all are read. Published definitions come from "
-    "responses to `tools/list`, of the same release for fetch, git and time, and of an earlier one "
+    "read separately, as a caller would send it, within the default limits. Published definitions "
+    "come from responses to `tools/list`, of the same release for fetch, git and time, and of an earlier one "
     "for the others, whose tools have also changed since. Titles are those that pydantic makes "
     "from names; a closed root is `additionalProperties: false`, which those servers omit, and "
     "ignore unknown arguments."
@@ -103,9 +100,9 @@ class Server:
     #: By path.
     texts: Mapping[str, bytes]
 
-    def infer(self, limits: Limits) -> Outcome:
+    def infer(self) -> Outcome:
         """Infer the decorated functions of each source text."""
-        return _sum(_infer_text(text, limits) for text in self.texts.values())
+        return _sum(map(_infer_text, self.texts.values()))
 
 
 def measure(_effort: Effort) -> Section:
@@ -117,21 +114,18 @@ def measure(_effort: Effort) -> Section:
     servers = read_servers()
     if not servers:
         raise Missing("no servers in build/servers; `make build/servers/.made` downloads them")
-    limited = {server.name: server.infer(_LIMITS) for server in servers}
-    wide = {server.name: server.infer(WIDE_LIMITS) for server in servers}
-    tables = [
-        _table("Tools inferred, file by file", servers, limited),
-        _table("The same, with every text admitted", servers, wide),
-    ]
+    outcomes = {server.name: server.infer() for server in servers}
+    total = _sum(outcomes.values())
+    tables = [_table(servers, outcomes, total)]
     published = published_tools()
     if published:
-        tables.append(_differences_table(wide, published))
+        tables.append(_differences_table(outcomes, published))
     return Section(
         "inferred_servers",
         "Inferring the tools of published servers",
         _TEXT,
         tables,
-        list(_claims(limited, wide)),
+        [_claim(total)],
     )
 
 
@@ -169,13 +163,13 @@ def _read_wheel(path: Path) -> Server:
     return Server(fields["Name"], fields["Version"], texts)
 
 
-def _infer_text(text: bytes, limits: Limits) -> Outcome:
+def _infer_text(text: bytes) -> Outcome:
     names = list(_decorated_functions(text))
     outcome = Outcome(len(names))
     if not names:
         return outcome
     try:
-        inferred = infer_tools(text, InferenceOptions(functions=tuple(names)), limits)
+        inferred = infer_tools(text, InferenceOptions(functions=tuple(names)), _LIMITS)
     except RequestError as error:
         outcome.rejected[error.reason.value.upper()] = len(names)
         return outcome
@@ -220,13 +214,13 @@ def _sum(outcomes: Iterable[Outcome]) -> Outcome:
 # Report
 
 
-def _table(caption: str, servers: Iterable[Server], outcomes: Mapping[str, Outcome]) -> Table:
+def _table(servers: Iterable[Server], outcomes: Mapping[str, Outcome], total: Outcome) -> Table:
     rows = [
         [f"{server.name} {server.version}", *_cells(outcomes[server.name])] for server in servers
     ]
-    rows.append(["**all**", *_cells(_sum(outcomes.values()))])
+    rows.append(["**all**", *_cells(total)])
     head = ["server", "tools", "inferred", "without a warning", "warnings", "rejected"]
-    return Table(caption, head, rows)
+    return Table("Tools inferred, file by file", head, rows)
 
 
 def _cells(outcome: Outcome) -> list[str]:
@@ -257,18 +251,14 @@ def _differences_table(
     return Table("Differences from published definitions", head, rows)
 
 
-def _claims(limited: Mapping[str, Outcome], wide: Mapping[str, Outcome]) -> Iterable[Claim]:
-    for scope, outcomes in (("texts within the limit", limited), ("all texts", wide)):
-        total = _sum(outcomes.values())
-        tools = total.tools - total.rejected["LIMIT_EXCEEDED"]
-        percent = 100 * total.inferred / tools
-        beyond = total.tools - tools
-        yield Claim(
-            f"tools of published servers are inferred from their text: {scope}",
-            f"{_LEAST_PERCENT} % at least",
-            f"{percent:.1f} % ({total.inferred} of {tools}; {beyond} beyond the limit)",
-            percent >= _LEAST_PERCENT,
-        )
+def _claim(total: Outcome) -> Claim:
+    percent = 100 * total.inferred / total.tools
+    return Claim(
+        "tools of published servers are inferred from their text",
+        f"{_LEAST_PERCENT} % at least",
+        f"{percent:.1f} % ({total.inferred} of {total.tools})",
+        percent >= _LEAST_PERCENT,
+    )
 
 
 if __name__ == "__main__":
