@@ -56,10 +56,10 @@ _TEXT = (
     "The servers are those of `tests/servers.lock`: third-party releases, downloaded and read, "
     "never installed or run. A tool is a function with a decorator called `tool`. Each file is "
     "read separately, as a caller would send it, within the default limits. Published definitions "
-    "come from responses to `tools/list`, of the same release for fetch, git and time, and of an earlier one "
-    "for the others, whose tools have also changed since. Titles are those that pydantic makes "
-    "from names; a closed root is `additionalProperties: false`, which those servers omit, and "
-    "ignore unknown arguments."
+    "come from responses to `tools/list`, of the same release for fetch, git and time, and of an "
+    "earlier one for the others, whose tools have also changed since. Titles are those that "
+    "pydantic makes from names; a closed root is `additionalProperties: false`, which those "
+    "servers omit, and ignore unknown arguments."
 )
 
 

@@ -40,7 +40,7 @@ _POLICIES = {
 _SINGLE, _SINGLE_ALL = "no proxy, 2026-07-28", "all enforced, 2026-07-28"
 _IN_FLIGHT = 64
 _MOST_ADDED = 1_000.0
-"""Added time of a call, in microseconds."""
+"""Goal for the added time of a call, in microseconds."""
 
 _INITIALIZE = {
     "protocolVersion": "2025-11-25",
