@@ -223,24 +223,9 @@ conformance: setup
 share: setup
 	$(BIN)/python benchmarks/fast_share.py
 
-# Speed, as ratios against peers in the same run; writes benchmarks/report. Minutes, not seconds.
+# Speed, as ratios against peers in the same run; writes build/benchmarks. Some 40 minutes.
 bench: setup build/servers/.made
-	$(BIN)/python benchmarks/validation.py --report benchmarks/report
-	$(BIN)/python benchmarks/protocol.py --report benchmarks/report
-	$(BIN)/python benchmarks/admission.py --report benchmarks/report
-	$(BIN)/python benchmarks/conversion.py --report benchmarks/report
-	$(BIN)/python benchmarks/comparison.py --report benchmarks/report
-	$(BIN)/python benchmarks/inference.py --report benchmarks/report
-	$(BIN)/python benchmarks/inference_differences.py --report benchmarks/report
-	$(BIN)/python benchmarks/inferred_servers.py --report benchmarks/report
-	$(BIN)/python benchmarks/serving.py --report benchmarks/report
-	$(BIN)/python benchmarks/processes.py --report benchmarks/report
-	$(BIN)/python benchmarks/remote.py --report benchmarks/report
-	$(BIN)/python benchmarks/coalescing.py --report benchmarks/report
-	$(BIN)/python benchmarks/overload.py --report benchmarks/report
-	$(BIN)/python benchmarks/proxy.py --report benchmarks/report
-	$(BIN)/python benchmarks/registry_replicas.py --report benchmarks/report
-	$(BIN)/python benchmarks/summary.py
+	$(BIN)/python benchmarks
 
 # The locks of the image and of the client hold releases of requirements.lock: what the service
 # needs, and what its wheels are built with.

@@ -1,8 +1,8 @@
-"""Calls that ride together: coalesced validations, against single calls and a bare server.
+"""Coalesced validations of a client, against its single calls and a bare server.
 
 64 concurrent callers of one client, and a lone caller, with and without coalescing, in turns
-with the same client's single calls to a server that answers the same bytes without looking at
-what came. The clients of Go and TypeScript are measured where their tools are on PATH.
+with the same client's single calls to a server that responds with the same bytes without reading
+the request. The clients of Go and TypeScript are measured if their tools are on PATH.
 
     python benchmarks/coalescing.py [--quick] [--report FOLDER]
 """
@@ -18,19 +18,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import grpc
-from load import Work
-from load_calls import call_once
-from report import Claim, Effort, Section, Table, format_summary, run
-from servers import Running, echo, sidecheck
+from harness.load import Work
+from harness.report import Claim, Effort, Section, Table, format_summary, run
+from harness.servers import Running, echo, sidecheck
+from harness.subjects import REPOSITORY, own_tool
+from harness.turns import Rounds, take_turns
+from harness.validation_calls import make_call
 from sidecheck import Arguments, BlockingClient, Item, RegisteredTool
 from sidecheck.wire import validation
-from subjects import own_tool
-from turns import Rounds, take_turns
 
 __all__ = ["measure"]
 
-_REPOSITORY = Path(__file__).resolve().parent.parent
-_GO, _TYPESCRIPT = _REPOSITORY / "clients/go", _REPOSITORY / "clients/typescript"
+_PYTHON = REPOSITORY / "benchmarks/programs/coalescing_client.py"
+_GO, _TYPESCRIPT = REPOSITORY / "clients/go", REPOSITORY / "clients/typescript"
 _SERVER, _TOOL = "bench", "git_log"
 _METHOD = "/sidecheck.v1.ValidationService/Validate"
 _CALLERS = 64
@@ -40,16 +40,16 @@ _MOST_OF_PLAIN = 1.05
 _BARE, _UNARY, _COALESCED = "bare server", "single calls", "coalesced"
 _LONE, _LONE_COALESCED = "lone caller", "lone caller, coalesce on"
 
-# Room for all single calls of one client; by default the server refuses those beyond 32.
+# Admits all single calls of one client; the default rejects some of them.
 _SETTINGS = {"SIDECHECK_TRANSPORT__CONNECTION_CALLS": "256"}
 
 _TEXT = (
-    "Both servers run at once, each in a process of its own, and are reached over a unix socket. "
+    "Both servers run at once, each in a process of its own, behind unix sockets. "
     f"{_CALLERS} callers of one client make one call after the other with a valid payload of "
-    f"`{_TOOL}` (136 bytes); a lone caller does the same by itself. The bare server is called by "
-    "the same client, with single calls. The time of the processor is that of the whole server "
-    "process, from `psutil`. Sidecheck accepts 256 calls of a connection, so that no single call "
-    "is refused. Ratios compare turns of the same round."
+    f"`{_TOOL}` (136 bytes); a lone caller does the same alone. The same client makes single "
+    "calls to the bare server. Processor time is that of the whole server process, from `psutil`. "
+    "Sidecheck accepts 256 calls of a connection, so it rejects no single call. Ratios compare "
+    "turns of the same round."
 )
 
 
@@ -57,16 +57,16 @@ _TEXT = (
 class Turn:
     """Figures of one load."""
 
-    #: Calls in a second of the server's processor.
+    #: Calls per second of the server's processor time.
     per_processor: float
-    #: Calls in a second.
+    #: Calls per second.
     rate: float
     #: Median latency of a call, in microseconds.
     p50: float
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Measurement:
     """Rounds of the client of one language."""
 
     language: str
@@ -89,26 +89,26 @@ def measure(effort: Effort) -> Section:
         with BlockingClient(server.address("unix")) as client:
             client.register(_SERVER, [subject.definition])
         with grpc.insecure_channel(server.address("unix")) as channel:
-            answer = call_once(channel, work)
-        programs, absent = _programs(folder)
-        with echo(folder, {_METHOD: answer}) as bare:
-            measured = [
-                _measure(effort, language, command, arguments, server, bare)
+            response = make_call(channel, work)
+        programs, notes = _build_programs(folder)
+        with echo(folder, {_METHOD: response}) as bare:
+            measurements = [
+                _compare(effort, language, command, arguments, server, bare)
                 for language, command in programs.items()
             ]
     return Section(
         "coalescing",
-        "Calls that ride together",
-        " ".join((_TEXT, *absent)),
-        [_concurrent_table(measured), _lone_table(measured)],
-        list(_claims(measured)),
+        "Coalesced calls",
+        " ".join((_TEXT, *notes)),
+        [_concurrent_table(measurements), _lone_table(measurements)],
+        list(_claims(measurements)),
     )
 
 
-def _programs(folder: Path) -> tuple[dict[str, list[str]], list[str]]:
-    """Return the command of each language's load program, and what is said of those absent."""
-    programs = {"Python": [sys.executable, str(Path(__file__).with_name("coalescing_client.py"))]}
-    absent = []
+def _build_programs(folder: Path) -> tuple[dict[str, list[str]], list[str]]:
+    """Return the load program of each language, and notes about missing ones."""
+    programs = {"Python": [sys.executable, str(_PYTHON)]}
+    notes = []
     go = _GO / "cmd/coalescing"
     if go.is_dir() and shutil.which("go") is not None:
         program = folder / "coalescing"
@@ -116,23 +116,23 @@ def _programs(folder: Path) -> tuple[dict[str, list[str]], list[str]]:
         subprocess.run(build, cwd=_GO, check=True)  # noqa: S603  (our own command)
         programs["Go"] = [str(program)]
     else:
-        absent.append("Go was not measured: no go on PATH, or no load program.")
+        notes.append("Go was not measured: no go on PATH, or no load program.")
     typescript = _TYPESCRIPT / "build/benchmarks/coalescing.js"
     if typescript.exists() and shutil.which("node") is not None:
         programs["TypeScript"] = ["node", str(typescript)]
     else:
-        absent.append("TypeScript was not measured: no node on PATH, or the client is not built.")
-    return programs, absent
+        notes.append("TypeScript was not measured: no node on PATH, or the client is not built.")
+    return programs, notes
 
 
-def _measure(
+def _compare(
     effort: Effort,
     language: str,
     command: list[str],
     arguments: Path,
     server: Running,
     bare: Running,
-) -> Measured:
+) -> Measurement:
     rounds, seconds = effort.choose((15, 1.0), (2, 0.1))
     loads = {
         _BARE: (bare, "unary"),
@@ -142,26 +142,24 @@ def _measure(
         _LONE_COALESCED: (server, "lone-coalesced"),
     }
     turns = {
-        name: _turn([*command, each.address("unix"), mode], arguments, each, seconds)
-        for name, (each, mode) in loads.items()
+        name: _make_turn([*command, target.address("unix"), mode], arguments, target, seconds)
+        for name, (target, mode) in loads.items()
     }
-    found = take_turns(turns, rounds)
-    return Measured(
+    results = take_turns(turns, rounds)
+    return Measurement(
         language,
-        Rounds({name: [turn.per_processor for turn in each] for name, each in found.items()}),
-        Rounds({name: [turn.rate for turn in each] for name, each in found.items()}),
-        Rounds({name: [turn.p50 for turn in each] for name, each in found.items()}),
+        *(Rounds.of_attribute(results, name) for name in ("per_processor", "rate", "p50")),
     )
 
 
-def _turn(
+def _make_turn(
     command: list[str], arguments: Path, server: Running, seconds: float
 ) -> Callable[[], Turn]:
     environment = {**os.environ, "SIDECHECK_BENCH_ARGUMENTS": str(arguments)}
 
     def turn() -> Turn:
         before = server.processor_seconds()
-        done = subprocess.run(  # noqa: S603  (our own command)
+        completed = subprocess.run(  # noqa: S603  (our own command)
             [*command, str(_CALLERS), str(seconds)],
             stdout=subprocess.PIPE,
             text=True,
@@ -169,24 +167,26 @@ def _turn(
             env=environment,
         )
         # psutil counts hundredths of a second.
-        used = max(server.processor_seconds() - before, 0.01)
-        result = json.loads(done.stdout)
+        processor_seconds = max(server.processor_seconds() - before, 0.01)
+        result = json.loads(completed.stdout)
         calls = result["calls"]
-        return Turn(calls / used, calls / result["seconds"], result["p50_microseconds"])
+        return Turn(
+            calls / processor_seconds, calls / result["seconds"], result["p50_microseconds"]
+        )
 
     return turn
 
 
-def _concurrent_table(measured: list[Measured]) -> Table:
+def _concurrent_table(measurements: list[Measurement]) -> Table:
     rows = [
         [
-            f"{each.language}, {name}",
-            format_summary(each.per_processor.of(name)),
-            format_summary(each.per_processor.ratio(name, _BARE)),
-            format_summary(each.rates.of(name)),
-            format_summary(each.p50.of(name), 1e-3),
+            f"{measurement.language}, {name}",
+            format_summary(measurement.per_processor.of(name)),
+            format_summary(measurement.per_processor.ratio(name, _BARE)),
+            format_summary(measurement.rates.of(name)),
+            format_summary(measurement.p50.of(name), 1e-3),
         ]
-        for each in measured
+        for measurement in measurements
         for name in (_BARE, _UNARY, _COALESCED)
     ]
     head = [
@@ -196,36 +196,36 @@ def _concurrent_table(measured: list[Measured]) -> Table:
         "calls/s",
         "50 %, ms",
     ]
-    n = measured[0].rates.of(_UNARY).n
+    n = measurements[0].rates.of(_UNARY).n
     return Table(f"{_CALLERS} concurrent callers ({n} rounds)", head, rows)
 
 
-def _lone_table(measured: list[Measured]) -> Table:
+def _lone_table(measurements: list[Measurement]) -> Table:
     rows = [
         [
-            each.language,
-            format_summary(each.p50.of(_LONE)),
-            format_summary(each.p50.of(_LONE_COALESCED)),
-            format_summary(each.p50.ratio(_LONE_COALESCED, _LONE)),
+            measurement.language,
+            format_summary(measurement.p50.of(_LONE)),
+            format_summary(measurement.p50.of(_LONE_COALESCED)),
+            format_summary(measurement.p50.ratio(_LONE_COALESCED, _LONE)),
         ]
-        for each in measured
+        for measurement in measurements
     ]
     head = ["client", "without, 50 %, µs", "with, 50 %, µs", "ratio, x"]
     return Table("A lone caller, without and with coalescing", head, rows)
 
 
-def _claims(measured: list[Measured]) -> Iterator[Claim]:
-    for each in measured:
-        gain = each.per_processor.ratio(_COALESCED, _BARE).median
+def _claims(measurements: list[Measurement]) -> Iterator[Claim]:
+    for measurement in measurements:
+        gain = measurement.per_processor.ratio(_COALESCED, _BARE).median
         yield Claim(
-            f"coalesced calls cost the server little ({each.language})",
+            f"coalesced calls cost the server little ({measurement.language})",
             f"{_LEAST_OF_BARE:g} times the bare server's calls for its processor at least",
             f"{gain:.1f}",
             gain >= _LEAST_OF_BARE,
         )
-        ratio = each.p50.ratio(_LONE_COALESCED, _LONE).median
+        ratio = measurement.p50.ratio(_LONE_COALESCED, _LONE).median
         yield Claim(
-            f"a lone caller does not pay for coalescing ({each.language})",
+            f"a lone caller does not pay for coalescing ({measurement.language})",
             f"{_MOST_OF_PLAIN} times the latency without it at most (50 %)",
             f"{ratio:.3f}",
             ratio <= _MOST_OF_PLAIN,

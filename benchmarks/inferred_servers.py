@@ -1,108 +1,264 @@
 """Share of the tools of published MCP servers that are inferred from source text.
 
-python benchmarks/inferred_servers.py [--quick] [--report FOLDER]
+The servers are wheels in ``build/servers``, which the Makefile downloads by
+``tests/servers.lock``; they are read, and never installed or run. Definitions that some of them
+publish come from the shared material: responses to ``tools/list`` of the same release, or of an
+earlier one.
+
+    python benchmarks/inferred_servers.py [--quick] [--report FOLDER]
 """
 
+import json
+import zipfile
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from definition_kinds import differences
-from published_servers import LIMITS, WIDE, Outcome, Server, published_tools, servers
-from report import Claim, Effort, Section, Table, run
+from harness.definition_kinds import differences
+from harness.report import Claim, Effort, Missing, Section, Table, run
+from harness.subjects import REPOSITORY, corpus_records, shared_material
+from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.infer.diagnostics import SourceError
+from sidecheck_server.core.infer.functions import find_functions, select_functions
+from sidecheck_server.core.infer.infer import infer_tools
+from sidecheck_server.core.infer.source import parse_source
+from sidecheck_server.core.infer.types import InferenceOptions
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.types import Severity
 
-__all__ = ["measure"]
+__all__ = ["Outcome", "Server", "measure", "published_tools", "read_servers"]
 
-_SHARE_WANTED = 90
+_FOLDER = REPOSITORY / "build" / "servers"
+_LEAST_PERCENT = 90
+_LIMITS = Limits()
+
+#: Server by the file of its captured responses.
+_CAPTURED = MappingProxyType(
+    {"fetch": "mcp-server-fetch", "git": "mcp-server-git", "time": "mcp-server-time"}
+)
+#: Server by the origin in records of the corpus.
+_ORIGINS = MappingProxyType(
+    {
+        "brnardo/meta-ads-mcp": "meta-ads-mcp",
+        "genomoncology/biomcp": "biomcp-python",
+        "gongrzhe/office-powerpoint-mcp-server": "office-powerpoint-mcp-server",
+        "jkawamoto/mcp-youtube-transcript": "mcp-youtube-transcript",
+        "nickclyde/duckduckgo-mcp-server": "duckduckgo-mcp-server",
+        "openags/paper-search-mcp": "paper-search-mcp",
+        "utensils/mcp-nixos": "mcp-nixos",
+    }
+)
 
 _TEXT = (
-    "The servers are those of `tests/servers.lock`: releases of others, downloaded, read and "
+    "The servers are those of `tests/servers.lock`: third-party releases, downloaded and read, "
     "never installed or run. A tool is a function with a decorator called `tool`. Each file is "
-    f"read by itself, as a caller would send it; one of more than {LIMITS.source_bytes:,} bytes "
-    "is rejected, and with a wider limit all are read. What a server published comes "
-    "from answers to `tools/list`, of the same release for fetch, git and time, and of an "
-    "earlier one for the others, so that tools differ there because they were changed, too. "
-    "Titles are those that pydantic makes of names; a closed root is `additionalProperties: "
-    "false`, which those servers leave out, and ignore what they do not know."
+    "read separately, as a caller would send it, within the default limits. Published definitions "
+    "come from responses to `tools/list`, of the same release for fetch, git and time, and of an "
+    "earlier one for the others, whose tools have also changed since. Titles are those that "
+    "pydantic makes from names; a closed root is `additionalProperties: false`, which those "
+    "servers omit, and ignore unknown arguments."
 )
 
 
-def measure(effort: Effort) -> Section:  # noqa: ARG001  (all is read at once, and quickly)
-    """Measure and return the section."""
-    every = servers()
-    if not every:
-        raise SystemExit("build/servers has no servers; make build/servers/.made downloads them")
-    within = {one.name: one.outcome(LIMITS) for one in every}
-    wide = {one.name: one.outcome(WIDE) for one in every}
-    tables = [
-        _table("Tools inferred, file by file", every, within),
-        _table("The same, with every text admitted", every, wide),
-    ]
+@dataclass(slots=True)
+class Outcome:
+    """Outcome of the inference of tool functions."""
+
+    tools: int = 0
+    clean: int = 0
+    warned: int = 0
+    #: Number of rejected functions by the code of their first error.
+    rejected: Counter[str] = field(default_factory=Counter)
+    #: Warnings by code.
+    warnings: Counter[str] = field(default_factory=Counter)
+    definitions: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def inferred(self) -> int:
+        """Number of inferred definitions."""
+        return self.clean + self.warned
+
+    def add(self, outcome: "Outcome") -> None:
+        """Add the counts and definitions of *outcome*."""
+        self.tools += outcome.tools
+        self.clean += outcome.clean
+        self.warned += outcome.warned
+        self.rejected += outcome.rejected
+        self.warnings += outcome.warnings
+        self.definitions |= outcome.definitions
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Server, with the source texts of a release."""
+
+    name: str
+    version: str
+    #: By path.
+    texts: Mapping[str, bytes]
+
+    def infer(self) -> Outcome:
+        """Infer the decorated functions of each source text."""
+        return _sum(map(_infer_text, self.texts.values()))
+
+
+def measure(_effort: Effort) -> Section:
+    """Measure and return the section.
+
+    Raises:
+        Missing: the servers are not downloaded.
+    """
+    servers = read_servers()
+    if not servers:
+        raise Missing("no servers in build/servers; `make build/servers/.made` downloads them")
+    outcomes = {server.name: server.infer() for server in servers}
+    total = _sum(outcomes.values())
+    tables = [_table(servers, outcomes, total)]
     published = published_tools()
     if published:
-        tables.append(_differences_table(wide, published))
+        tables.append(_differences_table(outcomes, published))
     return Section(
         "inferred_servers",
         "Inferring the tools of published servers",
         _TEXT,
         tables,
-        list(_claims(within, wide)),
+        [_claim(total)],
     )
 
 
-def _table(caption: str, every: Iterable[Server], found: Mapping[str, Outcome]) -> Table:
-    rows = [[f"{one.name} {one.version}", *_cells(found[one.name])] for one in every]
-    rows.append(["**all**", *_cells(_sum(found.values()))])
-    head = ["server", "tools", "inferred", "without a warning", "warnings", "rejected"]
-    return Table(caption, head, rows)
+def read_servers() -> list[Server]:
+    """Return the downloaded servers, by name."""
+    return sorted(map(_read_wheel, _FOLDER.glob("*.whl")), key=lambda server: server.name)
 
 
-def _cells(one: Outcome) -> list[str]:
-    return [
-        str(one.tools),
-        str(one.inferred),
-        str(one.clean),
-        _counted(one.warnings),
-        _counted(one.rejected),
-    ]
+def published_tools() -> dict[str, dict[str, Any]]:
+    """Return published definitions by server and tool; {} without the shared material."""
+    published: dict[str, dict[str, Any]] = {}
+    for file, server in _CAPTURED.items():
+        path = shared_material() / "mcp" / "captured" / f"{file}.json"
+        if path.exists():
+            pages = json.loads(path.read_text(encoding="utf-8"))["tools_list"]
+            tools = [tool for page in pages for tool in page["result"]["tools"]]
+            published[server] = {tool["name"]: tool for tool in tools}
+    for record in corpus_records():
+        name = _ORIGINS.get(record["prov"].get("origin"))
+        if name is not None:
+            published.setdefault(name, {})[record["tool"]["name"]] = record["tool"]
+    return published
 
 
-def _counted(found: Counter[str]) -> str:
-    return ", ".join(f"{count} {code}" for code, count in found.most_common()) or "-"
+# Inference
+
+
+def _read_wheel(path: Path) -> Server:
+    with zipfile.ZipFile(path) as wheel:
+        names = wheel.namelist()
+        metadata = next(name for name in names if name.endswith(".dist-info/METADATA"))
+        lines = wheel.read(metadata).decode().splitlines()
+        fields = dict(line.split(": ", 1) for line in lines[:10] if ": " in line)
+        texts = {name: wheel.read(name) for name in names if name.endswith(".py")}
+    return Server(fields["Name"], fields["Version"], texts)
+
+
+def _infer_text(text: bytes) -> Outcome:
+    names = list(_decorated_functions(text))
+    outcome = Outcome(len(names))
+    if not names:
+        return outcome
+    try:
+        inferred = infer_tools(text, InferenceOptions(functions=tuple(names)), _LIMITS)
+    except RequestError as error:
+        outcome.rejected[error.reason.value.upper()] = len(names)
+        return outcome
+    diagnostics: dict[str, list[tuple[Severity, str]]] = {}
+    for diagnostic in inferred.diagnostics:
+        diagnostics.setdefault(diagnostic.function, []).append(
+            (diagnostic.severity, diagnostic.code)
+        )
+    definitions = {tool.function: tool.json for tool in inferred.tools}
+    for name in names:
+        reported = diagnostics.get(name, [])
+        errors = [code for severity, code in reported if severity is Severity.ERROR]
+        if name not in definitions:
+            outcome.rejected[errors[0] if errors else "?"] += 1
+            continue
+        definition = json.loads(definitions[name])
+        outcome.definitions[definition["name"]] = definition
+        outcome.clean += not reported
+        outcome.warned += bool(reported)
+        outcome.warnings.update({code for _, code in reported})
+    return outcome
+
+
+def _decorated_functions(text: bytes) -> Iterator[str]:
+    """Yield the names of functions with a tool decorator."""
+    try:
+        functions = find_functions(parse_source(text))
+    except SourceError:
+        return
+    for function in select_functions(functions, ()):
+        if function.decorator is not None:
+            yield function.name
 
 
 def _sum(outcomes: Iterable[Outcome]) -> Outcome:
-    whole = Outcome()
+    total = Outcome()
     for outcome in outcomes:
-        whole.add(outcome)
-    return whole
+        total.add(outcome)
+    return total
+
+
+# Report
+
+
+def _table(servers: Iterable[Server], outcomes: Mapping[str, Outcome], total: Outcome) -> Table:
+    rows = [
+        [f"{server.name} {server.version}", *_cells(outcomes[server.name])] for server in servers
+    ]
+    rows.append(["**all**", *_cells(total)])
+    head = ["server", "tools", "inferred", "without a warning", "warnings", "rejected"]
+    return Table("Tools inferred, file by file", head, rows)
+
+
+def _cells(outcome: Outcome) -> list[str]:
+    return [
+        str(outcome.tools),
+        str(outcome.inferred),
+        str(outcome.clean),
+        _list_counts(outcome.warnings),
+        _list_counts(outcome.rejected),
+    ]
+
+
+def _list_counts(counts: Counter[str]) -> str:
+    return ", ".join(f"{count} {code}" for code, count in counts.most_common()) or "-"
 
 
 def _differences_table(
-    found: Mapping[str, Outcome], published: Mapping[str, Mapping[str, Any]]
+    outcomes: Mapping[str, Outcome], published: Mapping[str, Mapping[str, Any]]
 ) -> Table:
     """Return the differences from published definitions of the same name, by kind."""
     rows = []
     for server, theirs in sorted(published.items()):
-        ours = found[server].definitions if server in found else {}
-        both = sorted(set(theirs) & set(ours))
-        kinds = Counter(kind for name in both for kind in differences(theirs[name], ours[name]))
-        rows.append([server, str(len(theirs)), str(len(both)), _counted(kinds)])
+        ours = outcomes[server].definitions if server in outcomes else {}
+        shared = sorted(set(theirs) & set(ours))
+        kinds = Counter(kind for name in shared for kind in differences(theirs[name], ours[name]))
+        rows.append([server, str(len(theirs)), str(len(shared)), _list_counts(kinds)])
     head = ["server", "published", "inferred by the same name", "differ in"]
-    return Table("Differences from what servers published", head, rows)
+    return Table("Differences from published definitions", head, rows)
 
 
-def _claims(within: Mapping[str, Outcome], wide: Mapping[str, Outcome]) -> Iterable[Claim]:
-    for where, found in (("texts within the limit", within), ("all texts", wide)):
-        whole = _sum(found.values())
-        tools = whole.tools - whole.rejected["LIMIT_EXCEEDED"]
-        share = 100 * whole.inferred / tools
-        yield Claim(
-            f"tools of published servers are inferred from their text: {where}",
-            f"{_SHARE_WANTED} % at least",
-            f"{share:.1f} % ({whole.inferred} of {tools}; {whole.tools - tools} beyond the limit)",
-            share >= _SHARE_WANTED,
-        )
+def _claim(total: Outcome) -> Claim:
+    percent = 100 * total.inferred / total.tools
+    return Claim(
+        "tools of published servers are inferred from their text",
+        f"{_LEAST_PERCENT} % at least",
+        f"{percent:.1f} % ({total.inferred} of {total.tools})",
+        percent >= _LEAST_PERCENT,
+    )
 
 
 if __name__ == "__main__":

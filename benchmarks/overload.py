@@ -1,9 +1,9 @@
-"""Overload: three times the calls that the server can answer, in an open loop.
+"""Overload: three times the capacity of the server, in an open loop.
 
-A Go program makes the calls at their times, whether or not earlier ones have ended, with the
-retry policy of Sidecheck's clients, and measures the capacity before and after. A bystander
-with a connection of its own calls 100 times a second meanwhile and ten seconds longer, and
-another asks for health.
+A Go program makes the calls at scheduled times, whether or not earlier ones have ended, with the
+retry policy of Sidecheck's clients, and measures the capacity before and after. Concurrently, and
+for ten seconds longer, a bystander with a connection of its own makes 100 calls a second, and a
+third client checks health.
 
     python benchmarks/overload.py [--quick] [--report FOLDER] [--seconds N]
         [--connections N ...] [--deadlines TIME ...]
@@ -12,6 +12,7 @@ another asks for health.
 import argparse
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import tempfile
@@ -19,34 +20,31 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import grpc
 import psutil
-from load_calls import SERVER, all_calls
-from report import Claim, Effort, Section, Table, run
-from servers import Running, sidecheck
-from sidecheck import BlockingClient
-from subjects import own_tool
+from harness.report import Claim, Effort, Missing, Section, Table, run
+from harness.servers import Running, sidecheck
+from harness.validation_calls import prepare_single_call
 
 __all__ = ["add_options", "measure"]
 
 _PROGRAM = Path(__file__).resolve().parent / "open_loop"
 _HEALTH = "/grpc.health.v1.Health/Check"
-_TIMES = 3.0
+_OVERLOAD = 3.0
+"""Rate of the calls, in multiples of the capacity."""
 _DEADLINES = ("50ms", "100ms", "500ms", "1s", "0s")
-"""Of the calls; the last stands for none."""
+"""Deadlines of the calls; 0s is none."""
 _CONNECTIONS = (4, 10, 20, 50)
-_SHORTLY = ("100ms", "500ms", "0s")
-"""The deadlines of a quick run."""
+_QUICK_DEADLINES = ("100ms", "500ms", "0s")
 _LEAST_OF_CAPACITY = 0.8
 _RECOVERY_SECONDS = 5
-_BYSTANDERS_RATE = 100
+_BYSTANDER_RATE = 100
 _MOST_BYTES = 100 << 20
 _TEXT = (
-    "The capacity is what 64 callers get who make one call after the other, over the same "
+    "The capacity is the rate of 64 callers that make one call after the other, over the same "
     "number of connections, before and after each load. Goodput counts the calls that "
-    "succeeded before their deadline. The server has the first processor and the callers have "
-    "the others, as far as the system lets them be chosen: three times the calls take a caller "
-    "more of a processor, which would otherwise be the server's."
+    "succeed before their deadline. Where the system allows it, the server has the first "
+    "processor and the callers have the others: a caller at three times the rate would otherwise "
+    "take processor time from the server."
 )
 
 
@@ -61,10 +59,15 @@ class Load:
 
     def start(self, program: Path, **flags: str | float) -> "subprocess.Popen[str]":
         """Start the program."""
-        given = {"address": self.address, "path": self.path, "seconds": f"{self.seconds}s", **flags}
+        options = {
+            "address": self.address,
+            "path": self.path,
+            "seconds": f"{self.seconds}s",
+            **flags,
+        }
         if self.body is not None:
-            given["body"] = str(self.body)
-        command = [str(program), *(f"-{name}={value}" for name, value in given.items())]
+            options["body"] = str(self.body)
+        command = [str(program), *(f"-{name}={value}" for name, value in options.items())]
         process = subprocess.Popen(  # noqa: S603  (our own command)
             command, stdout=subprocess.PIPE, text=True
         )
@@ -74,39 +77,52 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Overload:
-    """What happened with one number of connections, at one deadline."""
+    """Outcome of a load, by number of connections and deadline."""
 
     connections: int
     deadline: str
     capacity: float
     goodput: float
-    #: The results of the program, for the calls, the bystander and the one that asks for health.
+    #: Results of the program for the calls, the bystander and the health checks.
     calls: dict[str, Any]
     bystander: dict[str, Any]
     health: dict[str, Any]
-    #: Seconds after the end until the bystander's calls are as fast as before; None if never.
+    #: Seconds from the end of the load until the bystander's calls are fast; None if never.
     recovery: int | None
-    #: The most resident memory of the server above that before the load, in bytes.
+    #: Growth of the server's resident memory at its peak, in bytes.
     growth: int
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this script."""
     parser.add_argument(
-        "--connections", type=int, nargs="+", default=_CONNECTIONS, help="those of the callers"
+        "--connections",
+        type=int,
+        nargs="+",
+        default=_CONNECTIONS,
+        help="number of the callers' connections",
     )
     parser.add_argument(
-        "--deadlines", nargs="+", default=_DEADLINES, help="such as 100ms; 0s: none"
+        "--deadlines",
+        nargs="+",
+        default=_DEADLINES,
+        help="deadlines of the calls, such as 100ms; 0s for none",
     )
-    parser.add_argument("--seconds", type=float, default=20.0, help="how long each load lasts")
+    parser.add_argument("--seconds", type=float, default=20.0, help="duration of each load")
 
 
 def measure(effort: Effort) -> Section:
-    """Measure and return the section."""
+    """Measure and return the section.
+
+    Raises:
+        Missing: Go is not on PATH.
+    """
+    if shutil.which("go") is None:
+        raise Missing("the load generator needs go on PATH")
     arguments = effort.arguments
     seconds, afterwards = effort.choose((arguments.seconds, 10.0), (1.0, 2.0))
-    numbers, deadlines = effort.choose(
-        (arguments.connections, arguments.deadlines), (_CONNECTIONS[:1], _SHORTLY)
+    connection_counts, deadlines = effort.choose(
+        (arguments.connections, arguments.deadlines), (_CONNECTIONS[:1], _QUICK_DEADLINES)
     )
     with tempfile.TemporaryDirectory() as name, sidecheck(Path(name)) as server:
         for process in (server.process, *server.process.children()):
@@ -116,12 +132,12 @@ def measure(effort: Effort) -> Section:
         build = ["go", "build", "-o", str(program), "."]
         subprocess.run(build, cwd=_PROGRAM, check=True)  # noqa: S603  (our own command)
         body = folder / "body"
-        path, message = _request(server)
-        body.write_bytes(message)
-        load = Load(server.tcp, path, body, seconds)
+        work = prepare_single_call(server.tcp)
+        body.write_bytes(work.messages[0])
+        load = Load(server.tcp, work.path, body, seconds)
         overloads = [
             _overload(server, program, load, deadline, connections, afterwards)
-            for connections in numbers
+            for connections in connection_counts
             for deadline in deadlines
         ]
     return Section(
@@ -134,20 +150,11 @@ def measure(effort: Effort) -> Section:
 
 
 def _use_processors(process: int, share: slice) -> None:
-    """Let *process* run on a *share* of the processors, if there are several."""
+    """Restrict *process* to a *share* of the processors, if there are several."""
     if hasattr(os, "sched_setaffinity"):
         processors = sorted(os.sched_getaffinity(0))
         for thread in psutil.Process(process).threads():
             os.sched_setaffinity(thread.id, processors[share] or processors)
-
-
-def _request(server: Running) -> tuple[str, bytes]:
-    subject = own_tool("git_log")
-    with BlockingClient(server.tcp) as client:
-        client.register(SERVER, [subject.definition])
-    with grpc.insecure_channel(server.tcp) as channel:
-        call, _ = next(iter(all_calls(channel, subject, quick=True)))
-    return call.work.path, call.work.messages[0]
 
 
 def _overload(
@@ -161,11 +168,13 @@ def _overload(
     before = _capacity(program, load, connections)
     memory = server.resident_bytes()
     longer = Load(load.address, load.path, load.body, load.seconds + afterwards)
-    bystander = longer.start(program, rate=_BYSTANDERS_RATE)
+    bystander = longer.start(program, rate=_BYSTANDER_RATE)
     health = Load(load.address, _HEALTH, None, longer.seconds).start(
         program, rate=10, deadline="1s"
     )
-    callers = load.start(program, rate=_TIMES * before, deadline=deadline, connections=connections)
+    callers = load.start(
+        program, rate=_OVERLOAD * before, deadline=deadline, connections=connections
+    )
     peak = memory
     while bystander.poll() is None:
         peak = max(peak, server.resident_bytes())
@@ -173,12 +182,19 @@ def _overload(
             bystander.wait(timeout=0.1)
         except subprocess.TimeoutExpired:
             continue
-    calls, watched, asked = map(_result, (callers, bystander, health))
+    calls, bystander_result, health_result = map(_result, (callers, bystander, health))
     capacity = statistics.mean([before, _capacity(program, load, connections)])
     goodput = sum(calls["in_time"][: int(load.seconds)]) / load.seconds
-    recovery = _recovery(watched["second_p99"], int(load.seconds))
     return Overload(
-        connections, deadline, capacity, goodput, calls, watched, asked, recovery, peak - memory
+        connections,
+        deadline,
+        capacity,
+        goodput,
+        calls,
+        bystander_result,
+        health_result,
+        _recovery(bystander_result["second_p99"], int(load.seconds)),
+        peak - memory,
     )
 
 
@@ -198,14 +214,15 @@ def _result(process: "subprocess.Popen[str]") -> dict[str, Any]:
 
 
 def _recovery(seconds: list[float], load_seconds: int) -> int | None:
-    """Return after how many of the *seconds* since the load ended calls are fast again.
+    """Return the seconds from the end of the load until calls stay fast.
 
-    That is as fast as in the last of them, or within 20 ms.
+    *seconds* holds the p99 of each second in milliseconds. Fast is within 20 ms, or within twice
+    the p99 of the last second.
     """
     after = seconds[load_seconds:]
-    fast = max(20.0, 2 * after[-1])
+    most = max(20.0, 2 * after[-1])
     for second in range(len(after)):
-        if all(time <= fast for time in after[second:]):
+        if all(time <= most for time in after[second:]):
             return second
     return None
 
@@ -239,7 +256,7 @@ def _table(overloads: list[Overload], seconds: float) -> Table:
         ]
         for overload in overloads
     ]
-    return Table(f"{_TIMES:g} times the capacity for {seconds:g} s", head, rows)
+    return Table(f"{_OVERLOAD:g} times the capacity for {seconds:g} s", head, rows)
 
 
 def _statuses_table(overloads: list[Overload]) -> Table:
@@ -247,9 +264,9 @@ def _statuses_table(overloads: list[Overload]) -> Table:
         [
             str(overload.connections),
             overload.deadline,
-            _list(overload.calls),
-            _list(overload.bystander),
-            _list(overload.health),
+            _list_statuses(overload.calls),
+            _list_statuses(overload.bystander),
+            _list_statuses(overload.health),
         ]
         for overload in overloads
     ]
@@ -258,7 +275,7 @@ def _statuses_table(overloads: list[Overload]) -> Table:
     )
 
 
-def _list(result: dict[str, Any]) -> str:
+def _list_statuses(result: dict[str, Any]) -> str:
     counts = {
         **result["statuses"],
         "abandoned": result["abandoned"],
@@ -295,7 +312,7 @@ def _claims(overload: Overload) -> list[Claim]:
             f"{recovery} s",
             recovery is not None and recovery <= _RECOVERY_SECONDS,
         ),
-        Claim(f"health, {name}", "answers", _list(overload.health), not unhealthy),
+        Claim(f"health, {name}", "answers", _list_statuses(overload.health), not unhealthy),
     ]
 
 

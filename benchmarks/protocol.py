@@ -1,264 +1,428 @@
-"""How long the checks of the protocol take, against the Python SDK's functions for the same work.
+"""Time of protocol checks, against the Python SDK's functions for the same work.
 
-Names of tools, lists of tools, histories of sampling and messages, in one process and in
-turns; and messages all the way through a server, as information.
+Names of tools, lists of tools, histories of sampling and messages, in one process and in turns.
+The SDK reads a message as its transports and sessions do: bytes to an envelope, its params or
+result to the models of the version, and from there to the model that a handler receives.
 
-    python benchmarks/protocol.py [--quick] [--report FOLDER] [--callers]
+    python benchmarks/protocol.py [--quick] [--report FOLDER]
 """
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeAlias
 
-import protocol_peers as peers
-from plots import plot_bars
-from protocol_peers import SDK, SHAPE, SIDECHECK
-from protocol_serving import add_options, serving_table
-from protocol_subjects import Given, histories, listings, messages, names
-from report import Claim, Effort, Section, Table, digits, format_summary, run
-from turns import Rounds, Summary, make_turn, summarize, take_turns
+import pydantic_core
+from harness.messages import (
+    Message,
+    sampling_histories,
+    stored_messages,
+    tool_lists,
+    tool_names,
+)
+from harness.plots import plot_bars
+from harness.report import Claim, Effort, Section, Table, digits, format_summary, run
+from harness.turns import Rounds, Summary, make_turn, summarize, take_turns
+from mcp.server.validation import validate_tool_use_result_messages
+from mcp.shared.tool_name_validation import validate_tool_name
+from mcp_types import jsonrpc_message_adapter, methods
+from pydantic import ValidationError
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.check import check, try_check_inline
+from sidecheck_server.core.mcp.context import Context, Sender
+from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
+from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage, ReportLimits, Sampling
+from sidecheck_server.core.mcp.tool_names import check_names, sdk_warnings
+from sidecheck_server.core.types import Verdict
 
 __all__ = ["measure"]
 
 Actions: TypeAlias = dict[str, tuple[Callable[[Any], object], Any]]
+"""Function and its argument, by contender."""
 
+Reader: TypeAlias = Callable[[bytes], object]
+
+_SIDECHECK = "Sidecheck"
+_SDK = "Python SDK"
+_SHAPE = "Python SDK, shape alone"
 _TIMES_FASTER = 5
+_LIMITS = Limits()
+_SCHEMAS = compile_protocol_schemas(_LIMITS)
+_HISTORY_VERSION = "2025-11-25"
 
 _TEXT = (
     "Contenders take turns; a ratio is the SDK's time over Sidecheck's in the same round, so 2 "
     "means that the SDK takes twice as long. Each cell is a median with its quartiles. Times "
-    "are of the processor. Of a message, Sidecheck makes a verdict from its bytes: strict "
-    "decoding that finds duplicate keys, envelope, method, shape in the version and every rule. "
-    "The SDK makes of the same bytes what its sessions give to a handler: "
-    "`jsonrpc_message_adapter.validate_json`, which is all that an error response gets, then "
-    "`mcp_types.methods.parse_*`, which holds params or result against the model of the "
-    "version and makes the model of no version. (Its server calls `validate_client_request` "
-    "and the model of the params, which is the same work.) *Shape alone* leaves the second "
-    "model out, where the SDK has a function for that; it is information. The SDK has two sets "
-    "of models for five versions, and few rules beyond shape. Neither compiles the schemas of "
-    "a list of tools here: what Sidecheck asks its compiler about is not in its time. Of a "
-    "history the SDK gets decoded params from `pydantic_core.from_json`, then "
-    "`parse_server_request` and `validate_tool_use_result_messages`, which looks at the last "
-    "two messages only; Sidecheck looks at all of them, without the validation of tool inputs "
-    "against their schemas. Of names, `sdk_warnings` has what `validate_tool_name` has, word for "
-    "word, and `check_names` that and every rule, advice of providers, duplicates and "
-    "collisions. What takes longer than a moment (*at length*) a server leaves to a worker."
+    "are processor times. Sidecheck makes a verdict from the bytes of a message: strict "
+    "decoding that detects duplicate keys, envelope, method, shape in the version and every rule. "
+    "The SDK makes from the same bytes what its sessions pass to a handler: "
+    "`jsonrpc_message_adapter.validate_json`, which is all for an error response, then "
+    "`mcp_types.methods.parse_*`, which validates params or result against the model of the "
+    "version and builds the model that no version has. (Its server calls "
+    "`validate_client_request` and the model of the params, which is the same work.) *Shape "
+    "alone* leaves out the second model, where the SDK has a function for that; it is for "
+    "information. The SDK has two sets of models for five versions, and few rules beyond shape. "
+    "Neither compiles the schemas in a list of tools here: Sidecheck's time excludes its "
+    "compiler. For a history the SDK gets decoded params from `pydantic_core.from_json`, then "
+    "calls `parse_server_request` and `validate_tool_use_result_messages`, which checks the last "
+    "two messages only; Sidecheck checks all of them, without validating tool inputs against "
+    "their schemas. For names, `sdk_warnings` has the texts of `validate_tool_name`, and "
+    "`check_names` those and every rule, advice of providers, duplicates and collisions. A "
+    "server leaves checks marked *in a worker* to a worker process."
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """The rounds of one subject."""
+class Measurement:
+    """Rounds of one subject."""
 
     title: str
-    #: Its size, as told.
+    #: With its unit.
     size: str
     rounds: Rounds
 
     @property
     def ratio(self) -> Summary:
-        """How many times as long as Sidecheck the SDK takes."""
-        return self.rounds.ratio(SDK, SIDECHECK)
+        """Ratio of the time of the SDK to Sidecheck's."""
+        return self.rounds.ratio(_SDK, _SIDECHECK)
 
 
 def measure(effort: Effort) -> Section:
-    """Answer the question of this script."""
-    alone, together = _names(effort)
-    lists = [_listing(effort, listing) for listing in listings(effort.choose(None, 1))]
+    """Measure and return the section."""
+    warnings, checks = _measure_names(effort)
+    lists = [_measure_list(effort, message) for message in tool_lists(effort.choose(None, 1))]
     lengths = effort.choose((2, 20, 200), (2, 20))
-    sampled = [_history(effort, *history) for history in histories(lengths)]
-    valid = [_message(effort, message) for message in messages("valid")]
-    invalid = messages("invalid")
-    said = [_message(effort, one) for one in invalid]
+    histories = [
+        _measure_history(effort, length, params) for length, params in sampling_histories(lengths)
+    ]
+    valid = [_measure_message(effort, message) for message in stored_messages("valid")]
+    invalid_messages = stored_messages("invalid")
+    invalid = [_measure_message(effort, message) for message in invalid_messages]
     if effort.folder is not None:
-        plot_bars(
-            effort.folder / "protocol.svg",
-            "How many times as long as Sidecheck the Python SDK takes",
-            "ratio of times: median and quartiles of the rounds",
-            {one.title: {"from bytes": one.ratio} for one in valid},
-            line=(1.0, "Sidecheck"),
-        )
-    n = valid[0].rounds.of(SIDECHECK).n
+        _plot(effort.folder, valid)
+    n = valid[0].rounds.of(_SIDECHECK).n
     return Section(
         "protocol",
-        "Checks of the protocol, against the Python SDK",
+        "Protocol checks, against the Python SDK",
         _TEXT,
         [
-            _table(f"Messages, valid ({n} rounds)", "message", valid, per_second=True),
-            _finds_table(invalid, said),
-            _table("Answers to tools/list", "list", lists),
-            _table("Histories of sampling", "messages", sampled),
-            _table("Names, what the SDK says of one: `sdk_warnings`", "names", alone, of="name"),
-            _table("Names, all that is said: `check_names`", "names", together, of="name"),
-            serving_table(effort),
+            _table(f"Valid messages ({n} rounds)", "message", valid, has_rates=True),
+            _violations_table(invalid_messages, invalid),
+            _table("Responses to tools/list", "list", lists),
+            _table("Histories of sampling", "messages", histories),
+            _table("Names, the SDK's warnings: `sdk_warnings`", "names", warnings, unit="µs/name"),
+            _table("Names, every rule: `check_names`", "names", checks, unit="µs/name"),
         ],
         [
-            _five_times(valid),
-            *_never_slower(
+            _speed_claim(valid),
+            *_never_slower_claims(
                 {
                     "messages": valid,
-                    "answers to tools/list": lists,
-                    "histories of sampling": sampled,
-                    "names, one by one (sdk_warnings)": alone,
-                    "names, together (check_names)": together,
+                    "responses to tools/list": lists,
+                    "histories of sampling": histories,
+                    "names, one by one (sdk_warnings)": warnings,
+                    "names, together (check_names)": checks,
                 }
             ),
         ],
-        [("protocol.svg", "How many times as long as Sidecheck the SDK takes for a message")],
+        [("protocol.svg", "Time of the SDK for a message, in multiples of Sidecheck's")],
     )
 
 
 def _compare(
-    effort: Effort,
-    title: str,
-    size: str,
-    actions: Actions,
-    of: int = 1,
-) -> Measured:
+    effort: Effort, title: str, size: str, actions: Actions, items: int = 1
+) -> Measurement:
     rounds, seconds = effort.choose((41, 0.004), (3, 0.0002))
-    turns = {name: make_turn(action, given, seconds) for name, (action, given) in actions.items()}
-    found = take_turns(turns, rounds)
-    return Measured(
-        title, size, Rounds({name: [time / of for time in times] for name, times in found.items()})
-    )
+    turns = {
+        name: make_turn(action, argument, seconds) for name, (action, argument) in actions.items()
+    }
+    results = take_turns(turns, rounds)
+    per_item = {name: [time / items for time in times] for name, times in results.items()}
+    return Measurement(title, size, Rounds(per_item))
 
 
-def _names(effort: Effort) -> tuple[list[Measured], list[Measured]]:
-    alone: list[Measured] = []
-    together: list[Measured] = []
-    for title, some in names(effort.choose(10_000, 200)):
-        if not peers.tells_same_of_names(some):
-            raise AssertionError(f"the SDK says otherwise of names: {title}")
-        for found, ours in ((alone, peers.names_by_us_alone), (together, peers.names_by_us)):
-            actions: Actions = {SIDECHECK: (ours, some), SDK: (peers.names_by_sdk, some)}
-            found.append(_compare(effort, title, f"{len(some):,} names", actions, len(some)))
-    return alone, together
+# Subjects
 
 
-def _listing(effort: Effort, given: Given) -> Measured:
-    at_once = peers.is_at_once(peers.request_of_message(given))
-    title = given.title if at_once else f"{given.title} (at length)"
-    return _message(effort, given, title)
+def _measure_names(effort: Effort) -> tuple[list[Measurement], list[Measurement]]:
+    """Return the measurements of `sdk_warnings` and of `check_names`."""
+    warnings: list[Measurement] = []
+    checks: list[Measurement] = []
+    for title, names in tool_names(effort.choose(10_000, 200)):
+        if not _agree_on_names(names):
+            raise AssertionError(f"the SDK has different warnings: {title}")
+        for measurements, function in ((warnings, _sdk_warnings), (checks, _check_names)):
+            actions: Actions = {_SIDECHECK: (function, names), _SDK: (_validate_names, names)}
+            size = f"{len(names):,} names"
+            measurements.append(_compare(effort, title, size, actions, len(names)))
+    return warnings, checks
 
 
-def _history(effort: Effort, length: int, params: bytes) -> Measured:
-    asked = peers.request_of_sampling(params)
-    at_once = peers.is_at_once(asked)
-    check = peers.of_us(at_once=at_once)
-    if not check(asked).valid:
+def _measure_list(effort: Effort, message: Message) -> Measurement:
+    is_inline = _is_inline(_message_request(message))
+    title = message.title if is_inline else f"{message.title} (in a worker)"
+    return _measure_message(effort, message, title)
+
+
+def _measure_history(effort: Effort, length: int, params: bytes) -> Measurement:
+    request = CheckRequest(Sampling(params), Context(version=_HISTORY_VERSION))
+    is_inline = _is_inline(request)
+    check_request = _check_inline if is_inline else _check
+    if not check_request(request).valid:
         raise AssertionError(f"a history of {length} messages is not valid")
-    actions: Actions = {SIDECHECK: (check, asked), SDK: (peers.sdk_history, params)}
-    title = f"{length}" if at_once else f"{length} (at length)"
+    actions: Actions = {
+        _SIDECHECK: (check_request, request),
+        _SDK: (_read_history_with_sdk, params),
+    }
+    title = f"{length}" if is_inline else f"{length} (in a worker)"
     return _compare(effort, title, f"{len(params):,} B", actions)
 
 
-def _message(effort: Effort, given: Given, title: str = "") -> Measured:
-    asked = peers.request_of_message(given)
-    check = peers.of_us(at_once=peers.is_at_once(asked))
-    read, shape = peers.sdk_reader(given), peers.sdk_shape(given)
-    if check(asked).valid:
-        read(given.json)
+def _measure_message(effort: Effort, message: Message, title: str = "") -> Measurement:
+    request = _message_request(message)
+    check_request = _check_inline if _is_inline(request) else _check
+    read, read_shape = _sdk_reader(message), _sdk_shape_reader(message)
+    if check_request(request).valid:
+        read(message.json)
     else:
-        read, shape = _quiet(read), None
-    actions: Actions = {
-        SIDECHECK: (check, asked),
-        SDK: (read, given.json),
-    }
-    if shape is not None:
-        actions[SHAPE] = (shape, given.json)
-    return _compare(effort, title or given.title, f"{len(given.json):,} B", actions)
+        read, read_shape = _suppress_errors(read), None
+    actions: Actions = {_SIDECHECK: (check_request, request), _SDK: (read, message.json)}
+    if read_shape is not None:
+        actions[_SHAPE] = (read_shape, message.json)
+    return _compare(effort, title or message.title, f"{len(message.json):,} B", actions)
 
 
-def _quiet(read: peers.Reader) -> peers.Reader:
-    def quiet(text: bytes) -> None:
-        # Whatever it raises is how it says no; what that is, is told beside its time.
+# Sidecheck
+
+
+def _message_request(message: Message) -> CheckRequest:
+    context = Context(version=message.version, sender=Sender(message.sender))
+    subject = ProtocolMessage(message.json, request_method=message.request_method)
+    return CheckRequest(subject, context)
+
+
+def _is_inline(request: CheckRequest) -> bool:
+    """Return whether a server checks *request* in its event loop, without a worker."""
+    return try_check_inline(request, _LIMITS, _SCHEMAS) is not None
+
+
+def _check_inline(request: CheckRequest) -> Verdict:
+    outcome = try_check_inline(request, _LIMITS, _SCHEMAS)
+    assert outcome is not None
+    return outcome.findings.verdict()
+
+
+def _check(request: CheckRequest) -> Verdict:
+    return check(request, _LIMITS, _SCHEMAS).findings.verdict()
+
+
+def _check_names(names: Sequence[str]) -> Any:
+    return check_names(names, Context(budget=[_LIMITS.steps]), ReportLimits())
+
+
+def _sdk_warnings(names: Sequence[str]) -> list[Any]:
+    return [sdk_warnings(name) for name in names]
+
+
+# The SDK
+
+
+def _validate_names(names: Sequence[str]) -> list[Any]:
+    return [validate_tool_name(name) for name in names]
+
+
+def _agree_on_names(names: Sequence[str]) -> bool:
+    """Return whether all three functions have the same verdicts and warnings."""
+    validated = [(result.is_valid, tuple(result.warnings)) for result in _validate_names(names)]
+    checked = [(name.sdk_valid, name.sdk_warnings) for name in _check_names(names).names]
+    return validated == _sdk_warnings(names) == checked
+
+
+def _sdk_reader(message: Message) -> Reader:
+    """Return a function that reads messages like *message*, up to the model for handlers."""
+    version, request_method = message.version, message.request_method
+    decoded = json.loads(message.json)
+    if "method" in decoded:
+        parse = _PARSERS[message.sender, "id" in decoded]
+
+        def read_request(text: bytes) -> object:
+            envelope = _read_envelope(text)
+            return parse(envelope.method, version, envelope.params)
+
+        return read_request
+    if "result" in decoded:
+
+        def read_result(text: bytes) -> object:
+            return methods.parse_server_result(request_method, version, _read_envelope(text).result)
+
+        return read_result
+    return _read_envelope
+
+
+def _sdk_shape_reader(message: Message) -> Reader | None:
+    """Return a function that validates messages against the version's models alone.
+
+    None where the SDK has no such function.
+    """
+    version, request_method = message.version, message.request_method
+    if "result" in json.loads(message.json):
+
+        def validate_result(text: bytes) -> None:
+            methods.validate_server_result(request_method, version, _read_envelope(text).result)
+
+        return validate_result
+    if message.sender != "client":
+        return None
+
+    def validate_request(text: bytes) -> None:
+        envelope = _read_envelope(text)
+        methods.validate_client_request(envelope.method, version, envelope.params)
+
+    return validate_request
+
+
+def _suppress_errors(read: Reader) -> Reader:
+    def read_quietly(text: bytes) -> None:
+        # The SDK rejects with various exceptions; `_describe_sdk_errors` reports them.
         try:  # noqa: SIM105  (suppress takes longer)
             read(text)
         except Exception:  # noqa: BLE001, S110
             pass
 
-    return quiet
+    return read_quietly
 
 
-# What is told
+def _describe_sdk_errors(message: Message) -> str:
+    """Return the number of the SDK's errors, or the kind that it takes the message for."""
+    decoded = json.loads(message.json)
+    kinds = {"method": "notification", "result": "response", "error": "error"}
+    expected = (
+        "request"
+        if {"id", "method"} <= set(decoded)
+        else next(kind for member, kind in kinds.items() if member in decoded)
+    )
+    try:
+        kind = type(_read_envelope(message.json)).__name__.removeprefix("JSONRPC").lower()
+        if kind != expected:
+            return f"reads {'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+        _sdk_reader(message)(message.json)
+    except ValidationError as error:
+        return f"{error.error_count()}"
+    except KeyError:
+        return "1 (KeyError)"
+    return "0"
+
+
+def _read_history_with_sdk(params: bytes) -> None:
+    """Read params of ``sampling/createMessage``, and match tool uses with results."""
+    decoded = pydantic_core.from_json(params)
+    request = methods.parse_server_request("sampling/createMessage", _HISTORY_VERSION, decoded)
+    model: Any = request.params
+    validate_tool_use_result_messages(model.messages)
+
+
+def _read_envelope(text: bytes) -> Any:
+    return jsonrpc_message_adapter.validate_json(text, by_name=False)
+
+
+#: By the sender, and whether the message is a request.
+_PARSERS: dict[tuple[str, bool], Callable[..., object]] = {
+    ("client", True): methods.parse_client_request,
+    ("client", False): methods.parse_client_notification,
+    ("server", True): methods.parse_server_request,
+    ("server", False): methods.parse_server_notification,
+}
+
+
+# Report
 
 
 def _table(
     caption: str,
     subject: str,
-    found: Sequence[Measured],
+    measurements: Sequence[Measurement],
     *,
-    of: str = "",
-    per_second: bool = False,
+    unit: str = "µs",
+    has_rates: bool = False,
 ) -> Table:
-    unit = f"µs/{of}" if of else "µs"
-    shapes = any(SHAPE in measured.rounds.figures for measured in found)
-    head = [subject, "size", f"{SIDECHECK}, {unit}", f"{SDK}, {unit}", f"{SDK}, x"]
-    head += [f"{SHAPE}, x"] * shapes
-    head += [f"{SIDECHECK}, in a second", f"{SDK}, in a second"] * per_second
+    has_shapes = any(_SHAPE in measurement.rounds.figures for measurement in measurements)
+    head = [subject, "size", f"{_SIDECHECK}, {unit}", f"{_SDK}, {unit}", f"{_SDK}, x"]
+    head += [f"{_SHAPE}, x"] * has_shapes
+    head += [f"{_SIDECHECK}, per second", f"{_SDK}, per second"] * has_rates
     rows = []
-    for measured in found:
-        ours, theirs = measured.rounds.of(SIDECHECK), measured.rounds.of(SDK)
+    for measurement in measurements:
+        rounds = measurement.rounds
+        ours, theirs = rounds.of(_SIDECHECK), rounds.of(_SDK)
         row = [
-            measured.title,
-            measured.size,
+            measurement.title,
+            measurement.size,
             format_summary(ours, 1e6),
             format_summary(theirs, 1e6),
-            format_summary(measured.ratio),
+            format_summary(measurement.ratio),
         ]
-        if shapes:
-            known = SHAPE in measured.rounds.figures
-            row.append(format_summary(measured.rounds.ratio(SHAPE, SIDECHECK)) if known else "")
-        if per_second:
+        if has_shapes:
+            has_shape = _SHAPE in rounds.figures
+            row.append(format_summary(rounds.ratio(_SHAPE, _SIDECHECK)) if has_shape else "")
+        if has_rates:
             row += [digits(1 / ours.median), digits(1 / theirs.median)]
         rows.append(row)
-    over = summarize(measured.ratio.median for measured in found)
-    rest = [""] * (len(head) - 5)
-    rows.append(["**median**", "", "", "", format_summary(over), *rest])
-    rows.append(["least", "", "", "", f"{over.least:.2f}", *rest])
+    total = summarize(measurement.ratio.median for measurement in measurements)
+    empty = [""] * (len(head) - 5)
+    rows.append(["**median**", "", "", "", format_summary(total), *empty])
+    rows.append(["least", "", "", "", f"{total.least:.2f}", *empty])
     return Table(caption, head, rows)
 
 
-def _finds_table(invalid: Iterable[Given], found: Iterable[Measured]) -> Table:
+def _violations_table(messages: Iterable[Message], measurements: Iterable[Measurement]) -> Table:
     rows = []
-    for given, measured in zip(invalid, found, strict=True):
-        asked = peers.request_of_message(given)
-        verdict = peers.of_us(at_once=True)(asked)
+    for message, measurement in zip(messages, measurements, strict=True):
+        verdict = _check_inline(_message_request(message))
         codes = ", ".join(violation.code for violation in verdict.violations)
         rows.append(
             [
-                given.title,
+                message.title,
                 f"{len(verdict.violations)} ({codes})",
-                peers.sdk_finds(given),
-                format_summary(measured.rounds.of(SIDECHECK), 1e6),
-                format_summary(measured.rounds.of(SDK), 1e6),
+                _describe_sdk_errors(message),
+                format_summary(measurement.rounds.of(_SIDECHECK), 1e6),
+                format_summary(measurement.rounds.of(_SDK), 1e6),
             ]
         )
-    head = ["message", "violations", "errors of the SDK", f"{SIDECHECK}, µs", f"{SDK}, µs"]
-    return Table("Messages with one fault each, and what is told of it", head, rows)
+    head = ["message", "violations", "errors of the SDK", f"{_SIDECHECK}, µs", f"{_SDK}, µs"]
+    return Table("Messages with one fault", head, rows)
 
 
-def _five_times(valid: Sequence[Measured]) -> Claim:
-    over = summarize(one.ratio.median for one in valid)
+def _speed_claim(valid: Sequence[Measurement]) -> Claim:
+    total = summarize(measurement.ratio.median for measurement in valid)
     return Claim(
         "checking messages is faster than the Python SDK",
         f"{_TIMES_FASTER} times at least, median over kinds",
-        f"{over.median:.2f} (least {over.least:.2f}, most {over.greatest:.2f})",
-        over.median >= _TIMES_FASTER,
+        f"{total.median:.2f} (least {total.least:.2f}, most {total.greatest:.2f})",
+        total.median >= _TIMES_FASTER,
     )
 
 
-def _never_slower(groups: dict[str, Sequence[Measured]]) -> Iterable[Claim]:
-    for what, found in groups.items():
-        least = min(found, key=lambda one: one.ratio.median)
-        slower = sum(measured.ratio.median < 1 for measured in found)
+def _never_slower_claims(groups: dict[str, Sequence[Measurement]]) -> Iterable[Claim]:
+    for subject, measurements in groups.items():
+        slowest = min(measurements, key=lambda measurement: measurement.ratio.median)
+        slower = sum(measurement.ratio.median < 1 for measurement in measurements)
         yield Claim(
-            f"checking is never slower than the Python SDK: {what}",
+            f"checking is never slower than the Python SDK: {subject}",
             "1 times at least, least of all",
-            f"{least.ratio.median:.2f} ({least.title}; {slower} of {len(found)} slower)",
+            f"{slowest.ratio.median:.2f} ({slowest.title}; {slower} of {len(measurements)} slower)",
             slower == 0,
         )
 
 
+def _plot(folder: Path, valid: Sequence[Measurement]) -> None:
+    plot_bars(
+        folder / "protocol.svg",
+        "Time of the Python SDK, in multiples of Sidecheck's",
+        "ratio of times: median and quartiles of the rounds",
+        {measurement.title: {"from bytes": measurement.ratio} for measurement in valid},
+        line=(1.0, "Sidecheck"),
+    )
+
+
 if __name__ == "__main__":
-    run(measure, __doc__, add_options)
+    run(measure, __doc__)

@@ -1,7 +1,7 @@
-"""Registry on PostgreSQL: lag of replicas, writes in a second, and starts with many tools.
+"""Registry on PostgreSQL: lag of replicas, writes per second, and starts with many tools.
 
-Real servers share a database that syncs its disk, of the wheel that the tests use. A file with
-the same disk is the peer: writes to it are durable, too.
+Servers share a database that syncs its disk, from the wheel that the tests use. The peer is a
+registry in a file on the same disk, whose writes are durable as well.
 
     python benchmarks/registry_replicas.py [--quick] [--report FOLDER]
 """
@@ -15,11 +15,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from report import Claim, Effort, Section, Table, digits, format_summary, run
-from servers import Running, sidecheck
+from harness.report import Claim, Effort, Missing, Section, Table, digits, format_summary, run
+from harness.servers import Running, sidecheck
+from harness.subjects import REPOSITORY
+from harness.turns import Rounds, take_turns
 from sidecheck import BlockingClient
 from sidecheck_server.core.mcp.tool_definitions import identify_tool
 from sidecheck_server.registry.definitions import Definition
@@ -27,41 +30,48 @@ from sidecheck_server.registry.location import PostgresLocation
 from sidecheck_server.registry.opening import open_registry
 from sidecheck_server.registry.postgres import statements
 from sidecheck_server.registry.quotas import RegistryQuotas
-from turns import Rounds, take_turns
 
-# The database belongs to the tests, which kill it, too.
-sys.path.append(str(Path(__file__).resolve().parent.parent / "tests"))
+# The tests own the database.
+sys.path.append(str(REPOSITORY / "tests"))
 
 from support.running_postgres import RunningPostgres, installed_binaries
 
 __all__ = ["measure"]
 
-_SECONDS = 60.0
-_MOST_LAG = 50
-_MOST_STARTING = 30
+_TIMEOUT_SECONDS = 60.0
+_MOST_LAG_MILLISECONDS = 50
+_MOST_START_SECONDS = 30
 _QUOTAS = RegistryQuotas(*[1 << 40] * 5)
 _ENVIRONMENT = {
     f"SIDECHECK_REGISTRY_QUOTAS__{quota}": str(1 << 40)
     for quota in ("TOOLS", "BYTES", "SERVER_BYTES")
 }
-_FILE, _ONE, _TWO = "file, 1 server", "PostgreSQL, 1 server", "PostgreSQL, 2 servers"
+_FILE = "file, 1 server"
+_ONE_SERVER, _TWO_SERVERS = "PostgreSQL, 1 server", "PostgreSQL, 2 servers"
 
 _TEXT = (
     "Servers are processes of their own with default settings; the database is PostgreSQL 18 with "
-    "its default settings, reached over a unix socket, and syncs its disk. Lag is the time from "
-    "the response of one server to a registration until the other tells its revision, which is "
-    "asked for again and again; such a call takes a millisecond itself. Without notifications, "
-    "replicas learn by their poll each second; that is measured on registries without servers. "
-    "Writers are threads, each with a connection, that change one small tool after the other; the "
-    "same number of them write to a file in the same rounds. The tools of a start have "
-    "definitions of about 1 KB, all different; its time is that from the command to `server.ready`."
+    "its default settings, behind a unix socket, and syncs its disk. Lag is the time from "
+    "the response of one server to a registration until the other reports its revision; the "
+    "client polls it with calls of about a millisecond. Without notifications, "
+    "replicas poll the database each second; that lag is measured on registries without servers. "
+    "Writers are threads, each with a connection, that change one small tool after the other; "
+    "as many write to a file in the same rounds. At a start, all tools have different "
+    "definitions of about 1 KB; its time is that from the command to `server.ready`."
 )
 
 
 def measure(effort: Effort) -> Section:
-    """Measure and return the section."""
+    """Measure and return the section.
+
+    Raises:
+        Missing: the wheel of PostgreSQL is not installed.
+    """
+    binaries = installed_binaries().get("wheel")
+    if binaries is None:
+        raise Missing("PostgreSQL is missing; `make setup` installs its wheel")
     with ExitStack() as stack:
-        postgres = RunningPostgres(installed_binaries()["wheel"], is_durable=True)
+        postgres = RunningPostgres(binaries, is_durable=True)
         stack.callback(postgres.close)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         location = postgres.uri(postgres.create_database())
@@ -78,18 +88,18 @@ def measure(effort: Effort) -> Section:
         [name, f"{len(lags[name]):,}", *map(digits, figures)]
         for name, figures in percentiles.items()
     ]
-    head = ["followers are", "registrations", "p50, ms", "p90, ms", "p99, ms", "longest, ms"]
+    head = ["replicas are", "registrations", "p50, ms", "p90, ms", "p99, ms", "longest, ms"]
     p99 = percentiles["notified"][2]
     claims = [
         Claim(
-            "other servers know soon what one has registered",
-            f"99 % within {_MOST_LAG} ms",
+            "replicas receive registrations soon",
+            f"99 % within {_MOST_LAG_MILLISECONDS} ms",
             f"99 % within {digits(p99)} ms",
-            p99 <= _MOST_LAG,
+            p99 <= _MOST_LAG_MILLISECONDS,
         ),
         claim,
     ]
-    tables = [Table("From the response of one server to the other's knowledge", head, rows)]
+    tables = [Table("From a server's response to its replica's revision", head, rows)]
     return Section(
         "registry_replicas",
         "Registry on PostgreSQL",
@@ -101,9 +111,9 @@ def measure(effort: Effort) -> Section:
 
 @contextmanager
 def _serving(folder: Path, name: str, location: str) -> Iterator[Running]:
-    within = folder / name
-    within.mkdir(exist_ok=True)
-    with sidecheck(within, "--registry", location, **_ENVIRONMENT) as server:
+    server_folder = folder / name
+    server_folder.mkdir(exist_ok=True)
+    with sidecheck(server_folder, "--registry", location, **_ENVIRONMENT) as server:
         yield server
 
 
@@ -111,40 +121,40 @@ def _serving(folder: Path, name: str, location: str) -> Iterator[Running]:
 
 
 def _lags(writing: Running, following: Running, registrations: int) -> list[float]:
-    """Return the milliseconds that each of *registrations* took to be known."""
+    """Return the lag of *following* for each registration, in milliseconds."""
     lags = []
     with (
-        BlockingClient(writing.tcp, timeout=_SECONDS) as writer,
-        BlockingClient(following.tcp, timeout=_SECONDS) as reader,
+        BlockingClient(writing.tcp, timeout=_TIMEOUT_SECONDS) as writer,
+        BlockingClient(following.tcp, timeout=_TIMEOUT_SECONDS) as reader,
     ):
         for number in range(registrations):
             tool = {"name": f"lag-{number}", "inputSchema": {"type": "object"}}
             revision = writer.register("lag", [tool]).registry_revision
-            began = time.perf_counter()
+            started = time.perf_counter()
             while reader.info().registry_revision < revision:
                 pass
-            lags.append((time.perf_counter() - began) * 1000)
+            lags.append((time.perf_counter() - started) * 1000)
     return lags
 
 
 def _polled_lags(location: str, registrations: int) -> list[float]:
-    """Return the milliseconds of lag if notifications are lost."""
+    """Return the lag of a registry without notifications, in milliseconds."""
     lags = []
-    phases = random.Random(0)  # noqa: S311 - nothing secret
+    phases = random.Random(0)  # noqa: S311  (times of writes)
     with closing(open_registry(PostgresLocation(location), _QUOTAS)) as follower:
-        # The follower has read the name, and listens there.
+        # The follower listens on the real channel already.
         channel = statements.CHANNEL
         statements.CHANNEL = "elsewhere"  # type: ignore[misc]
         try:
             with closing(open_registry(PostgresLocation(location), _QUOTAS)) as writer:
                 for number in range(registrations):
-                    time.sleep(phases.uniform(0, 1))  # or it would follow a poll each time
+                    time.sleep(phases.uniform(0, 1))  # at a random phase of the poll
                     tool = _definition(f"polled-{number}", "")
                     revision = writer.register("lag", [tool], keep=None).revision
-                    began = time.perf_counter()
+                    started = time.perf_counter()
                     while follower.revision < revision:
                         time.sleep(0.001)
-                    lags.append((time.perf_counter() - began) * 1000)
+                    lags.append((time.perf_counter() - started) * 1000)
         finally:
             statements.CHANNEL = channel  # type: ignore[misc]
     return lags
@@ -159,9 +169,9 @@ def _percentiles(figures: Sequence[float]) -> list[float]:
 
 
 def _writes(effort: Effort, single: Running, pair: Sequence[Running]) -> Table:
-    """Return the table of writes in a second."""
+    """Return the table of writes per second."""
     rounds, changes = effort.choose((9, 80), (1, 8))
-    contenders = {_FILE: [single], _ONE: pair[:1], _TWO: pair}
+    contenders = {_FILE: [single], _ONE_SERVER: pair[:1], _TWO_SERVERS: pair}
     rows = []
     for writers in (1, 2, 4):
         with ExitStack() as stack:
@@ -184,9 +194,9 @@ _versions = count()
 def _writing(
     stack: ExitStack, servers: Sequence[Running], writers: int, changes: int
 ) -> Callable[[], float]:
-    """Return a turn of *changes* by *writers*, which are spread over *servers*."""
+    """Return a turn of *changes* by *writers*, distributed over *servers*."""
     clients = [
-        stack.enter_context(BlockingClient(servers[n % len(servers)].tcp, timeout=_SECONDS))
+        stack.enter_context(BlockingClient(servers[n % len(servers)].tcp, timeout=_TIMEOUT_SECONDS))
         for n in range(writers)
     ]
     threads = stack.enter_context(ThreadPoolExecutor(writers))
@@ -201,9 +211,9 @@ def _writing(
             clients[number].register(f"writer-{number}", [tool])
 
     def turn() -> float:
-        began = time.perf_counter()
+        started = time.perf_counter()
         list(threads.map(write, range(writers)))
-        return changes // writers * writers / (time.perf_counter() - began)
+        return changes // writers * writers / (time.perf_counter() - started)
 
     turn()  # connects
     return turn
@@ -230,12 +240,11 @@ def _starts(
         peer: str(file),
         few: postgres.uri(postgres.create_database()),
     }
-    found = take_turns(
+    starts = take_turns(
         {name: _starting(folder, location) for name, location in locations.items()},
         effort.choose(3, 1),
     )
-    seconds = Rounds({name: [start[0] for start in each] for name, each in found.items()})
-    memory = Rounds({name: [start[1] for start in each] for name, each in found.items()})
+    seconds, memory = (Rounds.of_attribute(starts, name) for name in ("seconds", "resident_bytes"))
     rows = [
         [
             name,
@@ -251,23 +260,31 @@ def _starts(
     longest = seconds.of(many).greatest
     return table, Claim(
         f"a server with {tools:,} tools on PostgreSQL starts in time for a probe",
-        f"in {_MOST_STARTING} s at most",
+        f"in {_MOST_START_SECONDS} s at most",
         f"in {digits(longest)} s",
-        longest <= _MOST_STARTING,
+        longest <= _MOST_START_SECONDS,
     )
 
 
-def _starting(folder: Path, location: str) -> Callable[[], tuple[float, float]]:
-    def start() -> tuple[float, float]:
-        began = time.perf_counter()
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Figures of the start of a server."""
+
+    seconds: float
+    resident_bytes: int
+
+
+def _starting(folder: Path, location: str) -> Callable[[], Start]:
+    def start() -> Start:
+        started = time.perf_counter()
         with _serving(folder, "start", location) as server:
-            return time.perf_counter() - began, float(server.resident_bytes())
+            return Start(time.perf_counter() - started, server.resident_bytes())
 
     return start
 
 
 def _definition(name: str, description: str) -> Definition:
-    """Return a definition of about 1 KB if it has a *description*, of its own schemas."""
+    """Return a definition with a distinct schema; about 1 KB with a *description*."""
     properties = {
         f"{name}_{field}": {
             "type": "string",

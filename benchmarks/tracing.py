@@ -1,79 +1,56 @@
 """Cost of tracing: unary calls to servers with and without it, in turns.
 
-One server has tracing off, one records every call and exports the spans to a collector that
-reads nothing of them, and one has a sampler that records none. Load comes from h2load where it is
-installed, else from gRPC's own client.
+Tracing is off in the first server. The second records every call and exports the spans to a
+collector that discards them. The sampler of the third records none.
 
     python benchmarks/tracing.py [--quick] [--report FOLDER]
 """
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import grpc
-from load import run_load
-from load_calls import SERVER, Call, all_calls
-from report import Effort, Section, Table, format_summary, run
-from servers import Running, sidecheck
-from sidecheck import BlockingClient
-from subjects import own_tool
-from turns import Rounds, take_turns
+from harness.load import LoadShape, make_load_turn
+from harness.report import Effort, Section, Table, format_summary, run
+from harness.servers import sidecheck
+from harness.turns import Rounds, take_turns
+from harness.validation_calls import prepare_single_call
 
 __all__ = ["measure"]
 
 _OFF, _UNSAMPLED, _RECORDED = "off", "sampler always_off", "sampler always_on"
 
 _TEXT = (
-    "All servers run at once, each in a process of its own, and are loaded in turns over a unix "
-    "socket with the same call: `Validate` of a valid payload of `git_log` (136 bytes), a prepared "
-    "target, which is one span. The time of the processor is that of the whole server process, "
-    "with the thread that exports spans. Ratios compare turns of the same round."
+    "All servers run at once, each in a process of its own, and get the same call in turns over a "
+    "unix socket: `Validate` of a valid payload of `git_log` (136 bytes) with a prepared target, "
+    "which is one span. Processor time is that of the whole server process, including the thread "
+    "that exports spans. Ratios compare turns of the same round. Load comes from h2load if it is "
+    "installed, otherwise from gRPC's Python client."
 )
 
 
 def measure(effort: Effort) -> Section:
     """Measure and return the section."""
-    rounds, calls = effort.choose((25, 3000), (1, 64))
+    rounds, seconds = effort.choose((25, 0.8), (1, 0.0))
     with ExitStack() as stack:
-        exported = {"OTEL_EXPORTER_OTLP_ENDPOINT": stack.enter_context(_collector())}
-        variables = {
+        exporter = {"OTEL_EXPORTER_OTLP_ENDPOINT": stack.enter_context(_collector())}
+        environments = {
             _OFF: {},
-            _UNSAMPLED: {**exported, "OTEL_TRACES_SAMPLER": "always_off"},
-            _RECORDED: {**exported, "OTEL_TRACES_SAMPLER": "always_on"},
+            _UNSAMPLED: {**exporter, "OTEL_TRACES_SAMPLER": "always_off"},
+            _RECORDED: {**exporter, "OTEL_TRACES_SAMPLER": "always_on"},
         }
         turns = {}
-        for name, environment in variables.items():
+        for name, environment in environments.items():
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
             server = stack.enter_context(sidecheck(folder, **environment))
-            turns[name] = _turn(server, calls)
-        found = take_turns(turns, rounds)
-    return Section("tracing", "Tracing", _TEXT, [_table(found)])
-
-
-def _turn(server: Running, calls: int) -> Callable[[], tuple[float, float]]:
-    """Return a turn, whose result is the rate of calls and the processor's time of one."""
-    subject = own_tool("git_log")
-    with BlockingClient(server.address("unix")) as client:
-        client.register(SERVER, [subject.definition])
-    with grpc.insecure_channel(server.address("unix")) as channel:
-        call: Call
-        call, _ = next(all_calls(channel, subject, quick=True))
-
-    def turn() -> tuple[float, float]:
-        before = server.processor_seconds()
-        load = run_load(server.address(call.transport), call.work, calls)
-        return load.calls / load.seconds, (server.processor_seconds() - before) * 1e6 / calls
-
-    return turn
-
-
-def _table(found: dict[str, list[tuple[float, float]]]) -> Table:
-    rates = Rounds({name: [rate for rate, _ in turns] for name, turns in found.items()})
-    times = Rounds({name: [max(time, 0.1) for _, time in turns] for name, turns in found.items()})
+            work = prepare_single_call(server.address("unix"))
+            turns[name] = make_load_turn(server, "unix", work, LoadShape(), seconds=seconds)
+        results = take_turns(turns, rounds)
+    rates, times = Rounds.of_attribute(results, "rate"), Rounds.of_attribute(results, "server")
     rows = [
         [
             name,
@@ -82,20 +59,21 @@ def _table(found: dict[str, list[tuple[float, float]]]) -> Table:
             format_summary(times.of(name)),
             format_summary(times.ratio(name, _OFF)),
         ]
-        for name in found
+        for name in turns
     ]
     head = ["tracing", "calls/s", "ratio", "processor, µs/call", "ratio"]
-    return Table("Medians and quartiles", head, rows)
+    table = Table(f"Single calls ({rounds} rounds)", head, rows)
+    return Section("tracing", "Tracing", _TEXT, [table])
 
 
 @contextmanager
 def _collector() -> Iterator[str]:
-    """Yield the URL of a collector, which answers every request with an empty message."""
-    empty: Any = grpc.unary_unary_rpc_method_handler(_respond)
+    """Yield the URL of a collector that responds to every request with an empty message."""
+    handler: Any = grpc.unary_unary_rpc_method_handler(_respond)
     service = "opentelemetry.proto.collector.trace.v1.TraceService"
     server = grpc.server(ThreadPoolExecutor(1))
     server.add_generic_rpc_handlers(
-        (grpc.method_handlers_generic_handler(service, {"Export": empty}),)
+        (grpc.method_handlers_generic_handler(service, {"Export": handler}),)
     )
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()

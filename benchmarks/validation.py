@@ -1,8 +1,8 @@
 """Time of a validation in one process, against other validators.
 
-From the same bytes to a verdict, each with its usual decoder (`json.loads` for all but
-Sidecheck, jsonschema-rs included), and on the same decoded value. With growing payloads,
-the cost of a byte.
+Two tasks: from bytes to a verdict, each contender with its usual decoder (`json.loads` for all
+but Sidecheck, jsonschema-rs included), and on a decoded value. With growing payloads, the cost
+of a byte.
 
     python benchmarks/validation.py [--quick] [--report FOLDER]
 """
@@ -10,14 +10,23 @@ the cost of a byte.
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-import validators
-from plots import plot_bars, plot_lines
-from report import Claim, Effort, Section, Table, format_summary, run
-from subjects import Subject, all_subjects, own_tool
-from turns import Rounds, Summary, make_turn, summarize, take_turns
-from validators import CONTENDERS, EXPLAINING, FASTJSONSCHEMA, FRESH, PREPARED, RUST, SIDECHECK
+from harness.plots import plot_bars, plot_lines
+from harness.report import Claim, Effort, Section, Table, format_summary, run
+from harness.subjects import Subject, all_subjects, own_tool
+from harness.turns import Rounds, Summary, make_turn, summarize, take_turns
+from harness.validators import (
+    CONTENDERS,
+    EXPLAINING,
+    FASTJSONSCHEMA,
+    FRESH,
+    PREPARED,
+    RUST,
+    SIDECHECK,
+    decode_strictly,
+)
 
 __all__ = ["measure"]
 
@@ -25,131 +34,144 @@ _TEXT_CONTENDERS = (PREPARED, FRESH, FASTJSONSCHEMA, RUST)
 _VALUE_CONTENDERS = (PREPARED, FASTJSONSCHEMA, RUST)
 _WITH_VIOLATIONS = (EXPLAINING, PREPARED, FASTJSONSCHEMA, RUST)
 _GROWTH_PLOTS = {"one long text": "growth-text.svg", "an order of many lines": "growth-lines.svg"}
-_FLAT = 1.5
+_TIMES_FASTER = 25
+_MOST_GROWTH = 1.5
 """Maximum cost of a byte of the largest payload, in multiples of a byte at 10 KB."""
 
 _TEXT = (
     "Contenders take turns; a ratio is the peer's time over Sidecheck's in the same round, "
     "so 2 means that the peer takes twice as long. Each cell is a median with its quartiles. "
-    "Times are of the processor. Formats are not asserted and no payload is edited, by "
-    "anybody. A valid payload is validated from its bytes; Sidecheck's strict decoder, which "
-    "finds duplicate keys, is in its time, and `json.loads`, which does not, is in that of "
-    "the others. Of an invalid payload Sidecheck tells where and why, up to 20 violations, "
-    "and so does the contender with all errors; the others say no. A validator "
-    "with another verdict than expected is marked as wrong."
+    "Times are processor times. No contender asserts formats or edits the payload. From bytes, "
+    "Sidecheck's time includes its strict decoder, which detects duplicate keys, and the time of "
+    "the others includes `json.loads`, which does not. For an invalid payload Sidecheck returns "
+    "up to 20 violations with their locations, and the contender with all errors returns all; "
+    "the others return only that it is invalid. A validator with an unexpected verdict is marked "
+    "as wrong."
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Measurement:
     """Rounds of one subject, and the contenders with a wrong verdict."""
 
     subject: Subject
     rounds: Rounds
-    wrong: frozenset[str]
+    unexpected: frozenset[str]
 
     def ratio(self, name: str) -> Summary | None:
-        """Return the ratio of *name* to Sidecheck, unless it was wrong."""
-        if name in self.wrong:
+        """Return the ratio of *name* to Sidecheck, or None after a wrong verdict."""
+        if name in self.unexpected:
             return None
         return self.rounds.ratio(name, SIDECHECK)
 
 
 def measure(effort: Effort) -> Section:
-    """Answer the question of this script."""
+    """Measure and return the section."""
     rounds, seconds = effort.choose((41, 0.002), (3, 0.0002))
     subjects = all_subjects(effort.choose(None, 3))
-    ready = [{name: make(one.schema) for name, make in CONTENDERS.items()} for one in subjects]
+    prepared = [
+        {name: prepare(subject.schema) for name, prepare in CONTENDERS.items()}
+        for subject in subjects
+    ]
 
-    def compare(names: Iterable[str], subject: str, kind: str) -> list[Measured]:
-        found = []
-        for one, known in zip(subjects, ready, strict=True):
-            text: bytes = getattr(one, subject)
-            given: Any = text if kind == "validate_text" else json.loads(text)
-            actions = {name: getattr(known[name], kind) for name in (SIDECHECK, *names)}
-            found.append(_compare(one, actions, given, rounds, seconds, subject == "valid"))
-        return found
+    def compare(names: Iterable[str], payload: str, task: str) -> list[Measurement]:
+        measurements = []
+        for subject, contenders in zip(subjects, prepared, strict=True):
+            text: bytes = getattr(subject, payload)
+            data: Any = text if task == "validate_text" else json.loads(text)
+            actions = {name: getattr(contenders[name], task) for name in (SIDECHECK, *names)}
+            unexpected = _unexpected_verdicts(actions, data, expected=payload == "valid")
+            if SIDECHECK in unexpected:
+                raise AssertionError(f"Sidecheck has an unexpected verdict on {subject.name}")
+            turns = {name: make_turn(action, data, seconds) for name, action in actions.items()}
+            measurements.append(Measurement(subject, Rounds(take_turns(turns, rounds)), unexpected))
+        return measurements
 
-    validate_text = compare(_TEXT_CONTENDERS, "valid", "validate_text")
-    validate_value = compare(_VALUE_CONTENDERS, "valid", "validate_value")
-    no_of_value = compare(_VALUE_CONTENDERS, "invalid", "validate_value")
+    from_bytes = compare(_TEXT_CONTENDERS, "valid", "validate_text")
+    on_value = compare(_VALUE_CONTENDERS, "valid", "validate_value")
+    on_invalid_value = compare(_VALUE_CONTENDERS, "invalid", "validate_value")
     with_violations = compare(_WITH_VIOLATIONS, "invalid", "validate_text")
-    growth = _growth(effort)
+    growth = _measure_growth(effort)
     if effort.folder is not None:
-        _plot(effort, validate_text, validate_value, growth)
+        _plot(effort.folder, from_bytes, on_value, growth)
     return Section(
         "validation",
         "Validation in one process",
         _TEXT,
         [
             _table(
-                "From bytes to a verdict, valid payloads", validate_text, _TEXT_CONTENDERS, "valid"
+                "From bytes to a verdict, valid payloads", from_bytes, _TEXT_CONTENDERS, "valid"
             ),
-            _table("From a decoded value to yes", validate_value, _VALUE_CONTENDERS, "valid"),
-            _table("From a decoded value to no", no_of_value, _VALUE_CONTENDERS, "invalid"),
+            _table("On a decoded value, valid payloads", on_value, _VALUE_CONTENDERS, "valid"),
+            _table(
+                "On a decoded value, invalid payloads",
+                on_invalid_value,
+                _VALUE_CONTENDERS,
+                "invalid",
+            ),
             _table("From bytes to violations", with_violations, _WITH_VIOLATIONS, "invalid"),
             *(_growth_table(shape, points) for shape, points in growth.items()),
         ],
-        [*_claims(validate_text, validate_value), *_growth_claims(growth)],
+        [*_claims(from_bytes, on_value), *_growth_claims(growth)],
         [
-            ("validation.svg", "How many times as long peers take"),
+            ("validation.svg", "Times of peers, in multiples of Sidecheck's"),
             *((file, f"Nanoseconds for a byte: {shape}") for shape, file in _GROWTH_PLOTS.items()),
         ],
     )
 
 
-def _compare(
-    subject: Subject,
-    actions: Mapping[str, Callable[[Any], bool]],
-    given: Any,
-    rounds: int,
-    seconds: float,
-    expected: bool,  # noqa: FBT001  (the verdict of every contender)
-) -> Measured:
-    wrong = frozenset(name for name, action in actions.items() if action(given) != expected)
-    if SIDECHECK in wrong:
-        raise AssertionError(f"Sidecheck has an unexpected verdict on {subject.name}")
-    turns = {name: make_turn(action, given, seconds) for name, action in actions.items()}
-    return Measured(subject, Rounds(take_turns(turns, rounds)), wrong)
+def _unexpected_verdicts(
+    actions: Mapping[str, Callable[[Any], bool]], data: Any, *, expected: bool
+) -> frozenset[str]:
+    return frozenset(name for name, action in actions.items() if action(data) != expected)
 
 
-def _table(caption: str, found: list[Measured], names: Iterable[str], payload: str) -> Table:
-    names = tuple(names)
+def _table(
+    caption: str, measurements: list[Measurement], names: tuple[str, ...], payload: str
+) -> Table:
     rows = []
-    for measured in found:
-        cells = [measured.ratio(name) for name in names]
+    for measurement in measurements:
+        ratios = [measurement.ratio(name) for name in names]
         rows.append(
             [
-                f"{measured.subject.origin}: {measured.subject.title}",
-                f"{len(getattr(measured.subject, payload)):,}",
-                format_summary(measured.rounds.of(SIDECHECK), 1e6),
-                *("wrong" if cell is None else format_summary(cell) for cell in cells),
+                f"{measurement.subject.origin}: {measurement.subject.title}",
+                f"{len(getattr(measurement.subject, payload)):,}",
+                format_summary(measurement.rounds.of(SIDECHECK), 1e6),
+                *("wrong" if ratio is None else format_summary(ratio) for ratio in ratios),
             ]
         )
-    over = [_over_tools(found, name) for name in names]
-    rows.append(["**median over tools**", "", "", *(format_summary(one) for one in over)])
-    rows.append(["least", "", "", *(f"{one.least:.2f}" for one in over)])
+    totals = [_over_tools(measurements, name) for name in names]
+    rows.append(["**median over tools**", "", "", *(format_summary(total) for total in totals)])
+    rows.append(["least", "", "", *(f"{total.least:.2f}" for total in totals)])
     head = ["tool (schema)", "payload, B", "Sidecheck, µs", *(f"{name}, x" for name in names)]
-    n = found[0].rounds.of(SIDECHECK).n
+    n = measurements[0].rounds.of(SIDECHECK).n
     return Table(f"{caption} ({n} rounds)", head, rows)
 
 
-def _over_tools(found: list[Measured], name: str) -> Summary:
-    ratios = (measured.ratio(name) for measured in found)
+def _over_tools(measurements: list[Measurement], name: str) -> Summary:
+    ratios = (measurement.ratio(name) for measurement in measurements)
     return summarize(ratio.median for ratio in ratios if ratio is not None)
 
 
-def _claims(validate_text: list[Measured], validate_value: list[Measured]) -> list[Claim]:
+def _claims(from_bytes: list[Measurement], on_value: list[Measurement]) -> list[Claim]:
     claims = []
-    for where, found in (("from bytes", validate_text), ("on a value", validate_value)):
-        kept, stock, rust = (_over_tools(found, name) for name in _VALUE_CONTENDERS)
+    for task, measurements in (("from bytes", from_bytes), ("on a value", on_value)):
+        prepared, stock, rust = (_over_tools(measurements, name) for name in _VALUE_CONTENDERS)
         claims += [
-            _claim(
-                f"validation {where} is faster than a kept jsonschema validator", 25, kept.median
-            ),
-            _claim(f"validation {where} is never slower than stock fastjsonschema", 1, stock.least),
             Claim(
-                f"validation {where} is near jsonschema-rs",
+                f"validation {task} is faster than a prepared jsonschema validator",
+                f"{_TIMES_FASTER} times at least, median over tools",
+                f"{prepared.median:.2f}",
+                prepared.median >= _TIMES_FASTER,
+            ),
+            Claim(
+                f"validation {task} is never slower than stock fastjsonschema",
+                "1 times at least, least of the tools",
+                f"{stock.least:.2f}",
+                stock.least >= 1,
+            ),
+            Claim(
+                f"validation {task} is near jsonschema-rs",
                 "4 times its time at most, median over tools",
                 f"{1 / rust.median:.2f} (worst tool {1 / rust.least:.1f})",
                 rust.median >= 1 / 4,
@@ -158,36 +180,34 @@ def _claims(validate_text: list[Measured], validate_value: list[Measured]) -> li
     return claims
 
 
-def _claim(what: str, least: float, found: float) -> Claim:
-    over = "least of the tools" if least == 1 else "median over tools"
-    return Claim(what, f"{least} times at least, {over}", f"{found:.2f}", found >= least)
-
-
 # Growing payloads
 
 
-def _growth(effort: Effort) -> dict[str, list[tuple[int, Rounds]]]:
+def _measure_growth(effort: Effort) -> dict[str, list[tuple[int, Rounds]]]:
+    """Return nanoseconds for a byte by shape and size of the payload."""
     rounds, seconds, sizes = effort.choose(
         (11, 0.002, (300, 1_000, 10_000, 100_000, 1_000_000)), (3, 0.0002, (300, 10_000, 30_000))
     )
     shapes = {"one long text": _long_text, "an order of many lines": _many_lines}
     return {
-        shape: [_grown(*make(size), rounds, seconds) for size in sizes]
-        for shape, make in shapes.items()
+        shape: [_measure_payload(*make_payload(size), rounds, seconds) for size in sizes]
+        for shape, make_payload in shapes.items()
     }
 
 
-def _grown(subject: Subject, text: bytes, rounds: int, seconds: float) -> tuple[int, Rounds]:
+def _measure_payload(
+    subject: Subject, text: bytes, rounds: int, seconds: float
+) -> tuple[int, Rounds]:
     actions: dict[str, Callable[[bytes], object]] = {
         name: CONTENDERS[name](subject.schema).validate_text
         for name in (SIDECHECK, PREPARED, FASTJSONSCHEMA, RUST)
     }
-    actions["Sidecheck, decoding"] = validators.decode_strictly
+    actions["Sidecheck, decoding"] = decode_strictly
     actions["json.loads"] = json.loads
     turns = {name: make_turn(action, text, seconds) for name, action in actions.items()}
     nanoseconds = {
-        name: [seconds * 1e9 / len(text) for seconds in found]
-        for name, found in take_turns(turns, rounds).items()
+        name: [seconds * 1e9 / len(text) for seconds in times]
+        for name, times in take_turns(turns, rounds).items()
     }
     return len(text), Rounds(nanoseconds)
 
@@ -202,15 +222,16 @@ def _many_lines(size: int) -> tuple[Subject, bytes]:
     subject = own_tool("place_order")
     order = json.loads(subject.valid)
     line = len(json.dumps(order["lines"][0])) + 2
-    wanted = max(1, (size - 230) // line)
-    order["lines"] = (order["lines"] * (wanted // len(order["lines"]) + 1))[:wanted]
+    count = max(1, (size - 230) // line)
+    order["lines"] = (order["lines"] * (count // len(order["lines"]) + 1))[:count]
     return subject, json.dumps(order).encode()
 
 
 def _growth_table(shape: str, points: list[tuple[int, Rounds]]) -> Table:
     names = list(points[0][1].figures)
     rows = [
-        [f"{size:,}", *(format_summary(found.of(name)) for name in names)] for size, found in points
+        [f"{size:,}", *(format_summary(rounds.of(name)) for name in names)]
+        for size, rounds in points
     ]
     n = points[0][1].of(names[0]).n
     return Table(f"Nanoseconds for a byte, {shape} ({n} rounds)", ["payload, B", *names], rows)
@@ -218,16 +239,16 @@ def _growth_table(shape: str, points: list[tuple[int, Rounds]]) -> Table:
 
 def _growth_claims(growth: dict[str, list[tuple[int, Rounds]]]) -> Iterable[Claim]:
     for shape, points in growth.items():
-        middle = min(points, key=lambda point: abs(point[0] - 10_000))
-        most = points[-1]
-        found = most[1].of(SIDECHECK).median / middle[1].of(SIDECHECK).median
+        middle_size, middle = min(points, key=lambda point: abs(point[0] - 10_000))
+        largest_size, largest = points[-1]
+        ratio = largest.of(SIDECHECK).median / middle.of(SIDECHECK).median
         yield Claim(
             f"the cost of a byte is flat: {shape}",
-            f"at {most[0]:,} B at most {_FLAT} times that at {middle[0]:,} B",
-            f"{found:.2f}",
-            found <= _FLAT,
+            f"at {largest_size:,} B at most {_MOST_GROWTH} times that at {middle_size:,} B",
+            f"{ratio:.2f}",
+            ratio <= _MOST_GROWTH,
         )
-        stock = min(one.ratio(FASTJSONSCHEMA, SIDECHECK).median for _, one in points)
+        stock = min(rounds.ratio(FASTJSONSCHEMA, SIDECHECK).median for _, rounds in points)
         yield Claim(
             f"validation is never slower than stock fastjsonschema: {shape}",
             "1 times at least, least of the sizes",
@@ -237,17 +258,16 @@ def _growth_claims(growth: dict[str, list[tuple[int, Rounds]]]) -> Iterable[Clai
 
 
 def _plot(
-    effort: Effort,
-    validate_text: list[Measured],
-    validate_value: list[Measured],
+    folder: Path,
+    from_bytes: list[Measurement],
+    on_value: list[Measurement],
     growth: dict[str, list[tuple[int, Rounds]]],
 ) -> None:
-    assert effort.folder is not None
     bars = {
         name: {
-            "from bytes": _over_tools(validate_text, name),
+            "from bytes": _over_tools(from_bytes, name),
             **(
-                {"on a decoded value": _over_tools(validate_value, name)}
+                {"on a decoded value": _over_tools(on_value, name)}
                 if name in _VALUE_CONTENDERS
                 else {}
             ),
@@ -255,7 +275,7 @@ def _plot(
         for name in _TEXT_CONTENDERS
     }
     plot_bars(
-        effort.folder / "validation.svg",
+        folder / "validation.svg",
         "Time to validate valid payloads, in multiples of Sidecheck's",
         "times Sidecheck's time: median and quartiles over the tools",
         bars,
@@ -265,10 +285,10 @@ def _plot(
     for shape, points in growth.items():
         names = [name for name in points[0][1].figures if name != "Sidecheck, decoding"]
         plot_lines(
-            effort.folder / _GROWTH_PLOTS[shape],
+            folder / _GROWTH_PLOTS[shape],
             f"From bytes to a verdict: {shape}",
             ("size of the payload, bytes", "nanoseconds for a byte"),
-            {name: [(size, found.of(name)) for size, found in points] for name in names},
+            {name: [(size, rounds.of(name)) for size, rounds in points] for name in names},
         )
 
 

@@ -10,6 +10,7 @@ from support.shared_material import REPOSITORY
 
 @pytest.fixture
 def script(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ModuleType]:
-    """Return what imports a module of the benchmarks, found where the scripts find it."""
+    """Import of a module of the benchmarks, by its path from their folder."""
+    pytest.importorskip("matplotlib", reason="the group bench of pyproject.toml is not installed")
     monkeypatch.syspath_prepend(REPOSITORY / "benchmarks")
     return importlib.import_module

@@ -12,45 +12,44 @@ Script = Callable[[str], ModuleType]
 
 
 @pytest.fixture
-def published(script: Script) -> Any:
+def inferred(script: Script) -> Any:
     """The module that reads the servers; without them, the test is skipped."""
-    module = script("published_servers")
-    if not module.servers():
+    module = script("inferred_servers")
+    if not module.read_servers():
         unavailable("build/servers is not there; make build/servers/.made downloads it")
     return module
 
 
-def test_most_tools_are_inferred(published: Any) -> None:
-    """Of some three hundred tools, and most of them without a warning."""
-    found = [one.outcome(published.WIDE) for one in published.servers()]
-    tools = sum(one.tools for one in found)
-    assert len(found) >= 6
+def test_most_tools_are_inferred(inferred: Any) -> None:
+    """Of some three hundred tools, most are inferred without a warning."""
+    outcomes = [server.infer() for server in inferred.read_servers()]
+    tools = sum(outcome.tools for outcome in outcomes)
+    assert len(outcomes) >= 6
     assert tools >= 300
-    assert sum(one.inferred for one in found) / tools >= 0.95
-    assert sum(one.clean for one in found) / tools >= 0.9
+    assert sum(outcome.inferred for outcome in outcomes) / tools >= 0.95
+    assert sum(outcome.clean for outcome in outcomes) / tools >= 0.9
 
 
-def test_what_is_not_inferred_is_refused_for_a_reason(published: Any) -> None:
-    """Nearly all that is rejected refers to other files."""
+def test_rejected_tools_have_an_expected_reason(inferred: Any) -> None:
+    """Most rejected functions refer to other files."""
     rejected: Counter[str] = Counter()
-    for one in published.servers():
-        rejected += one.outcome(published.WIDE).rejected
+    for server in inferred.read_servers():
+        rejected += server.infer().rejected
     assert {"UNRESOLVED_NAME", "UNSUPPORTED_SYNTAX"} >= set(rejected)
 
 
-def test_the_script_tells_of_every_server(
-    published: Any, script: Script, capsys: pytest.CaptureFixture[str], monkeypatch: Any
+def test_report_lists_every_server(
+    inferred: Any, script: Script, capsys: pytest.CaptureFixture[str], monkeypatch: Any
 ) -> None:
-    """In a table for texts within the limit, and in one for all of them."""
+    """The table has a row for each."""
     monkeypatch.setattr("sys.argv", ["inferred_servers.py"])
-    inferred = script("inferred_servers")
-    script("report").run(inferred.measure, None)
+    script("harness.report").run(inferred.measure, None)
     printed = capsys.readouterr().out
-    names = [f"| {one.name} {one.version} " for one in published.servers()]
-    assert [2] * len(names) == [printed.count(name) for name in names]
+    names = [f"| {server.name} {server.version} " for server in inferred.read_servers()]
+    assert [1] * len(names) == [printed.count(name) for name in names]
 
 
-# What the very release published, against what its text says.
+# Definitions that the same release published, against those inferred from its text.
 _SAME_RELEASE = {
     "mcp-server-fetch": {"titles": 1, "closed root": 1},
     "mcp-server-git": {
@@ -65,16 +64,18 @@ _SAME_RELEASE = {
 }
 
 
-@pytest.mark.parametrize("server", _SAME_RELEASE)
-def test_definitions_differ_in_what_is_known(server: str, published: Any, script: Script) -> None:
-    """From those that the same release of a server published, tool by tool."""
+@pytest.mark.parametrize("name", _SAME_RELEASE)
+def test_differences_from_the_same_release_are_known(
+    name: str, inferred: Any, script: Script
+) -> None:
+    """All published tools are inferred, with the known kinds of differences."""
     shared("mcp/captured")
-    kinds = script("definition_kinds")
-    theirs = published.published_tools()[server]
+    kinds = script("harness.definition_kinds")
+    theirs = inferred.published_tools()[name]
     ours = next(
-        one.outcome(published.WIDE) for one in published.servers() if one.name == server
+        server.infer() for server in inferred.read_servers() if server.name == name
     ).definitions
     assert set(theirs) == set(ours)
-    assert _SAME_RELEASE[server] == Counter(
-        kind for name in theirs for kind in kinds.differences(theirs[name], ours[name])
+    assert _SAME_RELEASE[name] == Counter(
+        kind for tool in theirs for kind in kinds.differences(theirs[tool], ours[tool])
     )

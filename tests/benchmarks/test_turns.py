@@ -1,18 +1,14 @@
 """Rounds pair the figures of contenders that took turns."""
 
-from types import ModuleType
+from collections.abc import Callable
+from types import ModuleType, SimpleNamespace
 
 import pytest
-from support.shared_material import REPOSITORY
 
 
 @pytest.fixture
-def turns(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The module, found where the scripts find it."""
-    monkeypatch.syspath_prepend(REPOSITORY / "benchmarks")
-    import turns
-
-    return turns
+def turns(script: Callable[[str], ModuleType]) -> ModuleType:
+    return script("harness.turns")
 
 
 def test_quartiles_are_those_of_the_figures(turns: ModuleType) -> None:
@@ -20,12 +16,12 @@ def test_quartiles_are_those_of_the_figures(turns: ModuleType) -> None:
     assert turns.Summary(5, 1, 2, 3, 4, 5) == turns.summarize([5, 3, 1, 4, 2])
 
 
-def test_one_figure_is_its_own_quartile(turns: ModuleType) -> None:
-    """What was measured once is told as it is."""
+def test_a_single_figure_is_every_quartile(turns: ModuleType) -> None:
+    """The summary of one figure repeats it."""
     assert turns.Summary(1, 7, 7, 7, 7, 7) == turns.summarize([7])
 
 
-def test_nothing_measured_has_no_median(turns: ModuleType) -> None:
+def test_no_figures_have_no_summary(turns: ModuleType) -> None:
     """No figures are an error and not a zero."""
     with pytest.raises(ValueError, match="nothing was measured"):
         turns.summarize([])
@@ -33,12 +29,18 @@ def test_nothing_measured_has_no_median(turns: ModuleType) -> None:
 
 def test_a_ratio_compares_figures_of_the_same_round(turns: ModuleType) -> None:
     """A machine that is ten times slower in one round does not change the ratio."""
-    found = turns.Rounds({"peer": [2.0, 20.0, 2.0], "ours": [1.0, 10.0, 1.0]})
-    assert turns.Summary(3, 2, 2, 2, 2, 2) == found.ratio("peer", "ours")
+    rounds = turns.Rounds({"peer": [2.0, 20.0, 2.0], "ours": [1.0, 10.0, 1.0]})
+    assert turns.Summary(3, 2, 2, 2, 2, 2) == rounds.ratio("peer", "ours")
+
+
+def test_rounds_take_an_attribute_of_results(turns: ModuleType) -> None:
+    """Turns with several figures make rounds of one of them."""
+    results = {"ours": [SimpleNamespace(rate=3.0, p50=1.0), SimpleNamespace(rate=4.0, p50=2.0)]}
+    assert turns.Rounds({"ours": [3.0, 4.0]}) == turns.Rounds.of_attribute(results, "rate")
 
 
 def test_the_order_of_turns_is_reversed_each_round(turns: ModuleType) -> None:
-    """Nobody always follows the same neighbour."""
+    """No contender always follows the same one."""
     log: list[str] = []
     actions = {name: lambda name=name: log.append(name) for name in "abc"}
     assert {"a": [None] * 2, "b": [None] * 2, "c": [None] * 2} == turns.take_turns(actions, 2)
