@@ -38,6 +38,7 @@ UNIT_TESTS := tests/core tests/services
 .PHONY: install setup demo quick test test-deps ci newest oldest lint types types-service unit \
 	generated breaking generate docs lock dist sbom conformance share bench clean
 
+# Decision 0073: locks have hashes and name no registry, and installation resolves nothing.
 # uv by its lock file. pip looks at no other release and at no dependency.
 .tools/uv/.made: deploy/installer.lock
 	@echo "Installing uv in .tools/uv"

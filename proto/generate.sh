@@ -12,6 +12,8 @@
 #
 # buf generate runs the plugins of buf.gen.yaml. Python's stubs come from the protoc of
 # grpcio-tools, the only program that has the plugin for grpc_python.
+#
+# Decision 0008: the oldest release of grpcio-tools whose stubs work with every supported protobuf.
 set -euo pipefail
 export LC_ALL=C
 

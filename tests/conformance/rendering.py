@@ -17,6 +17,7 @@ from google.rpc.error_details_pb2 import ErrorInfo
 from google.rpc.status_pb2 import Status
 from sidecheck_server.admin.json_shapes import is_alternative
 
+# Decision 0057: every client runs the shared cases as calls with whole responses.
 __all__ = ["fill", "render_error", "render_request", "render_response"]
 
 _UNAVAILABLE_REASONS = {"OVERLOADED", "SHUTTING_DOWN"}

@@ -14,7 +14,7 @@ _STATUS = r"accepted|rejected|superseded(?: by \d{4}|: .+)?"
 _HEAD = re.compile(rf"# (\d+)\. (.+)\n\n\*\*Status:\*\* ({_STATUS})\n")
 _ROW = re.compile(r"^\| (\d{4}) \| \[(.+)\]\((.+)\) \| (.+) \|$", re.MULTILINE)
 _COMMENT = re.compile(r"(?:#|//)\s*Decision (\d+)\b(:?)")
-_SOURCES = {".go", ".java", ".js", ".proto", ".py", ".rs", ".ts"}
+_SOURCES = {".go", ".java", ".js", ".proto", ".py", ".rs", ".sh", ".toml", ".ts", ".yaml"}
 _BUILT = {"dist", "generated", "node_modules", "target"}
 
 
@@ -26,13 +26,17 @@ def rows() -> dict[str, tuple[str, str, str]]:
 
 def comments() -> Iterator[tuple[str, str, str]]:
     """Yield the path, the number and the separator of each comment on a decision."""
-    for folder in ("service", "clients", "proto"):
+    for path in (REPOSITORY / "Makefile", *_source_files()):
+        for match in _COMMENT.finditer(path.read_text(encoding="utf-8")):
+            yield str(path.relative_to(REPOSITORY)), match[1], match[2]
+
+
+def _source_files() -> Iterator[Path]:
+    for folder in ("service", "clients", "proto", "tests/conformance"):
         for path in sorted((REPOSITORY / folder).rglob("*")):
-            relative = path.relative_to(REPOSITORY)
-            if path.suffix not in _SOURCES or _BUILT & {*relative.parts} or not path.is_file():
-                continue
-            for match in _COMMENT.finditer(path.read_text(encoding="utf-8")):
-                yield str(relative), match[1], match[2]
+            parts = path.relative_to(REPOSITORY).parts
+            if path.suffix in _SOURCES and not _BUILT & {*parts} and path.is_file():
+                yield path
 
 
 def test_numbers_are_consecutive() -> None:
@@ -70,3 +74,10 @@ def test_comments_name_accepted_decisions() -> None:
         for source, number, colon in comments()
         if number not in accepted or not colon
     ]
+
+
+def test_every_accepted_decision_is_linked_from_what_embodies_it() -> None:
+    """One that nothing embodies is superseded."""
+    accepted = {number for number, (_, _, status) in rows().items() if status == "accepted"}
+
+    assert set() == accepted - {number for _, number, _ in comments()}
