@@ -401,7 +401,15 @@ LINTS: dict[str, tuple[dict[str, Any], list[tuple[str, str, Severity]]]] = {
     ),
     "two branches that are the same": (
         with_query(oneOf=[{"type": "string"}, {"type": "string"}]),
-        [(f"{QUERY}/oneOf/1", "ONE_OF_BRANCHES_EQUAL", Severity.WARNING)],
+        [(f"{QUERY}/oneOf/1", "ONE_OF_BRANCHES_OVERLAP", Severity.WARNING)],
+    ),
+    "a number and an integer": (
+        with_query(oneOf=[{"type": "number"}, {"type": "integer", "description": "d"}]),
+        [(f"{QUERY}/oneOf/1", "ONE_OF_BRANCHES_OVERLAP", Severity.WARNING)],
+    ),
+    "branches that differ": (
+        with_query(oneOf=[{"type": "string"}, {"type": "number", "minimum": 1}]),
+        [],
     ),
     "extensions and unrelated names": (with_query(type="string", **{"x-order": 1, "qux": 2}), []),
     "data that looks like a schema": (with_query(type="object", const={"nullable": True}), []),

@@ -25,7 +25,7 @@ REQUIREMENTS = {
     "ENUM_VALUE_UNREACHABLE": 'Every value of an enum has a type that "type" admits.',
     "DATE_TIME_WITHOUT_OFFSET": "An example of a date-time has an offset (RFC 3339, 5.6).",
     "PARAMETER_WITHOUT_TYPE": "The schema of a parameter says what it accepts.",
-    "ONE_OF_BRANCHES_EQUAL": 'No two branches of "oneOf" are the same.',
+    "ONE_OF_BRANCHES_OVERLAP": 'No value is valid against two branches of "oneOf".',
 }
 """Requirement of each lint, by its code."""
 
@@ -66,7 +66,7 @@ def find_lints(view: ToolView, budget: Budget) -> Iterator[Violation]:
             path = (name, *location.path)
             yield from _keyword_lints(location.schema, path, draft, budget)
             yield from _value_lints(location.schema, path)
-            yield from _equal_branches(location.schema, path, budget)
+            yield from _overlapping_branches(location.schema, path, budget)
     yield from _untyped_parameters(view)
 
 
@@ -145,21 +145,49 @@ def _naive_date_times(schema: dict[str, Any], path: Path) -> Iterator[Violation]
             yield _lint((*path, *place), "DATE_TIME_WITHOUT_OFFSET", message, "format")
 
 
-def _equal_branches(schema: dict[str, Any], path: Path, budget: Budget) -> Iterator[Violation]:
+def _overlapping_branches(
+    schema: dict[str, Any], path: Path, budget: Budget
+) -> Iterator[Violation]:
+    """Yield the branches of oneOf that certainly overlap with an earlier one.
+
+    That is so if both are the same, or if both restrict nothing but types, and share one.
+    """
     branches = schema.get("oneOf")
     if not isinstance(branches, list):
         return
-    seen: dict[bytes, int] = {}
+    texts: dict[bytes, int] = {}
+    typed: dict[int, frozenset[str]] = {}
     for index, branch in enumerate(branches):
         text = canonical_json(branch)
-        spend(budget, len(text))
-        if text in seen:
+        spend(budget, len(text) + _BRANCH_PAIR * len(typed))
+        types = _only_types(branch)
+        other = texts.get(text)
+        if other is None and types is not None:
+            other = next((number for number, known in typed.items() if known & types), None)
+        if other is not None:
             message = (
-                f"the branch is the same as branch {seen[text]} of oneOf, so no value is valid "
-                'against exactly one of them; remove it, or write "anyOf"'
+                f"some values are valid against this branch and branch {other} of oneOf, which "
+                'rejects them; write "anyOf", or tell the branches apart by a "const"'
             )
-            yield _lint((*path, "oneOf", index), "ONE_OF_BRANCHES_EQUAL", message, "oneOf")
-        seen.setdefault(text, index)
+            yield _lint((*path, "oneOf", index), "ONE_OF_BRANCHES_OVERLAP", message, "oneOf")
+        texts.setdefault(text, index)
+        if types is not None:
+            typed[index] = types
+
+
+_BRANCH_PAIR = 10
+"""Steps of comparing the types of two branches."""
+_TEXTS = frozenset({"title", "description", "type"})
+
+
+def _only_types(branch: Any) -> frozenset[str] | None:
+    """Return the types of *branch* if it restricts nothing else, or None."""
+    if not isinstance(branch, dict) or not branch.keys() <= _TEXTS or "type" not in branch:
+        return None
+    types = branch["type"]
+    names = frozenset([types] if isinstance(types, str) else types)
+    # Integers are numbers.
+    return names | {"integer"} if "number" in names else names
 
 
 def _untyped_parameters(view: ToolView) -> Iterator[Violation]:
