@@ -19,6 +19,8 @@ from sidecheck_server.cli.rows import escape
 from sidecheck_server.cli.tls_options import tls_options
 from sidecheck_server.config.addresses import Address, ClientTls
 from sidecheck_server.config.policies import Pinning, Policies, Policy, Repairs
+from sidecheck_server.core.convert.providers.mcp import DEFAULT_TARGETS
+from sidecheck_server.core.portability.targets import TOOL_TARGETS
 from sidecheck_server.proxy.http_limits import HttpAddress, HttpLimits
 from sidecheck_server.proxy.options import ProxyOptions
 from sidecheck_server.proxy.pins import LockFileError, open_pins
@@ -206,6 +208,21 @@ _NOT_STARTED = 127
     help="Path of the lock file.",
 )
 @click.option(
+    "--portable",
+    is_flag=True,
+    help="Rewrite the listed tools so that clients and model APIs take them as they are, and "
+    "convert their calls back; over stdio.",
+)
+@click.option(
+    "--for",
+    "targets",
+    type=click.Choice(sorted(target.value for target in TOOL_TARGETS)),
+    multiple=True,
+    metavar="TARGET",
+    help="With --portable, what the tools are for, as in `sidecheck check --for`. May be "
+    "repeated.  [default: all but openai-strict]",
+)
+@click.option(
     "--service", metavar="TARGET", help="Address of a running Sidecheck.  [default: in process]"
 )
 @tls_options("--service")
@@ -257,6 +274,8 @@ def proxy(
     repair: str,
     pins: str,
     pins_file: Path,
+    portable: bool,
+    targets: tuple[str, ...],
     service: str | None,
     tls: ClientTls | None,
     on_unavailable: Literal["raise", "allow", "deny"],
@@ -300,6 +319,7 @@ def proxy(
         origins,
         paths,
         http_limits,
+        (targets or tuple(sorted(DEFAULT_TARGETS))) if portable else (),
     )
     if upstream is not None:
         address = _parse_address(listen, certificate, private_key)
@@ -320,6 +340,11 @@ def _check_combination(context: click.Context) -> None:
         is_set = context.get_parameter_source(name) is not ParameterSource.DEFAULT
         if is_set and prerequisite is not None and params[prerequisite] in {None, "off"}:
             raise click.UsageError(f"{option.opts[0]} has no effect without --{prerequisite}")
+    if params["targets"] and not params["portable"]:
+        raise click.UsageError("--for has no effect without --portable")
+    if params["portable"] and params["upstream"] is not None:
+        # Headers repeat names and arguments of a call (2026-07-28, basic/transports).
+        raise click.UsageError("--portable works with -- COMMAND only, not with --upstream")
     if params["repair"] != "off" and params["arguments"] == "off":
         raise click.UsageError("--repair has no effect with --arguments off")
     report, record = params["report"], params["record"]

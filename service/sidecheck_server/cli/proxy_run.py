@@ -26,6 +26,7 @@ from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.options import ProxyOptions
 from sidecheck_server.proxy.pins import LockFileError
 from sidecheck_server.proxy.pipes import open_reader, open_writer
+from sidecheck_server.proxy.portable import PortableTools
 from sidecheck_server.proxy.remote_checks import RemoteChecks
 from sidecheck_server.proxy.report import Report
 from sidecheck_server.proxy.server_process import kill_server
@@ -68,6 +69,9 @@ async def run_proxy(server: Process, options: ProxyOptions) -> int:
                 report,
                 _transcript(options, log),
                 options.max_message_bytes,
+                PortableTools(options.portable_targets, report)
+                if options.portable_targets
+                else None,
             )
             return await stdio.run()
     except (WorkerStartError, LockFileError) as error:

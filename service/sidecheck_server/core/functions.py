@@ -214,12 +214,14 @@ def make_portable(
     targets: Iterable[str] = DEFAULT_TARGETS,
     protocol_version: str = DEFAULT_VERSION,
     *,
+    keep_names: bool = False,
     limits: Limits = _LIMITS,
 ) -> tuple[ConvertedTool | RequestError, ...]:
     """Rewrite *definitions* as definitions of MCP that each of *targets* takes, or as errors.
 
-    The mapping of each converts calls back. Output schemas have the form for
-    *protocol_version*. The targets are those of `sidecheck_server.core.portability`.
+    With *keep_names*, tools keep names that a target refuses. The mapping of each converts
+    calls back. Output schemas have the form for *protocol_version*. The targets are those of
+    `sidecheck_server.core.portability`.
     """
     check_version_known(protocol_version)
     options = ConversionOptions(
@@ -227,7 +229,8 @@ def make_portable(
         include_output_schema=True,
         protocol_version=protocol_version,
     )
-    return _convert_tools(definitions, portable_provider(targets), options, "", limits)
+    provider = portable_provider(targets, keep_names=keep_names)
+    return _convert_tools(definitions, provider, options, "", limits)
 
 
 def _convert_tools(

@@ -35,6 +35,8 @@ class ProxyOptions:
     #: Paths, beyond that of the server, that pass under enforcement.
     paths: tuple[str, ...] = ()
     http_limits: HttpLimits = field(default_factory=HttpLimits)
+    #: Targets whose clients get rewritten definitions, over stdio; none to rewrite nothing.
+    portable_targets: tuple[str, ...] = ()
 
     @property
     def enforces(self) -> bool:

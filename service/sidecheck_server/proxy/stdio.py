@@ -22,6 +22,7 @@ from sidecheck_server.proxy.pipes import (
     Writer,
     read_lines,
 )
+from sidecheck_server.proxy.portable import PortableTools
 from sidecheck_server.proxy.report import Action, Finding, Report
 from sidecheck_server.proxy.server_process import signal_group
 from sidecheck_server.proxy.session import ProxySession
@@ -56,6 +57,7 @@ class StdioProxy:
         report: Report,
         transcript: Transcript | None,
         max_bytes: int,
+        portable: PortableTools | None = None,
     ) -> None:
         assert server.stdin is not None
         assert server.stdout is not None
@@ -68,6 +70,7 @@ class StdioProxy:
         self._report = report
         self._transcript = transcript
         self._max_bytes = max_bytes
+        self._portable = portable
         #: Whether the server has closed its output, so that it cannot respond.
         self._server_ended = False
         # Random, so that ids of the proxy never collide with ids of the client.
@@ -168,8 +171,6 @@ class StdioProxy:
         # A carriage return is white space in JSON, but ends a line for some readers, such as
         # Python's text files. They would read parts of this message as messages.
         text = line.rstrip(b"\r\n").replace(b"\r", b" ")
-        # The last line may lack a line break, and an error for another request may follow it.
-        line_break = line[len(text) :] or b"\n"
         received = receive(text)
         message = received.content
         if sender == "server":
@@ -181,14 +182,23 @@ class StdioProxy:
                 return
         if self._transcript is not None and message is not None:
             self._transcript.write(text, sender)
+        if self._portable is not None and sender == "client":
+            received = await self._portable.from_client(received)
         ruling = await self._session.handle(received, sender)
         if ruling.forward is not None:
-            end = line_break if ruling.forward is text else b"\n"
-            await self._write(ruling.forward + end, "client" if sender == "server" else "server")
+            # The last line may lack a line break, and an error for another request may follow it.
+            line_break = line[len(text) :] if ruling.forward is text else b""
+            await self._forward(ruling.forward, line_break or b"\n", sender)
         if ruling.reply is not None:
             await self._write(ruling.reply + b"\n", sender)
         if self._server_ended:
             await self._answer_pending()
+
+    async def _forward(self, text: bytes, line_break: bytes, sender: Direction) -> None:
+        """Write the message *text* of *sender* to the other side."""
+        if self._portable is not None and sender == "server":
+            text = await self._portable.to_client(text)
+        await self._write(text + line_break, "client" if sender == "server" else "server")
 
     async def _write(self, line: bytes, receiver: Direction) -> None:
         """Write *line*; answer its requests with errors if the server does not read it.

@@ -21,7 +21,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// What a change of a tool means for its callers, the least first.
+// Effect of a change of a tool on its callers, in increasing order.
 type ChangeLevel int32
 
 const (
@@ -29,15 +29,15 @@ const (
 	ChangeLevel_CHANGE_LEVEL_UNSPECIFIED ChangeLevel = 0
 	// Only texts for people and models, or data that asserts nothing, differ.
 	ChangeLevel_CHANGE_LEVEL_COSMETIC ChangeLevel = 1
-	// Every payload that passed still passes: this is proved.
+	// Every payload that was valid is provably still valid.
 	ChangeLevel_CHANGE_LEVEL_COMPATIBLE ChangeLevel = 2
-	// The same payloads pass, and something that callers rely on may differ, for example a
-	// default or a hint.
+	// The same payloads are valid, but something else on which callers rely may differ, for
+	// example a default or a hint.
 	ChangeLevel_CHANGE_LEVEL_RISKY ChangeLevel = 3
-	// Neither a proof nor a payload that shows the contrary was found.
+	// Neither a proof of compatibility nor a counterexample was found.
 	ChangeLevel_CHANGE_LEVEL_UNDECIDED ChangeLevel = 4
-	// A payload that was valid no longer is, a result may be what callers do not expect, or the
-	// tool cannot be called any more.
+	// A valid payload became invalid, results may have values that callers do not expect, or the
+	// tool can no longer be called by its name.
 	ChangeLevel_CHANGE_LEVEL_BREAKING ChangeLevel = 5
 )
 
@@ -88,17 +88,17 @@ func (ChangeLevel) EnumDescriptor() ([]byte, []int) {
 	return file_sidecheck_v1_comparison_proto_rawDescGZIP(), []int{0}
 }
 
-// How a schema that leaves an object open is read. Comparisons tell both.
+// Reading of a schema that leaves an object open. Comparisons report both readings.
 type SchemaReading int32
 
 const (
 	// Same as `SCHEMA_READING_ASSUME_CLOSED`.
 	SchemaReading_SCHEMA_READING_UNSPECIFIED SchemaReading = 0
-	// An object that declares properties admits no others, unless the schema says so: what most
-	// authors mean. A new optional property is compatible.
+	// An object that declares properties admits no others unless the schema explicitly does, as
+	// most authors intend. A new optional property is compatible.
 	SchemaReading_SCHEMA_READING_ASSUME_CLOSED SchemaReading = 1
-	// As JSON Schema says: an open object admits properties that it does not declare. A new
-	// optional property breaks callers who sent another value under its name.
+	// As defined by JSON Schema, an open object admits properties that it does not declare. A new
+	// optional property breaks callers that send another value under its name.
 	SchemaReading_SCHEMA_READING_AS_WRITTEN SchemaReading = 2
 )
 
@@ -143,7 +143,7 @@ func (SchemaReading) EnumDescriptor() ([]byte, []int) {
 	return file_sidecheck_v1_comparison_proto_rawDescGZIP(), []int{1}
 }
 
-// How the set of values that a schema admits has changed.
+// Change of the set of values that a schema admits.
 type SchemaRelation int32
 
 const (
@@ -151,11 +151,11 @@ const (
 	SchemaRelation_SCHEMA_RELATION_UNSPECIFIED SchemaRelation = 0
 	// The same values.
 	SchemaRelation_SCHEMA_RELATION_EQUAL SchemaRelation = 1
-	// All values that it admitted, and maybe others.
+	// The old values, and possibly others.
 	SchemaRelation_SCHEMA_RELATION_WIDENED SchemaRelation = 2
-	// No value that it did not admit, and maybe fewer.
+	// A subset of the old values.
 	SchemaRelation_SCHEMA_RELATION_NARROWED SchemaRelation = 3
-	// Neither is proved, and a value was found that it admits only before, or only now.
+	// Neither is proved, and a value was found that only the old or only the new schema admits.
 	SchemaRelation_SCHEMA_RELATION_INCOMPARABLE SchemaRelation = 4
 	// Whether the change breaks callers is undecided.
 	SchemaRelation_SCHEMA_RELATION_UNDECIDED SchemaRelation = 5
@@ -214,7 +214,7 @@ type DefinitionPart int32
 const (
 	// Never sent.
 	DefinitionPart_DEFINITION_PART_UNSPECIFIED DefinitionPart = 0
-	// The tool as a whole, or a property of it that is no schema.
+	// The tool as a whole, or a property of it that is not a schema.
 	DefinitionPart_DEFINITION_PART_TOOL DefinitionPart = 1
 	// The input schema.
 	DefinitionPart_DEFINITION_PART_INPUT_SCHEMA DefinitionPart = 2
@@ -265,7 +265,7 @@ func (DefinitionPart) EnumDescriptor() ([]byte, []int) {
 	return file_sidecheck_v1_comparison_proto_rawDescGZIP(), []int{3}
 }
 
-// What became of a tool.
+// Status of a tool in the new set.
 type ToolComparison_Status int32
 
 const (
@@ -330,14 +330,14 @@ func (ToolComparison_Status) EnumDescriptor() ([]byte, []int) {
 	return file_sidecheck_v1_comparison_proto_rawDescGZIP(), []int{5, 0}
 }
 
-// Payload that shows that a change breaks callers: the validator accepts it under one version
+// Payload that proves that a change breaks callers: the validator accepts it under one version
 // of the schema and rejects it under the other.
 type Witness struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The payload, as JSON text. Under an input schema it was valid before the change, under an
-	// output schema it is valid since.
+	// The payload, as JSON text. For an input schema it was valid before the change; for an output
+	// schema it is valid after the change.
 	Payload []byte `protobuf:"bytes,1,opt,name=payload,proto3" json:"payload,omitempty"`
-	// Why it is rejected.
+	// Reason for the rejection.
 	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	// Location in the payload, as a JSON Pointer.
 	InstanceLocation string `protobuf:"bytes,3,opt,name=instance_location,json=instanceLocation,proto3" json:"instance_location,omitempty"`
@@ -408,13 +408,13 @@ func (x *Witness) GetKeywordLocation() string {
 // Whether the change of a schema breaks callers, in one reading.
 type SchemaVerdict struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How the set of values has changed.
+	// Change of the set of values.
 	Relation SchemaRelation `protobuf:"varint,1,opt,name=relation,proto3,enum=sidecheck.v1.SchemaRelation" json:"relation,omitempty"`
-	// What that means for callers.
+	// Effect on callers.
 	Level ChangeLevel `protobuf:"varint,2,opt,name=level,proto3,enum=sidecheck.v1.ChangeLevel" json:"level,omitempty"`
-	// Why it is undecided. Empty if it is not.
+	// Reason if the change is undecided. Empty otherwise.
 	Reason string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Payload that shows that it breaks callers. Set if and only if `level` is
+	// Payload that proves that the change breaks callers. Set if and only if `level` is
 	// `CHANGE_LEVEL_BREAKING`.
 	Witness       *Witness `protobuf:"bytes,4,opt,name=witness,proto3" json:"witness,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -543,12 +543,13 @@ func (x *SchemaComparison) GetAsWritten() *SchemaVerdict {
 	return nil
 }
 
-// What a change means in one reading.
+// Effect of a change in one reading.
 type ChangeEffect struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Its level.
 	Level ChangeLevel `protobuf:"varint,1,opt,name=level,proto3,enum=sidecheck.v1.ChangeLevel" json:"level,omitempty"`
-	// Payload that the change makes invalid. Unset if none was found, or for lack of a schema.
+	// Payload that the change makes invalid. Unset if none was found, or if the change is not in a
+	// schema.
 	Witness       *Witness `protobuf:"bytes,2,opt,name=witness,proto3" json:"witness,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -607,9 +608,9 @@ type DefinitionChange struct {
 	Part DefinitionPart `protobuf:"varint,2,opt,name=part,proto3,enum=sidecheck.v1.DefinitionPart" json:"part,omitempty"`
 	// Keyword of the schema. Empty if none is involved.
 	Keyword string `protobuf:"bytes,3,opt,name=keyword,proto3" json:"keyword,omitempty"`
-	// Location in the old definition, as a JSON Pointer. Unset if it lacks what changed.
+	// Location in the old definition, as a JSON Pointer. Unset if the changed part is new.
 	OldLocation *string `protobuf:"bytes,4,opt,name=old_location,json=oldLocation,proto3,oneof" json:"old_location,omitempty"`
-	// Location in the new definition, as a JSON Pointer. Unset if it lacks what changed.
+	// Location in the new definition, as a JSON Pointer. Unset if the changed part was removed.
 	NewLocation *string `protobuf:"bytes,5,opt,name=new_location,json=newLocation,proto3,oneof" json:"new_location,omitempty"`
 	// Description of the change, for people.
 	Message string `protobuf:"bytes,6,opt,name=message,proto3" json:"message,omitempty"`
@@ -728,22 +729,22 @@ func (x *DefinitionChange) GetAsWritten() *ChangeEffect {
 // Comparison of the definitions of one tool.
 type ToolComparison struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What became of the tool.
+	// Status of the tool.
 	Status ToolComparison_Status `protobuf:"varint,1,opt,name=status,proto3,enum=sidecheck.v1.ToolComparison_Status" json:"status,omitempty"`
-	// Its name, of a renamed tool the new one.
+	// Name of the tool; the new name if it was renamed.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Its name before, if it was renamed. Empty otherwise.
+	// Old name if the tool was renamed. Empty otherwise.
 	OldName string `protobuf:"bytes,3,opt,name=old_name,json=oldName,proto3" json:"old_name,omitempty"`
-	// Digest of the old definition. Empty if there is none that can be read.
+	// Digest of the old definition. Empty if there is none, or it cannot be read.
 	OldDefinitionDigest string `protobuf:"bytes,4,opt,name=old_definition_digest,json=oldDefinitionDigest,proto3" json:"old_definition_digest,omitempty"`
-	// Digest of the new definition. Empty if there is none that can be read.
+	// Digest of the new definition. Empty if there is none, or it cannot be read.
 	NewDefinitionDigest string `protobuf:"bytes,5,opt,name=new_definition_digest,json=newDefinitionDigest,proto3" json:"new_definition_digest,omitempty"`
 	// Worst level of the schemas and changes, in the reading `SCHEMA_READING_ASSUME_CLOSED`.
 	AssumeClosed ChangeLevel `protobuf:"varint,6,opt,name=assume_closed,json=assumeClosed,proto3,enum=sidecheck.v1.ChangeLevel" json:"assume_closed,omitempty"`
 	// Worst level of the schemas and changes, in the reading `SCHEMA_READING_AS_WRITTEN`.
 	AsWritten ChangeLevel `protobuf:"varint,7,opt,name=as_written,json=asWritten,proto3,enum=sidecheck.v1.ChangeLevel" json:"as_written,omitempty"`
-	// Schemas that differ. Empty, as `changes` is then, if the response has no room for them; the
-	// levels hold all the same.
+	// Schemas that differ. If the response would be too large, this and `changes` are empty; the
+	// levels are still correct.
 	Schemas []*SchemaComparison `protobuf:"bytes,8,rep,name=schemas,proto3" json:"schemas,omitempty"`
 	// All differences, at most 1,000 of each schema.
 	Changes       []*DefinitionChange `protobuf:"bytes,9,rep,name=changes,proto3" json:"changes,omitempty"`

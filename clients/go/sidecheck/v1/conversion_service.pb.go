@@ -44,6 +44,9 @@ const (
 	ModelApi_MODEL_API_MISTRAL ModelApi = 7
 	// Ollama chat.
 	ModelApi_MODEL_API_OLLAMA ModelApi = 8
+	// No model: MCP definitions that clients and model APIs accept as they are. Calls are the
+	// params of `tools/call`.
+	ModelApi_MODEL_API_MCP ModelApi = 9
 )
 
 // Enum value maps for ModelApi.
@@ -58,6 +61,7 @@ var (
 		6: "MODEL_API_BEDROCK",
 		7: "MODEL_API_MISTRAL",
 		8: "MODEL_API_OLLAMA",
+		9: "MODEL_API_MCP",
 	}
 	ModelApi_value = map[string]int32{
 		"MODEL_API_UNSPECIFIED":      0,
@@ -69,6 +73,7 @@ var (
 		"MODEL_API_BEDROCK":          6,
 		"MODEL_API_MISTRAL":          7,
 		"MODEL_API_OLLAMA":           8,
+		"MODEL_API_MCP":              9,
 	}
 )
 
@@ -111,7 +116,7 @@ const (
 	// Strict for each tool whose strict form, with its mapping, accepts the same arguments as
 	// the original; otherwise as `CONVERSION_MODE_COMPATIBLE`.
 	ConversionMode_CONVERSION_MODE_STRICT_IF_LOSSLESS ConversionMode = 2
-	// Always strict. Narrows the schema where that is the only way, and reports it. Fails with
+	// Always strict. Narrows the schema if there is no other way, and reports it. Fails with
 	// `NOT_CONVERTIBLE` for a tool without a strict form, and for every tool with Gemini and
 	// Ollama, which have no strict mode.
 	ConversionMode_CONVERSION_MODE_STRICT ConversionMode = 3
@@ -349,7 +354,7 @@ type ConversionOptions struct {
 	Mode ConversionMode `protobuf:"varint,1,opt,name=mode,proto3,enum=sidecheck.v1.ConversionMode" json:"mode,omitempty"`
 	// Use of the server name as a prefix.
 	ServerPrefix ServerPrefix `protobuf:"varint,2,opt,name=server_prefix,json=serverPrefix,proto3,enum=sidecheck.v1.ServerPrefix" json:"server_prefix,omitempty"`
-	// Whether an object schema that declares properties and does not mention others counts as
+	// Whether an object schema that declares properties but no rule for others counts as
 	// closed, so that closing it does not prevent strict mode. The change is reported in any
 	// case. Without this option few tools are strict with
 	// `CONVERSION_MODE_STRICT_IF_LOSSLESS`.
@@ -363,7 +368,7 @@ type ConversionOptions struct {
 	// that reject it. Holds for every API and mode; without it, a default that the API does not
 	// support is moved to the description. Each default is reported as a loss.
 	DropDefaults bool `protobuf:"varint,6,opt,name=drop_defaults,json=dropDefaults,proto3" json:"drop_defaults,omitempty"`
-	// MCP protocol version that included output schemas are adapted to, as `AdaptTool` does, so
+	// MCP protocol version to which included output schemas are adapted, as by `AdaptTool`, so
 	// that they describe the results of that version. Empty means the server's default. An
 	// unknown version fails with `UNKNOWN_PROTOCOL_VERSION`.
 	ProtocolVersion string `protobuf:"bytes,7,opt,name=protocol_version,json=protocolVersion,proto3" json:"protocol_version,omitempty"`
@@ -455,8 +460,8 @@ type ToolToConvert struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Tool: registered, by the digest of its definition, or inline.
 	Tool *Target `protobuf:"bytes,1,opt,name=tool,proto3" json:"tool,omitempty"`
-	// Server that offers the tool, used in its name. Empty means the server that it is
-	// registered under, if any.
+	// Server that offers the tool, used in its name. Empty means the server for which it is
+	// registered, if any.
 	Server        string `protobuf:"bytes,2,opt,name=server,proto3" json:"server,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -518,7 +523,7 @@ type ConvertToolsRequest struct {
 	Tools []*ToolToConvert `protobuf:"bytes,3,rep,name=tools,proto3" json:"tools,omitempty"`
 	// Names of servers whose registered tools are converted as well, after `tools`.
 	Servers []string `protobuf:"bytes,4,rep,name=servers,proto3" json:"servers,omitempty"`
-	// Least revision of the registry to read; see `RegistryService`. 0 reads what the server has.
+	// Minimum revision of the registry to read; see `RegistryService`. 0 reads the current one.
 	MinRevision   uint64 `protobuf:"varint,5,opt,name=min_revision,json=minRevision,proto3" json:"min_revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -860,7 +865,7 @@ type Loss struct {
 	// Location in the definition, as a JSON Pointer, for example `/inputSchema/properties/a`,
 	// or in the result.
 	Pointer string `protobuf:"bytes,1,opt,name=pointer,proto3" json:"pointer,omitempty"`
-	// Keyword, or property of the definition. Empty if the location says it.
+	// Keyword, or property of the definition. Empty if the location suffices.
 	Keyword string `protobuf:"bytes,2,opt,name=keyword,proto3" json:"keyword,omitempty"`
 	// Treatment of the keyword or property.
 	Action Loss_Action `protobuf:"varint,3,opt,name=action,proto3,enum=sidecheck.v1.Loss_Action" json:"action,omitempty"`
@@ -948,13 +953,13 @@ type ConvertToolCallRequest struct {
 	// call selects one. All must be for the same API, with distinct names. At most
 	// `Limits.batch_items`.
 	Mappings [][]byte `protobuf:"bytes,2,rep,name=mappings,proto3" json:"mappings,omitempty"`
-	// Original tool, with the definition that was converted. If unset, the registered
-	// definition that the mapping names.
+	// Original tool, with the definition that was converted. If unset, the registered definition
+	// that the mapping names is used.
 	Tool *Target `protobuf:"bytes,3,opt,name=tool,proto3" json:"tool,omitempty"`
 	// Options of the validation of the arguments. Strings that contain the JSON text of an
 	// object or array, where the schema requires one, are always decoded.
 	Options *ValidationOptions `protobuf:"bytes,4,opt,name=options,proto3" json:"options,omitempty"`
-	// Least revision of the registry to read; see `RegistryService`. 0 reads what the server has.
+	// Minimum revision of the registry to read; see `RegistryService`. 0 reads the current one.
 	MinRevision   uint64 `protobuf:"varint,5,opt,name=min_revision,json=minRevision,proto3" json:"min_revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1042,8 +1047,8 @@ type ConvertToolCallResponse struct {
 	// point into the call.
 	Verdict *Verdict `protobuf:"bytes,5,opt,name=verdict,proto3" json:"verdict,omitempty"`
 	// Changes of the arguments other than renamed properties. Locations point into the
-	// arguments that the model sent or, for changes that the schema called for, into the
-	// arguments after the mapping was applied.
+	// arguments that the model sent or, for changes that the schema caused, into the arguments
+	// after the mapping was applied.
 	Changes []*Change `protobuf:"bytes,6,rep,name=changes,proto3" json:"changes,omitempty"`
 	// Name of the tool in the request, for `ConvertToolResultRequest.name`. Empty if it cannot
 	// be read.
@@ -1157,7 +1162,7 @@ type ConvertToolResultRequest struct {
 	Context *ProtocolContext `protobuf:"bytes,5,opt,name=context,proto3" json:"context,omitempty"`
 	// Limits of the verdict.
 	Options *CheckOptions `protobuf:"bytes,6,opt,name=options,proto3" json:"options,omitempty"`
-	// Least revision of the registry to read; see `RegistryService`. 0 reads what the server has.
+	// Minimum revision of the registry to read; see `RegistryService`. 0 reads the current one.
 	MinRevision   uint64 `protobuf:"varint,7,opt,name=min_revision,json=minRevision,proto3" json:"min_revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1405,7 +1410,7 @@ const file_sidecheck_v1_conversion_service_proto_rawDesc = "" +
 	"\amessage\x18\x01 \x01(\fR\amessage\x12*\n" +
 	"\x06losses\x18\x02 \x03(\v2\x12.sidecheck.v1.LossR\x06losses\x12/\n" +
 	"\averdict\x18\x03 \x01(\v2\x15.sidecheck.v1.VerdictR\averdict\x12+\n" +
-	"\x11registry_revision\x18\x04 \x01(\x04R\x10registryRevision*\xee\x01\n" +
+	"\x11registry_revision\x18\x04 \x01(\x04R\x10registryRevision*\x81\x02\n" +
 	"\bModelApi\x12\x19\n" +
 	"\x15MODEL_API_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15MODEL_API_OPENAI_CHAT\x10\x01\x12\x1e\n" +
@@ -1415,7 +1420,8 @@ const file_sidecheck_v1_conversion_service_proto_rawDesc = "" +
 	"\x15MODEL_API_GEMINI_JSON\x10\x05\x12\x15\n" +
 	"\x11MODEL_API_BEDROCK\x10\x06\x12\x15\n" +
 	"\x11MODEL_API_MISTRAL\x10\a\x12\x14\n" +
-	"\x10MODEL_API_OLLAMA\x10\b*\x95\x01\n" +
+	"\x10MODEL_API_OLLAMA\x10\b\x12\x11\n" +
+	"\rMODEL_API_MCP\x10\t*\x95\x01\n" +
 	"\x0eConversionMode\x12\x1f\n" +
 	"\x1bCONVERSION_MODE_UNSPECIFIED\x10\x00\x12\x1e\n" +
 	"\x1aCONVERSION_MODE_COMPATIBLE\x10\x01\x12&\n" +

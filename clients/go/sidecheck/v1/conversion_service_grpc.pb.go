@@ -37,9 +37,8 @@ const (
 type ConversionServiceClient interface {
 	// Converts tools for one request to a model API, with names that are unique within it.
 	//
-	// Tools are converted independently: one that cannot be converted has its own error, and
-	// one that the steps of the request (`Limits.request_steps`) do not suffice for was not
-	// reached.
+	// Tools are converted independently: a tool that cannot be converted has its own error. If the
+	// steps of the request (`Limits.request_steps`) do not suffice for a tool, it was not reached.
 	ConvertTools(ctx context.Context, in *ConvertToolsRequest, opts ...grpc.CallOption) (*ConvertToolsResponse, error)
 	// Converts a model's call to the `params` of a `tools/call` and validates its arguments
 	// against the original input schema.
@@ -104,9 +103,8 @@ func (c *conversionServiceClient) ConvertToolResult(ctx context.Context, in *Con
 type ConversionServiceServer interface {
 	// Converts tools for one request to a model API, with names that are unique within it.
 	//
-	// Tools are converted independently: one that cannot be converted has its own error, and
-	// one that the steps of the request (`Limits.request_steps`) do not suffice for was not
-	// reached.
+	// Tools are converted independently: a tool that cannot be converted has its own error. If the
+	// steps of the request (`Limits.request_steps`) do not suffice for a tool, it was not reached.
 	ConvertTools(context.Context, *ConvertToolsRequest) (*ConvertToolsResponse, error)
 	// Converts a model's call to the `params` of a `tools/call` and validates its arguments
 	// against the original input schema.

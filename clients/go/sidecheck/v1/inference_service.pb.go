@@ -288,14 +288,14 @@ func (x *InferredTool) GetDefinitionDigest() string {
 	return ""
 }
 
-// What inference could not read in source text.
+// Part of source text that inference could not read.
 type Diagnostic struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Stable code in upper snake case, for example `UNRESOLVED_NAME`.
 	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	// Severity. An error means that the tool was not inferred.
 	Severity Severity `protobuf:"varint,2,opt,name=severity,proto3,enum=sidecheck.v1.Severity" json:"severity,omitempty"`
-	// What is wrong and what would be right.
+	// The fault and its remedy.
 	Message string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
 	// Line, from 1. 0 if the diagnostic concerns the whole text.
 	Line uint32 `protobuf:"varint,4,opt,name=line,proto3" json:"line,omitempty"`
@@ -411,11 +411,11 @@ type AdaptToolRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Tool: registered, by the digest of its definition, or inline.
 	Tool *Target `protobuf:"bytes,1,opt,name=tool,proto3" json:"tool,omitempty"`
-	// MCP protocol version, for example `2025-06-18`. Empty means the version that the tool was
-	// registered under, or the server's default (see `GetServerInfo`). An unknown version fails
-	// with `UNKNOWN_PROTOCOL_VERSION`.
+	// MCP protocol version, for example `2025-06-18`. Empty means the version under which the tool
+	// was registered, or the server's default (see `GetServerInfo`). An unknown version fails with
+	// `UNKNOWN_PROTOCOL_VERSION`.
 	ProtocolVersion string `protobuf:"bytes,2,opt,name=protocol_version,json=protocolVersion,proto3" json:"protocol_version,omitempty"`
-	// Least revision of the registry to read; see `RegistryService`. 0 reads what the server has.
+	// Minimum revision of the registry to read; see `RegistryService`. 0 reads the current one.
 	MinRevision   uint64 `protobuf:"varint,3,opt,name=min_revision,json=minRevision,proto3" json:"min_revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -479,7 +479,7 @@ type AdaptToolResponse struct {
 	// nothing had to change.
 	Json []byte `protobuf:"bytes,1,opt,name=json,proto3" json:"json,omitempty"`
 	// Property of the structured content that contains the value, if the output schema is
-	// wrapped. Empty if it is not, or if there is none.
+	// wrapped. Empty otherwise.
 	WrappedProperty string `protobuf:"bytes,2,opt,name=wrapped_property,json=wrappedProperty,proto3" json:"wrapped_property,omitempty"`
 	// Properties of the definition that the version does not define, and that were dropped.
 	DroppedProperties []string `protobuf:"bytes,3,rep,name=dropped_properties,json=droppedProperties,proto3" json:"dropped_properties,omitempty"`

@@ -33,15 +33,15 @@ type InferenceServiceClient interface {
 	// Infers the definitions of the tools in Python source text.
 	//
 	// The text is parsed and never run: nothing in it is imported, evaluated or compiled.
-	// What the text alone does not define is reported as a diagnostic. Fails with
-	// `FEATURE_DISABLED` if the server's settings switch inference off, and with
+	// Types that the text alone does not determine are reported as diagnostics. Fails with
+	// `FEATURE_DISABLED` if the server's settings disable inference, and with
 	// `LIMIT_EXCEEDED` if the text is too large.
 	InferTools(ctx context.Context, in *InferToolsRequest, opts ...grpc.CallOption) (*InferToolsResponse, error)
 	// Adapts a definition to a protocol version.
 	//
 	// Before 2026-07-28 an output schema whose root is not an object is wrapped in an object
-	// with one property; from 2026-07-28 on it stands by itself. A marker in the schema
-	// identifies the wrapper.
+	// with one property; from 2026-07-28 on it is not wrapped. A marker in the schema identifies
+	// the wrapper.
 	AdaptTool(ctx context.Context, in *AdaptToolRequest, opts ...grpc.CallOption) (*AdaptToolResponse, error)
 }
 
@@ -83,15 +83,15 @@ type InferenceServiceServer interface {
 	// Infers the definitions of the tools in Python source text.
 	//
 	// The text is parsed and never run: nothing in it is imported, evaluated or compiled.
-	// What the text alone does not define is reported as a diagnostic. Fails with
-	// `FEATURE_DISABLED` if the server's settings switch inference off, and with
+	// Types that the text alone does not determine are reported as diagnostics. Fails with
+	// `FEATURE_DISABLED` if the server's settings disable inference, and with
 	// `LIMIT_EXCEEDED` if the text is too large.
 	InferTools(context.Context, *InferToolsRequest) (*InferToolsResponse, error)
 	// Adapts a definition to a protocol version.
 	//
 	// Before 2026-07-28 an output schema whose root is not an object is wrapped in an object
-	// with one property; from 2026-07-28 on it stands by itself. A marker in the schema
-	// identifies the wrapper.
+	// with one property; from 2026-07-28 on it is not wrapped. A marker in the schema identifies
+	// the wrapper.
 	AdaptTool(context.Context, *AdaptToolRequest) (*AdaptToolResponse, error)
 	mustEmbedUnimplementedInferenceServiceServer()
 }

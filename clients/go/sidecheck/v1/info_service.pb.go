@@ -164,7 +164,7 @@ type EngineInfo struct {
 	// Role of the engine: `fast` decides whether a payload is valid, `complete` finds its
 	// violations.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Library that the engine is built on.
+	// Underlying library.
 	Library string `protobuf:"bytes,2,opt,name=library,proto3" json:"library,omitempty"`
 	// Version of the library.
 	Version       string `protobuf:"bytes,3,opt,name=version,proto3" json:"version,omitempty"`
@@ -264,10 +264,9 @@ type Limits struct {
 	AllowBacktracking bool `protobuf:"varint,17,opt,name=allow_backtracking,json=allowBacktracking,proto3" json:"allow_backtracking,omitempty"`
 	// Maximum size of the source text for `InferTools`, in bytes.
 	SourceBytes uint32 `protobuf:"varint,18,opt,name=source_bytes,json=sourceBytes,proto3" json:"source_bytes,omitempty"`
-	// Maximum number of copies of a part that a pattern repeats, with nested repetitions
-	// multiplied.
+	// Maximum number of repetitions of a part of a pattern, with nested repetitions multiplied.
 	PatternRepetitions uint32 `protobuf:"varint,19,opt,name=pattern_repetitions,json=patternRepetitions,proto3" json:"pattern_repetitions,omitempty"`
-	// Maximum number of steps for one request in all. Items beyond it are not reached.
+	// Maximum number of steps for a whole request. Items beyond it are not reached.
 	RequestSteps  uint64 `protobuf:"varint,20,opt,name=request_steps,json=requestSteps,proto3" json:"request_steps,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -278,7 +278,7 @@ type ValidationOptions struct {
 	// Type conversions allowed in the repaired payload.
 	Coercion Coercion `protobuf:"varint,5,opt,name=coercion,proto3,enum=sidecheck.v1.Coercion" json:"coercion,omitempty"`
 	// Whether absent properties of the repaired payload get the schema's `default`. A default
-	// that is invalid against its own schema is skipped, and the change says so.
+	// that is invalid against its own schema is skipped, and a change reports it.
 	ApplyDefaults bool `protobuf:"varint,6,opt,name=apply_defaults,json=applyDefaults,proto3" json:"apply_defaults,omitempty"`
 	// Whether `format` is asserted. If unset, it is an annotation, the default of JSON Schema
 	// 2020-12.

@@ -190,8 +190,8 @@ func (ToolOutcome_Disposition) EnumDescriptor() ([]byte, []int) {
 type ProtocolContext struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// MCP protocol version whose rules apply, for example `2025-11-25`. Empty means the
-	// server's default (see `GetServerInfo`); of a result whose tool the request names, the
-	// version that the tool was registered under; of a session, the version that it
+	// server's default (see `GetServerInfo`); for a result whose tool the request names, the
+	// version under which the tool was registered; for a session, the version that it
 	// negotiates. An unknown version fails with `UNKNOWN_PROTOCOL_VERSION`.
 	ProtocolVersion string `protobuf:"bytes,1,opt,name=protocol_version,json=protocolVersion,proto3" json:"protocol_version,omitempty"`
 	// Capabilities declared by the client, as JSON text. If unset, they are unknown, and no
@@ -787,11 +787,11 @@ type CheckToolsRequest struct {
 	// Limits of each verdict.
 	Options *CheckOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
 	// Traffic: a whole `tools/list` result, bare or in its JSON-RPC response, a list of
-	// definitions, or one definition, as JSON text. It is checked as the specification has it.
-	// Exactly one of this and `tools` must be set.
+	// definitions, or one definition, as JSON text. It is checked strictly by the specification.
+	// Exactly one of `tools_list` and `tools` must be set.
 	ToolsList []byte `protobuf:"bytes,3,opt,name=tools_list,json=toolsList,proto3" json:"tools_list,omitempty"`
-	// Definitions to check before they are registered or listed. They are read as
-	// `RegisterTools` does, with the same violations.
+	// Definitions to check before they are registered or listed. They are read as by
+	// `RegisterTools`, with the same violations.
 	Tools []*InlineTool `protobuf:"bytes,4,rep,name=tools,proto3" json:"tools,omitempty"`
 	// Documents that the schemas in `tools_list` refer to.
 	Documents     []*Document `protobuf:"bytes,5,rep,name=documents,proto3" json:"documents,omitempty"`
@@ -1545,7 +1545,7 @@ type CheckToolResultRequest struct {
 	Options *CheckOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
 	// Tool result to check.
 	ToolResult *ToolResult `protobuf:"bytes,3,opt,name=tool_result,json=toolResult,proto3" json:"tool_result,omitempty"`
-	// Least revision of the registry to read; see `RegistryService`. 0 reads what the server has.
+	// Minimum revision of the registry to read; see `RegistryService`. 0 reads the current one.
 	MinRevision   uint64 `protobuf:"varint,4,opt,name=min_revision,json=minRevision,proto3" json:"min_revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1671,8 +1671,8 @@ type NormalizeToolResultRequest struct {
 	Context *ProtocolContext `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
 	// Limits of the verdict.
 	Options *CheckOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
-	// What the tool returned. Exactly one must be set: the form of a value does not decide
-	// what it is.
+	// Return value of the tool. Exactly one must be set: the field, not the form of the value,
+	// determines its meaning.
 	//
 	// Types that are valid to be assigned to Returned:
 	//
@@ -1681,13 +1681,13 @@ type NormalizeToolResultRequest struct {
 	//	*NormalizeToolResultRequest_Result
 	//	*NormalizeToolResultRequest_Error
 	Returned isNormalizeToolResultRequest_Returned `protobuf_oneof:"returned"`
-	// Tool that returned the value; its output schema decides the form of the structured
+	// Tool that returned the value; its output schema determines the form of the structured
 	// content. If unset, there is no output schema.
 	Tool *Target `protobuf:"bytes,7,opt,name=tool,proto3" json:"tool,omitempty"`
 	// Contract that the result must fulfil. With `RESULT_PROFILE_TEXT` it has one text block
 	// and `isError`.
 	Profile ResultProfile `protobuf:"varint,8,opt,name=profile,proto3,enum=sidecheck.v1.ResultProfile" json:"profile,omitempty"`
-	// Least revision of the registry to read; see `RegistryService`. 0 reads what the server has.
+	// Minimum revision of the registry to read; see `RegistryService`. 0 reads the current one.
 	MinRevision   uint64 `protobuf:"varint,9,opt,name=min_revision,json=minRevision,proto3" json:"min_revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2087,7 +2087,7 @@ type CheckResult struct {
 	// Verdict. Instance locations point into the JSON that was checked.
 	Verdict *Verdict `protobuf:"bytes,1,opt,name=verdict,proto3" json:"verdict,omitempty"`
 	// For an invalid message: the JSON-RPC error response to send to its sender, as JSON text.
-	// Empty if none is due, as for notifications and responses.
+	// Empty for notifications and responses, which have no response.
 	ErrorResponse []byte `protobuf:"bytes,2,opt,name=error_response,json=errorResponse,proto3" json:"error_response,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2146,7 +2146,7 @@ type CheckBatchRequest struct {
 	Options *CheckOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
 	// Items to check.
 	Items []*CheckItem `protobuf:"bytes,3,rep,name=items,proto3" json:"items,omitempty"`
-	// Least revision of the registry to read; see `RegistryService`. 0 reads what the server has.
+	// Minimum revision of the registry to read; see `RegistryService`. 0 reads the current one.
 	MinRevision   uint64 `protobuf:"varint,4,opt,name=min_revision,json=minRevision,proto3" json:"min_revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2580,8 +2580,8 @@ func (*CheckSessionRequest_Item) isCheckSessionRequest_Message() {}
 // Context of a session before its first message.
 type SessionDefaults struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Protocol context; what it leaves open is read from the messages. If it names no protocol
-	// version, the negotiated version applies.
+	// Protocol context; unset fields are read from the messages. If it names no protocol version,
+	// the negotiated version applies.
 	Context *ProtocolContext `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
 	// Limits of each verdict.
 	Options *CheckOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
@@ -2717,7 +2717,7 @@ type CheckSessionResponse struct {
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Result or error. Unset with the summary.
 	Outcome *CheckOutcome `protobuf:"bytes,2,opt,name=outcome,proto3" json:"outcome,omitempty"`
-	// Only set in the last response, which is to no item.
+	// Only set in the last response, which does not belong to an item.
 	Summary       *SessionSummary `protobuf:"bytes,3,opt,name=summary,proto3" json:"summary,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2774,10 +2774,10 @@ func (x *CheckSessionResponse) GetSummary() *SessionSummary {
 	return nil
 }
 
-// What a session found in more than one message.
+// Violations that occurred in more than one message of a session.
 type SessionSummary struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Violations that say the same of several messages, in the order of the first ones.
+	// Violations that several messages repeat, in the order of the first messages.
 	RepeatedViolations []*RepeatedViolation `protobuf:"bytes,1,rep,name=repeated_violations,json=repeatedViolations,proto3" json:"repeated_violations,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
@@ -2825,9 +2825,9 @@ type RepeatedViolation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Code of the violation.
 	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	// Tool that it is about. Empty if it is about a side of the session.
+	// Tool concerned. Empty if the violation is about a side of the session.
 	Tool string `protobuf:"bytes,2,opt,name=tool,proto3" json:"tool,omitempty"`
-	// Number of messages that have it.
+	// Number of messages with the violation.
 	Count uint64 `protobuf:"varint,3,opt,name=count,proto3" json:"count,omitempty"`
 	// Index of the item whose verdict reports it, from 0.
 	FirstItem     uint64 `protobuf:"varint,4,opt,name=first_item,json=firstItem,proto3" json:"first_item,omitempty"`

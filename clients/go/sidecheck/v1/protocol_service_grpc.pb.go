@@ -45,13 +45,12 @@ const (
 type ProtocolServiceClient interface {
 	// Lists the rules, ordered by code.
 	ListRules(ctx context.Context, in *ListRulesRequest, opts ...grpc.CallOption) (*ListRulesResponse, error)
-	// Checks tool names, individually and as a set. Names that the steps of the request
-	// (`Limits.request_steps`) do not suffice for have the violation `LIMIT_EXCEEDED`, and were
-	// not reached.
+	// Checks tool names, individually and as a set. If the steps of the request
+	// (`Limits.request_steps`) do not suffice for a name, it was not reached and has the violation
+	// `LIMIT_EXCEEDED`.
 	CheckToolNames(ctx context.Context, in *CheckToolNamesRequest, opts ...grpc.CallOption) (*CheckToolNamesResponse, error)
 	// Checks tool definitions, individually and as a set. An invalid tool does not affect the
-	// others. Tools that the steps of the request do not suffice for were not reached, as in
-	// `CheckToolNames`.
+	// others. The steps of the request bound the tools that are reached, as in `CheckToolNames`.
 	CheckTools(ctx context.Context, in *CheckToolsRequest, opts ...grpc.CallOption) (*CheckToolsResponse, error)
 	// Checks the `params` of an `elicitation/create` request.
 	CheckElicitation(ctx context.Context, in *CheckElicitationRequest, opts ...grpc.CallOption) (*CheckElicitationResponse, error)
@@ -80,8 +79,8 @@ type ProtocolServiceClient interface {
 	//
 	// Adds the rules that span messages: unique request ids, responses that match requests,
 	// negotiated capabilities, increasing progress, consistent pages. A message that could not
-	// be checked never causes a violation in a later one. Violations that say the same of many
-	// messages, such as `LOGGING_DEPRECATED`, are in the verdict on the first of them only.
+	// be checked never causes a violation in a later one. A violation that many messages repeat,
+	// such as `LOGGING_DEPRECATED`, is only in the verdict on the first of them.
 	//
 	// The first message may set defaults; every other message is one of the session and has
 	// one response, in order. When the client has ended the stream, a last response has the
@@ -223,13 +222,12 @@ type ProtocolService_CheckSessionClient = grpc.BidiStreamingClient[CheckSessionR
 type ProtocolServiceServer interface {
 	// Lists the rules, ordered by code.
 	ListRules(context.Context, *ListRulesRequest) (*ListRulesResponse, error)
-	// Checks tool names, individually and as a set. Names that the steps of the request
-	// (`Limits.request_steps`) do not suffice for have the violation `LIMIT_EXCEEDED`, and were
-	// not reached.
+	// Checks tool names, individually and as a set. If the steps of the request
+	// (`Limits.request_steps`) do not suffice for a name, it was not reached and has the violation
+	// `LIMIT_EXCEEDED`.
 	CheckToolNames(context.Context, *CheckToolNamesRequest) (*CheckToolNamesResponse, error)
 	// Checks tool definitions, individually and as a set. An invalid tool does not affect the
-	// others. Tools that the steps of the request do not suffice for were not reached, as in
-	// `CheckToolNames`.
+	// others. The steps of the request bound the tools that are reached, as in `CheckToolNames`.
 	CheckTools(context.Context, *CheckToolsRequest) (*CheckToolsResponse, error)
 	// Checks the `params` of an `elicitation/create` request.
 	CheckElicitation(context.Context, *CheckElicitationRequest) (*CheckElicitationResponse, error)
@@ -258,8 +256,8 @@ type ProtocolServiceServer interface {
 	//
 	// Adds the rules that span messages: unique request ids, responses that match requests,
 	// negotiated capabilities, increasing progress, consistent pages. A message that could not
-	// be checked never causes a violation in a later one. Violations that say the same of many
-	// messages, such as `LOGGING_DEPRECATED`, are in the verdict on the first of them only.
+	// be checked never causes a violation in a later one. A violation that many messages repeat,
+	// such as `LOGGING_DEPRECATED`, is only in the verdict on the first of them.
 	//
 	// The first message may set defaults; every other message is one of the session and has
 	// one response, in order. When the client has ended the stream, a last response has the

@@ -135,8 +135,8 @@ func (ChangePolicy) EnumDescriptor() ([]byte, []int) {
 	return file_sidecheck_v1_registry_service_proto_rawDescGZIP(), []int{1}
 }
 
-// Treatment of a definition that is not compatible with the registered one of its name, as
-// `CompareTools` tells.
+// Treatment of a definition that is not compatible, by the rules of `CompareTools`, with the
+// registered definition of its name.
 type CompatibilityPolicy int32
 
 const (
@@ -150,8 +150,7 @@ const (
 	// As `COMPATIBILITY_POLICY_REPORT`, but a breaking change is an error: the registered
 	// definition is kept, and so is a tool that `REGISTRATION_MODE_REPLACE` would remove.
 	CompatibilityPolicy_COMPATIBILITY_POLICY_REJECT_BREAKING CompatibilityPolicy = 3
-	// As `COMPATIBILITY_POLICY_REJECT_BREAKING`, also for changes of which it is undecided
-	// whether they break callers.
+	// As `COMPATIBILITY_POLICY_REJECT_BREAKING`, and also for undecided changes.
 	CompatibilityPolicy_COMPATIBILITY_POLICY_REJECT_UNDECIDED CompatibilityPolicy = 4
 )
 
@@ -275,9 +274,9 @@ type RegisterToolsRequest struct {
 	ChangePolicy ChangePolicy `protobuf:"varint,4,opt,name=change_policy,json=changePolicy,proto3,enum=sidecheck.v1.ChangePolicy" json:"change_policy,omitempty"`
 	// Whether to check the definitions without registering them.
 	ValidateOnly bool `protobuf:"varint,5,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
-	// MCP protocol version whose rules apply to the definitions, and to what is later validated
-	// against them without naming a version. Empty means the server's default. An unknown
-	// version fails with `UNKNOWN_PROTOCOL_VERSION`.
+	// MCP protocol version whose rules apply to the definitions, and to later requests about the
+	// tools that name no version. Empty means the server's default. An unknown version fails with
+	// `UNKNOWN_PROTOCOL_VERSION`.
 	ProtocolVersion string `protobuf:"bytes,6,opt,name=protocol_version,json=protocolVersion,proto3" json:"protocol_version,omitempty"`
 	// Treatment of definitions that break the callers of the registered ones.
 	Compatibility CompatibilityPolicy `protobuf:"varint,7,opt,name=compatibility,proto3,enum=sidecheck.v1.CompatibilityPolicy" json:"compatibility,omitempty"`
@@ -382,8 +381,8 @@ type RegisterToolsResponse struct {
 	Removed []string `protobuf:"bytes,2,rep,name=removed,proto3" json:"removed,omitempty"`
 	// Revision of the registry after the call.
 	RegistryRevision uint64 `protobuf:"varint,3,opt,name=registry_revision,json=registryRevision,proto3" json:"registry_revision,omitempty"`
-	// Names that `REGISTRATION_MODE_REPLACE` would have removed, in order, and that
-	// `compatibility` kept: to remove a tool breaks its callers.
+	// Names that `REGISTRATION_MODE_REPLACE` did not remove because of `compatibility`, in order:
+	// removing a tool breaks its callers.
 	Kept          []string `protobuf:"bytes,4,rep,name=kept,proto3" json:"kept,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -565,7 +564,7 @@ type Tool struct {
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
 	// Name of the tool.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// The definition, byte for byte as registered, unless it was adapted as the request says.
+	// The definition, byte for byte as registered, unless the request adapts it.
 	Json []byte `protobuf:"bytes,3,opt,name=json,proto3" json:"json,omitempty"`
 	// Documents that were registered with the definition.
 	Documents []*Document `protobuf:"bytes,4,rep,name=documents,proto3" json:"documents,omitempty"`
@@ -575,9 +574,9 @@ type Tool struct {
 	InputSchemaDigest string `protobuf:"bytes,6,opt,name=input_schema_digest,json=inputSchemaDigest,proto3" json:"input_schema_digest,omitempty"`
 	// Digest of the output schema as registered. Empty if there is none.
 	OutputSchemaDigest string `protobuf:"bytes,7,opt,name=output_schema_digest,json=outputSchemaDigest,proto3" json:"output_schema_digest,omitempty"`
-	// Revision of the registry at which the name was bound to the definition.
+	// Revision of the registry that bound the name to the definition.
 	Revision uint64 `protobuf:"varint,8,opt,name=revision,proto3" json:"revision,omitempty"`
-	// MCP protocol version that the tool was registered under. It applies to requests about
+	// MCP protocol version under which the tool was registered. It applies to requests about
 	// the tool that name no version.
 	ProtocolVersion string `protobuf:"bytes,9,opt,name=protocol_version,json=protocolVersion,proto3" json:"protocol_version,omitempty"`
 	unknownFields   protoimpl.UnknownFields
@@ -687,7 +686,7 @@ type GetToolRequest struct {
 	// MCP protocol version to adapt the definition to, as `AdaptTool` does. Empty leaves it as
 	// registered. An unknown version fails with `UNKNOWN_PROTOCOL_VERSION`.
 	AdaptToVersion string `protobuf:"bytes,3,opt,name=adapt_to_version,json=adaptToVersion,proto3" json:"adapt_to_version,omitempty"`
-	// Least revision of the registry to read; see `RegistryService`. 0 reads what the server has.
+	// Minimum revision of the registry to read; see `RegistryService`. 0 reads the current one.
 	MinRevision   uint64 `protobuf:"varint,4,opt,name=min_revision,json=minRevision,proto3" json:"min_revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -820,7 +819,7 @@ type ListToolsRequest struct {
 	// MCP protocol version to adapt the definitions to, as `AdaptTool` does. Empty leaves them
 	// as registered. An unknown version fails with `UNKNOWN_PROTOCOL_VERSION`.
 	AdaptToVersion string `protobuf:"bytes,4,opt,name=adapt_to_version,json=adaptToVersion,proto3" json:"adapt_to_version,omitempty"`
-	// Least revision of the registry to read; see `RegistryService`. 0 reads what the server has.
+	// Minimum revision of the registry to read; see `RegistryService`. 0 reads the current one.
 	MinRevision   uint64 `protobuf:"varint,5,opt,name=min_revision,json=minRevision,proto3" json:"min_revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1086,13 +1085,13 @@ func (x *DeleteToolsResponse) GetRegistryRevision() uint64 {
 // Request to watch the registry.
 type WatchToolsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Namespaces whose changes are sent. Empty means all that the caller may use.
+	// Namespaces whose changes are sent. Empty means all namespaces that the caller may use.
 	Servers []string `protobuf:"bytes,1,rep,name=servers,proto3" json:"servers,omitempty"`
 	// Revision after which changes are sent. If unset, it is the current one, and the first
 	// response is its checkpoint.
 	AfterRevision *uint64 `protobuf:"varint,2,opt,name=after_revision,json=afterRevision,proto3,oneof" json:"after_revision,omitempty"`
-	// ID that came with the revision. It tells whether the registry still has the history that
-	// the revision was part of; if empty, this is not checked.
+	// ID of the change of that revision. The server checks that its history has this change;
+	// empty skips the check.
 	AfterId       string `protobuf:"bytes,3,opt,name=after_id,json=afterId,proto3" json:"after_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1236,21 +1235,21 @@ func (*WatchToolsResponse_Change) isWatchToolsResponse_Event() {}
 
 func (*WatchToolsResponse_Checkpoint) isWatchToolsResponse_Event() {}
 
-// All that one revision changed, in the namespace of one server.
+// Change of one revision, in the namespace of one server.
 type ToolsChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Revision since which the change holds.
+	// Revision of the change.
 	Revision uint64 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
 	// ID of the change.
 	Id string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
 	// Namespace of the server.
 	Server string `protobuf:"bytes,3,opt,name=server,proto3" json:"server,omitempty"`
-	// Tools that were registered, or replaced another of their name, ordered by name.
+	// Tools that were registered or replaced, ordered by name.
 	Registered []*Tool `protobuf:"bytes,4,rep,name=registered,proto3" json:"registered,omitempty"`
-	// Names that are registered no longer, in order.
+	// Names of the tools that were deleted, in order.
 	Deleted []string `protobuf:"bytes,5,rep,name=deleted,proto3" json:"deleted,omitempty"`
-	// Whether the next response has more of the same revision, as one message is too small for
-	// it.
+	// Whether the next response continues the change of the same revision, which does not fit in
+	// one message.
 	Continued     bool `protobuf:"varint,6,opt,name=continued,proto3" json:"continued,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1383,7 +1382,7 @@ func (x *RevisionCheckpoint) GetId() string {
 	return ""
 }
 
-// Set of tools to compare: registered ones, or those of the request.
+// Set of tools to compare: registered tools, or tools in the request.
 type ToolSet struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Namespace whose registered tools are compared. A server without tools is an error, since
@@ -1391,7 +1390,7 @@ type ToolSet struct {
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
 	// Names of the tools of the server. Empty means all.
 	Names []string `protobuf:"bytes,2,rep,name=names,proto3" json:"names,omitempty"`
-	// Tools sent with the request, of which there may be none. Must be empty if `server` is not.
+	// Tools sent with the request, possibly none. Must be empty if `server` is set.
 	Tools         []*InlineTool `protobuf:"bytes,3,rep,name=tools,proto3" json:"tools,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1451,13 +1450,13 @@ func (x *ToolSet) GetTools() []*InlineTool {
 // Request to compare two sets of tools.
 type CompareToolsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Tools as they were.
+	// Old tools.
 	Old *ToolSet `protobuf:"bytes,1,opt,name=old,proto3" json:"old,omitempty"`
-	// Tools as they are to be.
+	// New tools.
 	New *ToolSet `protobuf:"bytes,2,opt,name=new,proto3" json:"new,omitempty"`
-	// Reading of the schemas by which `CompareToolsResponse.level` is told.
+	// Reading of the schemas for `CompareToolsResponse.level`.
 	Reading SchemaReading `protobuf:"varint,3,opt,name=reading,proto3,enum=sidecheck.v1.SchemaReading" json:"reading,omitempty"`
-	// Least revision of the registry to read; see `RegistryService`. 0 reads what the server has.
+	// Minimum revision of the registry to read; see `RegistryService`. 0 reads the current one.
 	MinRevision   uint64 `protobuf:"varint,4,opt,name=min_revision,json=minRevision,proto3" json:"min_revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1524,7 +1523,7 @@ func (x *CompareToolsRequest) GetMinRevision() uint64 {
 // Response to `CompareTools`.
 type CompareToolsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The new tools in their order, and then those that were removed.
+	// The new tools in their order, followed by the removed tools.
 	Tools []*ToolComparison `protobuf:"bytes,1,rep,name=tools,proto3" json:"tools,omitempty"`
 	// Worst level of all tools, in the reading of the request.
 	Level ChangeLevel `protobuf:"varint,2,opt,name=level,proto3,enum=sidecheck.v1.ChangeLevel" json:"level,omitempty"`

@@ -82,7 +82,7 @@ func (x *Document) GetJson() []byte {
 // Tool registered with `RegistryService.RegisterTools`.
 type RegisteredTool struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Server namespace that the tool is registered under.
+	// Server namespace under which the tool is registered.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
 	// Name of the tool, exactly as registered.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
@@ -550,8 +550,9 @@ type Subject_Arguments struct {
 
 type Subject_StructuredContent struct {
 	// Structured content of a tool result, validated against the tool's output schema or a
-	// bare schema. An output schema that the protocol version wants wrapped in an object is
-	// validated in that form; objects may also have the form that the tool defines.
+	// bare schema. If the protocol version requires the output schema to be wrapped in an
+	// object, the wrapped schema validates; objects may also have the form that the tool
+	// defines.
 	StructuredContent []byte `protobuf:"bytes,2,opt,name=structured_content,json=structuredContent,proto3,oneof"`
 }
 

@@ -25,13 +25,13 @@ const (
 // Request to validate one payload.
 type ValidateRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What to validate against.
+	// Target of the validation.
 	Target *Target `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
 	// Payload to validate.
 	Subject *Subject `protobuf:"bytes,2,opt,name=subject,proto3" json:"subject,omitempty"`
 	// Options. Defaults apply if unset.
 	Options *ValidationOptions `protobuf:"bytes,3,opt,name=options,proto3" json:"options,omitempty"`
-	// Least revision of the registry to read; see `RegistryService`. 0 reads what the server has.
+	// Minimum revision of the registry to read; see `RegistryService`. 0 reads the current one.
 	MinRevision   uint64 `protobuf:"varint,4,opt,name=min_revision,json=minRevision,proto3" json:"min_revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -159,7 +159,7 @@ type ValidateBatchRequest struct {
 	Options *ValidationOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
 	// Payloads to validate.
 	Items []*ValidateItem `protobuf:"bytes,3,rep,name=items,proto3" json:"items,omitempty"`
-	// Least revision of the registry to read; see `RegistryService`. 0 reads what the server has.
+	// Minimum revision of the registry to read; see `RegistryService`. 0 reads the current one.
 	MinRevision   uint64 `protobuf:"varint,4,opt,name=min_revision,json=minRevision,proto3" json:"min_revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -523,7 +523,7 @@ type StreamDefaults struct {
 	Target *Target `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
 	// Default options of the items.
 	Options *ValidationOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
-	// Least revision of the registry to read; see `RegistryService`. 0 reads what the server has.
+	// Minimum revision of the registry to read; see `RegistryService`. 0 reads the current one.
 	MinRevision   uint64 `protobuf:"varint,3,opt,name=min_revision,json=minRevision,proto3" json:"min_revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -36,7 +36,7 @@ const (
 // and a stable reason.
 //
 // Any call, of any service, may fail with `RESOURCE_EXHAUSTED` and the reason `OVERLOADED`
-// before any work on it; a `google.rpc.RetryInfo` then says when to try again.
+// before any work on it; a `google.rpc.RetryInfo` then has the delay before a retry.
 type ValidationServiceClient interface {
 	// Validates one payload.
 	//
@@ -50,15 +50,15 @@ type ValidationServiceClient interface {
 	//
 	// An item without a possible verdict has its own error and does not affect the others.
 	// The call fails with `RESOURCE_EXHAUSTED` only if it has more than `Limits.batch_items`
-	// items. Once the verdicts have `Limits.batch_violations` violations in all, each further
+	// items. Once the verdicts have `Limits.batch_violations` violations in total, each further
 	// verdict has only its first one. At most `Limits.offloaded_items` items may need a worker
-	// process. An item that the steps of the request (`Limits.request_steps`) do not suffice for
-	// has an error that says that it was not reached; it may be sent again.
+	// process. If the steps of the request (`Limits.request_steps`) do not suffice for an item, its
+	// error states that the item was not reached; it may be sent again.
 	ValidateBatch(ctx context.Context, in *ValidateBatchRequest, opts ...grpc.CallOption) (*ValidateBatchResponse, error)
 	// Validates payloads as they arrive and returns their outcomes in the same order.
 	//
 	// The first message may set defaults; every other message is an item. The server reads one
-	// item at a time, so a client that sends faster than it reads is held back by flow control.
+	// item at a time, so flow control slows down a client that sends faster than it reads.
 	// An item without a possible verdict, or a message that cannot be parsed, has its own
 	// error, and the stream continues.
 	ValidateStream(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[ValidateStreamRequest, ValidateStreamResponse], error)
@@ -117,7 +117,7 @@ type ValidationService_ValidateStreamClient = grpc.BidiStreamingClient[ValidateS
 // and a stable reason.
 //
 // Any call, of any service, may fail with `RESOURCE_EXHAUSTED` and the reason `OVERLOADED`
-// before any work on it; a `google.rpc.RetryInfo` then says when to try again.
+// before any work on it; a `google.rpc.RetryInfo` then has the delay before a retry.
 type ValidationServiceServer interface {
 	// Validates one payload.
 	//
@@ -131,15 +131,15 @@ type ValidationServiceServer interface {
 	//
 	// An item without a possible verdict has its own error and does not affect the others.
 	// The call fails with `RESOURCE_EXHAUSTED` only if it has more than `Limits.batch_items`
-	// items. Once the verdicts have `Limits.batch_violations` violations in all, each further
+	// items. Once the verdicts have `Limits.batch_violations` violations in total, each further
 	// verdict has only its first one. At most `Limits.offloaded_items` items may need a worker
-	// process. An item that the steps of the request (`Limits.request_steps`) do not suffice for
-	// has an error that says that it was not reached; it may be sent again.
+	// process. If the steps of the request (`Limits.request_steps`) do not suffice for an item, its
+	// error states that the item was not reached; it may be sent again.
 	ValidateBatch(context.Context, *ValidateBatchRequest) (*ValidateBatchResponse, error)
 	// Validates payloads as they arrive and returns their outcomes in the same order.
 	//
 	// The first message may set defaults; every other message is an item. The server reads one
-	// item at a time, so a client that sends faster than it reads is held back by flow control.
+	// item at a time, so flow control slows down a client that sends faster than it reads.
 	// An item without a possible verdict, or a message that cannot be parsed, has its own
 	// error, and the stream continues.
 	ValidateStream(grpc.BidiStreamingServer[ValidateStreamRequest, ValidateStreamResponse]) error

@@ -86,9 +86,9 @@ type Violation struct {
 	// property itself.
 	InstanceLocation string `protobuf:"bytes,1,opt,name=instance_location,json=instanceLocation,proto3" json:"instance_location,omitempty"`
 	// Location of the failed keyword, as a JSON Pointer into the schema text as sent. It
-	// follows the path of evaluation, through `$ref`. Empty where no schema is involved.
+	// follows the path of evaluation, through `$ref`. Empty if no schema is involved.
 	KeywordLocation string `protobuf:"bytes,2,opt,name=keyword_location,json=keywordLocation,proto3" json:"keyword_location,omitempty"`
-	// JSON Schema keyword that failed, for example `required`. Empty where no keyword is
+	// JSON Schema keyword that failed, for example `required`. Empty if no keyword is
 	// involved, for example in a payload that is not JSON.
 	Keyword string `protobuf:"bytes,3,opt,name=keyword,proto3" json:"keyword,omitempty"`
 	// Stable code of the rule in upper snake case, for example `REQUIRED` or
@@ -212,9 +212,9 @@ type Verdict struct {
 	// hexadecimal digits, over the canonical JSON of the definition and its documents. Empty
 	// if the target was a bare schema.
 	DefinitionDigest string `protobuf:"bytes,4,opt,name=definition_digest,json=definitionDigest,proto3" json:"definition_digest,omitempty"`
-	// Digest of the schema that the payload was validated against, in the same form: over
-	// its canonical JSON and its documents. Of an output schema that was adapted to the protocol
-	// version, it is the digest of the schema that the tool defines.
+	// Digest of the schema that the payload was validated against, in the same form: over its
+	// canonical JSON and its documents. If an output schema was adapted to the protocol version,
+	// this is the digest of the schema that the tool defines.
 	SchemaDigest string `protobuf:"bytes,5,opt,name=schema_digest,json=schemaDigest,proto3" json:"schema_digest,omitempty"`
 	// Text for the model that sent invalid arguments: each location, what is expected there
 	// and the nearest known name. Suited for a `CallToolResult` with `isError: true`. Empty
@@ -223,14 +223,14 @@ type Verdict struct {
 	// Whether the caller should act on the verdict. False for tools of a server that the
 	// operator listed in `report_only`, so that validation can be tried on live traffic.
 	Enforced bool `protobuf:"varint,7,opt,name=enforced,proto3" json:"enforced,omitempty"`
-	// Payload after the repairs that the options ask for. Unset if none was asked for or none
-	// was needed.
+	// Payload after the repairs that the options request. Unset if the options request no
+	// repairs, or none was needed.
 	Repair *Repair `protobuf:"bytes,8,opt,name=repair,proto3" json:"repair,omitempty"`
 	// `CallToolResult` to return in place of an invalid call or result, with
 	// `isError: true`, as JSON text.
 	CallToolResult []byte `protobuf:"bytes,9,opt,name=call_tool_result,json=callToolResult,proto3" json:"call_tool_result,omitempty"`
-	// `error` of the JSON-RPC response to send if the fault is one of the protocol and not
-	// of the tool, as JSON text, with the error code of the protocol version.
+	// `error` of the JSON-RPC response to send if the fault is a protocol error rather than a
+	// tool error, as JSON text, with the error code of the protocol version.
 	JsonRpcError  []byte `protobuf:"bytes,10,opt,name=json_rpc_error,json=jsonRpcError,proto3" json:"json_rpc_error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -347,7 +347,7 @@ type Repair struct {
 	Violations []*Violation `protobuf:"bytes,3,rep,name=violations,proto3" json:"violations,omitempty"`
 	// Whether there may be more violations than `violations` lists.
 	Truncated bool `protobuf:"varint,4,opt,name=truncated,proto3" json:"truncated,omitempty"`
-	// All changes. What is not listed was not changed.
+	// All changes. Nothing else differs from the original payload.
 	Changes       []*Change `protobuf:"bytes,5,rep,name=changes,proto3" json:"changes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -418,7 +418,7 @@ func (x *Repair) GetChanges() []*Change {
 	return nil
 }
 
-// One change of a payload, or one that was skipped and why.
+// One change of a payload, or a change that was skipped, with the reason.
 type Change struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Location in the payload before this change, as a JSON Pointer.
@@ -426,7 +426,7 @@ type Change struct {
 	// Stable code of the change in upper snake case, for example `STRING_TO_INTEGER` or
 	// `DEFAULT_SKIPPED`.
 	Code string `protobuf:"bytes,2,opt,name=code,proto3" json:"code,omitempty"`
-	// Location of the keyword that called for the change, as a JSON Pointer. Empty if unknown.
+	// Location of the keyword that caused the change, as a JSON Pointer. Empty if unknown.
 	KeywordLocation string `protobuf:"bytes,3,opt,name=keyword_location,json=keywordLocation,proto3" json:"keyword_location,omitempty"`
 	// Description of the change, for people.
 	Message       string `protobuf:"bytes,4,opt,name=message,proto3" json:"message,omitempty"`

@@ -23,6 +23,7 @@ class ModelApi(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     MODEL_API_BEDROCK: _ClassVar[ModelApi]
     MODEL_API_MISTRAL: _ClassVar[ModelApi]
     MODEL_API_OLLAMA: _ClassVar[ModelApi]
+    MODEL_API_MCP: _ClassVar[ModelApi]
 
 class ConversionMode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -46,6 +47,7 @@ MODEL_API_GEMINI_JSON: ModelApi
 MODEL_API_BEDROCK: ModelApi
 MODEL_API_MISTRAL: ModelApi
 MODEL_API_OLLAMA: ModelApi
+MODEL_API_MCP: ModelApi
 CONVERSION_MODE_UNSPECIFIED: ConversionMode
 CONVERSION_MODE_COMPATIBLE: ConversionMode
 CONVERSION_MODE_STRICT_IF_LOSSLESS: ConversionMode

@@ -69,9 +69,8 @@ class ConversionServiceServicer(object):
     def ConvertTools(self, request, context):
         """Converts tools for one request to a model API, with names that are unique within it.
 
-        Tools are converted independently: one that cannot be converted has its own error, and
-        one that the steps of the request (`Limits.request_steps`) do not suffice for was not
-        reached.
+        Tools are converted independently: a tool that cannot be converted has its own error. If the
+        steps of the request (`Limits.request_steps`) do not suffice for a tool, it was not reached.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

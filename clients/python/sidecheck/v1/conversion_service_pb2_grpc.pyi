@@ -42,9 +42,8 @@ class ConversionServiceStub:
     ConvertTools: _grpc.UnaryUnaryMultiCallable[_conversion_service_pb2.ConvertToolsRequest, _conversion_service_pb2.ConvertToolsResponse]
     """Converts tools for one request to a model API, with names that are unique within it.
 
-    Tools are converted independently: one that cannot be converted has its own error, and
-    one that the steps of the request (`Limits.request_steps`) do not suffice for was not
-    reached.
+    Tools are converted independently: a tool that cannot be converted has its own error. If the
+    steps of the request (`Limits.request_steps`) do not suffice for a tool, it was not reached.
     """
     ConvertToolCall: _grpc.UnaryUnaryMultiCallable[_conversion_service_pb2.ConvertToolCallRequest, _conversion_service_pb2.ConvertToolCallResponse]
     """Converts a model's call to the `params` of a `tools/call` and validates its arguments
@@ -73,9 +72,8 @@ class ConversionServiceAsyncStub(ConversionServiceStub):
     ConvertTools: _aio.UnaryUnaryMultiCallable[_conversion_service_pb2.ConvertToolsRequest, _conversion_service_pb2.ConvertToolsResponse]  # type: ignore[assignment]
     """Converts tools for one request to a model API, with names that are unique within it.
 
-    Tools are converted independently: one that cannot be converted has its own error, and
-    one that the steps of the request (`Limits.request_steps`) do not suffice for was not
-    reached.
+    Tools are converted independently: a tool that cannot be converted has its own error. If the
+    steps of the request (`Limits.request_steps`) do not suffice for a tool, it was not reached.
     """
     ConvertToolCall: _aio.UnaryUnaryMultiCallable[_conversion_service_pb2.ConvertToolCallRequest, _conversion_service_pb2.ConvertToolCallResponse]  # type: ignore[assignment]
     """Converts a model's call to the `params` of a `tools/call` and validates its arguments
@@ -107,9 +105,8 @@ class ConversionServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_conversion_service_pb2.ConvertToolsResponse, _abc.Awaitable[_conversion_service_pb2.ConvertToolsResponse]]:
         """Converts tools for one request to a model API, with names that are unique within it.
 
-        Tools are converted independently: one that cannot be converted has its own error, and
-        one that the steps of the request (`Limits.request_steps`) do not suffice for was not
-        reached.
+        Tools are converted independently: a tool that cannot be converted has its own error. If the
+        steps of the request (`Limits.request_steps`) do not suffice for a tool, it was not reached.
         """
 
     @_abc_1.abstractmethod

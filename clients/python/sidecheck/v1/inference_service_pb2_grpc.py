@@ -57,8 +57,8 @@ class InferenceServiceServicer(object):
         """Infers the definitions of the tools in Python source text.
 
         The text is parsed and never run: nothing in it is imported, evaluated or compiled.
-        What the text alone does not define is reported as a diagnostic. Fails with
-        `FEATURE_DISABLED` if the server's settings switch inference off, and with
+        Types that the text alone does not determine are reported as diagnostics. Fails with
+        `FEATURE_DISABLED` if the server's settings disable inference, and with
         `LIMIT_EXCEEDED` if the text is too large.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -69,8 +69,8 @@ class InferenceServiceServicer(object):
         """Adapts a definition to a protocol version.
 
         Before 2026-07-28 an output schema whose root is not an object is wrapped in an object
-        with one property; from 2026-07-28 on it stands by itself. A marker in the schema
-        identifies the wrapper.
+        with one property; from 2026-07-28 on it is not wrapped. A marker in the schema identifies
+        the wrapper.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

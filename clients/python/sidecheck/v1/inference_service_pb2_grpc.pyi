@@ -39,16 +39,16 @@ class InferenceServiceStub:
     """Infers the definitions of the tools in Python source text.
 
     The text is parsed and never run: nothing in it is imported, evaluated or compiled.
-    What the text alone does not define is reported as a diagnostic. Fails with
-    `FEATURE_DISABLED` if the server's settings switch inference off, and with
+    Types that the text alone does not determine are reported as diagnostics. Fails with
+    `FEATURE_DISABLED` if the server's settings disable inference, and with
     `LIMIT_EXCEEDED` if the text is too large.
     """
     AdaptTool: _grpc.UnaryUnaryMultiCallable[_inference_service_pb2.AdaptToolRequest, _inference_service_pb2.AdaptToolResponse]
     """Adapts a definition to a protocol version.
 
     Before 2026-07-28 an output schema whose root is not an object is wrapped in an object
-    with one property; from 2026-07-28 on it stands by itself. A marker in the schema
-    identifies the wrapper.
+    with one property; from 2026-07-28 on it is not wrapped. A marker in the schema identifies
+    the wrapper.
     """
 
 @_typing.type_check_only
@@ -62,16 +62,16 @@ class InferenceServiceAsyncStub(InferenceServiceStub):
     """Infers the definitions of the tools in Python source text.
 
     The text is parsed and never run: nothing in it is imported, evaluated or compiled.
-    What the text alone does not define is reported as a diagnostic. Fails with
-    `FEATURE_DISABLED` if the server's settings switch inference off, and with
+    Types that the text alone does not determine are reported as diagnostics. Fails with
+    `FEATURE_DISABLED` if the server's settings disable inference, and with
     `LIMIT_EXCEEDED` if the text is too large.
     """
     AdaptTool: _aio.UnaryUnaryMultiCallable[_inference_service_pb2.AdaptToolRequest, _inference_service_pb2.AdaptToolResponse]  # type: ignore[assignment]
     """Adapts a definition to a protocol version.
 
     Before 2026-07-28 an output schema whose root is not an object is wrapped in an object
-    with one property; from 2026-07-28 on it stands by itself. A marker in the schema
-    identifies the wrapper.
+    with one property; from 2026-07-28 on it is not wrapped. A marker in the schema identifies
+    the wrapper.
     """
 
 class InferenceServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -88,8 +88,8 @@ class InferenceServiceServicer(metaclass=_abc_1.ABCMeta):
         """Infers the definitions of the tools in Python source text.
 
         The text is parsed and never run: nothing in it is imported, evaluated or compiled.
-        What the text alone does not define is reported as a diagnostic. Fails with
-        `FEATURE_DISABLED` if the server's settings switch inference off, and with
+        Types that the text alone does not determine are reported as diagnostics. Fails with
+        `FEATURE_DISABLED` if the server's settings disable inference, and with
         `LIMIT_EXCEEDED` if the text is too large.
         """
 
@@ -102,8 +102,8 @@ class InferenceServiceServicer(metaclass=_abc_1.ABCMeta):
         """Adapts a definition to a protocol version.
 
         Before 2026-07-28 an output schema whose root is not an object is wrapped in an object
-        with one property; from 2026-07-28 on it stands by itself. A marker in the schema
-        identifies the wrapper.
+        with one property; from 2026-07-28 on it is not wrapped. A marker in the schema identifies
+        the wrapper.
         """
 
 def add_InferenceServiceServicer_to_server(servicer: InferenceServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

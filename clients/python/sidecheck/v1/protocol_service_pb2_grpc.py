@@ -114,9 +114,9 @@ class ProtocolServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def CheckToolNames(self, request, context):
-        """Checks tool names, individually and as a set. Names that the steps of the request
-        (`Limits.request_steps`) do not suffice for have the violation `LIMIT_EXCEEDED`, and were
-        not reached.
+        """Checks tool names, individually and as a set. If the steps of the request
+        (`Limits.request_steps`) do not suffice for a name, it was not reached and has the violation
+        `LIMIT_EXCEEDED`.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -124,8 +124,7 @@ class ProtocolServiceServicer(object):
 
     def CheckTools(self, request, context):
         """Checks tool definitions, individually and as a set. An invalid tool does not affect the
-        others. Tools that the steps of the request do not suffice for were not reached, as in
-        `CheckToolNames`.
+        others. The steps of the request bound the tools that are reached, as in `CheckToolNames`.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -194,8 +193,8 @@ class ProtocolServiceServicer(object):
 
         Adds the rules that span messages: unique request ids, responses that match requests,
         negotiated capabilities, increasing progress, consistent pages. A message that could not
-        be checked never causes a violation in a later one. Violations that say the same of many
-        messages, such as `LOGGING_DEPRECATED`, are in the verdict on the first of them only.
+        be checked never causes a violation in a later one. A violation that many messages repeat,
+        such as `LOGGING_DEPRECATED`, is only in the verdict on the first of them.
 
         The first message may set defaults; every other message is one of the session and has
         one response, in order. When the client has ended the stream, a last response has the

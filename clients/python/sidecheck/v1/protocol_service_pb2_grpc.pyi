@@ -42,14 +42,13 @@ class ProtocolServiceStub:
     ListRules: _grpc.UnaryUnaryMultiCallable[_protocol_service_pb2.ListRulesRequest, _protocol_service_pb2.ListRulesResponse]
     """Lists the rules, ordered by code."""
     CheckToolNames: _grpc.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckToolNamesRequest, _protocol_service_pb2.CheckToolNamesResponse]
-    """Checks tool names, individually and as a set. Names that the steps of the request
-    (`Limits.request_steps`) do not suffice for have the violation `LIMIT_EXCEEDED`, and were
-    not reached.
+    """Checks tool names, individually and as a set. If the steps of the request
+    (`Limits.request_steps`) do not suffice for a name, it was not reached and has the violation
+    `LIMIT_EXCEEDED`.
     """
     CheckTools: _grpc.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckToolsRequest, _protocol_service_pb2.CheckToolsResponse]
     """Checks tool definitions, individually and as a set. An invalid tool does not affect the
-    others. Tools that the steps of the request do not suffice for were not reached, as in
-    `CheckToolNames`.
+    others. The steps of the request bound the tools that are reached, as in `CheckToolNames`.
     """
     CheckElicitation: _grpc.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckElicitationRequest, _protocol_service_pb2.CheckElicitationResponse]
     """Checks the `params` of an `elicitation/create` request."""
@@ -81,8 +80,8 @@ class ProtocolServiceStub:
 
     Adds the rules that span messages: unique request ids, responses that match requests,
     negotiated capabilities, increasing progress, consistent pages. A message that could not
-    be checked never causes a violation in a later one. Violations that say the same of many
-    messages, such as `LOGGING_DEPRECATED`, are in the verdict on the first of them only.
+    be checked never causes a violation in a later one. A violation that many messages repeat,
+    such as `LOGGING_DEPRECATED`, is only in the verdict on the first of them.
 
     The first message may set defaults; every other message is one of the session and has
     one response, in order. When the client has ended the stream, a last response has the
@@ -103,14 +102,13 @@ class ProtocolServiceAsyncStub(ProtocolServiceStub):
     ListRules: _aio.UnaryUnaryMultiCallable[_protocol_service_pb2.ListRulesRequest, _protocol_service_pb2.ListRulesResponse]  # type: ignore[assignment]
     """Lists the rules, ordered by code."""
     CheckToolNames: _aio.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckToolNamesRequest, _protocol_service_pb2.CheckToolNamesResponse]  # type: ignore[assignment]
-    """Checks tool names, individually and as a set. Names that the steps of the request
-    (`Limits.request_steps`) do not suffice for have the violation `LIMIT_EXCEEDED`, and were
-    not reached.
+    """Checks tool names, individually and as a set. If the steps of the request
+    (`Limits.request_steps`) do not suffice for a name, it was not reached and has the violation
+    `LIMIT_EXCEEDED`.
     """
     CheckTools: _aio.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckToolsRequest, _protocol_service_pb2.CheckToolsResponse]  # type: ignore[assignment]
     """Checks tool definitions, individually and as a set. An invalid tool does not affect the
-    others. Tools that the steps of the request do not suffice for were not reached, as in
-    `CheckToolNames`.
+    others. The steps of the request bound the tools that are reached, as in `CheckToolNames`.
     """
     CheckElicitation: _aio.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckElicitationRequest, _protocol_service_pb2.CheckElicitationResponse]  # type: ignore[assignment]
     """Checks the `params` of an `elicitation/create` request."""
@@ -142,8 +140,8 @@ class ProtocolServiceAsyncStub(ProtocolServiceStub):
 
     Adds the rules that span messages: unique request ids, responses that match requests,
     negotiated capabilities, increasing progress, consistent pages. A message that could not
-    be checked never causes a violation in a later one. Violations that say the same of many
-    messages, such as `LOGGING_DEPRECATED`, are in the verdict on the first of them only.
+    be checked never causes a violation in a later one. A violation that many messages repeat,
+    such as `LOGGING_DEPRECATED`, is only in the verdict on the first of them.
 
     The first message may set defaults; every other message is one of the session and has
     one response, in order. When the client has ended the stream, a last response has the
@@ -173,9 +171,9 @@ class ProtocolServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _protocol_service_pb2.CheckToolNamesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_protocol_service_pb2.CheckToolNamesResponse, _abc.Awaitable[_protocol_service_pb2.CheckToolNamesResponse]]:
-        """Checks tool names, individually and as a set. Names that the steps of the request
-        (`Limits.request_steps`) do not suffice for have the violation `LIMIT_EXCEEDED`, and were
-        not reached.
+        """Checks tool names, individually and as a set. If the steps of the request
+        (`Limits.request_steps`) do not suffice for a name, it was not reached and has the violation
+        `LIMIT_EXCEEDED`.
         """
 
     @_abc_1.abstractmethod
@@ -185,8 +183,7 @@ class ProtocolServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_protocol_service_pb2.CheckToolsResponse, _abc.Awaitable[_protocol_service_pb2.CheckToolsResponse]]:
         """Checks tool definitions, individually and as a set. An invalid tool does not affect the
-        others. Tools that the steps of the request do not suffice for were not reached, as in
-        `CheckToolNames`.
+        others. The steps of the request bound the tools that are reached, as in `CheckToolNames`.
         """
 
     @_abc_1.abstractmethod
@@ -266,8 +263,8 @@ class ProtocolServiceServicer(metaclass=_abc_1.ABCMeta):
 
         Adds the rules that span messages: unique request ids, responses that match requests,
         negotiated capabilities, increasing progress, consistent pages. A message that could not
-        be checked never causes a violation in a later one. Violations that say the same of many
-        messages, such as `LOGGING_DEPRECATED`, are in the verdict on the first of them only.
+        be checked never causes a violation in a later one. A violation that many messages repeat,
+        such as `LOGGING_DEPRECATED`, is only in the verdict on the first of them.
 
         The first message may set defaults; every other message is one of the session and has
         one response, in order. When the client has ended the stream, a last response has the

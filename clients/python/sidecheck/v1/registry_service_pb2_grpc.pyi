@@ -29,18 +29,19 @@ GRPC_VERSION: str
 class RegistryServiceStub:
     """Stores tool definitions, so that payloads can be validated by tool name.
 
-    A registered definition is canonical: its output schema may have any root. For a protocol
-    version whose structured content is an object, it is wrapped in one wherever it is used.
+    A registered definition is canonical: its output schema may have any root. For protocol
+    versions that require structured content to be an object, the schema is wrapped in an object
+    when it is used.
 
     Definitions are immutable and identified by their digest. Within the namespace of a server,
     a name is bound to one definition at a time. Each change of a binding increments the
     revision of the registry.
 
-    Several servers may share a registry; each follows the changes of the others, and may be a
-    little behind. A request with `min_revision` waits until its server has that revision,
-    within the deadline and for 5 seconds at most, and fails with `ABORTED` and the reason
-    `REVISION_NOT_REACHED` otherwise: given the revision that a registration returned, a request
-    to any server reads what that registered.
+    Several servers may share a registry; each follows the changes of the others with a short
+    delay. A request with `min_revision` waits until its server has that revision, within the
+    deadline and for 5 seconds at most; otherwise it fails with `ABORTED` and the reason
+    `REVISION_NOT_REACHED`. With the revision that a registration returned, a request to any
+    server reads the registered tools.
     """
 
     @_typing.overload
@@ -55,18 +56,18 @@ class RegistryServiceStub:
     stored in a file, changes are durable when the call returns. Registering the same
     definition again under the same protocol version changes nothing.
 
-    Definitions may be as serializers write them: a null in an optional property is dropped,
-    and snake-case names of Python are read as the protocol's. The outcome then has a warning
-    with the code `NULL_PROPERTY_DROPPED` or `SNAKE_CASE_PROPERTY_RENAMED`, and what is
-    registered is the form of the protocol. An output schema that the protocol version wants
-    wrapped has the warning `OUTPUT_SCHEMA_WRAPPED`.
+    Definitions may have the form of serializers: a null in an optional property is dropped,
+    and snake-case names of Python are converted to the names of the protocol. The outcome then
+    has a warning with the code `NULL_PROPERTY_DROPPED` or `SNAKE_CASE_PROPERTY_RENAMED`, and
+    the form of the protocol is registered. An output schema that the protocol version requires
+    to be wrapped has the warning `OUTPUT_SCHEMA_WRAPPED`.
 
-    Fails with `RESOURCE_EXHAUSTED` and the reason `QUOTA_EXCEEDED` if the registry would hold
-    more than its quotas, and with `UNAVAILABLE` and `REGISTRY_UNUSABLE` if it cannot be
-    written; nothing has changed then, unless the error's metadata `outcome` is `unknown`. The
-    registration may be repeated in any case. Tools that the steps of the request
-    (`Limits.request_steps`) do not suffice for are rejected with `LIMIT_EXCEEDED`: they were
-    not reached, and may be registered by another request.
+    Fails with `RESOURCE_EXHAUSTED` and the reason `QUOTA_EXCEEDED` if the registry would exceed
+    its quotas, and with `UNAVAILABLE` and `REGISTRY_UNUSABLE` if it cannot be written; nothing
+    has changed then, unless the error's metadata `outcome` is `unknown`. The registration may
+    be repeated in any case. If the steps of the request (`Limits.request_steps`) do not suffice
+    for a tool, it is rejected with `LIMIT_EXCEEDED`: it was not reached, and another request
+    may register it.
     """
     GetTool: _grpc.UnaryUnaryMultiCallable[_registry_service_pb2.GetToolRequest, _registry_service_pb2.GetToolResponse]
     """Returns one registered tool. Fails with `NOT_FOUND` if there is none."""
@@ -79,28 +80,29 @@ class RegistryServiceStub:
     WatchTools: _grpc.UnaryStreamMultiCallable[_registry_service_pb2.WatchToolsRequest, _registry_service_pb2.WatchToolsResponse]
     """Sends every change of registered tools, in the order of revisions and at least once.
 
-    After a checkpoint no change up to its revision follows. One is sent whenever all changes
-    were, and every few seconds while there are none. To resume, pass the revision and the ID
-    of the last checkpoint, or of the last change whose `continued` is false.
+    After a checkpoint no change up to its revision follows. A checkpoint is sent when all
+    changes were sent, and every few seconds while there are none. To resume, pass the revision
+    and the ID of the last checkpoint, or of the last change whose `continued` is false.
 
     To mirror the registry: read the first checkpoint, list the tools, and apply the changes
-    that follow to the list. What a change says is what then holds, so that it does no harm to
-    apply one that the list already has.
+    that follow to the list. A change has the resulting state, so that it is safe to apply a
+    change that the list already contains.
 
-    Fails with `OUT_OF_RANGE` and the reason `COMPACTED` if changes after the given revision
-    are not kept any more, or if the registry does not have that revision, since it was set
-    back or is another one; list the tools again then. The metadata `oldest_revision` is the
-    first that can be resumed from. A server keeps changes as long as its setting
-    `registry_history_seconds` says; with a registry in a file or in memory, those since its
-    start. Ends with `UNAVAILABLE` and `SHUTTING_DOWN` when the server stops.
+    Fails with `OUT_OF_RANGE` and the reason `COMPACTED` if changes after the given revision are
+    no longer kept, or if the registry does not have that revision, since it was restored to an
+    earlier state or replaced; list the tools again then. The metadata `oldest_revision` is the
+    first revision from which a watch can resume. The setting `registry_history_seconds` of a
+    server is the time for which it keeps changes; with a registry in a file or in memory, it
+    has the changes since its start. Ends with `UNAVAILABLE` and `SHUTTING_DOWN` when the server
+    stops.
     """
     CompareTools: _grpc.UnaryUnaryMultiCallable[_registry_service_pb2.CompareToolsRequest, _registry_service_pb2.CompareToolsResponse]
-    """Compares two sets of tools: what changed, and whether it breaks callers.
+    """Compares two sets of tools, and determines whether the changes break callers.
 
-    An input schema may only accept more, and an output schema may only promise more. This is
-    proved, or refuted by a payload that the validator accepts under one version and rejects
-    under the other, or undecided. Each tool has its own outcome; one that takes too long is
-    undecided.
+    A change is compatible if an input schema accepts at least the same payloads, and an output
+    schema admits at most the same. This is proved, or refuted by a payload that the validator
+    accepts under one version and rejects under the other, or undecided. Each tool has its own
+    outcome; a tool that takes too long is undecided.
 
     Fails with `RESOURCE_EXHAUSTED` if a set has more than `Limits.batch_items` tools.
     """
@@ -109,18 +111,19 @@ class RegistryServiceStub:
 class RegistryServiceAsyncStub(RegistryServiceStub):
     """Stores tool definitions, so that payloads can be validated by tool name.
 
-    A registered definition is canonical: its output schema may have any root. For a protocol
-    version whose structured content is an object, it is wrapped in one wherever it is used.
+    A registered definition is canonical: its output schema may have any root. For protocol
+    versions that require structured content to be an object, the schema is wrapped in an object
+    when it is used.
 
     Definitions are immutable and identified by their digest. Within the namespace of a server,
     a name is bound to one definition at a time. Each change of a binding increments the
     revision of the registry.
 
-    Several servers may share a registry; each follows the changes of the others, and may be a
-    little behind. A request with `min_revision` waits until its server has that revision,
-    within the deadline and for 5 seconds at most, and fails with `ABORTED` and the reason
-    `REVISION_NOT_REACHED` otherwise: given the revision that a registration returned, a request
-    to any server reads what that registered.
+    Several servers may share a registry; each follows the changes of the others with a short
+    delay. A request with `min_revision` waits until its server has that revision, within the
+    deadline and for 5 seconds at most; otherwise it fails with `ABORTED` and the reason
+    `REVISION_NOT_REACHED`. With the revision that a registration returned, a request to any
+    server reads the registered tools.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -132,18 +135,18 @@ class RegistryServiceAsyncStub(RegistryServiceStub):
     stored in a file, changes are durable when the call returns. Registering the same
     definition again under the same protocol version changes nothing.
 
-    Definitions may be as serializers write them: a null in an optional property is dropped,
-    and snake-case names of Python are read as the protocol's. The outcome then has a warning
-    with the code `NULL_PROPERTY_DROPPED` or `SNAKE_CASE_PROPERTY_RENAMED`, and what is
-    registered is the form of the protocol. An output schema that the protocol version wants
-    wrapped has the warning `OUTPUT_SCHEMA_WRAPPED`.
+    Definitions may have the form of serializers: a null in an optional property is dropped,
+    and snake-case names of Python are converted to the names of the protocol. The outcome then
+    has a warning with the code `NULL_PROPERTY_DROPPED` or `SNAKE_CASE_PROPERTY_RENAMED`, and
+    the form of the protocol is registered. An output schema that the protocol version requires
+    to be wrapped has the warning `OUTPUT_SCHEMA_WRAPPED`.
 
-    Fails with `RESOURCE_EXHAUSTED` and the reason `QUOTA_EXCEEDED` if the registry would hold
-    more than its quotas, and with `UNAVAILABLE` and `REGISTRY_UNUSABLE` if it cannot be
-    written; nothing has changed then, unless the error's metadata `outcome` is `unknown`. The
-    registration may be repeated in any case. Tools that the steps of the request
-    (`Limits.request_steps`) do not suffice for are rejected with `LIMIT_EXCEEDED`: they were
-    not reached, and may be registered by another request.
+    Fails with `RESOURCE_EXHAUSTED` and the reason `QUOTA_EXCEEDED` if the registry would exceed
+    its quotas, and with `UNAVAILABLE` and `REGISTRY_UNUSABLE` if it cannot be written; nothing
+    has changed then, unless the error's metadata `outcome` is `unknown`. The registration may
+    be repeated in any case. If the steps of the request (`Limits.request_steps`) do not suffice
+    for a tool, it is rejected with `LIMIT_EXCEEDED`: it was not reached, and another request
+    may register it.
     """
     GetTool: _aio.UnaryUnaryMultiCallable[_registry_service_pb2.GetToolRequest, _registry_service_pb2.GetToolResponse]  # type: ignore[assignment]
     """Returns one registered tool. Fails with `NOT_FOUND` if there is none."""
@@ -156,28 +159,29 @@ class RegistryServiceAsyncStub(RegistryServiceStub):
     WatchTools: _aio.UnaryStreamMultiCallable[_registry_service_pb2.WatchToolsRequest, _registry_service_pb2.WatchToolsResponse]  # type: ignore[assignment]
     """Sends every change of registered tools, in the order of revisions and at least once.
 
-    After a checkpoint no change up to its revision follows. One is sent whenever all changes
-    were, and every few seconds while there are none. To resume, pass the revision and the ID
-    of the last checkpoint, or of the last change whose `continued` is false.
+    After a checkpoint no change up to its revision follows. A checkpoint is sent when all
+    changes were sent, and every few seconds while there are none. To resume, pass the revision
+    and the ID of the last checkpoint, or of the last change whose `continued` is false.
 
     To mirror the registry: read the first checkpoint, list the tools, and apply the changes
-    that follow to the list. What a change says is what then holds, so that it does no harm to
-    apply one that the list already has.
+    that follow to the list. A change has the resulting state, so that it is safe to apply a
+    change that the list already contains.
 
-    Fails with `OUT_OF_RANGE` and the reason `COMPACTED` if changes after the given revision
-    are not kept any more, or if the registry does not have that revision, since it was set
-    back or is another one; list the tools again then. The metadata `oldest_revision` is the
-    first that can be resumed from. A server keeps changes as long as its setting
-    `registry_history_seconds` says; with a registry in a file or in memory, those since its
-    start. Ends with `UNAVAILABLE` and `SHUTTING_DOWN` when the server stops.
+    Fails with `OUT_OF_RANGE` and the reason `COMPACTED` if changes after the given revision are
+    no longer kept, or if the registry does not have that revision, since it was restored to an
+    earlier state or replaced; list the tools again then. The metadata `oldest_revision` is the
+    first revision from which a watch can resume. The setting `registry_history_seconds` of a
+    server is the time for which it keeps changes; with a registry in a file or in memory, it
+    has the changes since its start. Ends with `UNAVAILABLE` and `SHUTTING_DOWN` when the server
+    stops.
     """
     CompareTools: _aio.UnaryUnaryMultiCallable[_registry_service_pb2.CompareToolsRequest, _registry_service_pb2.CompareToolsResponse]  # type: ignore[assignment]
-    """Compares two sets of tools: what changed, and whether it breaks callers.
+    """Compares two sets of tools, and determines whether the changes break callers.
 
-    An input schema may only accept more, and an output schema may only promise more. This is
-    proved, or refuted by a payload that the validator accepts under one version and rejects
-    under the other, or undecided. Each tool has its own outcome; one that takes too long is
-    undecided.
+    A change is compatible if an input schema accepts at least the same payloads, and an output
+    schema admits at most the same. This is proved, or refuted by a payload that the validator
+    accepts under one version and rejects under the other, or undecided. Each tool has its own
+    outcome; a tool that takes too long is undecided.
 
     Fails with `RESOURCE_EXHAUSTED` if a set has more than `Limits.batch_items` tools.
     """
@@ -185,18 +189,19 @@ class RegistryServiceAsyncStub(RegistryServiceStub):
 class RegistryServiceServicer(metaclass=_abc_1.ABCMeta):
     """Stores tool definitions, so that payloads can be validated by tool name.
 
-    A registered definition is canonical: its output schema may have any root. For a protocol
-    version whose structured content is an object, it is wrapped in one wherever it is used.
+    A registered definition is canonical: its output schema may have any root. For protocol
+    versions that require structured content to be an object, the schema is wrapped in an object
+    when it is used.
 
     Definitions are immutable and identified by their digest. Within the namespace of a server,
     a name is bound to one definition at a time. Each change of a binding increments the
     revision of the registry.
 
-    Several servers may share a registry; each follows the changes of the others, and may be a
-    little behind. A request with `min_revision` waits until its server has that revision,
-    within the deadline and for 5 seconds at most, and fails with `ABORTED` and the reason
-    `REVISION_NOT_REACHED` otherwise: given the revision that a registration returned, a request
-    to any server reads what that registered.
+    Several servers may share a registry; each follows the changes of the others with a short
+    delay. A request with `min_revision` waits until its server has that revision, within the
+    deadline and for 5 seconds at most; otherwise it fails with `ABORTED` and the reason
+    `REVISION_NOT_REACHED`. With the revision that a registration returned, a request to any
+    server reads the registered tools.
     """
 
     @_abc_1.abstractmethod
@@ -212,18 +217,18 @@ class RegistryServiceServicer(metaclass=_abc_1.ABCMeta):
         stored in a file, changes are durable when the call returns. Registering the same
         definition again under the same protocol version changes nothing.
 
-        Definitions may be as serializers write them: a null in an optional property is dropped,
-        and snake-case names of Python are read as the protocol's. The outcome then has a warning
-        with the code `NULL_PROPERTY_DROPPED` or `SNAKE_CASE_PROPERTY_RENAMED`, and what is
-        registered is the form of the protocol. An output schema that the protocol version wants
-        wrapped has the warning `OUTPUT_SCHEMA_WRAPPED`.
+        Definitions may have the form of serializers: a null in an optional property is dropped,
+        and snake-case names of Python are converted to the names of the protocol. The outcome then
+        has a warning with the code `NULL_PROPERTY_DROPPED` or `SNAKE_CASE_PROPERTY_RENAMED`, and
+        the form of the protocol is registered. An output schema that the protocol version requires
+        to be wrapped has the warning `OUTPUT_SCHEMA_WRAPPED`.
 
-        Fails with `RESOURCE_EXHAUSTED` and the reason `QUOTA_EXCEEDED` if the registry would hold
-        more than its quotas, and with `UNAVAILABLE` and `REGISTRY_UNUSABLE` if it cannot be
-        written; nothing has changed then, unless the error's metadata `outcome` is `unknown`. The
-        registration may be repeated in any case. Tools that the steps of the request
-        (`Limits.request_steps`) do not suffice for are rejected with `LIMIT_EXCEEDED`: they were
-        not reached, and may be registered by another request.
+        Fails with `RESOURCE_EXHAUSTED` and the reason `QUOTA_EXCEEDED` if the registry would exceed
+        its quotas, and with `UNAVAILABLE` and `REGISTRY_UNUSABLE` if it cannot be written; nothing
+        has changed then, unless the error's metadata `outcome` is `unknown`. The registration may
+        be repeated in any case. If the steps of the request (`Limits.request_steps`) do not suffice
+        for a tool, it is rejected with `LIMIT_EXCEEDED`: it was not reached, and another request
+        may register it.
         """
 
     @_abc_1.abstractmethod
@@ -260,20 +265,21 @@ class RegistryServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_abc.Iterator[_registry_service_pb2.WatchToolsResponse], _abc.AsyncIterator[_registry_service_pb2.WatchToolsResponse]]:
         """Sends every change of registered tools, in the order of revisions and at least once.
 
-        After a checkpoint no change up to its revision follows. One is sent whenever all changes
-        were, and every few seconds while there are none. To resume, pass the revision and the ID
-        of the last checkpoint, or of the last change whose `continued` is false.
+        After a checkpoint no change up to its revision follows. A checkpoint is sent when all
+        changes were sent, and every few seconds while there are none. To resume, pass the revision
+        and the ID of the last checkpoint, or of the last change whose `continued` is false.
 
         To mirror the registry: read the first checkpoint, list the tools, and apply the changes
-        that follow to the list. What a change says is what then holds, so that it does no harm to
-        apply one that the list already has.
+        that follow to the list. A change has the resulting state, so that it is safe to apply a
+        change that the list already contains.
 
-        Fails with `OUT_OF_RANGE` and the reason `COMPACTED` if changes after the given revision
-        are not kept any more, or if the registry does not have that revision, since it was set
-        back or is another one; list the tools again then. The metadata `oldest_revision` is the
-        first that can be resumed from. A server keeps changes as long as its setting
-        `registry_history_seconds` says; with a registry in a file or in memory, those since its
-        start. Ends with `UNAVAILABLE` and `SHUTTING_DOWN` when the server stops.
+        Fails with `OUT_OF_RANGE` and the reason `COMPACTED` if changes after the given revision are
+        no longer kept, or if the registry does not have that revision, since it was restored to an
+        earlier state or replaced; list the tools again then. The metadata `oldest_revision` is the
+        first revision from which a watch can resume. The setting `registry_history_seconds` of a
+        server is the time for which it keeps changes; with a registry in a file or in memory, it
+        has the changes since its start. Ends with `UNAVAILABLE` and `SHUTTING_DOWN` when the server
+        stops.
         """
 
     @_abc_1.abstractmethod
@@ -282,12 +288,12 @@ class RegistryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _registry_service_pb2.CompareToolsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_registry_service_pb2.CompareToolsResponse, _abc.Awaitable[_registry_service_pb2.CompareToolsResponse]]:
-        """Compares two sets of tools: what changed, and whether it breaks callers.
+        """Compares two sets of tools, and determines whether the changes break callers.
 
-        An input schema may only accept more, and an output schema may only promise more. This is
-        proved, or refuted by a payload that the validator accepts under one version and rejects
-        under the other, or undecided. Each tool has its own outcome; one that takes too long is
-        undecided.
+        A change is compatible if an input schema accepts at least the same payloads, and an output
+        schema admits at most the same. This is proved, or refuted by a payload that the validator
+        accepts under one version and rejects under the other, or undecided. Each tool has its own
+        outcome; a tool that takes too long is undecided.
 
         Fails with `RESOURCE_EXHAUSTED` if a set has more than `Limits.batch_items` tools.
         """

@@ -34,7 +34,7 @@ class ValidationServiceStub(object):
     and a stable reason.
 
     Any call, of any service, may fail with `RESOURCE_EXHAUSTED` and the reason `OVERLOADED`
-    before any work on it; a `google.rpc.RetryInfo` then says when to try again.
+    before any work on it; a `google.rpc.RetryInfo` then has the delay before a retry.
     """
 
     def __init__(self, channel):
@@ -69,7 +69,7 @@ class ValidationServiceServicer(object):
     and a stable reason.
 
     Any call, of any service, may fail with `RESOURCE_EXHAUSTED` and the reason `OVERLOADED`
-    before any work on it; a `google.rpc.RetryInfo` then says when to try again.
+    before any work on it; a `google.rpc.RetryInfo` then has the delay before a retry.
     """
 
     def Validate(self, request, context):
@@ -90,10 +90,10 @@ class ValidationServiceServicer(object):
 
         An item without a possible verdict has its own error and does not affect the others.
         The call fails with `RESOURCE_EXHAUSTED` only if it has more than `Limits.batch_items`
-        items. Once the verdicts have `Limits.batch_violations` violations in all, each further
+        items. Once the verdicts have `Limits.batch_violations` violations in total, each further
         verdict has only its first one. At most `Limits.offloaded_items` items may need a worker
-        process. An item that the steps of the request (`Limits.request_steps`) do not suffice for
-        has an error that says that it was not reached; it may be sent again.
+        process. If the steps of the request (`Limits.request_steps`) do not suffice for an item, its
+        error states that the item was not reached; it may be sent again.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -103,7 +103,7 @@ class ValidationServiceServicer(object):
         """Validates payloads as they arrive and returns their outcomes in the same order.
 
         The first message may set defaults; every other message is an item. The server reads one
-        item at a time, so a client that sends faster than it reads is held back by flow control.
+        item at a time, so flow control slows down a client that sends faster than it reads.
         An item without a possible verdict, or a message that cannot be parsed, has its own
         error, and the stream continues.
         """
@@ -146,7 +146,7 @@ class ValidationService(object):
     and a stable reason.
 
     Any call, of any service, may fail with `RESOURCE_EXHAUSTED` and the reason `OVERLOADED`
-    before any work on it; a `google.rpc.RetryInfo` then says when to try again.
+    before any work on it; a `google.rpc.RetryInfo` then has the delay before a retry.
     """
 
     @staticmethod

@@ -1,1 +1,1 @@
-"""Protobuf messages generated from proto/agentgateway and proto/envoy."""
+"""Generated from proto/agentgateway and proto/envoy: the messages of their interfaces."""

@@ -59,6 +59,7 @@ _APIS: Mapping[int, ModelApi] = MappingProxyType(
         proto.MODEL_API_BEDROCK: ModelApi.BEDROCK,
         proto.MODEL_API_MISTRAL: ModelApi.MISTRAL,
         proto.MODEL_API_OLLAMA: ModelApi.OLLAMA,
+        proto.MODEL_API_MCP: ModelApi.MCP,
     }
 )
 _MODES: Mapping[int, Mode] = MappingProxyType(

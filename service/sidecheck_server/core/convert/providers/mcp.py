@@ -71,18 +71,28 @@ _SHORT_NAMES = NameGrammar(
 )
 """Names that leave 9 characters for that of the server: clients join the two in 64 or 60."""
 
+_ANY_NAMES = NameGrammar(1 << 20, r"\s\S", "characters")
+
 _GEMINI_TARGETS = frozenset({"gemini", "vertex"})
 _LIMITED_PROPERTY_NAMES = frozenset({"anthropic", "bedrock"})
 
 
-def portable_provider(targets: Iterable[str]) -> Provider:
-    """Return the provider of definitions that each of *targets* takes."""
+def portable_provider(targets: Iterable[str], *, keep_names: bool = False) -> Provider:
+    """Return the provider of definitions that each of *targets* takes.
+
+    With *keep_names*, tools have any name.
+    """
     names = frozenset(targets)
     property_names = LETTERS_TO_DOT_64 if names & _LIMITED_PROPERTY_NAMES else None
     if names & _GEMINI_TARGETS:
         property_names = gemini.GEMINI.property_names
     subset = intersect_subsets(_SUBSETS[name] for name in sorted(names))
-    return replace(_ANY_TARGET, compatible=subset, property_names=property_names)
+    return replace(
+        _ANY_TARGET,
+        tool_names=_ANY_NAMES if keep_names else _SHORT_NAMES,
+        compatible=subset,
+        property_names=property_names,
+    )
 
 
 def _write_tool(tool: ToolDeclaration) -> dict[str, Any]:

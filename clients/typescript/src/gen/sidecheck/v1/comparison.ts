@@ -11,24 +11,24 @@ export const protobufPackage = "sidecheck.v1";
 
 export const protobufFileName = "sidecheck/v1/comparison.proto";
 
-/** What a change of a tool means for its callers, the least first. */
+/** Effect of a change of a tool on its callers, in increasing order. */
 export enum ChangeLevel {
   /** CHANGE_LEVEL_UNSPECIFIED - Never sent. */
   CHANGE_LEVEL_UNSPECIFIED = 0,
   /** CHANGE_LEVEL_COSMETIC - Only texts for people and models, or data that asserts nothing, differ. */
   CHANGE_LEVEL_COSMETIC = 1,
-  /** CHANGE_LEVEL_COMPATIBLE - Every payload that passed still passes: this is proved. */
+  /** CHANGE_LEVEL_COMPATIBLE - Every payload that was valid is provably still valid. */
   CHANGE_LEVEL_COMPATIBLE = 2,
   /**
-   * CHANGE_LEVEL_RISKY - The same payloads pass, and something that callers rely on may differ, for example a
-   * default or a hint.
+   * CHANGE_LEVEL_RISKY - The same payloads are valid, but something else on which callers rely may differ, for
+   * example a default or a hint.
    */
   CHANGE_LEVEL_RISKY = 3,
-  /** CHANGE_LEVEL_UNDECIDED - Neither a proof nor a payload that shows the contrary was found. */
+  /** CHANGE_LEVEL_UNDECIDED - Neither a proof of compatibility nor a counterexample was found. */
   CHANGE_LEVEL_UNDECIDED = 4,
   /**
-   * CHANGE_LEVEL_BREAKING - A payload that was valid no longer is, a result may be what callers do not expect, or the
-   * tool cannot be called any more.
+   * CHANGE_LEVEL_BREAKING - A valid payload became invalid, results may have values that callers do not expect, or the
+   * tool can no longer be called by its name.
    */
   CHANGE_LEVEL_BREAKING = 5,
   UNRECOGNIZED = -1,
@@ -81,18 +81,18 @@ export function changeLevelToJSON(object: ChangeLevel): string {
   }
 }
 
-/** How a schema that leaves an object open is read. Comparisons tell both. */
+/** Reading of a schema that leaves an object open. Comparisons report both readings. */
 export enum SchemaReading {
   /** SCHEMA_READING_UNSPECIFIED - Same as `SCHEMA_READING_ASSUME_CLOSED`. */
   SCHEMA_READING_UNSPECIFIED = 0,
   /**
-   * SCHEMA_READING_ASSUME_CLOSED - An object that declares properties admits no others, unless the schema says so: what most
-   * authors mean. A new optional property is compatible.
+   * SCHEMA_READING_ASSUME_CLOSED - An object that declares properties admits no others unless the schema explicitly does, as
+   * most authors intend. A new optional property is compatible.
    */
   SCHEMA_READING_ASSUME_CLOSED = 1,
   /**
-   * SCHEMA_READING_AS_WRITTEN - As JSON Schema says: an open object admits properties that it does not declare. A new
-   * optional property breaks callers who sent another value under its name.
+   * SCHEMA_READING_AS_WRITTEN - As defined by JSON Schema, an open object admits properties that it does not declare. A new
+   * optional property breaks callers that send another value under its name.
    */
   SCHEMA_READING_AS_WRITTEN = 2,
   UNRECOGNIZED = -1,
@@ -130,17 +130,17 @@ export function schemaReadingToJSON(object: SchemaReading): string {
   }
 }
 
-/** How the set of values that a schema admits has changed. */
+/** Change of the set of values that a schema admits. */
 export enum SchemaRelation {
   /** SCHEMA_RELATION_UNSPECIFIED - Never sent. */
   SCHEMA_RELATION_UNSPECIFIED = 0,
   /** SCHEMA_RELATION_EQUAL - The same values. */
   SCHEMA_RELATION_EQUAL = 1,
-  /** SCHEMA_RELATION_WIDENED - All values that it admitted, and maybe others. */
+  /** SCHEMA_RELATION_WIDENED - The old values, and possibly others. */
   SCHEMA_RELATION_WIDENED = 2,
-  /** SCHEMA_RELATION_NARROWED - No value that it did not admit, and maybe fewer. */
+  /** SCHEMA_RELATION_NARROWED - A subset of the old values. */
   SCHEMA_RELATION_NARROWED = 3,
-  /** SCHEMA_RELATION_INCOMPARABLE - Neither is proved, and a value was found that it admits only before, or only now. */
+  /** SCHEMA_RELATION_INCOMPARABLE - Neither is proved, and a value was found that only the old or only the new schema admits. */
   SCHEMA_RELATION_INCOMPARABLE = 4,
   /** SCHEMA_RELATION_UNDECIDED - Whether the change breaks callers is undecided. */
   SCHEMA_RELATION_UNDECIDED = 5,
@@ -198,7 +198,7 @@ export function schemaRelationToJSON(object: SchemaRelation): string {
 export enum DefinitionPart {
   /** DEFINITION_PART_UNSPECIFIED - Never sent. */
   DEFINITION_PART_UNSPECIFIED = 0,
-  /** DEFINITION_PART_TOOL - The tool as a whole, or a property of it that is no schema. */
+  /** DEFINITION_PART_TOOL - The tool as a whole, or a property of it that is not a schema. */
   DEFINITION_PART_TOOL = 1,
   /** DEFINITION_PART_INPUT_SCHEMA - The input schema. */
   DEFINITION_PART_INPUT_SCHEMA = 2,
@@ -245,16 +245,16 @@ export function definitionPartToJSON(object: DefinitionPart): string {
 }
 
 /**
- * Payload that shows that a change breaks callers: the validator accepts it under one version
+ * Payload that proves that a change breaks callers: the validator accepts it under one version
  * of the schema and rejects it under the other.
  */
 export interface Witness {
   /**
-   * The payload, as JSON text. Under an input schema it was valid before the change, under an
-   * output schema it is valid since.
+   * The payload, as JSON text. For an input schema it was valid before the change; for an output
+   * schema it is valid after the change.
    */
   payload: Buffer;
-  /** Why it is rejected. */
+  /** Reason for the rejection. */
   message: string;
   /** Location in the payload, as a JSON Pointer. */
   instanceLocation: string;
@@ -264,14 +264,14 @@ export interface Witness {
 
 /** Whether the change of a schema breaks callers, in one reading. */
 export interface SchemaVerdict {
-  /** How the set of values has changed. */
+  /** Change of the set of values. */
   relation: SchemaRelation;
-  /** What that means for callers. */
+  /** Effect on callers. */
   level: ChangeLevel;
-  /** Why it is undecided. Empty if it is not. */
+  /** Reason if the change is undecided. Empty otherwise. */
   reason: string;
   /**
-   * Payload that shows that it breaks callers. Set if and only if `level` is
+   * Payload that proves that the change breaks callers. Set if and only if `level` is
    * `CHANGE_LEVEL_BREAKING`.
    */
   witness: Witness | undefined;
@@ -289,11 +289,14 @@ export interface SchemaComparison {
   asWritten: SchemaVerdict | undefined;
 }
 
-/** What a change means in one reading. */
+/** Effect of a change in one reading. */
 export interface ChangeEffect {
   /** Its level. */
   level: ChangeLevel;
-  /** Payload that the change makes invalid. Unset if none was found, or for lack of a schema. */
+  /**
+   * Payload that the change makes invalid. Unset if none was found, or if the change is not in a
+   * schema.
+   */
   witness: Witness | undefined;
 }
 
@@ -305,11 +308,11 @@ export interface DefinitionChange {
   part: DefinitionPart;
   /** Keyword of the schema. Empty if none is involved. */
   keyword: string;
-  /** Location in the old definition, as a JSON Pointer. Unset if it lacks what changed. */
+  /** Location in the old definition, as a JSON Pointer. Unset if the changed part is new. */
   oldLocation?:
     | string
     | undefined;
-  /** Location in the new definition, as a JSON Pointer. Unset if it lacks what changed. */
+  /** Location in the new definition, as a JSON Pointer. Unset if the changed part was removed. */
   newLocation?:
     | string
     | undefined;
@@ -329,30 +332,30 @@ export interface DefinitionChange {
 
 /** Comparison of the definitions of one tool. */
 export interface ToolComparison {
-  /** What became of the tool. */
+  /** Status of the tool. */
   status: ToolComparison_Status;
-  /** Its name, of a renamed tool the new one. */
+  /** Name of the tool; the new name if it was renamed. */
   name: string;
-  /** Its name before, if it was renamed. Empty otherwise. */
+  /** Old name if the tool was renamed. Empty otherwise. */
   oldName: string;
-  /** Digest of the old definition. Empty if there is none that can be read. */
+  /** Digest of the old definition. Empty if there is none, or it cannot be read. */
   oldDefinitionDigest: string;
-  /** Digest of the new definition. Empty if there is none that can be read. */
+  /** Digest of the new definition. Empty if there is none, or it cannot be read. */
   newDefinitionDigest: string;
   /** Worst level of the schemas and changes, in the reading `SCHEMA_READING_ASSUME_CLOSED`. */
   assumeClosed: ChangeLevel;
   /** Worst level of the schemas and changes, in the reading `SCHEMA_READING_AS_WRITTEN`. */
   asWritten: ChangeLevel;
   /**
-   * Schemas that differ. Empty, as `changes` is then, if the response has no room for them; the
-   * levels hold all the same.
+   * Schemas that differ. If the response would be too large, this and `changes` are empty; the
+   * levels are still correct.
    */
   schemas: SchemaComparison[];
   /** All differences, at most 1,000 of each schema. */
   changes: DefinitionChange[];
 }
 
-/** What became of a tool. */
+/** Status of a tool in the new set. */
 export enum ToolComparison_Status {
   /** STATUS_UNSPECIFIED - Never sent. */
   STATUS_UNSPECIFIED = 0,

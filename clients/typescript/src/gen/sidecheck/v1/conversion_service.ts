@@ -48,6 +48,11 @@ export enum ModelApi {
   MODEL_API_MISTRAL = 7,
   /** MODEL_API_OLLAMA - Ollama chat. */
   MODEL_API_OLLAMA = 8,
+  /**
+   * MODEL_API_MCP - No model: MCP definitions that clients and model APIs accept as they are. Calls are the
+   * params of `tools/call`.
+   */
+  MODEL_API_MCP = 9,
   UNRECOGNIZED = -1,
 }
 
@@ -80,6 +85,9 @@ export function modelApiFromJSON(object: any): ModelApi {
     case 8:
     case "MODEL_API_OLLAMA":
       return ModelApi.MODEL_API_OLLAMA;
+    case 9:
+    case "MODEL_API_MCP":
+      return ModelApi.MODEL_API_MCP;
     case -1:
     case "UNRECOGNIZED":
     default:
@@ -107,6 +115,8 @@ export function modelApiToJSON(object: ModelApi): string {
       return "MODEL_API_MISTRAL";
     case ModelApi.MODEL_API_OLLAMA:
       return "MODEL_API_OLLAMA";
+    case ModelApi.MODEL_API_MCP:
+      return "MODEL_API_MCP";
     case ModelApi.UNRECOGNIZED:
     default:
       return "UNRECOGNIZED";
@@ -128,7 +138,7 @@ export enum ConversionMode {
    */
   CONVERSION_MODE_STRICT_IF_LOSSLESS = 2,
   /**
-   * CONVERSION_MODE_STRICT - Always strict. Narrows the schema where that is the only way, and reports it. Fails with
+   * CONVERSION_MODE_STRICT - Always strict. Narrows the schema if there is no other way, and reports it. Fails with
    * `NOT_CONVERTIBLE` for a tool without a strict form, and for every tool with Gemini and
    * Ollama, which have no strict mode.
    */
@@ -230,7 +240,7 @@ export interface ConversionOptions {
   /** Use of the server name as a prefix. */
   serverPrefix: ServerPrefix;
   /**
-   * Whether an object schema that declares properties and does not mention others counts as
+   * Whether an object schema that declares properties but no rule for others counts as
    * closed, so that closing it does not prevent strict mode. The change is reported in any
    * case. Without this option few tools are strict with
    * `CONVERSION_MODE_STRICT_IF_LOSSLESS`.
@@ -250,7 +260,7 @@ export interface ConversionOptions {
    */
   dropDefaults: boolean;
   /**
-   * MCP protocol version that included output schemas are adapted to, as `AdaptTool` does, so
+   * MCP protocol version to which included output schemas are adapted, as by `AdaptTool`, so
    * that they describe the results of that version. Empty means the server's default. An
    * unknown version fails with `UNKNOWN_PROTOCOL_VERSION`.
    */
@@ -264,8 +274,8 @@ export interface ToolToConvert {
     | Target
     | undefined;
   /**
-   * Server that offers the tool, used in its name. Empty means the server that it is
-   * registered under, if any.
+   * Server that offers the tool, used in its name. Empty means the server for which it is
+   * registered, if any.
    */
   server: string;
 }
@@ -285,7 +295,7 @@ export interface ConvertToolsRequest {
   tools: ToolToConvert[];
   /** Names of servers whose registered tools are converted as well, after `tools`. */
   servers: string[];
-  /** Least revision of the registry to read; see `RegistryService`. 0 reads what the server has. */
+  /** Minimum revision of the registry to read; see `RegistryService`. 0 reads the current one. */
   minRevision: bigint;
 }
 
@@ -352,7 +362,7 @@ export interface Loss {
    * or in the result.
    */
   pointer: string;
-  /** Keyword, or property of the definition. Empty if the location says it. */
+  /** Keyword, or property of the definition. Empty if the location suffices. */
   keyword: string;
   /** Treatment of the keyword or property. */
   action: Loss_Action;
@@ -498,8 +508,8 @@ export interface ConvertToolCallRequest {
    */
   mappings: Buffer[];
   /**
-   * Original tool, with the definition that was converted. If unset, the registered
-   * definition that the mapping names.
+   * Original tool, with the definition that was converted. If unset, the registered definition
+   * that the mapping names is used.
    */
   tool:
     | Target
@@ -511,7 +521,7 @@ export interface ConvertToolCallRequest {
   options:
     | ValidationOptions
     | undefined;
-  /** Least revision of the registry to read; see `RegistryService`. 0 reads what the server has. */
+  /** Minimum revision of the registry to read; see `RegistryService`. 0 reads the current one. */
   minRevision: bigint;
 }
 
@@ -538,8 +548,8 @@ export interface ConvertToolCallResponse {
     | undefined;
   /**
    * Changes of the arguments other than renamed properties. Locations point into the
-   * arguments that the model sent or, for changes that the schema called for, into the
-   * arguments after the mapping was applied.
+   * arguments that the model sent or, for changes that the schema caused, into the arguments
+   * after the mapping was applied.
    */
   changes: Change[];
   /**
@@ -577,7 +587,7 @@ export interface ConvertToolResultRequest {
   options:
     | CheckOptions
     | undefined;
-  /** Least revision of the registry to read; see `RegistryService`. 0 reads what the server has. */
+  /** Minimum revision of the registry to read; see `RegistryService`. 0 reads the current one. */
   minRevision: bigint;
 }
 
@@ -2241,9 +2251,8 @@ export const ConversionServiceService = {
   /**
    * Converts tools for one request to a model API, with names that are unique within it.
    *
-   * Tools are converted independently: one that cannot be converted has its own error, and
-   * one that the steps of the request (`Limits.request_steps`) do not suffice for was not
-   * reached.
+   * Tools are converted independently: a tool that cannot be converted has its own error. If the
+   * steps of the request (`Limits.request_steps`) do not suffice for a tool, it was not reached.
    */
   convertTools: {
     path: "/sidecheck.v1.ConversionService/ConvertTools" as const,
@@ -2295,9 +2304,8 @@ export interface ConversionServiceServer extends UntypedServiceImplementation {
   /**
    * Converts tools for one request to a model API, with names that are unique within it.
    *
-   * Tools are converted independently: one that cannot be converted has its own error, and
-   * one that the steps of the request (`Limits.request_steps`) do not suffice for was not
-   * reached.
+   * Tools are converted independently: a tool that cannot be converted has its own error. If the
+   * steps of the request (`Limits.request_steps`) do not suffice for a tool, it was not reached.
    */
   convertTools: handleUnaryCall<ConvertToolsRequest, ConvertToolsResponse>;
   /**
@@ -2320,9 +2328,8 @@ export interface ConversionServiceClient extends Client {
   /**
    * Converts tools for one request to a model API, with names that are unique within it.
    *
-   * Tools are converted independently: one that cannot be converted has its own error, and
-   * one that the steps of the request (`Limits.request_steps`) do not suffice for was not
-   * reached.
+   * Tools are converted independently: a tool that cannot be converted has its own error. If the
+   * steps of the request (`Limits.request_steps`) do not suffice for a tool, it was not reached.
    */
   convertTools(
     request: ConvertToolsRequest,

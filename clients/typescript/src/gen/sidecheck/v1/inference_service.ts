@@ -112,13 +112,13 @@ export interface InferredTool {
   definitionDigest: string;
 }
 
-/** What inference could not read in source text. */
+/** Part of source text that inference could not read. */
 export interface Diagnostic {
   /** Stable code in upper snake case, for example `UNRESOLVED_NAME`. */
   code: string;
   /** Severity. An error means that the tool was not inferred. */
   severity: Severity;
-  /** What is wrong and what would be right. */
+  /** The fault and its remedy. */
   message: string;
   /** Line, from 1. 0 if the diagnostic concerns the whole text. */
   line: number;
@@ -141,12 +141,12 @@ export interface AdaptToolRequest {
     | Target
     | undefined;
   /**
-   * MCP protocol version, for example `2025-06-18`. Empty means the version that the tool was
-   * registered under, or the server's default (see `GetServerInfo`). An unknown version fails
-   * with `UNKNOWN_PROTOCOL_VERSION`.
+   * MCP protocol version, for example `2025-06-18`. Empty means the version under which the tool
+   * was registered, or the server's default (see `GetServerInfo`). An unknown version fails with
+   * `UNKNOWN_PROTOCOL_VERSION`.
    */
   protocolVersion: string;
-  /** Least revision of the registry to read; see `RegistryService`. 0 reads what the server has. */
+  /** Minimum revision of the registry to read; see `RegistryService`. 0 reads the current one. */
   minRevision: bigint;
 }
 
@@ -159,7 +159,7 @@ export interface AdaptToolResponse {
   json: Buffer;
   /**
    * Property of the structured content that contains the value, if the output schema is
-   * wrapped. Empty if it is not, or if there is none.
+   * wrapped. Empty otherwise.
    */
   wrappedProperty: string;
   /** Properties of the definition that the version does not define, and that were dropped. */
@@ -996,8 +996,8 @@ export const InferenceServiceService = {
    * Infers the definitions of the tools in Python source text.
    *
    * The text is parsed and never run: nothing in it is imported, evaluated or compiled.
-   * What the text alone does not define is reported as a diagnostic. Fails with
-   * `FEATURE_DISABLED` if the server's settings switch inference off, and with
+   * Types that the text alone does not determine are reported as diagnostics. Fails with
+   * `FEATURE_DISABLED` if the server's settings disable inference, and with
    * `LIMIT_EXCEEDED` if the text is too large.
    */
   inferTools: {
@@ -1013,8 +1013,8 @@ export const InferenceServiceService = {
    * Adapts a definition to a protocol version.
    *
    * Before 2026-07-28 an output schema whose root is not an object is wrapped in an object
-   * with one property; from 2026-07-28 on it stands by itself. A marker in the schema
-   * identifies the wrapper.
+   * with one property; from 2026-07-28 on it is not wrapped. A marker in the schema identifies
+   * the wrapper.
    */
   adaptTool: {
     path: "/sidecheck.v1.InferenceService/AdaptTool" as const,
@@ -1032,8 +1032,8 @@ export interface InferenceServiceServer extends UntypedServiceImplementation {
    * Infers the definitions of the tools in Python source text.
    *
    * The text is parsed and never run: nothing in it is imported, evaluated or compiled.
-   * What the text alone does not define is reported as a diagnostic. Fails with
-   * `FEATURE_DISABLED` if the server's settings switch inference off, and with
+   * Types that the text alone does not determine are reported as diagnostics. Fails with
+   * `FEATURE_DISABLED` if the server's settings disable inference, and with
    * `LIMIT_EXCEEDED` if the text is too large.
    */
   inferTools: handleUnaryCall<InferToolsRequest, InferToolsResponse>;
@@ -1041,8 +1041,8 @@ export interface InferenceServiceServer extends UntypedServiceImplementation {
    * Adapts a definition to a protocol version.
    *
    * Before 2026-07-28 an output schema whose root is not an object is wrapped in an object
-   * with one property; from 2026-07-28 on it stands by itself. A marker in the schema
-   * identifies the wrapper.
+   * with one property; from 2026-07-28 on it is not wrapped. A marker in the schema identifies
+   * the wrapper.
    */
   adaptTool: handleUnaryCall<AdaptToolRequest, AdaptToolResponse>;
 }
@@ -1052,8 +1052,8 @@ export interface InferenceServiceClient extends Client {
    * Infers the definitions of the tools in Python source text.
    *
    * The text is parsed and never run: nothing in it is imported, evaluated or compiled.
-   * What the text alone does not define is reported as a diagnostic. Fails with
-   * `FEATURE_DISABLED` if the server's settings switch inference off, and with
+   * Types that the text alone does not determine are reported as diagnostics. Fails with
+   * `FEATURE_DISABLED` if the server's settings disable inference, and with
    * `LIMIT_EXCEEDED` if the text is too large.
    */
   inferTools(
@@ -1075,8 +1075,8 @@ export interface InferenceServiceClient extends Client {
    * Adapts a definition to a protocol version.
    *
    * Before 2026-07-28 an output schema whose root is not an object is wrapped in an object
-   * with one property; from 2026-07-28 on it stands by itself. A marker in the schema
-   * identifies the wrapper.
+   * with one property; from 2026-07-28 on it is not wrapped. A marker in the schema identifies
+   * the wrapper.
    */
   adaptTool(
     request: AdaptToolRequest,

@@ -54,7 +54,7 @@ export interface EngineInfo {
    * violations.
    */
   name: string;
-  /** Library that the engine is built on. */
+  /** Underlying library. */
   library: string;
   /** Version of the library. */
   version: string;
@@ -104,12 +104,9 @@ export interface Limits {
   allowBacktracking: boolean;
   /** Maximum size of the source text for `InferTools`, in bytes. */
   sourceBytes: number;
-  /**
-   * Maximum number of copies of a part that a pattern repeats, with nested repetitions
-   * multiplied.
-   */
+  /** Maximum number of repetitions of a part of a pattern, with nested repetitions multiplied. */
   patternRepetitions: number;
-  /** Maximum number of steps for one request in all. Items beyond it are not reached. */
+  /** Maximum number of steps for a whole request. Items beyond it are not reached. */
   requestSteps: bigint;
 }
 

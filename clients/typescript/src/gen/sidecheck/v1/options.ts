@@ -256,7 +256,7 @@ export interface ValidationOptions {
   coercion: Coercion;
   /**
    * Whether absent properties of the repaired payload get the schema's `default`. A default
-   * that is invalid against its own schema is skipped, and the change says so.
+   * that is invalid against its own schema is skipped, and a change reports it.
    */
   applyDefaults: boolean;
   /**

@@ -121,8 +121,8 @@ export function senderToJSON(object: Sender): string {
 export interface ProtocolContext {
   /**
    * MCP protocol version whose rules apply, for example `2025-11-25`. Empty means the
-   * server's default (see `GetServerInfo`); of a result whose tool the request names, the
-   * version that the tool was registered under; of a session, the version that it
+   * server's default (see `GetServerInfo`); for a result whose tool the request names, the
+   * version under which the tool was registered; for a session, the version that it
    * negotiates. An unknown version fails with `UNKNOWN_PROTOCOL_VERSION`.
    */
   protocolVersion: string;
@@ -249,13 +249,13 @@ export interface CheckToolsRequest {
     | undefined;
   /**
    * Traffic: a whole `tools/list` result, bare or in its JSON-RPC response, a list of
-   * definitions, or one definition, as JSON text. It is checked as the specification has it.
-   * Exactly one of this and `tools` must be set.
+   * definitions, or one definition, as JSON text. It is checked strictly by the specification.
+   * Exactly one of `tools_list` and `tools` must be set.
    */
   toolsList: Buffer;
   /**
-   * Definitions to check before they are registered or listed. They are read as
-   * `RegisterTools` does, with the same violations.
+   * Definitions to check before they are registered or listed. They are read as by
+   * `RegisterTools`, with the same violations.
    */
   tools: InlineTool[];
   /** Documents that the schemas in `tools_list` refer to. */
@@ -445,7 +445,7 @@ export interface CheckToolResultRequest {
   toolResult:
     | ToolResult
     | undefined;
-  /** Least revision of the registry to read; see `RegistryService`. 0 reads what the server has. */
+  /** Minimum revision of the registry to read; see `RegistryService`. 0 reads the current one. */
   minRevision: bigint;
 }
 
@@ -470,8 +470,8 @@ export interface NormalizeToolResultRequest {
     | CheckOptions
     | undefined;
   /**
-   * What the tool returned. Exactly one must be set: the form of a value does not decide
-   * what it is.
+   * Return value of the tool. Exactly one must be set: the field, not the form of the value,
+   * determines its meaning.
    */
   returned:
     | //
@@ -488,7 +488,7 @@ export interface NormalizeToolResultRequest {
     { $case: "error"; value: string }
     | undefined;
   /**
-   * Tool that returned the value; its output schema decides the form of the structured
+   * Tool that returned the value; its output schema determines the form of the structured
    * content. If unset, there is no output schema.
    */
   tool:
@@ -499,7 +499,7 @@ export interface NormalizeToolResultRequest {
    * and `isError`.
    */
   profile: ResultProfile;
-  /** Least revision of the registry to read; see `RegistryService`. 0 reads what the server has. */
+  /** Minimum revision of the registry to read; see `RegistryService`. 0 reads the current one. */
   minRevision: bigint;
 }
 
@@ -558,7 +558,7 @@ export interface CheckResult {
     | undefined;
   /**
    * For an invalid message: the JSON-RPC error response to send to its sender, as JSON text.
-   * Empty if none is due, as for notifications and responses.
+   * Empty for notifications and responses, which have no response.
    */
   errorResponse: Buffer;
 }
@@ -575,7 +575,7 @@ export interface CheckBatchRequest {
     | undefined;
   /** Items to check. */
   items: CheckItem[];
-  /** Least revision of the registry to read; see `RegistryService`. 0 reads what the server has. */
+  /** Minimum revision of the registry to read; see `RegistryService`. 0 reads the current one. */
   minRevision: bigint;
 }
 
@@ -638,8 +638,8 @@ export interface CheckSessionRequest {
 /** Context of a session before its first message. */
 export interface SessionDefaults {
   /**
-   * Protocol context; what it leaves open is read from the messages. If it names no protocol
-   * version, the negotiated version applies.
+   * Protocol context; unset fields are read from the messages. If it names no protocol version,
+   * the negotiated version applies.
    */
   context:
     | ProtocolContext
@@ -682,13 +682,13 @@ export interface CheckSessionResponse {
   outcome:
     | CheckOutcome
     | undefined;
-  /** Only set in the last response, which is to no item. */
+  /** Only set in the last response, which does not belong to an item. */
   summary: SessionSummary | undefined;
 }
 
-/** What a session found in more than one message. */
+/** Violations that occurred in more than one message of a session. */
 export interface SessionSummary {
-  /** Violations that say the same of several messages, in the order of the first ones. */
+  /** Violations that several messages repeat, in the order of the first messages. */
   repeatedViolations: RepeatedViolation[];
 }
 
@@ -696,9 +696,9 @@ export interface SessionSummary {
 export interface RepeatedViolation {
   /** Code of the violation. */
   code: string;
-  /** Tool that it is about. Empty if it is about a side of the session. */
+  /** Tool concerned. Empty if the violation is about a side of the session. */
   tool: string;
-  /** Number of messages that have it. */
+  /** Number of messages with the violation. */
   count: bigint;
   /** Index of the item whose verdict reports it, from 0. */
   firstItem: bigint;
@@ -5330,9 +5330,9 @@ export const ProtocolServiceService = {
     responseDeserialize: (value: Buffer): ListRulesResponse => ListRulesResponse.decode(value),
   },
   /**
-   * Checks tool names, individually and as a set. Names that the steps of the request
-   * (`Limits.request_steps`) do not suffice for have the violation `LIMIT_EXCEEDED`, and were
-   * not reached.
+   * Checks tool names, individually and as a set. If the steps of the request
+   * (`Limits.request_steps`) do not suffice for a name, it was not reached and has the violation
+   * `LIMIT_EXCEEDED`.
    */
   checkToolNames: {
     path: "/sidecheck.v1.ProtocolService/CheckToolNames" as const,
@@ -5347,8 +5347,7 @@ export const ProtocolServiceService = {
   },
   /**
    * Checks tool definitions, individually and as a set. An invalid tool does not affect the
-   * others. Tools that the steps of the request do not suffice for were not reached, as in
-   * `CheckToolNames`.
+   * others. The steps of the request bound the tools that are reached, as in `CheckToolNames`.
    */
   checkTools: {
     path: "/sidecheck.v1.ProtocolService/CheckTools" as const,
@@ -5458,8 +5457,8 @@ export const ProtocolServiceService = {
    *
    * Adds the rules that span messages: unique request ids, responses that match requests,
    * negotiated capabilities, increasing progress, consistent pages. A message that could not
-   * be checked never causes a violation in a later one. Violations that say the same of many
-   * messages, such as `LOGGING_DEPRECATED`, are in the verdict on the first of them only.
+   * be checked never causes a violation in a later one. A violation that many messages repeat,
+   * such as `LOGGING_DEPRECATED`, is only in the verdict on the first of them.
    *
    * The first message may set defaults; every other message is one of the session and has
    * one response, in order. When the client has ended the stream, a last response has the
@@ -5481,15 +5480,14 @@ export interface ProtocolServiceServer extends UntypedServiceImplementation {
   /** Lists the rules, ordered by code. */
   listRules: handleUnaryCall<ListRulesRequest, ListRulesResponse>;
   /**
-   * Checks tool names, individually and as a set. Names that the steps of the request
-   * (`Limits.request_steps`) do not suffice for have the violation `LIMIT_EXCEEDED`, and were
-   * not reached.
+   * Checks tool names, individually and as a set. If the steps of the request
+   * (`Limits.request_steps`) do not suffice for a name, it was not reached and has the violation
+   * `LIMIT_EXCEEDED`.
    */
   checkToolNames: handleUnaryCall<CheckToolNamesRequest, CheckToolNamesResponse>;
   /**
    * Checks tool definitions, individually and as a set. An invalid tool does not affect the
-   * others. Tools that the steps of the request do not suffice for were not reached, as in
-   * `CheckToolNames`.
+   * others. The steps of the request bound the tools that are reached, as in `CheckToolNames`.
    */
   checkTools: handleUnaryCall<CheckToolsRequest, CheckToolsResponse>;
   /** Checks the `params` of an `elicitation/create` request. */
@@ -5524,8 +5522,8 @@ export interface ProtocolServiceServer extends UntypedServiceImplementation {
    *
    * Adds the rules that span messages: unique request ids, responses that match requests,
    * negotiated capabilities, increasing progress, consistent pages. A message that could not
-   * be checked never causes a violation in a later one. Violations that say the same of many
-   * messages, such as `LOGGING_DEPRECATED`, are in the verdict on the first of them only.
+   * be checked never causes a violation in a later one. A violation that many messages repeat,
+   * such as `LOGGING_DEPRECATED`, is only in the verdict on the first of them.
    *
    * The first message may set defaults; every other message is one of the session and has
    * one response, in order. When the client has ended the stream, a last response has the
@@ -5552,9 +5550,9 @@ export interface ProtocolServiceClient extends Client {
     callback: (error: ServiceError | null, response: ListRulesResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Checks tool names, individually and as a set. Names that the steps of the request
-   * (`Limits.request_steps`) do not suffice for have the violation `LIMIT_EXCEEDED`, and were
-   * not reached.
+   * Checks tool names, individually and as a set. If the steps of the request
+   * (`Limits.request_steps`) do not suffice for a name, it was not reached and has the violation
+   * `LIMIT_EXCEEDED`.
    */
   checkToolNames(
     request: CheckToolNamesRequest,
@@ -5573,8 +5571,7 @@ export interface ProtocolServiceClient extends Client {
   ): ClientUnaryCall;
   /**
    * Checks tool definitions, individually and as a set. An invalid tool does not affect the
-   * others. Tools that the steps of the request do not suffice for were not reached, as in
-   * `CheckToolNames`.
+   * others. The steps of the request bound the tools that are reached, as in `CheckToolNames`.
    */
   checkTools(
     request: CheckToolsRequest,
@@ -5721,8 +5718,8 @@ export interface ProtocolServiceClient extends Client {
    *
    * Adds the rules that span messages: unique request ids, responses that match requests,
    * negotiated capabilities, increasing progress, consistent pages. A message that could not
-   * be checked never causes a violation in a later one. Violations that say the same of many
-   * messages, such as `LOGGING_DEPRECATED`, are in the verdict on the first of them only.
+   * be checked never causes a violation in a later one. A violation that many messages repeat,
+   * such as `LOGGING_DEPRECATED`, is only in the verdict on the first of them.
    *
    * The first message may set defaults; every other message is one of the session and has
    * one response, in order. When the client has ended the stream, a last response has the

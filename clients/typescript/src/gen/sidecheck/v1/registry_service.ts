@@ -140,8 +140,8 @@ export function changePolicyToJSON(object: ChangePolicy): string {
 }
 
 /**
- * Treatment of a definition that is not compatible with the registered one of its name, as
- * `CompareTools` tells.
+ * Treatment of a definition that is not compatible, by the rules of `CompareTools`, with the
+ * registered definition of its name.
  */
 export enum CompatibilityPolicy {
   /** COMPATIBILITY_POLICY_UNSPECIFIED - Same as `COMPATIBILITY_POLICY_IGNORE`. */
@@ -158,10 +158,7 @@ export enum CompatibilityPolicy {
    * definition is kept, and so is a tool that `REGISTRATION_MODE_REPLACE` would remove.
    */
   COMPATIBILITY_POLICY_REJECT_BREAKING = 3,
-  /**
-   * COMPATIBILITY_POLICY_REJECT_UNDECIDED - As `COMPATIBILITY_POLICY_REJECT_BREAKING`, also for changes of which it is undecided
-   * whether they break callers.
-   */
+  /** COMPATIBILITY_POLICY_REJECT_UNDECIDED - As `COMPATIBILITY_POLICY_REJECT_BREAKING`, and also for undecided changes. */
   COMPATIBILITY_POLICY_REJECT_UNDECIDED = 4,
   UNRECOGNIZED = -1,
 }
@@ -221,9 +218,9 @@ export interface RegisterToolsRequest {
   /** Whether to check the definitions without registering them. */
   validateOnly: boolean;
   /**
-   * MCP protocol version whose rules apply to the definitions, and to what is later validated
-   * against them without naming a version. Empty means the server's default. An unknown
-   * version fails with `UNKNOWN_PROTOCOL_VERSION`.
+   * MCP protocol version whose rules apply to the definitions, and to later requests about the
+   * tools that name no version. Empty means the server's default. An unknown version fails with
+   * `UNKNOWN_PROTOCOL_VERSION`.
    */
   protocolVersion: string;
   /** Treatment of definitions that break the callers of the registered ones. */
@@ -241,8 +238,8 @@ export interface RegisterToolsResponse {
   /** Revision of the registry after the call. */
   registryRevision: bigint;
   /**
-   * Names that `REGISTRATION_MODE_REPLACE` would have removed, in order, and that
-   * `compatibility` kept: to remove a tool breaks its callers.
+   * Names that `REGISTRATION_MODE_REPLACE` did not remove because of `compatibility`, in order:
+   * removing a tool breaks its callers.
    */
   kept: string[];
 }
@@ -339,7 +336,7 @@ export interface Tool {
   server: string;
   /** Name of the tool. */
   name: string;
-  /** The definition, byte for byte as registered, unless it was adapted as the request says. */
+  /** The definition, byte for byte as registered, unless the request adapts it. */
   json: Buffer;
   /** Documents that were registered with the definition. */
   documents: Document[];
@@ -349,10 +346,10 @@ export interface Tool {
   inputSchemaDigest: string;
   /** Digest of the output schema as registered. Empty if there is none. */
   outputSchemaDigest: string;
-  /** Revision of the registry at which the name was bound to the definition. */
+  /** Revision of the registry that bound the name to the definition. */
   revision: bigint;
   /**
-   * MCP protocol version that the tool was registered under. It applies to requests about
+   * MCP protocol version under which the tool was registered. It applies to requests about
    * the tool that name no version.
    */
   protocolVersion: string;
@@ -369,7 +366,7 @@ export interface GetToolRequest {
    * registered. An unknown version fails with `UNKNOWN_PROTOCOL_VERSION`.
    */
   adaptToVersion: string;
-  /** Least revision of the registry to read; see `RegistryService`. 0 reads what the server has. */
+  /** Minimum revision of the registry to read; see `RegistryService`. 0 reads the current one. */
   minRevision: bigint;
 }
 
@@ -402,7 +399,7 @@ export interface ListToolsRequest {
    * as registered. An unknown version fails with `UNKNOWN_PROTOCOL_VERSION`.
    */
   adaptToVersion: string;
-  /** Least revision of the registry to read; see `RegistryService`. 0 reads what the server has. */
+  /** Minimum revision of the registry to read; see `RegistryService`. 0 reads the current one. */
   minRevision: bigint;
 }
 
@@ -438,7 +435,7 @@ export interface DeleteToolsResponse {
 
 /** Request to watch the registry. */
 export interface WatchToolsRequest {
-  /** Namespaces whose changes are sent. Empty means all that the caller may use. */
+  /** Namespaces whose changes are sent. Empty means all namespaces that the caller may use. */
   servers: string[];
   /**
    * Revision after which changes are sent. If unset, it is the current one, and the first
@@ -448,8 +445,8 @@ export interface WatchToolsRequest {
     | bigint
     | undefined;
   /**
-   * ID that came with the revision. It tells whether the registry still has the history that
-   * the revision was part of; if empty, this is not checked.
+   * ID of the change of that revision. The server checks that its history has this change;
+   * empty skips the check.
    */
   afterId: string;
 }
@@ -467,21 +464,21 @@ export interface WatchToolsResponse {
     | undefined;
 }
 
-/** All that one revision changed, in the namespace of one server. */
+/** Change of one revision, in the namespace of one server. */
 export interface ToolsChange {
-  /** Revision since which the change holds. */
+  /** Revision of the change. */
   revision: bigint;
   /** ID of the change. */
   id: string;
   /** Namespace of the server. */
   server: string;
-  /** Tools that were registered, or replaced another of their name, ordered by name. */
+  /** Tools that were registered or replaced, ordered by name. */
   registered: Tool[];
-  /** Names that are registered no longer, in order. */
+  /** Names of the tools that were deleted, in order. */
   deleted: string[];
   /**
-   * Whether the next response has more of the same revision, as one message is too small for
-   * it.
+   * Whether the next response continues the change of the same revision, which does not fit in
+   * one message.
    */
   continued: boolean;
 }
@@ -494,7 +491,7 @@ export interface RevisionCheckpoint {
   id: string;
 }
 
-/** Set of tools to compare: registered ones, or those of the request. */
+/** Set of tools to compare: registered tools, or tools in the request. */
 export interface ToolSet {
   /**
    * Namespace whose registered tools are compared. A server without tools is an error, since
@@ -503,29 +500,29 @@ export interface ToolSet {
   server: string;
   /** Names of the tools of the server. Empty means all. */
   names: string[];
-  /** Tools sent with the request, of which there may be none. Must be empty if `server` is not. */
+  /** Tools sent with the request, possibly none. Must be empty if `server` is set. */
   tools: InlineTool[];
 }
 
 /** Request to compare two sets of tools. */
 export interface CompareToolsRequest {
-  /** Tools as they were. */
+  /** Old tools. */
   old:
     | ToolSet
     | undefined;
-  /** Tools as they are to be. */
+  /** New tools. */
   new:
     | ToolSet
     | undefined;
-  /** Reading of the schemas by which `CompareToolsResponse.level` is told. */
+  /** Reading of the schemas for `CompareToolsResponse.level`. */
   reading: SchemaReading;
-  /** Least revision of the registry to read; see `RegistryService`. 0 reads what the server has. */
+  /** Minimum revision of the registry to read; see `RegistryService`. 0 reads the current one. */
   minRevision: bigint;
 }
 
 /** Response to `CompareTools`. */
 export interface CompareToolsResponse {
-  /** The new tools in their order, and then those that were removed. */
+  /** The new tools in their order, followed by the removed tools. */
   tools: ToolComparison[];
   /** Worst level of all tools, in the reading of the request. */
   level: ChangeLevel;
@@ -2801,18 +2798,19 @@ export const CompareToolsResponse: MessageFns<CompareToolsResponse> = {
 /**
  * Stores tool definitions, so that payloads can be validated by tool name.
  *
- * A registered definition is canonical: its output schema may have any root. For a protocol
- * version whose structured content is an object, it is wrapped in one wherever it is used.
+ * A registered definition is canonical: its output schema may have any root. For protocol
+ * versions that require structured content to be an object, the schema is wrapped in an object
+ * when it is used.
  *
  * Definitions are immutable and identified by their digest. Within the namespace of a server,
  * a name is bound to one definition at a time. Each change of a binding increments the
  * revision of the registry.
  *
- * Several servers may share a registry; each follows the changes of the others, and may be a
- * little behind. A request with `min_revision` waits until its server has that revision,
- * within the deadline and for 5 seconds at most, and fails with `ABORTED` and the reason
- * `REVISION_NOT_REACHED` otherwise: given the revision that a registration returned, a request
- * to any server reads what that registered.
+ * Several servers may share a registry; each follows the changes of the others with a short
+ * delay. A request with `min_revision` waits until its server has that revision, within the
+ * deadline and for 5 seconds at most; otherwise it fails with `ABORTED` and the reason
+ * `REVISION_NOT_REACHED`. With the revision that a registration returned, a request to any
+ * server reads the registered tools.
  */
 export type RegistryServiceService = typeof RegistryServiceService;
 export const RegistryServiceService = {
@@ -2824,18 +2822,18 @@ export const RegistryServiceService = {
    * stored in a file, changes are durable when the call returns. Registering the same
    * definition again under the same protocol version changes nothing.
    *
-   * Definitions may be as serializers write them: a null in an optional property is dropped,
-   * and snake-case names of Python are read as the protocol's. The outcome then has a warning
-   * with the code `NULL_PROPERTY_DROPPED` or `SNAKE_CASE_PROPERTY_RENAMED`, and what is
-   * registered is the form of the protocol. An output schema that the protocol version wants
-   * wrapped has the warning `OUTPUT_SCHEMA_WRAPPED`.
+   * Definitions may have the form of serializers: a null in an optional property is dropped,
+   * and snake-case names of Python are converted to the names of the protocol. The outcome then
+   * has a warning with the code `NULL_PROPERTY_DROPPED` or `SNAKE_CASE_PROPERTY_RENAMED`, and
+   * the form of the protocol is registered. An output schema that the protocol version requires
+   * to be wrapped has the warning `OUTPUT_SCHEMA_WRAPPED`.
    *
-   * Fails with `RESOURCE_EXHAUSTED` and the reason `QUOTA_EXCEEDED` if the registry would hold
-   * more than its quotas, and with `UNAVAILABLE` and `REGISTRY_UNUSABLE` if it cannot be
-   * written; nothing has changed then, unless the error's metadata `outcome` is `unknown`. The
-   * registration may be repeated in any case. Tools that the steps of the request
-   * (`Limits.request_steps`) do not suffice for are rejected with `LIMIT_EXCEEDED`: they were
-   * not reached, and may be registered by another request.
+   * Fails with `RESOURCE_EXHAUSTED` and the reason `QUOTA_EXCEEDED` if the registry would exceed
+   * its quotas, and with `UNAVAILABLE` and `REGISTRY_UNUSABLE` if it cannot be written; nothing
+   * has changed then, unless the error's metadata `outcome` is `unknown`. The registration may
+   * be repeated in any case. If the steps of the request (`Limits.request_steps`) do not suffice
+   * for a tool, it is rejected with `LIMIT_EXCEEDED`: it was not reached, and another request
+   * may register it.
    */
   registerTools: {
     path: "/sidecheck.v1.RegistryService/RegisterTools" as const,
@@ -2883,20 +2881,21 @@ export const RegistryServiceService = {
   /**
    * Sends every change of registered tools, in the order of revisions and at least once.
    *
-   * After a checkpoint no change up to its revision follows. One is sent whenever all changes
-   * were, and every few seconds while there are none. To resume, pass the revision and the ID
-   * of the last checkpoint, or of the last change whose `continued` is false.
+   * After a checkpoint no change up to its revision follows. A checkpoint is sent when all
+   * changes were sent, and every few seconds while there are none. To resume, pass the revision
+   * and the ID of the last checkpoint, or of the last change whose `continued` is false.
    *
    * To mirror the registry: read the first checkpoint, list the tools, and apply the changes
-   * that follow to the list. What a change says is what then holds, so that it does no harm to
-   * apply one that the list already has.
+   * that follow to the list. A change has the resulting state, so that it is safe to apply a
+   * change that the list already contains.
    *
-   * Fails with `OUT_OF_RANGE` and the reason `COMPACTED` if changes after the given revision
-   * are not kept any more, or if the registry does not have that revision, since it was set
-   * back or is another one; list the tools again then. The metadata `oldest_revision` is the
-   * first that can be resumed from. A server keeps changes as long as its setting
-   * `registry_history_seconds` says; with a registry in a file or in memory, those since its
-   * start. Ends with `UNAVAILABLE` and `SHUTTING_DOWN` when the server stops.
+   * Fails with `OUT_OF_RANGE` and the reason `COMPACTED` if changes after the given revision are
+   * no longer kept, or if the registry does not have that revision, since it was restored to an
+   * earlier state or replaced; list the tools again then. The metadata `oldest_revision` is the
+   * first revision from which a watch can resume. The setting `registry_history_seconds` of a
+   * server is the time for which it keeps changes; with a registry in a file or in memory, it
+   * has the changes since its start. Ends with `UNAVAILABLE` and `SHUTTING_DOWN` when the server
+   * stops.
    */
   watchTools: {
     path: "/sidecheck.v1.RegistryService/WatchTools" as const,
@@ -2908,12 +2907,12 @@ export const RegistryServiceService = {
     responseDeserialize: (value: Buffer): WatchToolsResponse => WatchToolsResponse.decode(value),
   },
   /**
-   * Compares two sets of tools: what changed, and whether it breaks callers.
+   * Compares two sets of tools, and determines whether the changes break callers.
    *
-   * An input schema may only accept more, and an output schema may only promise more. This is
-   * proved, or refuted by a payload that the validator accepts under one version and rejects
-   * under the other, or undecided. Each tool has its own outcome; one that takes too long is
-   * undecided.
+   * A change is compatible if an input schema accepts at least the same payloads, and an output
+   * schema admits at most the same. This is proved, or refuted by a payload that the validator
+   * accepts under one version and rejects under the other, or undecided. Each tool has its own
+   * outcome; a tool that takes too long is undecided.
    *
    * Fails with `RESOURCE_EXHAUSTED` if a set has more than `Limits.batch_items` tools.
    */
@@ -2938,18 +2937,18 @@ export interface RegistryServiceServer extends UntypedServiceImplementation {
    * stored in a file, changes are durable when the call returns. Registering the same
    * definition again under the same protocol version changes nothing.
    *
-   * Definitions may be as serializers write them: a null in an optional property is dropped,
-   * and snake-case names of Python are read as the protocol's. The outcome then has a warning
-   * with the code `NULL_PROPERTY_DROPPED` or `SNAKE_CASE_PROPERTY_RENAMED`, and what is
-   * registered is the form of the protocol. An output schema that the protocol version wants
-   * wrapped has the warning `OUTPUT_SCHEMA_WRAPPED`.
+   * Definitions may have the form of serializers: a null in an optional property is dropped,
+   * and snake-case names of Python are converted to the names of the protocol. The outcome then
+   * has a warning with the code `NULL_PROPERTY_DROPPED` or `SNAKE_CASE_PROPERTY_RENAMED`, and
+   * the form of the protocol is registered. An output schema that the protocol version requires
+   * to be wrapped has the warning `OUTPUT_SCHEMA_WRAPPED`.
    *
-   * Fails with `RESOURCE_EXHAUSTED` and the reason `QUOTA_EXCEEDED` if the registry would hold
-   * more than its quotas, and with `UNAVAILABLE` and `REGISTRY_UNUSABLE` if it cannot be
-   * written; nothing has changed then, unless the error's metadata `outcome` is `unknown`. The
-   * registration may be repeated in any case. Tools that the steps of the request
-   * (`Limits.request_steps`) do not suffice for are rejected with `LIMIT_EXCEEDED`: they were
-   * not reached, and may be registered by another request.
+   * Fails with `RESOURCE_EXHAUSTED` and the reason `QUOTA_EXCEEDED` if the registry would exceed
+   * its quotas, and with `UNAVAILABLE` and `REGISTRY_UNUSABLE` if it cannot be written; nothing
+   * has changed then, unless the error's metadata `outcome` is `unknown`. The registration may
+   * be repeated in any case. If the steps of the request (`Limits.request_steps`) do not suffice
+   * for a tool, it is rejected with `LIMIT_EXCEEDED`: it was not reached, and another request
+   * may register it.
    */
   registerTools: handleUnaryCall<RegisterToolsRequest, RegisterToolsResponse>;
   /** Returns one registered tool. Fails with `NOT_FOUND` if there is none. */
@@ -2964,29 +2963,30 @@ export interface RegistryServiceServer extends UntypedServiceImplementation {
   /**
    * Sends every change of registered tools, in the order of revisions and at least once.
    *
-   * After a checkpoint no change up to its revision follows. One is sent whenever all changes
-   * were, and every few seconds while there are none. To resume, pass the revision and the ID
-   * of the last checkpoint, or of the last change whose `continued` is false.
+   * After a checkpoint no change up to its revision follows. A checkpoint is sent when all
+   * changes were sent, and every few seconds while there are none. To resume, pass the revision
+   * and the ID of the last checkpoint, or of the last change whose `continued` is false.
    *
    * To mirror the registry: read the first checkpoint, list the tools, and apply the changes
-   * that follow to the list. What a change says is what then holds, so that it does no harm to
-   * apply one that the list already has.
+   * that follow to the list. A change has the resulting state, so that it is safe to apply a
+   * change that the list already contains.
    *
-   * Fails with `OUT_OF_RANGE` and the reason `COMPACTED` if changes after the given revision
-   * are not kept any more, or if the registry does not have that revision, since it was set
-   * back or is another one; list the tools again then. The metadata `oldest_revision` is the
-   * first that can be resumed from. A server keeps changes as long as its setting
-   * `registry_history_seconds` says; with a registry in a file or in memory, those since its
-   * start. Ends with `UNAVAILABLE` and `SHUTTING_DOWN` when the server stops.
+   * Fails with `OUT_OF_RANGE` and the reason `COMPACTED` if changes after the given revision are
+   * no longer kept, or if the registry does not have that revision, since it was restored to an
+   * earlier state or replaced; list the tools again then. The metadata `oldest_revision` is the
+   * first revision from which a watch can resume. The setting `registry_history_seconds` of a
+   * server is the time for which it keeps changes; with a registry in a file or in memory, it
+   * has the changes since its start. Ends with `UNAVAILABLE` and `SHUTTING_DOWN` when the server
+   * stops.
    */
   watchTools: handleServerStreamingCall<WatchToolsRequest, WatchToolsResponse>;
   /**
-   * Compares two sets of tools: what changed, and whether it breaks callers.
+   * Compares two sets of tools, and determines whether the changes break callers.
    *
-   * An input schema may only accept more, and an output schema may only promise more. This is
-   * proved, or refuted by a payload that the validator accepts under one version and rejects
-   * under the other, or undecided. Each tool has its own outcome; one that takes too long is
-   * undecided.
+   * A change is compatible if an input schema accepts at least the same payloads, and an output
+   * schema admits at most the same. This is proved, or refuted by a payload that the validator
+   * accepts under one version and rejects under the other, or undecided. Each tool has its own
+   * outcome; a tool that takes too long is undecided.
    *
    * Fails with `RESOURCE_EXHAUSTED` if a set has more than `Limits.batch_items` tools.
    */
@@ -3002,18 +3002,18 @@ export interface RegistryServiceClient extends Client {
    * stored in a file, changes are durable when the call returns. Registering the same
    * definition again under the same protocol version changes nothing.
    *
-   * Definitions may be as serializers write them: a null in an optional property is dropped,
-   * and snake-case names of Python are read as the protocol's. The outcome then has a warning
-   * with the code `NULL_PROPERTY_DROPPED` or `SNAKE_CASE_PROPERTY_RENAMED`, and what is
-   * registered is the form of the protocol. An output schema that the protocol version wants
-   * wrapped has the warning `OUTPUT_SCHEMA_WRAPPED`.
+   * Definitions may have the form of serializers: a null in an optional property is dropped,
+   * and snake-case names of Python are converted to the names of the protocol. The outcome then
+   * has a warning with the code `NULL_PROPERTY_DROPPED` or `SNAKE_CASE_PROPERTY_RENAMED`, and
+   * the form of the protocol is registered. An output schema that the protocol version requires
+   * to be wrapped has the warning `OUTPUT_SCHEMA_WRAPPED`.
    *
-   * Fails with `RESOURCE_EXHAUSTED` and the reason `QUOTA_EXCEEDED` if the registry would hold
-   * more than its quotas, and with `UNAVAILABLE` and `REGISTRY_UNUSABLE` if it cannot be
-   * written; nothing has changed then, unless the error's metadata `outcome` is `unknown`. The
-   * registration may be repeated in any case. Tools that the steps of the request
-   * (`Limits.request_steps`) do not suffice for are rejected with `LIMIT_EXCEEDED`: they were
-   * not reached, and may be registered by another request.
+   * Fails with `RESOURCE_EXHAUSTED` and the reason `QUOTA_EXCEEDED` if the registry would exceed
+   * its quotas, and with `UNAVAILABLE` and `REGISTRY_UNUSABLE` if it cannot be written; nothing
+   * has changed then, unless the error's metadata `outcome` is `unknown`. The registration may
+   * be repeated in any case. If the steps of the request (`Limits.request_steps`) do not suffice
+   * for a tool, it is rejected with `LIMIT_EXCEEDED`: it was not reached, and another request
+   * may register it.
    */
   registerTools(
     request: RegisterToolsRequest,
@@ -3084,20 +3084,21 @@ export interface RegistryServiceClient extends Client {
   /**
    * Sends every change of registered tools, in the order of revisions and at least once.
    *
-   * After a checkpoint no change up to its revision follows. One is sent whenever all changes
-   * were, and every few seconds while there are none. To resume, pass the revision and the ID
-   * of the last checkpoint, or of the last change whose `continued` is false.
+   * After a checkpoint no change up to its revision follows. A checkpoint is sent when all
+   * changes were sent, and every few seconds while there are none. To resume, pass the revision
+   * and the ID of the last checkpoint, or of the last change whose `continued` is false.
    *
    * To mirror the registry: read the first checkpoint, list the tools, and apply the changes
-   * that follow to the list. What a change says is what then holds, so that it does no harm to
-   * apply one that the list already has.
+   * that follow to the list. A change has the resulting state, so that it is safe to apply a
+   * change that the list already contains.
    *
-   * Fails with `OUT_OF_RANGE` and the reason `COMPACTED` if changes after the given revision
-   * are not kept any more, or if the registry does not have that revision, since it was set
-   * back or is another one; list the tools again then. The metadata `oldest_revision` is the
-   * first that can be resumed from. A server keeps changes as long as its setting
-   * `registry_history_seconds` says; with a registry in a file or in memory, those since its
-   * start. Ends with `UNAVAILABLE` and `SHUTTING_DOWN` when the server stops.
+   * Fails with `OUT_OF_RANGE` and the reason `COMPACTED` if changes after the given revision are
+   * no longer kept, or if the registry does not have that revision, since it was restored to an
+   * earlier state or replaced; list the tools again then. The metadata `oldest_revision` is the
+   * first revision from which a watch can resume. The setting `registry_history_seconds` of a
+   * server is the time for which it keeps changes; with a registry in a file or in memory, it
+   * has the changes since its start. Ends with `UNAVAILABLE` and `SHUTTING_DOWN` when the server
+   * stops.
    */
   watchTools(request: WatchToolsRequest, options?: Partial<CallOptions>): ClientReadableStream<WatchToolsResponse>;
   watchTools(
@@ -3106,12 +3107,12 @@ export interface RegistryServiceClient extends Client {
     options?: Partial<CallOptions>,
   ): ClientReadableStream<WatchToolsResponse>;
   /**
-   * Compares two sets of tools: what changed, and whether it breaks callers.
+   * Compares two sets of tools, and determines whether the changes break callers.
    *
-   * An input schema may only accept more, and an output schema may only promise more. This is
-   * proved, or refuted by a payload that the validator accepts under one version and rejects
-   * under the other, or undecided. Each tool has its own outcome; one that takes too long is
-   * undecided.
+   * A change is compatible if an input schema accepts at least the same payloads, and an output
+   * schema admits at most the same. This is proved, or refuted by a payload that the validator
+   * accepts under one version and rejects under the other, or undecided. Each tool has its own
+   * outcome; a tool that takes too long is undecided.
    *
    * Fails with `RESOURCE_EXHAUSTED` if a set has more than `Limits.batch_items` tools.
    */

@@ -26,7 +26,7 @@ export interface Document {
 
 /** Tool registered with `RegistryService.RegisterTools`. */
 export interface RegisteredTool {
-  /** Server namespace that the tool is registered under. */
+  /** Server namespace under which the tool is registered. */
   server: string;
   /** Name of the tool, exactly as registered. */
   name: string;
@@ -97,8 +97,9 @@ export interface Subject {
     | //
     /**
      * Structured content of a tool result, validated against the tool's output schema or a
-     * bare schema. An output schema that the protocol version wants wrapped in an object is
-     * validated in that form; objects may also have the form that the tool defines.
+     * bare schema. If the protocol version requires the output schema to be wrapped in an
+     * object, the wrapped schema validates; objects may also have the form that the tool
+     * defines.
      */
     { $case: "structuredContent"; value: Buffer }
     | //

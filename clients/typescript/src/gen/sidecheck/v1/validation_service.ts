@@ -31,7 +31,7 @@ export const protobufFileName = "sidecheck/v1/validation_service.proto";
 
 /** Request to validate one payload. */
 export interface ValidateRequest {
-  /** What to validate against. */
+  /** Target of the validation. */
   target:
     | Target
     | undefined;
@@ -43,7 +43,7 @@ export interface ValidateRequest {
   options:
     | ValidationOptions
     | undefined;
-  /** Least revision of the registry to read; see `RegistryService`. 0 reads what the server has. */
+  /** Minimum revision of the registry to read; see `RegistryService`. 0 reads the current one. */
   minRevision: bigint;
 }
 
@@ -69,7 +69,7 @@ export interface ValidateBatchRequest {
     | undefined;
   /** Payloads to validate. */
   items: ValidateItem[];
-  /** Least revision of the registry to read; see `RegistryService`. 0 reads what the server has. */
+  /** Minimum revision of the registry to read; see `RegistryService`. 0 reads the current one. */
   minRevision: bigint;
 }
 
@@ -131,7 +131,7 @@ export interface StreamDefaults {
   options:
     | ValidationOptions
     | undefined;
-  /** Least revision of the registry to read; see `RegistryService`. 0 reads what the server has. */
+  /** Minimum revision of the registry to read; see `RegistryService`. 0 reads the current one. */
   minRevision: bigint;
 }
 
@@ -1240,7 +1240,7 @@ export const ValidateStreamResponse: MessageFns<ValidateStreamResponse> = {
  * and a stable reason.
  *
  * Any call, of any service, may fail with `RESOURCE_EXHAUSTED` and the reason `OVERLOADED`
- * before any work on it; a `google.rpc.RetryInfo` then says when to try again.
+ * before any work on it; a `google.rpc.RetryInfo` then has the delay before a retry.
  */
 export type ValidationServiceService = typeof ValidationServiceService;
 export const ValidationServiceService = {
@@ -1267,10 +1267,10 @@ export const ValidationServiceService = {
    *
    * An item without a possible verdict has its own error and does not affect the others.
    * The call fails with `RESOURCE_EXHAUSTED` only if it has more than `Limits.batch_items`
-   * items. Once the verdicts have `Limits.batch_violations` violations in all, each further
+   * items. Once the verdicts have `Limits.batch_violations` violations in total, each further
    * verdict has only its first one. At most `Limits.offloaded_items` items may need a worker
-   * process. An item that the steps of the request (`Limits.request_steps`) do not suffice for
-   * has an error that says that it was not reached; it may be sent again.
+   * process. If the steps of the request (`Limits.request_steps`) do not suffice for an item, its
+   * error states that the item was not reached; it may be sent again.
    */
   validateBatch: {
     path: "/sidecheck.v1.ValidationService/ValidateBatch" as const,
@@ -1286,7 +1286,7 @@ export const ValidationServiceService = {
    * Validates payloads as they arrive and returns their outcomes in the same order.
    *
    * The first message may set defaults; every other message is an item. The server reads one
-   * item at a time, so a client that sends faster than it reads is held back by flow control.
+   * item at a time, so flow control slows down a client that sends faster than it reads.
    * An item without a possible verdict, or a message that cannot be parsed, has its own
    * error, and the stream continues.
    */
@@ -1319,17 +1319,17 @@ export interface ValidationServiceServer extends UntypedServiceImplementation {
    *
    * An item without a possible verdict has its own error and does not affect the others.
    * The call fails with `RESOURCE_EXHAUSTED` only if it has more than `Limits.batch_items`
-   * items. Once the verdicts have `Limits.batch_violations` violations in all, each further
+   * items. Once the verdicts have `Limits.batch_violations` violations in total, each further
    * verdict has only its first one. At most `Limits.offloaded_items` items may need a worker
-   * process. An item that the steps of the request (`Limits.request_steps`) do not suffice for
-   * has an error that says that it was not reached; it may be sent again.
+   * process. If the steps of the request (`Limits.request_steps`) do not suffice for an item, its
+   * error states that the item was not reached; it may be sent again.
    */
   validateBatch: handleUnaryCall<ValidateBatchRequest, ValidateBatchResponse>;
   /**
    * Validates payloads as they arrive and returns their outcomes in the same order.
    *
    * The first message may set defaults; every other message is an item. The server reads one
-   * item at a time, so a client that sends faster than it reads is held back by flow control.
+   * item at a time, so flow control slows down a client that sends faster than it reads.
    * An item without a possible verdict, or a message that cannot be parsed, has its own
    * error, and the stream continues.
    */
@@ -1366,10 +1366,10 @@ export interface ValidationServiceClient extends Client {
    *
    * An item without a possible verdict has its own error and does not affect the others.
    * The call fails with `RESOURCE_EXHAUSTED` only if it has more than `Limits.batch_items`
-   * items. Once the verdicts have `Limits.batch_violations` violations in all, each further
+   * items. Once the verdicts have `Limits.batch_violations` violations in total, each further
    * verdict has only its first one. At most `Limits.offloaded_items` items may need a worker
-   * process. An item that the steps of the request (`Limits.request_steps`) do not suffice for
-   * has an error that says that it was not reached; it may be sent again.
+   * process. If the steps of the request (`Limits.request_steps`) do not suffice for an item, its
+   * error states that the item was not reached; it may be sent again.
    */
   validateBatch(
     request: ValidateBatchRequest,
@@ -1390,7 +1390,7 @@ export interface ValidationServiceClient extends Client {
    * Validates payloads as they arrive and returns their outcomes in the same order.
    *
    * The first message may set defaults; every other message is an item. The server reads one
-   * item at a time, so a client that sends faster than it reads is held back by flow control.
+   * item at a time, so flow control slows down a client that sends faster than it reads.
    * An item without a possible verdict, or a message that cannot be parsed, has its own
    * error, and the stream continues.
    */

@@ -71,11 +71,11 @@ export interface Violation {
   instanceLocation: string;
   /**
    * Location of the failed keyword, as a JSON Pointer into the schema text as sent. It
-   * follows the path of evaluation, through `$ref`. Empty where no schema is involved.
+   * follows the path of evaluation, through `$ref`. Empty if no schema is involved.
    */
   keywordLocation: string;
   /**
-   * JSON Schema keyword that failed, for example `required`. Empty where no keyword is
+   * JSON Schema keyword that failed, for example `required`. Empty if no keyword is
    * involved, for example in a payload that is not JSON.
    */
   keyword: string;
@@ -126,9 +126,9 @@ export interface Verdict {
    */
   definitionDigest: string;
   /**
-   * Digest of the schema that the payload was validated against, in the same form: over
-   * its canonical JSON and its documents. Of an output schema that was adapted to the protocol
-   * version, it is the digest of the schema that the tool defines.
+   * Digest of the schema that the payload was validated against, in the same form: over its
+   * canonical JSON and its documents. If an output schema was adapted to the protocol version,
+   * this is the digest of the schema that the tool defines.
    */
   schemaDigest: string;
   /**
@@ -143,8 +143,8 @@ export interface Verdict {
    */
   enforced: boolean;
   /**
-   * Payload after the repairs that the options ask for. Unset if none was asked for or none
-   * was needed.
+   * Payload after the repairs that the options request. Unset if the options request no
+   * repairs, or none was needed.
    */
   repair:
     | Repair
@@ -155,8 +155,8 @@ export interface Verdict {
    */
   callToolResult: Buffer;
   /**
-   * `error` of the JSON-RPC response to send if the fault is one of the protocol and not
-   * of the tool, as JSON text, with the error code of the protocol version.
+   * `error` of the JSON-RPC response to send if the fault is a protocol error rather than a
+   * tool error, as JSON text, with the error code of the protocol version.
    */
   jsonRpcError: Buffer;
 }
@@ -171,11 +171,11 @@ export interface Repair {
   violations: Violation[];
   /** Whether there may be more violations than `violations` lists. */
   truncated: boolean;
-  /** All changes. What is not listed was not changed. */
+  /** All changes. Nothing else differs from the original payload. */
   changes: Change[];
 }
 
-/** One change of a payload, or one that was skipped and why. */
+/** One change of a payload, or a change that was skipped, with the reason. */
 export interface Change {
   /** Location in the payload before this change, as a JSON Pointer. */
   instanceLocation: string;
@@ -184,7 +184,7 @@ export interface Change {
    * `DEFAULT_SKIPPED`.
    */
   code: string;
-  /** Location of the keyword that called for the change, as a JSON Pointer. Empty if unknown. */
+  /** Location of the keyword that caused the change, as a JSON Pointer. Empty if unknown. */
   keywordLocation: string;
   /** Description of the change, for people. */
   message: string;
