@@ -216,10 +216,11 @@ def make_portable(
     *,
     limits: Limits = _LIMITS,
 ) -> tuple[ConvertedTool | RequestError, ...]:
-    """Rewrite *definitions* as definitions of MCP that each of *targets* takes, or as errors.
+    """Convert *definitions* to MCP definitions that all *targets* accept, or to errors.
 
-    The mapping of each converts calls back. Output schemas have the form for
-    *protocol_version*. The targets are those of `sidecheck_server.core.portability`.
+    `convert_call` converts calls of the results back, with their mappings. Output schemas have
+    the form for *protocol_version*. The targets are those of
+    `sidecheck_server.core.portability`.
     """
     check_version_known(protocol_version)
     options = ConversionOptions(
