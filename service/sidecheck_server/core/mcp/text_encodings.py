@@ -49,8 +49,8 @@ def _describe_fault(text: str) -> str:
             padding = _PADDING.match(text, position)
             assert padding is not None
             if padding.end() < len(text):
-                return f"the padding at position {position} is not the end"
-            return f"it has {position} characters before its padding, which does not fit"
+                return f"the padding at position {position} is not at the end"
+            return f"its length with the padding, {len(text)}, is not a multiple of 4"
         case "-" | "_":
             return f"position {position} has a character of base64url, which is another encoding"
         case " " | "\t" | "\r" | "\n":

@@ -130,7 +130,7 @@ def normalize_output(
             content = _decode(json, limits)
             return _build_result(content if isinstance(content, list) else [content], version)
         case WholeResult(json):
-            return _complete_result(_decode(json, limits), schema, version, limits, json)
+            return _adapt_whole_result(_decode(json, limits), schema, version, limits, json)
         case Failure(text):
             return {**_build_result([_build_text_block(text)], version), "isError": True}
 
@@ -172,7 +172,7 @@ def _build_unstructured_content(value: Any, text: bytes) -> list[Any]:
     return [_build_text_block(value if isinstance(value, str) else _encode_text(value, text))]
 
 
-def _complete_result(
+def _adapt_whole_result(
     value: Any, schema: AdaptedSchema | None, version: str, limits: Limits, text: bytes
 ) -> Any:
     """Return the result *value* in the form for *version* and the adapted *schema*."""
