@@ -20,8 +20,8 @@ FAULTS = {
     "+/+/": "",
     # Unused bits: encoders set them to 0, decoders may ignore them.
     "QR==": "",
-    "Q": "it has 1 characters, which is not a multiple of 4: padding is missing",
-    "QUI": "it has 3 characters, which is not a multiple of 4: padding is missing",
+    "Q": "its length, 1, is not a multiple of 4: padding is missing",
+    "QUI": "its length, 3, is not a multiple of 4: padding is missing",
     "QUJD=": "its length with the padding, 5, is not a multiple of 4",
     "=": "its length with the padding, 1, is not a multiple of 4",
     "QQ=": "its length with the padding, 3, is not a multiple of 4",

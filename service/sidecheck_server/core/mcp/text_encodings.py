@@ -42,7 +42,7 @@ def base64_fault(text: str, budget: Budget) -> str:
 def _describe_fault(text: str) -> str:
     invalid = _INVALID_CHARACTER.search(text)
     if invalid is None:
-        return f"it has {len(text)} characters, which is not a multiple of 4: padding is missing"
+        return f"its length, {len(text)}, is not a multiple of 4: padding is missing"
     position = invalid.start()
     match invalid[0]:
         case "=":

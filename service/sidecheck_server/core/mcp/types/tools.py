@@ -105,7 +105,7 @@ _CALLS: tuple[Type, ...] = (
     ),
 )
 
-# Not part of the protocol: the text profile of results, the same in all versions.
+# Not part of the protocol: the text contract of results, the same in all versions.
 _TEXT: tuple[Type, ...] = (
     ObjectType(
         "TextItem", (required("type", constant("text")), required("text", STRING)), closed=True
