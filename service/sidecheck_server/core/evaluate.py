@@ -39,7 +39,7 @@ DISAGREEMENT = "ENGINE_DISAGREEMENT"
 """Code of the violation for a disagreement of the two engines, which is a defect."""
 
 DETAILS_UNAVAILABLE = "DETAILS_UNAVAILABLE"
-"""Code of the only violation of an invalid payload whose faults were not searched for."""
+"""Code of the only violation of an invalid payload whose violations are not listed."""
 
 VALID = Verdict()
 """The verdict on a valid payload."""
@@ -248,8 +248,10 @@ class Evaluator:
         if self._inline and not self._compiled.explains_inline:
             raise Exhausted
         faults = self._compiled.complete.faults(value, self._budget)
-        # A worker, which has more steps, evaluates again what the event loop cannot explain.
-        return explain(faults, hide_values=self._options.hide_values, all_steps=self._inline)
+        # If the steps of the event loop do not suffice, a worker repeats the evaluation with more.
+        return explain(
+            faults, hide_values=self._options.hide_values, raise_if_exhausted=self._inline
+        )
 
     def _add_unknown(
         self, verdict: Verdict, value: JsonValue, unknown: UnknownArguments

@@ -32,7 +32,10 @@ _ALL_INTEGERS = 2.0**53
 # Texts up to this length have at most 15 significant digits, which doubles preserve.
 _SHORT = 16
 _SMALLEST = 1e-290
+"""Bound above zero and the subnormal doubles, which have less precision."""
+
 _LONGEST_EXPONENT = 10
+"""Longest exponent that is read, in digits without leading zeros."""
 
 
 class NumberTooLongError(ValueError):
@@ -148,10 +151,10 @@ def _split(text: str) -> Parts:
     digits = (whole + fraction).lstrip("0")
     if not digits:
         return Parts("", "", 0)
-    size = power.lstrip("+-0") if len(power) > _LONGEST_EXPONENT else power
-    if len(size) > _LONGEST_EXPONENT:
+    magnitude = power.lstrip("+-0")
+    if len(magnitude) > _LONGEST_EXPONENT:
         raise NumberTooLongError
-    shift = -int(size) if size is not power and power[0] == "-" and size else int(size or 0)
+    shift = int(magnitude or 0) * (-1 if power.startswith("-") else 1)
     stripped = digits.rstrip("0")
     exponent = shift - len(fraction) + len(digits) - len(stripped)
     return Parts(sign, stripped, exponent)

@@ -217,10 +217,11 @@ def make_portable(
     keep_names: bool = False,
     limits: Limits = _LIMITS,
 ) -> tuple[ConvertedTool | RequestError, ...]:
-    """Rewrite *definitions* as definitions of MCP that each of *targets* takes, or as errors.
+    """Convert *definitions* to MCP definitions that all *targets* accept, or to errors.
 
-    With *keep_names*, tools keep names that a target refuses. The mapping of each converts
-    calls back. Output schemas have the form for *protocol_version*. The targets are those of
+    With *keep_names*, tools keep names that a target refuses. `convert_call` converts calls of
+    the results back, with their mappings. Output schemas have the form for *protocol_version*.
+    The targets are those of
     `sidecheck_server.core.portability`.
     """
     check_version_known(protocol_version)

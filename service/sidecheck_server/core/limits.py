@@ -77,7 +77,7 @@ class Limits:
     inline_steps: Annotated[
         int,
         "Most work on one payload in the event loop, in steps; the default is about five "
-        "milliseconds. A worker process validates what takes more.",
+        "milliseconds. A worker process validates payloads that need more.",
     ] = 200_000
     inline_bytes: Annotated[
         int,
@@ -107,8 +107,8 @@ class Limits:
     compile_seconds: Annotated[
         int,
         "Longest time to compile one schema, in seconds of a processor. The slowest known real "
-        "schema takes 40 milliseconds. What stands still ten times as long is ended, and "
-        "may be retried.",
+        "schema takes 40 milliseconds. A compilation that makes no progress for ten "
+        "times as long is ended too, and may be retried.",
     ] = 5
     validation_seconds: Annotated[
         int,

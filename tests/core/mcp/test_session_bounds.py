@@ -1,4 +1,4 @@
-"""Limits of a session's header scan and memory on hostile messages."""
+"""Limits of a session's message scan and memory on hostile messages."""
 
 import json
 import tracemalloc
@@ -10,8 +10,8 @@ import pytest
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context, Sender
 from sidecheck_server.core.mcp.messages.error_responses import build_error_response
-from sidecheck_server.core.mcp.sessions.header_scan import MAX_CAPABILITIES_BYTES
 from sidecheck_server.core.mcp.sessions.memory import MemoryPool
+from sidecheck_server.core.mcp.sessions.message_scan import MAX_CAPABILITIES_BYTES
 from sidecheck_server.core.mcp.sessions.session import Session
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
 from support.counted_calls import count_calls
@@ -50,7 +50,7 @@ def _memory_growth(send: Any) -> int:
         tracemalloc.stop()
 
 
-def test_header_scan_skips_ids_of_large_numbers() -> None:
+def test_message_scan_skips_ids_of_large_numbers() -> None:
     """Parsing would call a function for each of them."""
     numbers = b"[" + b",".join([b"1e300"] * 150_000) + b"]"
     text = b'{"jsonrpc":"2.0","method":"ping","id":' + numbers + b"}"

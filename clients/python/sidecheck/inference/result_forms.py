@@ -188,7 +188,7 @@ def _sort_arrays(value: Any) -> Any:
 
 
 def _as_text(result: dict[str, Any]) -> dict[str, Any]:
-    """Return a valid result in the text profile, with a line for each content block."""
+    """Return a valid result in the text contract, with a line for each content block."""
     is_error, content = result.get("isError", False), result["content"]
     has_profile = result.keys() - {"resultType"} == {"content", "isError"}
     if not (has_profile and all(map(is_text_item, content))):

@@ -57,7 +57,7 @@ __all__ = [
 _MOST_SUGGESTIONS = 20
 """Most references for which a similar target is searched, at about a millisecond each."""
 
-_WHERE_REFERENCES_LEAD = (
+_RESOLUTION_SCOPE = (
     "references resolve within the schema and the documents sent along, and nothing is ever fetched"
 )
 _DEFINITIONS = ("$defs", "definitions")
@@ -103,7 +103,7 @@ def _conflict_fault(conflict: Conflict, survey: Survey, resources: Resources) ->
 
 def _unresolved_fault(unresolved: UnresolvedReference, uri: str, suggestion: str) -> SchemaFault:
     subschema, keyword = unresolved.subschema, unresolved.keyword
-    remedy = f"did you mean {suggestion!r}?" if suggestion else _WHERE_REFERENCES_LEAD
+    remedy = f"did you mean {suggestion!r}?" if suggestion else _RESOLUTION_SCOPE
     error = RequestError(
         ErrorReason.UNRESOLVABLE_REFERENCE,
         f"the {keyword} {shorten_start(uri)} at {subschema.place or 'the root'} cannot be "
@@ -387,7 +387,8 @@ class _Admission:
 
     def dialect_error(self, dialect: Dialect) -> RequestError | None:
         """Return why the meta-schema of *dialect* is not admitted, or None if it is."""
-        # The meta-schema may itself contain a schema of the dialect.
+        # Set before the check, which is recursive: the meta-schema may contain schemas of the
+        # same dialect.
         self.dialects[dialect.uri] = None
         meta_schema = dialect.own_meta_schema
         try:

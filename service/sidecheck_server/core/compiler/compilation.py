@@ -182,7 +182,8 @@ def _estimate_memory(
     memory = _SCHEMA_BYTES + admitted.pattern_memory
     memory += measure_memory(source, warnings, context.schema, context.documents)
     if fast is not None:
-        # Pickling to another process copies the constants of the artifact.
+        # Measured apart from the schema: in the server, which unpickles the artifact, its
+        # constants are copies.
         memory += measure_memory(fast)
         body: CodeType = marshal.loads(fast.code)  # noqa: S302  (it was generated here)
         memory += measure_memory(body)

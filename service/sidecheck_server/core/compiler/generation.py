@@ -127,6 +127,7 @@ class _GeneratedFrame(CodeGeneratorDraft07):
             fast_fail=True,
         )
         self.constants = constants
+        #: Whether the functions take and charge a budget.
         self.counted = counted
         self._needed_validation_functions = {"#/definitions/d0": "d0"}
         # The variables of the name sets of closed objects.

@@ -38,15 +38,15 @@ of schema takes up to two of the former and three of the latter.
 """
 
 
-def lower_schema(survey: Survey, assert_formats: Callable[[Dialect, str], bool]) -> LoweredSchema:
+def lower_schema(survey: Survey, asserts_format: Callable[[Dialect, str], bool]) -> LoweredSchema:
     """Return the canonical form of a surveyed schema.
 
-    *assert_formats* returns whether a format is asserted in a dialect.
+    *asserts_format* returns whether a format is asserted in a dialect.
 
     Raises:
         CannotLowerError: the canonical form cannot express the schema.
     """
-    lowering = _Lowering(survey, assert_formats)
+    lowering = _Lowering(survey, asserts_format)
     lowering.define(next(iter(survey.reached.values())).schema)
     while lowering.pending:
         name, subschema = lowering.pending.pop()
@@ -94,9 +94,9 @@ class _SchemaBuilder:
 class _Lowering:
     """State of the lowering of one schema."""
 
-    def __init__(self, survey: Survey, assert_formats: Callable[[Dialect, str], bool]) -> None:
+    def __init__(self, survey: Survey, asserts_format: Callable[[Dialect, str], bool]) -> None:
         self.survey = survey
-        self.assert_formats = assert_formats
+        self.asserts_format = asserts_format
         self.result = LoweredSchema()
         self.pending: list[tuple[str, Subschema]] = []
         self.names: dict[int, str] = {}
@@ -201,14 +201,14 @@ def _const(lowering: _Lowering, builder: _SchemaBuilder, _keyword: str) -> None:
     builder.put({"enum": [lowering.constant(builder.schema["const"])]})
 
 
-def _minimum(_lowering: _Lowering, builder: _SchemaBuilder, keyword: str) -> None:
+def _inclusive_bound(_lowering: _Lowering, builder: _SchemaBuilder, keyword: str) -> None:
     exclusive = {"minimum": "exclusiveMinimum", "maximum": "exclusiveMaximum"}[keyword]
     # In draft 4 the exclusive forms are flags (draft-04 validation, 5.1.2 and 5.1.3).
     name = exclusive if builder.schema.get(exclusive) is True else keyword
     builder.body[name] = _as_literal(builder.schema[keyword])
 
 
-def _exclusive(_lowering: _Lowering, builder: _SchemaBuilder, keyword: str) -> None:
+def _exclusive_bound(_lowering: _Lowering, builder: _SchemaBuilder, keyword: str) -> None:
     if builder.subschema.dialect.draft is not Draft.DRAFT_04:
         builder.body[keyword] = _as_literal(builder.schema[keyword])
 
@@ -224,7 +224,7 @@ def _pattern(lowering: _Lowering, builder: _SchemaBuilder, _keyword: str) -> Non
 
 def _format(lowering: _Lowering, builder: _SchemaBuilder, _keyword: str) -> None:
     name = str(builder.schema["format"])
-    if lowering.assert_formats(builder.subschema.dialect, name):
+    if lowering.asserts_format(builder.subschema.dialect, name):
         builder.body["format"] = lowering.format(name)
 
 
@@ -371,10 +371,10 @@ _RULES: Mapping[str, _Rule] = MappingProxyType(
         "enum": _enum,
         "const": _const,
         "multipleOf": _number,
-        "maximum": _minimum,
-        "exclusiveMaximum": _exclusive,
-        "minimum": _minimum,
-        "exclusiveMinimum": _exclusive,
+        "maximum": _inclusive_bound,
+        "exclusiveMaximum": _exclusive_bound,
+        "minimum": _inclusive_bound,
+        "exclusiveMinimum": _exclusive_bound,
         "maxLength": _number,
         "minLength": _number,
         "pattern": _pattern,

@@ -186,8 +186,8 @@ _HINTS: Mapping[tuple[str, type], tuple[Draft, str]] = MappingProxyType(
         ("required", bool): (Draft.DRAFT_04, _NAMES),
     }
 )
-"""Replacements of old uses of keywords: the draft that changed it and a hint, by keyword and
-type of the value."""
+"""Uses of keywords that a later draft changed: that draft and a hint, by keyword and type of its
+value."""
 
 
 def _with_hint(violation: Violation, schema: JsonValue, dialect: Dialect) -> Violation:

@@ -143,9 +143,7 @@ def _find_rejected_defaults(
 
 
 def _has_default(subschema: Subschema) -> bool:
-    schema = subschema.schema
-    hidden = "$ref" in schema and subschema.dialect.reference_hides_siblings
-    return "default" in schema and not hidden
+    return "default" in subschema.schema and not _hides_siblings(subschema)
 
 
 def _is_static(admitted: AdmittedSchema) -> bool:
@@ -154,7 +152,7 @@ def _is_static(admitted: AdmittedSchema) -> bool:
 
 
 class _Validators:
-    """Validators of the complete engine, one in each resource of a schema."""
+    """Validators of the complete engine, one for each resource of a schema."""
 
     def __init__(
         self, admitted: AdmittedSchema, source: SchemaSource, limits: Limits, budget: Budget

@@ -94,8 +94,9 @@ def _types(schema: Mapping[str, Any]) -> tuple[str, ...] | None:
         return tuple(schema["type"])
     if "byType" in schema:
         return tuple(name for types, _ in schema["byType"] for name in types)
-    values = schema.get("enum", [Constant(0)])
-    if any(isinstance(value, Constant) for value in values):
+    values = schema.get("enum")
+    # An object or array, written as a `Constant`, has a type that is not known here.
+    if values is None or any(isinstance(value, Constant) for value in values):
         return None
     return tuple(dict.fromkeys(map(_type_of, values)))
 
@@ -172,6 +173,7 @@ def _simplify_value(keyword: str, value: Any, definitions: Definitions) -> Any:
     return simplify_unions(value, definitions) if keyword in _SCHEMA else value
 
 
+# Keywords whose values are a list of schemas, a map of schemas, or a schema.
 _SCHEMAS = frozenset({"allOf", "anyOf", "items", "oneOf"})
 _SCHEMA_MAPS = frozenset({"dependencies", "patternProperties", "properties"})
 _SCHEMA = frozenset(
@@ -330,7 +332,7 @@ def _merge_enums(branches: Sequence[Canonical]) -> Canonical | None:
             continue
         if not branch.keys() <= {"type", "enum"} or branch.get("type", ["string"]) != ["string"]:
             return None
-        if not all(isinstance(value, str) for value in branch.get("enum", [None])):
+        if "enum" not in branch or not all(isinstance(value, str) for value in branch["enum"]):
             return None
         values += dict.fromkeys(branch["enum"])
     return {"enum": values} if len(set(values)) == len(values) else None

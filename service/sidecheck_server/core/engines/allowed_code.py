@@ -111,7 +111,7 @@ def _is_loop_charge(node: ast.BinOp) -> bool:
     )
 
 
-def _find_exception(node: ast.AST) -> ast.AST | None:
+def _find_contextual_node(node: ast.AST) -> ast.AST | None:
     """Return the part of *node* that is allowed only in this context, or None.
 
     That is the method in ``data.keys() <= S0``, and the name in ``S0 = {'a', 'b'}``.
@@ -150,9 +150,9 @@ def check_generated_code(tree: ast.Module) -> None:
     Raises:
         AssertionError: another node occurs; the schema must not be compiled.
     """
-    exceptions = {id(_find_exception(node)) for node in ast.walk(tree)}
+    contextual_nodes = {id(_find_contextual_node(node)) for node in ast.walk(tree)}
     for node in ast.walk(tree):
-        if id(node) in exceptions:
+        if id(node) in contextual_nodes:
             continue
         condition = _CONDITIONS.get(type(node))
         if not isinstance(node, _NODES) or (condition is not None and not condition(node)):

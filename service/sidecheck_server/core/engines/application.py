@@ -6,7 +6,7 @@ subschema applies, these apply as well: the targets of its references, the membe
 the dependent schemas of present properties.
 
 Branches of a choice that require another type never apply. If only one branch remains, it
-applies without being evaluated, because the payload cannot mean any other.
+applies without being evaluated, because the payload can match no other branch.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -133,7 +133,7 @@ def _closure(
             continue
         scope = schema.validator.scope
         spend(scope.budget, scope.prepared.steps_of(schema.schema))
-        # A choice selects the same branches on every path that leads to it.
+        # The path is not part of the key: a choice selects the same branches on every path.
         key = (
             id(schema.schema),
             *map(id, (scope.resource, *scope.entered)),
@@ -282,7 +282,7 @@ def walk_containers(
             continue
         path, current, initial = following
         if not isinstance(current, dict | list):
-            return
+            return  # Only the root can be a scalar.
         spend(budget, _CONTAINER + _VALUE * len(current))
         applied = _list_applied(current, initial, choose)
         if applied:

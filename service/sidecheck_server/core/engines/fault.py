@@ -51,7 +51,7 @@ class Fault:
         self.detail = detail
         #: For ``anyOf`` and ``oneOf``: returns the faults under the branch at an index.
         self.explore_branch = explore_branch
-        #: The fault of the choice with the branch that has this fault.
+        #: The fault of the enclosing choice, if this fault is under one of its branches.
         self.parent: Fault | None = None
         #: The paths in payload and schema, in reverse order.
         self.path: list[str | int] = [*at]

@@ -334,8 +334,8 @@ def _items_from(start: Callable[[Mapping[str, Any]], int | None]) -> KeywordFunc
         if value is False:
             return (Fault(first, at=(first,)),) if len(instance) > first else NO_FAULTS
         if isinstance(value, list):
-            descents: Iterable[Fault] = _PREFIX_ITEMS(validator, value, instance, schema)
-            return descents
+            prefix_faults: Iterable[Fault] = _PREFIX_ITEMS(validator, value, instance, schema)
+            return prefix_faults
         for index in range(first, len(instance)):
             faults = validator.descend(instance[index], value, index)
             if faults is not NO_FAULTS:

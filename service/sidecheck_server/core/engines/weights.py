@@ -84,7 +84,7 @@ def _is_unbounded(schema: Canonical) -> bool:
     rest = schema.get("additionalItems", True) if isinstance(items, list) else items
     if not isinstance(rest, bool) or not isinstance(schema.get("additionalProperties", True), bool):
         return True
-    # The loop visits every property. A closed object has only known properties.
+    # A loop over all properties of the value. A closed object without patterns needs none.
     if schema.get("patternProperties"):
         return True
     return any(map(_is_unbounded, _parts(schema)))

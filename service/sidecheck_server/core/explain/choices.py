@@ -109,6 +109,7 @@ def find_plausible_branches(fault: Fault) -> list[int] | Discriminator:
 
 
 _MAY_LIMIT = frozenset({"$ref", "allOf", "const", "enum"})
+"""Keywords by which a schema may limit a property to constants."""
 
 
 def _read_branch(index: int, parts: list[SchemaPart], depth: int = 0) -> _Branch:

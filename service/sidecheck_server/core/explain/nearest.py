@@ -83,6 +83,7 @@ def _most_similar(target: _Name, names: list[_Name]) -> str:
         # An upper bound of the ratio, in a tenth of the time.
         bound = 0.0 if matcher is None else matcher.quick_ratio()
         if matcher is not None and bound >= _SIMILAR:
+            # With negative indexes, the maximum of equal ratios is the first name.
             possible.append((bound, -index, matcher))
     possible.sort(key=lambda entry: entry[:2], reverse=True)
     best = (_SIMILAR, -len(names))

@@ -37,8 +37,11 @@ MOST_PROPERTIES = 200
 """Most properties of a schema that are read."""
 
 _MOST_PARTS = 24
+"""Most targets of ``$ref`` and ``allOf`` that are read."""
 _MOST_ALTERNATIVES = 5
+"""Most branches of a choice that a phrase describes."""
 _DEEPEST = 2
+"""Most nested descriptions in a phrase."""
 
 _TYPES = {
     "array": "an array",
@@ -101,7 +104,7 @@ def schema_parts(schema: Any, scope: Scope) -> list[SchemaPart]:
     Raises:
         Exhausted: the budget has too few steps.
     """
-    if isinstance(schema, dict) and not schema.keys() & _LEADING:
+    if isinstance(schema, dict) and not schema.keys() & _INCLUDING:
         spend(scope.budget, APPLICATION_STEPS)
         return [SchemaPart(schema, scope.enter(schema))]
     parts: list[SchemaPart] = []
@@ -125,7 +128,8 @@ def schema_parts(schema: Any, scope: Scope) -> list[SchemaPart]:
     return parts
 
 
-_LEADING = frozenset({"$ref", "allOf"})
+_INCLUDING = frozenset({"$ref", "allOf"})
+"""Keywords that apply further schemas to the same value in every case."""
 
 
 def allowed_constants(part: SchemaPart) -> list[Any] | None:

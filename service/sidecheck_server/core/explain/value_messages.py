@@ -52,7 +52,7 @@ def explain_not_allowed(allowed: list[Any], instance: Any, values: Values) -> Me
 
 
 def _find_nearest_value(value: Any, allowed: list[Any]) -> Any:
-    """Return the allowed value that *value* may be meant as, possibly of another type."""
+    """Return the allowed value nearest to *value*, possibly of another type, or None."""
     if isinstance(value, dict | list | None):
         return None
     text = value if isinstance(value, str) else format_literal(value)
@@ -193,6 +193,7 @@ def _find_parent_schemas(fault: Fault) -> list[tuple[Any, Scope]]:
 
 
 _DEEPEST = 8
+"""Most levels at which a difference is searched for."""
 
 
 def _explain_difference(expected: Any, actual: Any, values: Values) -> str:

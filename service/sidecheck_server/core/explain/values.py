@@ -24,8 +24,13 @@ LONGEST = 60
 """Longest part of a value that a message shows, in characters."""
 
 _DIGITS = 40
+"""Most digits of an integer that a message shows, approximately."""
+
 _MOST_LISTED = 8
+"""Most parts of an array or object, or names of properties, that a message shows."""
+
 _MOST_ALTERNATIVES = 20
+"""Most allowed values that a message lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +156,7 @@ class Values:
 def describe_choices(values: Sequence[Any], first: Any = None) -> str:
     """Return *values* as a phrase, as in ``one of 1, 2 or 3``.
 
-    If there are many, the phrase names a shown_few of them, including *first*.
+    If there are many, the phrase names a few of them, including *first*.
     """
     if not values:
         return "no value at all"

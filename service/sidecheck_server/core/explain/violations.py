@@ -35,18 +35,19 @@ _LONGEST = 1000
 
 
 def explain(
-    faults: Iterable[Fault], *, hide_values: bool, all_steps: bool = False
+    faults: Iterable[Fault], *, hide_values: bool, raise_if_exhausted: bool = False
 ) -> Iterator[Violation]:
     """Yield the violations for *faults*, lazily and without duplicates.
 
     With *hide_values*, messages and suggestions contain nothing of the payload. If comparing
     the branches of a choice takes too many steps, the choice is reported without a reason,
-    or, with *all_steps*, Exhausted is raised, so that the caller can retry with more steps.
+    or, with *raise_if_exhausted*, Exhausted is raised, so that the caller can retry with more
+    steps.
 
     Raises:
         Exhausted: the budget of *faults* has too few steps.
     """
-    explainer = _Explainer(Values(hidden=hide_values), all_steps)
+    explainer = _Explainer(Values(hidden=hide_values), raise_if_exhausted)
     seen: set[tuple[str, str]] = set()
     for fault in faults:
         for violation in explainer.explain(fault, 0):
@@ -61,7 +62,7 @@ def explain(
 class _Explainer:
     values: Values
     #: Whether to raise Exhausted rather than report a choice without its reason.
-    all_steps: bool
+    raise_if_exhausted: bool
 
     def explain(self, fault: Fault, depth: int) -> Iterator[Violation]:
         """Yield the violations of *fault*, at nesting level *depth* of choices."""
@@ -102,7 +103,7 @@ class _Explainer:
         try:
             nearest = compare_branches(fault, plausible)
         except Exhausted:
-            if self.all_steps:
+            if self.raise_if_exhausted:
                 raise
             total = count_noun(len(fault.keyword_value), "alternative")
             actual = self.values.describe(fault.instance)

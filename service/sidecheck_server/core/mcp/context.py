@@ -68,7 +68,7 @@ class Sender(StrEnum):
     CLIENT = "client"
     SERVER = "server"
 
-    # Enumerations have a slower `__hash__`, written in Python; many tables have this key.
+    # Enumerations have a slower `__hash__`, written in Python; many tables are keyed by senders.
     __hash__ = str.__hash__
 
     @property

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from sidecheck_server.core.types import JsonValue
+from sidecheck_server.core.mcp.metadata_keys import PROTOCOL_VERSION_KEY, read_metadata
+from sidecheck_server.core.types import JsonValue, as_pointer
 
 __all__ = ["HEADER_MISMATCH", "HeaderFault", "find_header_faults"]
 
 HEADER_MISMATCH = -32020
 """Code of the JSON-RPC error for headers that do not match."""
 
-_VERSION = "io.modelcontextprotocol/protocolVersion"
 _PARAMETER = "x-mcp-header"
 _ENCODED = re.compile(r"=\?base64\?(.*)\?=", re.DOTALL)
 _NUMBER = re.compile(r"-?[0-9]{1,64}(\.[0-9]{1,64})?([eE][+-]?[0-9]{1,4})?")
@@ -50,12 +50,12 @@ def find_header_faults(
     """
     params = message.get("params")
     params = params if isinstance(params, dict) else {}
-    metadata = params.get("_meta")
-    version = metadata.get(_VERSION) if isinstance(metadata, dict) else None
-    header, pointer = "MCP-Protocol-Version", f"/params/_meta/{_escape(_VERSION)}"
+    version = read_metadata(params).get(PROTOCOL_VERSION_KEY)
+    header = "MCP-Protocol-Version"
+    pointer = as_pointer(("params", "_meta", PROTOCOL_VERSION_KEY))
     if version is None:
         # 2026-07-28, basic, "_meta".
-        text = f"{_VERSION} is required and missing"
+        text = f"{PROTOCOL_VERSION_KEY} is required and missing"
         yield HeaderFault(header, pointer, text, is_malformed=True)
     else:
         yield from _compare(headers, header, version, pointer, encoded=False)
@@ -69,7 +69,7 @@ def find_header_faults(
     if method == "tools/call" and isinstance(arguments, dict):
         for name, path in _find_mirrored(input_schema, ()):
             value = _get_value(arguments, path)
-            location = "/params/arguments" + "".join(f"/{_escape(part)}" for part in path)
+            location = as_pointer(("params", "arguments", *path))
             if value is None and f"mcp-param-{name.lower()}" not in headers:
                 continue
             yield from _compare(headers, f"Mcp-Param-{name}", value, location, encoded=True)
@@ -130,7 +130,3 @@ def _get_value(value: Any, path: tuple[str, ...]) -> Any:
             return None
         value = value.get(key)
     return value
-
-
-def _escape(key: str) -> str:
-    return key.replace("~", "~0").replace("/", "~1")

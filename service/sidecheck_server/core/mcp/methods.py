@@ -105,7 +105,7 @@ def _request(  # noqa: PLR0913 - the columns of a table.
     """Return the methods of a request: one per span of versions with equal properties.
 
     The receiver must declare the capability *needs*. The params of a *bare* request are
-    optional before 2026-07-28; since then they have the contents of the handshake.
+    optional before 2026-07-28; since then their `_meta` declares version and capabilities.
     """
     receiver = sender.peer
     spans = [(since, until)]
@@ -315,7 +315,7 @@ PLAIN_PROPERTIES: Mapping[str, str] = MappingProxyType(
         "elicitation/create": "action",
     }
 )
-"""Required property of a plain result, by method of requests that may be tasks."""
+"""Property that a plain result has and a ``CreateTaskResult`` lacks, by method."""
 
 METHODS: tuple[Method, ...] = (*_REQUESTS, *_NOTIFICATIONS)
 """All requests and notifications. A method of both sides has an entry for each side."""

@@ -119,7 +119,7 @@ class ToolResult:
 
     json: bytes
     profile: ResultProfile = ResultProfile.SPECIFICATION
-    #: Whether the tool has an output schema. The text profile never has structured content.
+    #: Whether the tool has an output schema. The text contract never has structured content.
     has_output_schema: bool = False
 
     @property

@@ -42,15 +42,15 @@ def base64_fault(text: str, budget: Budget) -> str:
 def _describe_fault(text: str) -> str:
     invalid = _INVALID_CHARACTER.search(text)
     if invalid is None:
-        return f"it has {len(text)} characters, which is not a multiple of 4: padding is missing"
+        return f"its length, {len(text)}, is not a multiple of 4: padding is missing"
     position = invalid.start()
     match invalid[0]:
         case "=":
             padding = _PADDING.match(text, position)
             assert padding is not None
             if padding.end() < len(text):
-                return f"the padding at position {position} is not the end"
-            return f"it has {position} characters before its padding, which does not fit"
+                return f"the padding at position {position} is not at the end"
+            return f"its length with the padding, {len(text)}, is not a multiple of 4"
         case "-" | "_":
             return f"position {position} has a character of base64url, which is another encoding"
         case " " | "\t" | "\r" | "\n":

@@ -55,7 +55,7 @@ _MAX_SHOWN = 8
 _PARTS = frozenset({"ToolAnnotations", "ToolExecution", "Icon"})
 """Types of nested objects that are adapted too; schemas and ``_meta`` are data."""
 
-_WORD = re.compile(r"(?<!^)(?=[A-Z])")
+_WORD_START = re.compile(r"(?<!^)(?=[A-Z])")
 
 
 @dataclass(slots=True)
@@ -203,7 +203,7 @@ def _list_fields(type_: str, optional_in: str) -> _Fields:
             kind = property_.kind.item if isinstance(property_.kind, ListOf) else property_.kind
             if isinstance(kind, Ref) and kind.name in _PARTS:
                 parts[name] = kind.name
-            python_name = _WORD.sub("_", name).lower().lstrip("_")
+            python_name = _WORD_START.sub("_", name).lower().lstrip("_")
             if python_name != name:
                 names[python_name] = name
     return _Fields(frozenset(optional), parts, names)

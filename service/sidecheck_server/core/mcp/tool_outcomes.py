@@ -204,20 +204,20 @@ class CheckedTool:
 
 # Decision 0027: registration, CheckTools and `sidecheck check` share this check.
 def tool_outcomes(
-    outcomes: Sequence[CheckReport], pointers: Iterable[str], duplicate_message: str
+    reports: Sequence[CheckReport], pointers: Iterable[str], duplicate_message: str
 ) -> Iterator[CheckedTool]:
     """Yield the outcome of each tool of a list, with definitions at *pointers*.
 
     A tool whose name is not unique gets a violation with *duplicate_message*.
     """
-    duplicates = duplicate_names(outcome.name for outcome in outcomes)
-    for outcome in outcomes:
-        if outcome.name in duplicates:
-            outcome.findings.report(NO_DUPLICATES, (), Fault(("name",), duplicate_message))
-    for outcome, pointer in zip(outcomes, pointers, strict=True):
-        findings = outcome.findings
+    duplicates = duplicate_names(report.name for report in reports)
+    for report in reports:
+        if report.name in duplicates:
+            report.findings.report(NO_DUPLICATES, (), Fault(("name",), duplicate_message))
+    for report, pointer in zip(reports, pointers, strict=True):
+        findings = report.findings
         disposition = _choose_disposition(findings)
-        yield CheckedTool(outcome.name, pointer, findings.verdict(), disposition)
+        yield CheckedTool(report.name, pointer, findings.verdict(), disposition)
 
 
 def _choose_disposition(findings: Findings) -> Disposition:

@@ -291,7 +291,7 @@ def _select_result_type(
     if isinstance(declared, str) and declared != "complete":
         return "Result"
     if method is not None and method.may_request_input:
-        # Without its resultType, a request for input has only this one fault.
+        # A request for input whose resultType is missing gets no violations for missing content.
         requests_input = "inputRequests" in result or (
             declared != "complete" and "requestState" in result
         )

@@ -139,7 +139,7 @@ def report_unknown_method(message: Message, findings: Findings) -> bool:
         text = "unknown method" if context.hide_values else f"unknown method {quote(name)}"
         if nearest:
             text += f"; did you mean {quote(nearest)}?"
-        findings.report(message_rules.UNKNOWN, message.path, Fault(_METHOD, text, nearest))
+        findings.report(message_rules.METHOD_UNKNOWN, message.path, Fault(_METHOD, text, nearest))
     return True
 
 

@@ -6,7 +6,7 @@ A text block repeats structured content as JSON: since 2026-07-28 a result MUST 
 content is not an object (SEP-2106), otherwise it SHOULD have it if it has no other content
 (MCP 2025-06-18, server/tools, "Structured Content").
 
-In the text profile, a result has one text, which describes blocks of other types.
+In the text contract, a result has one text, which describes blocks of other types.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -130,7 +130,7 @@ def normalize_output(
             content = _decode(json, limits)
             return _build_result(content if isinstance(content, list) else [content], version)
         case WholeResult(json):
-            return _complete_result(_decode(json, limits), schema, version, limits, json)
+            return _adapt_whole_result(_decode(json, limits), schema, version, limits, json)
         case Failure(text):
             return {**_build_result([_build_text_block(text)], version), "isError": True}
 
@@ -172,7 +172,7 @@ def _build_unstructured_content(value: Any, text: bytes) -> list[Any]:
     return [_build_text_block(value if isinstance(value, str) else _encode_text(value, text))]
 
 
-def _complete_result(
+def _adapt_whole_result(
     value: Any, schema: AdaptedSchema | None, version: str, limits: Limits, text: bytes
 ) -> Any:
     """Return the result *value* in the form for *version* and the adapted *schema*."""
@@ -265,19 +265,19 @@ def _encode_text(value: Any, text: bytes) -> str:
 
 
 def text_result(result: dict[str, Any]) -> dict[str, Any]:
-    """Return the valid *result* in the text profile.
+    """Return the valid *result* in the text contract.
 
     It has one text block with a line for each content block: the text, or a description of a
-    block of another type. Content that already has the profile is unchanged.
+    block of another type. Content that already has this form is unchanged.
     """
     is_error, content = result.get("isError", False), result["content"]
-    if not _has_text_profile(result):
+    if not _conforms_to_text_contract(result):
         content = [{"type": "text", "text": "\n".join(map(_describe_block, content))}]
     return {"content": content, "isError": is_error}
 
 
-def _has_text_profile(result: dict[str, Any]) -> bool:
-    """Return whether *result*, apart from its type, has the text profile."""
+def _conforms_to_text_contract(result: dict[str, Any]) -> bool:
+    """Return whether *result*, apart from its type, conforms to the text contract."""
     return result.keys() - {"resultType"} == {"content", "isError"} and all(
         block.keys() == {"type", "text"} and block["type"] == "text" for block in result["content"]
     )

@@ -90,8 +90,8 @@ UNDECLARED = _CAPABILITY_RULES.declare(
         "methodnotfounderror",
         before=((_TASKS, "basic/lifecycle", "operation"),),
     ),
-    "A peer MUST NOT use capabilities that were not declared. (Since 2026-07-28 of messages of the"
-    " server.)",
+    "A peer MUST NOT use capabilities that were not declared. (Since 2026-07-28 this"
+    " applies only to messages of the server.)",
     since="2025-06-18",
 )
 UNDECLARED_BY_CLIENT = _CAPABILITY_RULES.declare(
@@ -264,7 +264,7 @@ LOGGING_UNDECLARED = _FEATURE_RULES.declare(
     Severity.ERROR,
     Clause("server/utilities/logging", "capabilities"),
     "A server that sends log messages MUST declare the capability logging. (Since 2025-06-18"
-    " the use of any capability demands it.)",
+    " CAPABILITY_UNDECLARED covers it.)",
     until="2025-03-26",
 )
 

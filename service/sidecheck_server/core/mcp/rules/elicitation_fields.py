@@ -136,10 +136,12 @@ def _negative_limit(value: Any, context: Context) -> Iterator[Fault]:
     field = read_valid_field(value, context)
     if field is None:
         return
-    plain = Values(hidden=context.hide_values).format
+    format_value = Values(hidden=context.hide_values).format
     for name in _LIMITS:
         if name in field.kind.keywords and name in value and value[name] < 0:
-            yield Fault((name,), f'"{name}" must not be negative, found {plain(value[name])}')
+            yield Fault(
+                (name,), f'"{name}" must not be negative, found {format_value(value[name])}'
+            )
 
 
 @_FIELD_RULES.rule(
@@ -153,7 +155,7 @@ def _field_bounds(value: Any, context: Context) -> Iterator[Fault]:
     field = read_valid_field(value, context)
     if field is None:
         return
-    plain = Values(hidden=context.hide_values).format
+    format_value = Values(hidden=context.hide_values).format
     for lower, upper in _BOUNDS:
         if lower not in field.kind.keywords or not (lower in value and upper in value):
             continue
@@ -161,7 +163,7 @@ def _field_bounds(value: Any, context: Context) -> Iterator[Fault]:
         if value[lower] > value[upper] and not is_negative:
             message = (
                 f'"{lower}" should not be larger than "{upper}", '
-                f"found {plain(value[lower])} and {plain(value[upper])}"
+                f"found {format_value(value[lower])} and {format_value(value[upper])}"
             )
             yield Fault((lower,), message)
 

@@ -38,7 +38,8 @@ REQUESTED_SCHEMA = Clause(
 )
 """Clause that lists the keywords of a form."""
 
-_WITH_DEFAULTS = "2025-11-25"
+_MODES_SINCE = "2025-11-25"
+"""First version with modes, defaults and multiple selects."""
 
 #: Keywords of JSON Schema that resemble keywords of a form, but are not misspellings of them.
 _NOT_MISSPELLED = frozenset(
@@ -145,11 +146,11 @@ def _read_options(field: FormField) -> tuple[list[str], Path] | None:
 
 def has_modes(version: str) -> bool:
     """Return whether elicitation has modes in *version*, rather than only forms."""
-    return version >= _WITH_DEFAULTS
+    return version >= _MODES_SINCE
 
 
 def find_nearest_keyword(name: str, keywords: Iterable[str], context: Context) -> str:
-    """Return the keyword of *known* that *name* may misspell, or ""."""
+    """Return the keyword among *keywords* that *name* may misspell, or ""."""
     if context.hide_values or name in _NOT_MISSPELLED:
         return ""
     spend(context.budget, _COMPARISON)
@@ -237,7 +238,7 @@ _is_format = _build_enum_test("email", "uri", "date", "date-time")
 
 @lru_cache(maxsize=16)  # exceeds the number of versions
 def _build_kinds(version: str) -> Mapping[str, FieldKind]:
-    has_defaults = version >= _WITH_DEFAULTS
+    has_defaults = has_modes(version)
     common = {"title": _is_text, "description": _is_text}
     # SEP-1034 added defaults to all kinds but booleans, which had one before.
     default = {"default": _is_text} if has_defaults else {}

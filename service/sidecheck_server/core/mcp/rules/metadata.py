@@ -60,7 +60,7 @@ RESULTS = (
 
 _LABEL = "[A-Za-z](?:[A-Za-z0-9-]*+(?<!-))?"
 _PREFIX = re.compile(rf"{_LABEL}(?:\.{_LABEL})*+")
-_COUNTRY = 2
+_COUNTRY_CODE_LENGTH = 2
 _LAST_LABELS = frozenset({"com", "net", "org"})
 _FIRST_LABELS = _LAST_LABELS | {"app", "biz", "cloud", "dev", "edu", "gov", "info", "int", "xyz"}
 _NAME = re.compile("(?:[A-Za-z0-9][A-Za-z0-9._-]*+(?<![._-]))?")
@@ -168,7 +168,7 @@ def _is_forward(labels: list[str]) -> bool:
     which has two letters, nor another common top-level domain.
     """
     first, last = labels[0], labels[-1]
-    return last in _LAST_LABELS and len(first) > _COUNTRY and first not in _FIRST_LABELS
+    return last in _LAST_LABELS and len(first) > _COUNTRY_CODE_LENGTH and first not in _FIRST_LABELS
 
 
 @_METADATA_RULES.rule(

@@ -109,9 +109,8 @@ def _context_deprecated(value: Any, context: Context) -> Iterator[Fault]:
     "SAMPLING_DEPRECATED",
     Severity.WARNING,
     Clause("deprecated"),
-    "Sampling is deprecated: new implementations SHOULD NOT adopt it, and servers "
-    "SHOULD "
-    "call a model provider directly.",
+    "Sampling is deprecated: new implementations SHOULD NOT adopt it, and servers SHOULD call a "
+    "model provider directly.",
     since="2026-07-28",
 )
 def _deprecated(_value: Any, _context: Context) -> Iterator[Fault]:
@@ -202,9 +201,8 @@ def _max_tokens(value: Any, context: Context) -> Iterator[Fault]:
     "SAMPLING_NO_MESSAGES",
     Severity.INFO,
     Clause("https://platform.claude.com/docs/en/api/messages"),
-    "A request should have at least one message. The specification does not require "
-    "any, but "
-    "model providers do.",
+    "A request should have at least one message. The specification does not require any, but model "
+    "providers do.",
 )
 def _no_messages(value: Any, _context: Context) -> Iterator[Fault]:
     if isinstance(value, dict) and value.get("messages") == []:
@@ -335,9 +333,8 @@ def _get_request(context: Context) -> dict[str, Any] | None:
     "SAMPLING_RESULT_TOOL_UNKNOWN",
     Severity.WARNING,
     Clause("schema", "toolusecontent"),
-    "The model SHOULD use only tools of the request; the input is validated against "
-    "their "
-    "input schemas.",
+    "The model SHOULD use only tools of the request; the input is validated against their input "
+    "schemas.",
 )
 def _result_tool_unknown(value: Any, context: Context) -> Iterator[Finding]:
     request = _get_request(context)
@@ -352,9 +349,8 @@ def _result_tool_unknown(value: Any, context: Context) -> Iterator[Finding]:
     "SAMPLING_RESULT_TOOL_CHOICE",
     Severity.ERROR,
     _CHOICE,
-    'The model MUST follow "toolChoice": with "none" it uses no tool, and with '
-    '"required" '
-    "at least one.",
+    'The model MUST follow "toolChoice": with "none" it uses no tool, and with "required" at least '
+    "one.",
 )
 def _result_tool_choice(value: Any, context: Context) -> Iterator[Fault]:
     request = _get_request(context)

@@ -1,7 +1,7 @@
 """Rules on the tool uses and tool results in the history of a sampling request.
 
 Tool uses and their results must match in the whole history. The Python SDK checks only the
-last two messages; the message of a fault that it finds too begins with its text.
+last two messages; for faults that it also finds, the message begins with the SDK's message.
 """
 
 from collections.abc import Iterable, Iterator
@@ -78,9 +78,8 @@ def _tool_result_role(value: Any, context: Context) -> Iterable[Fault]:
     "SAMPLING_TOOL_RESULT_MIXED",
     Severity.ERROR,
     _RESULTS,
-    "A message of the user with tool results MUST have nothing else; clients of "
-    "2025-11-25 "
-    "respond with -32602 (Invalid params).",
+    "A message of the user with tool results MUST have nothing else; clients of 2025-11-25 respond "
+    "with -32602 (Invalid params).",
     on=_REQUEST,
 )
 def _tool_result_mixed(value: Any, context: Context) -> Iterator[Fault]:

@@ -27,18 +27,18 @@ __all__ = [
     "EXTENSION_TERMINAL_LEFT",
     "FORBIDDEN",
     "FORBIDDEN_ANSWERED",
+    "ID_MISMATCH",
     "ID_REUSED",
     "INPUT_KEY_REUSED",
     "INPUT_UNKNOWN",
     "MISPLACED",
     "NOT_CREATED",
-    "OTHER",
     "PROGRESS_AFTER_END",
-    "RELATED_MISSING",
+    "RELATED_MISMATCH",
     "REQUIRED",
     "REQUIRED_ANSWERED",
-    "RESULT_OTHER",
-    "RESULT_OTHER_TYPE",
+    "RESULT_ID_MISMATCH",
+    "RESULT_TYPE_MISMATCH",
     "TERMINAL_LEFT",
     "UNASKED",
 ]
@@ -161,7 +161,7 @@ CANCELLED_BY_NOTIFICATION = _TASK_RULES.declare(
     "A task MUST be cancelled with tasks/cancel, not with notifications/cancelled.",
     until=_EXTENSION,
 )
-OTHER = _TASK_RULES.declare(
+ID_MISMATCH = _TASK_RULES.declare(
     "TASK_ID_MISMATCH",
     Severity.ERROR,
     Clause(
@@ -172,19 +172,19 @@ OTHER = _TASK_RULES.declare(
     "The result of tasks/get or tasks/cancel MUST be about the task of the request.",
     until=_EXTENSION,
 )
-RESULT_OTHER = _TASK_RULES.declare(
+RESULT_ID_MISMATCH = _TASK_RULES.declare(
     "TASK_RESULT_ID_MISMATCH",
     Severity.ERROR,
     _ASSOCIATION,
     "The result of tasks/result MUST name the task of the request in `_meta`.",
 )
-RESULT_OTHER_TYPE = _TASK_RULES.declare(
+RESULT_TYPE_MISMATCH = _TASK_RULES.declare(
     "TASK_RESULT_TYPE_MISMATCH",
     Severity.ERROR,
     _RETRIEVAL,
     "tasks/result MUST return the result that the request would have had without a task.",
 )
-RELATED_MISSING = _TASK_RULES.declare(
+RELATED_MISMATCH = _TASK_RULES.declare(
     "TASK_RELATED_MISMATCH",
     Severity.ERROR,
     _ASSOCIATION,

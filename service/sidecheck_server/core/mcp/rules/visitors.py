@@ -175,7 +175,7 @@ class Visitors:
 
         def select(value: Any) -> Visit:
             for branch, visit_branch in branches:
-                if branch.match_constants(value) and branch.are_present(value):
+                if branch.match_constants(value) and branch.has_required(value):
                     return visit_branch
             # The value is invalid, but its constants may identify its type.
             for branch, visit_branch in branches:

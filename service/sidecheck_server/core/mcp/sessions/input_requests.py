@@ -74,7 +74,7 @@ def check_response(name: str, response: dict[str, Any], input_: Input, report: R
     """Check that *response* fits the *input_* that was requested under *name*."""
     discriminator = _DISCRIMINATORS.get(input_.method)
     if discriminator is not None and discriminator not in response:
-        methods = [method for method, name in _DISCRIMINATORS.items() if name in response]
+        methods = [method for method, key in _DISCRIMINATORS.items() if key in response]
         if methods:
             message = f"expected a result of {input_.method}, found one of {methods[0]}"
             report(RETRY_INPUT_OTHER, Fault((*_RESPONSES, name), message))
@@ -101,9 +101,9 @@ def _encode_params(method: str, params: Any) -> bytes:
 
 
 def encode_request(method: str, params: Any) -> bytes:
-    """Return the JSON of a request, reduced to what rules for its response read.
+    """Return the JSON of a request, reduced to the parts that rules for its response read.
 
-    Returns b"" if the rules read nothing.
+    Returns b"" if there are none.
     """
     text = _encode_params(method, params)
     return encode_compact({"method": method, "params": msgspec.Raw(text)}) if text else b""

@@ -138,17 +138,15 @@ def _read_tool(input_schema: Any, output_schema: Any, version: str) -> _Tool:
     output_schema = (
         output_schema if version >= _ANY_OUTPUT_SINCE or _describes_object(output_schema) else None
     )
-    texts = [
-        encode_compact(schema)
+    input_text, output_text = (
+        encode_compact(schema) if isinstance(schema, dict) else b""
         for schema in (input_schema, output_schema)
-        if isinstance(schema, dict)
-    ]
-    raws = iter([msgspec.Raw(text) for text in texts])
+    )
     return _Tool(
-        next(raws) if isinstance(input_schema, dict) else None,
-        next(raws) if isinstance(output_schema, dict) else None,
+        msgspec.Raw(input_text) if input_text else None,
+        msgspec.Raw(output_text) if output_text else None,
         has_output=has_output,
-        weight=_TOOL_BYTES + sum(map(len, texts)),
+        weight=_TOOL_BYTES + len(input_text) + len(output_text),
     )
 
 

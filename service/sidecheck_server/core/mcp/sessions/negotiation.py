@@ -22,7 +22,7 @@ from sidecheck_server.core.mcp.metadata_keys import (
 from sidecheck_server.core.mcp.methods import METHODS
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
 from sidecheck_server.core.mcp.rules.input_required import allows_extensions
-from sidecheck_server.core.mcp.rules.messages import ERROR_ID_NULL, UNKNOWN
+from sidecheck_server.core.mcp.rules.messages import ERROR_ID_NULL, METHOD_UNKNOWN
 from sidecheck_server.core.mcp.rules.negotiation import (
     DISCOVER_NOT_IMPLEMENTED,
     MALFORMED_REQUEST_ACCEPTED,
@@ -31,7 +31,6 @@ from sidecheck_server.core.mcp.rules.negotiation import (
 )
 from sidecheck_server.core.mcp.rules.responses import DEFINED_CODES
 from sidecheck_server.core.mcp.rules.rule import Fault
-from sidecheck_server.core.mcp.sessions.header_scan import MAX_CAPABILITIES_BYTES, HeaderScan
 from sidecheck_server.core.mcp.sessions.memory import (
     BoundedStore,
     Key,
@@ -41,6 +40,7 @@ from sidecheck_server.core.mcp.sessions.memory import (
     SessionMessage,
     key_of,
 )
+from sidecheck_server.core.mcp.sessions.message_scan import MAX_CAPABILITIES_BYTES, MessageScan
 from sidecheck_server.core.payload import encode_json
 from sidecheck_server.core.types import Violation
 
@@ -51,8 +51,13 @@ _MAX_VERSIONS = 100
 """Largest number of supported versions that is stored; longer lists are not checked."""
 
 _REQUIRED = (PROTOCOL_VERSION_KEY, CLIENT_CAPABILITIES_KEY)
-_DISCOVER = "server/discover"
 _RESULT = ("result",)
+
+_DISCOVER = "server/discover"
+"""Request for the versions of a server, and probe of a client for a server with a handshake.
+
+Source: 2026-07-28, basic/transports/stdio, "Backward Compatibility".
+"""
 
 
 @dataclass(slots=True)
@@ -163,16 +168,10 @@ def _read_declaration(params: dict[str, Any]) -> _Declaration:
     return _Declaration(key_of(version) if isinstance(version, str) else None, missing_field)
 
 
-_EXTENSIBLE_CODES = frozenset({UNKNOWN.code, "RESULT_TYPE_UNKNOWN"})
+_EXTENSIBLE_CODES = frozenset({METHOD_UNKNOWN.code, "RESULT_TYPE_UNKNOWN"})
 """Codes of violations that a declared extension may allow."""
 
 _VERSION_MISMATCH = "META_PROTOCOL_VERSION"
-
-_PROBE = "server/discover"
-"""Request with which a client detects a server without a handshake.
-
-Source: 2026-07-28, basic/transports/stdio, "Backward Compatibility".
-"""
 
 
 def _find_unique_versions() -> Mapping[str, str]:
@@ -209,7 +208,7 @@ class Negotiation:
         #: Whether `initialize` was sent.
         self._handshake_began = False
 
-    def request_context(self, scan: HeaderScan, sender: Sender | None) -> Context:
+    def request_context(self, scan: MessageScan, sender: Sender | None) -> Context:
         """Return the context of a request or notification with the fields *scan*.
 
         Since 2026-07-28 each request declares the capabilities of the client.
@@ -228,7 +227,7 @@ class Negotiation:
             capabilities = scan.capabilities
         return replace(context, sender=sender, version=version, client_capabilities=capabilities)
 
-    def response_context(self, scan: HeaderScan, request: Request, sender: Sender) -> Context:
+    def response_context(self, scan: MessageScan, request: Request, sender: Sender) -> Context:
         """Return the context of the response of *sender* to *request*."""
         version = request.version
         if request.method == "initialize":
@@ -239,7 +238,7 @@ class Negotiation:
             elif version >= FIRST_STATELESS:
                 # This version has no initialize; the rules of a handshake apply to its error.
                 version = self._legacy_version
-        elif request.method == _PROBE and (
+        elif request.method == _DISCOVER and (
             scan.error_code is not None and scan.error_code not in DEFINED_CODES
         ):
             # Any other error shows that the server has a handshake.
@@ -255,10 +254,10 @@ class Negotiation:
         """Return the context of a response of *sender* whose request is unknown."""
         return replace(self._context, sender=sender)
 
-    def observe(self, current: SessionMessage, checked_in: Context) -> None:
+    def observe(self, current: SessionMessage, message_context: Context) -> None:
         """Store the version and the capabilities that the current message declares.
 
-        *checked_in* is its context.
+        *message_context* is the context in which it was checked.
         """
         kind, method = current.message.kind, current.message.method
         context = self._context
@@ -269,7 +268,7 @@ class Negotiation:
             self._handshake_began = True
             declared = _read_capabilities(current.params)
             context = replace(context, client_capabilities=declared, version=current.version)
-        elif kind is Kind.RESULT and method in {"initialize", _PROBE}:
+        elif kind is Kind.RESULT and method in {"initialize", _DISCOVER}:
             declared = _read_capabilities(current.result)
             context = replace(context, server_capabilities=declared, version=current.version)
         elif current.version < FIRST_STATELESS:
@@ -277,7 +276,7 @@ class Negotiation:
             return
         else:
             if kind is Kind.REQUEST:
-                self._declares_extensions |= allows_extensions(checked_in)
+                self._declares_extensions |= allows_extensions(message_context)
             if current.version == context.version or self._pinned:
                 self._version_is_known = self._version_is_implied = True
                 return
@@ -296,7 +295,7 @@ class Negotiation:
         if violation.code == _VERSION_MISMATCH and not self._pinned:
             # The server's versions are unknown until it responds.
             return False
-        if violation.code == UNKNOWN.code and self._declares_extensions:
+        if violation.code == METHOD_UNKNOWN.code and self._declares_extensions:
             # Since 2026-07-28 notifications declare no extensions.
             return False
         if self._from_beginning:
@@ -317,14 +316,14 @@ class Negotiation:
         version = self._context.version
         return version if version < FIRST_STATELESS or self._pinned else LAST_HANDSHAKE
 
-    def _find_version(self, scan: HeaderScan) -> str:
+    def _find_version(self, scan: MessageScan) -> str:
         """Return the version that a request or notification declares or implies, or ""."""
         version = self._select_version(scan.version)
         if version:
             return version
         if not self._version_is_known:
             return _UNIQUE_VERSIONS.get(scan.method, "")
-        if scan.method == _PROBE and not self._handshake_began:
+        if scan.method == _DISCOVER and not self._handshake_began:
             return FIRST_STATELESS
         return ""
 

@@ -11,7 +11,6 @@ from sidecheck_server.core.mcp.messages.envelopes import Kind, Message
 from sidecheck_server.core.mcp.metadata_keys import read_metadata
 from sidecheck_server.core.mcp.methods import find_method
 from sidecheck_server.core.mcp.sessions.exchange import Exchange, Lifecycle, Rejections
-from sidecheck_server.core.mcp.sessions.header_scan import HeaderScan, scan_headers
 from sidecheck_server.core.mcp.sessions.input_requests import Elicitations, Retries, encode_request
 from sidecheck_server.core.mcp.sessions.listings import (
     ListedPrompts,
@@ -30,6 +29,7 @@ from sidecheck_server.core.mcp.sessions.memory import (
     SessionRule,
     key_of,
 )
+from sidecheck_server.core.mcp.sessions.message_scan import MessageScan, scan_message
 from sidecheck_server.core.mcp.sessions.negotiation import Declarations, Negotiation
 from sidecheck_server.core.mcp.sessions.notifications import Logs, Progress
 from sidecheck_server.core.mcp.sessions.repetitions import Repetition, Repetitions
@@ -133,7 +133,7 @@ class Session:
         self, message: ProtocolMessage, sender: Sender | None, limits: ReportLimits
     ) -> CheckRequest:
         """Return the request to check *message* of *sender* in the current context."""
-        scan = scan_headers(message.json)
+        scan = scan_message(message.json)
         if not scan.is_response:
             context = self._negotiation.request_context(scan, sender)
             if scan.items:
@@ -150,7 +150,7 @@ class Session:
         response = replace(message, request_method=request.method, request=request.text)
         return CheckRequest(response, context, limits)
 
-    def _find_response_method(self, scan: HeaderScan, sender: Sender | None) -> str:
+    def _find_response_method(self, scan: MessageScan, sender: Sender | None) -> str:
         """Return the method of the request that a message of a batch responds to, or ""."""
         if scan.is_response and scan.id is not None:
             for requester in Sender if sender is None else (sender.peer,):

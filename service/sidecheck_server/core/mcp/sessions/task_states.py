@@ -188,7 +188,11 @@ def _report_terminal_left(fault: Fault, report: Reporter, *, has_failed: bool = 
 
 
 def _is_before(first: str, second: str) -> bool:
-    """Return whether timestamp *first* is before *second*, or not comparable with it."""
+    """Return whether timestamp *first* is before *second*, or not comparable with it.
+
+    Texts of RFC 3339 sort by time if they have the same length, precision and time zone: the
+    same character after the seconds and at the end.
+    """
     if len(first) != len(second) or first[19:20] != second[19:20] or first[-1:] != second[-1:]:
         return True
     return first < second

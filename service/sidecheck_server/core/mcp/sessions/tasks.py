@@ -177,10 +177,10 @@ def _check_related(result: dict[str, Any], related: Key, report: Reporter) -> No
     meta = read_metadata(result)
     if RELATED_TASK_KEY not in meta:
         message = f"missing {RELATED_TASK_KEY} in _meta, which the request has"
-        report(tasks.RELATED_MISSING, Fault(_RESULT, message, RELATED_TASK_KEY))
+        report(tasks.RELATED_MISMATCH, Fault(_RESULT, message, RELATED_TASK_KEY))
     elif _read_task_key(meta[RELATED_TASK_KEY]) not in {None, related}:
         path = ("result", "_meta", RELATED_TASK_KEY, "taskId")
-        report(tasks.RELATED_MISSING, Fault(path, "expected the taskId in the request"))
+        report(tasks.RELATED_MISMATCH, Fault(path, "expected the taskId in the request"))
 
 
 def _find_created_task(result: dict[str, Any], request: _TaskRequest, version: str) -> Path | None:
@@ -379,7 +379,7 @@ class Tasks:
             return  # An acknowledgement, without a state.
         if _read_task_key(result) not in {None, key}:
             fault = Fault(("result", "taskId"), "expected the taskId of the request")
-            report(tasks.OTHER, fault)
+            report(tasks.ID_MISMATCH, fault)
             self._states.mark_inputs_missed(receiver, key)
             return
         task = self._states.get(receiver, key)
@@ -398,14 +398,14 @@ class Tasks:
         related = _read_task_key(read_metadata(result).get(RELATED_TASK_KEY))
         if related is not None and related != key:
             path = ("result", "_meta", RELATED_TASK_KEY, "taskId")
-            report(tasks.RESULT_OTHER, Fault(path, "expected the taskId of the request"))
+            report(tasks.RESULT_ID_MISMATCH, Fault(path, "expected the taskId of the request"))
             return
         self._states.end(receiver, key, self._number)
         task = self._states.get(receiver, key)
         name = PLAIN_PROPERTIES.get(task.method) if task is not None else None
         if task is not None and name is not None and name not in result:
             message = f'missing required property "{name}" of a result of {task.method}'
-            report(tasks.RESULT_OTHER_TYPE, Fault(_RESULT, message, name))
+            report(tasks.RESULT_TYPE_MISMATCH, Fault(_RESULT, message, name))
 
     def _observe_state(
         self,

@@ -34,7 +34,11 @@ from sidecheck_server.core.mcp.types.model import (
 __all__ = ["ELICITATION_TYPES", "SAMPLING_TYPES"]
 
 _FIRST = "2025-06-18"
+"""First version with elicitation."""
+
 _MODES = "2025-11-25"
+"""First version with modes, defaults and multiple selects."""
+
 _HANDSHAKE, _DISCOVERY = LAST_HANDSHAKE, FIRST_STATELESS
 
 _TITLED: tuple[Property, ...] = (optional("title", STRING), description())

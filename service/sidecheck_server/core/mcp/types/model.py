@@ -188,7 +188,10 @@ class Discriminators:
     possible: tuple[tuple[str, tuple[Any, ...]], ...]
 
     def match_constants(self, value: Any) -> bool:
-        """Return whether *value* has the constants. Only objects have constants."""
+        """Return whether *value* has the constants.
+
+        A value that is not an object matches a type without required properties.
+        """
         if not isinstance(value, dict):
             return not self.required
         for name, values in self.constants:  # noqa: SIM110  (`all` takes three times as long)
@@ -196,7 +199,7 @@ class Discriminators:
                 return False
         return True
 
-    def are_present(self, value: Any) -> bool:
+    def has_required(self, value: Any) -> bool:
         """Return whether the object *value* has all required properties."""
         for name in self.required:  # noqa: SIM110  (as above)
             if name not in value:

@@ -105,7 +105,7 @@ _CALLS: tuple[Type, ...] = (
     ),
 )
 
-# Not part of the protocol: the text profile of results, the same in all versions.
+# Not part of the protocol: the text contract of results, the same in all versions.
 _TEXT: tuple[Type, ...] = (
     ObjectType(
         "TextItem", (required("type", constant("text")), required("text", STRING)), closed=True
@@ -168,7 +168,7 @@ TASK_TYPES: tuple[Type, ...] = (
     ),
     # Of the extension: a task in the result that creates it.
     _extension_type("CreatedTask", bases=("Task",)),
-    # Of the extension: a task with the properties of its status; rules require the right ones.
+    # Of the extension: a task with the properties of its status; rules check which it must have.
     _extension_type(
         "DetailedTask",
         optional("inputRequests", Ref("InputRequests")),

@@ -52,6 +52,7 @@ _MAX_REFERENCES = 32
 
 _DEFINITIONS = ("$defs", "definitions")
 _SCHEMA_STEPS = 40
+"""Steps for a schema whose type is read."""
 
 _UNQUOTED = "/~!$&'()*+,;=:@-._?"
 """Punctuation that a fragment may have unescaped (RFC 3986, section 3.5)."""

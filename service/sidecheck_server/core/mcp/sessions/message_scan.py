@@ -1,4 +1,4 @@
-"""Scan of an undecoded message for the fields that its context depends on."""
+"""Scan of a message, before it is decoded, for the fields that determine its context."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +9,7 @@ from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.mcp.metadata_keys import CLIENT_CAPABILITIES_KEY, PROTOCOL_VERSION_KEY
 from sidecheck_server.core.payload import MalformedError, decode
 
-__all__ = ["MAX_CAPABILITIES_BYTES", "HeaderScan", "scan_headers"]
+__all__ = ["MAX_CAPABILITIES_BYTES", "MessageScan", "scan_message"]
 
 MAX_CAPABILITIES_BYTES = 16 << 10
 """Longest text of capabilities that is read, in bytes.
@@ -29,7 +29,7 @@ _INITIALIZE_NAMES = ("protocolVersion", "capabilities")
 
 
 @dataclass(frozen=True, slots=True)
-class HeaderScan:
+class MessageScan:
     """Fields of a message; None or "" if the message lacks the field."""
 
     id: Any = None
@@ -46,20 +46,20 @@ class HeaderScan:
     #: Code of an error response, or None.
     error_code: int | None = None
     #: The first messages of a batch.
-    items: tuple["HeaderScan", ...] = ()
+    items: tuple["MessageScan", ...] = ()
 
 
-def scan_headers(text: bytes) -> HeaderScan:
+def scan_message(text: bytes) -> MessageScan:
     """Return the fields of the message *text*; an empty scan if it is not a message.
 
     The version of a batch is that of an ``initialize`` request in it.
     """
     message = _decode_object(text)
     if message is not None:
-        return _scan_message(message)
-    items = tuple(_scan_message(_decode_object(item) or {}) for item in _split_first_items(text))
+        return _scan_fields(message)
+    items = tuple(_scan_fields(_decode_object(item) or {}) for item in _split_first_items(text))
     versions = (item.version for item in items if item.method == "initialize")
-    return HeaderScan(version=next(versions, ""), items=items)
+    return MessageScan(version=next(versions, ""), items=items)
 
 
 def _split_first_items(text: bytes) -> list[msgspec.Raw]:
@@ -72,7 +72,7 @@ def _split_first_items(text: bytes) -> list[msgspec.Raw]:
         return []
 
 
-def _scan_message(message: dict[str, msgspec.Raw]) -> HeaderScan:
+def _scan_fields(message: dict[str, msgspec.Raw]) -> MessageScan:
     id_ = _decode_scalar(message.get("id"))
     method = _decode_scalar(message.get("method"))
     if not isinstance(method, str):
@@ -80,7 +80,7 @@ def _scan_message(message: dict[str, msgspec.Raw]) -> HeaderScan:
         version = None if result is None else _decode_scalar(result.get("protocolVersion"))
         version = version if isinstance(version, str) else ""
         code = _decode_scalar((_decode_object(message.get("error")) or {}).get("code"))
-        return HeaderScan(
+        return MessageScan(
             id_,
             is_response=True,
             version=version,
@@ -95,7 +95,7 @@ def _scan_message(message: dict[str, msgspec.Raw]) -> HeaderScan:
     version, declared = _decode_scalar(fields.get(names[0])), fields.get(names[1])
     too_large = declared is not None and len(bytes(declared)) > MAX_CAPABILITIES_BYTES
     capabilities = None if too_large else _decode_value(declared)
-    return HeaderScan(
+    return MessageScan(
         id_,
         method,
         is_handshake=is_handshake,
