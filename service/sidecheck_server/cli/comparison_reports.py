@@ -186,7 +186,7 @@ def _code(text: str) -> str:
 
 
 _PARTS: Final[Mapping[Part, str]] = MappingProxyType(
-    {Part.TOOL: "tool", Part.INPUT: "input_schema", Part.OUTPUT: "output_schema"}
+    {Part.TOOL: "tool", Part.INPUT: "input-schema", Part.OUTPUT: "output-schema"}
 )
 _READINGS: Final[Mapping[Reading, str]] = MappingProxyType(
     {Reading.ASSUME_CLOSED: "assume_closed", Reading.AS_WRITTEN: "as_written"}

@@ -240,9 +240,6 @@ def _summary(report: Report) -> str:
     return ", ".join([*parts, f"{losses} ({', '.join(by_effect)})"])
 
 
-_MODES = {mode.value.replace("_", "-"): mode for mode in Mode}
-
-
 @click.command(
     epilog=examples(
         "sidecheck convert --to openai-chat tools.json > request-tools.json",
@@ -262,7 +259,7 @@ _MODES = {mode.value.replace("_", "-"): mode for mode in Mode}
 )
 @click.option(
     "--mode",
-    type=click.Choice(list(_MODES)),
+    type=click.Choice(list(Mode)),
     default="compatible",
     show_default=True,
     help="Use of the strict mode (structured outputs) of the API.",
@@ -343,7 +340,7 @@ def convert(
     if server_prefix == ServerPrefix.ALWAYS and not server:
         raise click.UsageError("--server-prefix always needs --server")
     options = ConversionOptions(
-        mode=_MODES[mode],
+        mode=Mode(mode),
         server_prefix=ServerPrefix(server_prefix),
         assume_closed=assume_closed,
         description_length=description_length,

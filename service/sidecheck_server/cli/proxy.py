@@ -201,8 +201,8 @@ _NOT_STARTED = 127
 @tls_options("--service")
 @click.option(
     "--on-unavailable",
-    type=click.Choice(["raise", "allow", "deny"]),
-    default="raise",
+    type=click.Choice(["error", "allow", "deny"]),
+    default="error",
     show_default=True,
     help="With --service, for what it does not answer: an error, pass, or reject.",
 )
@@ -249,7 +249,7 @@ def proxy(
     pins_file: Path,
     service: str | None,
     tls: ClientTls | None,
-    on_unavailable: Literal["raise", "allow", "deny"],
+    on_unavailable: Literal["error", "allow", "deny"],
     report: FileIO | None,
     record: FileIO | None,
     show_values: bool,

@@ -22,7 +22,7 @@ class ProxyOptions:
     service: str | None
     #: TLS of the connection to it; None for plain text.
     tls: ClientTls | None
-    on_unavailable: Literal["raise", "allow", "deny"]
+    on_unavailable: Literal["error", "allow", "deny"]
     #: Files of findings and of messages.
     report: FileIO | None
     record: FileIO | None

@@ -40,7 +40,7 @@ class Mode(StrEnum):
     #: Never; the schema is widened where the provider would reject it, and never narrowed.
     COMPATIBLE = "compatible"
     #: Where the strict schema admits neither more nor less than the original.
-    STRICT_IF_LOSSLESS = "strict_if_lossless"
+    STRICT_IF_LOSSLESS = "strict-if-lossless"
     #: Always; a tool that has no strict schema is rejected.
     STRICT = "strict"
 

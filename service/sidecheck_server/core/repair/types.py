@@ -24,9 +24,9 @@ class Coercion(StrEnum):
 
     NONE = "none"
     #: Strings that hold the JSON text of an object or an array.
-    JSON_STRINGS = "json_strings"
+    JSON_STRINGS = "json-strings"
     #: These, and scalars whose value survives the conversion exactly.
-    SAFE_SCALARS = "safe_scalars"
+    SAFE_SCALARS = "safe-scalars"
 
 
 @dataclass(frozen=True, slots=True)
