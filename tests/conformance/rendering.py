@@ -1,9 +1,9 @@
 """Messages of the API as JSON that every language can read and write.
 
 Names of fields are those of the .proto files. ``bytes`` are text, as all of them are JSON text
-or source text in UTF-8; a value of an enumeration is its word in lower case with hyphens, without the prefix;
-integers are numbers. An error (``google.rpc.Status``) has a kind, the reason, the name of the
-status code, the message and the metadata.
+or source text in UTF-8; a value of an enumeration is its word without the prefix, in lower case
+and with hyphens; integers are numbers. An error (``google.rpc.Status``) has a kind, the reason,
+the name of the status code, the message and the metadata.
 """
 
 import re
