@@ -7,9 +7,7 @@ use serde::Serialize;
 use crate::enumeration::enumeration;
 use crate::json::Json;
 use crate::stubs::sidecheck::v1 as pb;
-
-/// Most violations in the text of an error.
-const MOST_LINES: usize = 10;
+use crate::text;
 
 enumeration! {
     /// Severity of a violation. Only an error makes a verdict invalid.
@@ -18,8 +16,18 @@ enumeration! {
         Error,
         /// A recommendation is not followed.
         Warning,
-        /// Advice; no rule is broken.
+        /// Advice; no rule is broken. Also the severity of violations that this version does not
+        /// know: the server itself decides whether a verdict is valid.
         Info,
+    }
+}
+
+impl Severity {
+    pub(crate) fn of_response(number: i32) -> Self {
+        match Self::from(number) {
+            Self::Unspecified => Self::Info,
+            severity => severity,
+        }
     }
 }
 
@@ -46,13 +54,11 @@ pub struct Violation {
     pub spec_url: String,
 }
 
-/// The location, the message and the code, in one line.
+/// The location, the message, the suggestion and the code, in one line, with a space in place of
+/// each character that is not printable.
 impl fmt::Display for Violation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.instance_location.is_empty() {
-            write!(formatter, "{}: ", self.instance_location)?;
-        }
-        write!(formatter, "{} [{}]", self.message, self.code)
+        formatter.write_str(&text::describe(self))
     }
 }
 
@@ -150,16 +156,9 @@ impl InvalidPayload {
 
 impl fmt::Display for InvalidPayload {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("the payload is invalid")?;
-        let errors = self
-            .0
-            .violations
-            .iter()
-            .filter(|each| each.severity == Severity::Error);
-        for error in errors.take(MOST_LINES) {
-            write!(formatter, "\n- {error}")?;
-        }
-        Ok(())
+        let errors = text::describe_errors(&self.0.violations);
+        let text = text::list_lines("the payload is invalid", errors, self.0.truncated);
+        formatter.write_str(&text)
     }
 }
 
@@ -172,7 +171,7 @@ impl From<pb::Violation> for Violation {
             keyword_location: message.keyword_location,
             keyword: message.keyword,
             code: message.code,
-            severity: message.severity.into(),
+            severity: Severity::of_response(message.severity),
             message: message.message,
             suggestion: message.suggestion,
             spec_url: message.spec_url,

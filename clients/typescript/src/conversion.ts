@@ -5,7 +5,7 @@ import type { Connection } from "./connection.js";
 import { decodeEnum, encodeEnum } from "./enums.js";
 import type { SidecheckError } from "./errors.js";
 import * as wire from "./gen/sidecheck/v1/conversion_service.js";
-import { decodeJson, encodeJsonObject, type JsonObjectInput, type JsonText } from "./json.js";
+import { decodeJson, encodeJsonObject, type JsonObjectInput, JsonText } from "./json.js";
 import {
   encodeCheckOptions,
   encodeContext,
@@ -272,7 +272,7 @@ function decodeConversion({ server, name, outcome }: wire.ToolConversion): ToolC
   const converted = {
     ...outcome.value,
     json: requireJson(outcome.value.json, "ConvertedTool.json"),
-    mapping: requireJson(outcome.value.mapping, "ConvertedTool.mapping"),
+    mapping: new JsonText(outcome.value.mapping),
     losses: outcome.value.losses.map(decodeLoss),
   };
   return { server, name, outcome: converted };
