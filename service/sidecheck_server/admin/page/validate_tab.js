@@ -1,6 +1,6 @@
 /** Validates a payload against a tool, as it is typed. */
 
-import { pythonBytes, pythonText, shellFile, shellOptions } from "./commands.js";
+import { pythonBytes, pythonMember, pythonText, shellFile, shellOptions } from "./commands.js";
 import { byId, fill } from "./elements.js";
 import { Editor } from "./editor.js";
 import { errorHeadline, errorView, showStatus } from "./findings.js";
