@@ -259,7 +259,7 @@ def _summary(report: Report) -> str:
 )
 @click.option(
     "--mode",
-    type=click.Choice(list(Mode)),
+    type=click.Choice([mode.value for mode in Mode]),
     default="compatible",
     show_default=True,
     help="Use of the strict mode (structured outputs) of the API.",
