@@ -8,7 +8,8 @@ use serde_json::Value;
 use tonic::Code;
 
 use crate::registration::{Action, Registration, RegistrationOutcome};
-use crate::text::{describe_errors, list_lines, make_printable, quote};
+use crate::text::{list_lines, make_printable, quote};
+use crate::verdict::describe_errors;
 
 /// A request that has no result, with the reason. An invalid payload is not an error.
 #[derive(Clone, PartialEq, Eq)]

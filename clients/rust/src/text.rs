@@ -1,12 +1,7 @@
 //! Texts of errors and verdicts, for terminals and logs.
 
-use crate::verdict::{Severity, Violation};
-
 /// Most lines of the text of an error.
 const MOST_LINES: usize = 10;
-
-/// Longest description of a violation, in characters.
-const MOST_CHARACTERS: usize = 600;
 
 /// The text of a server with a space in place of each character that is not printable.
 pub(crate) fn make_printable(text: &str) -> String {
@@ -41,31 +36,6 @@ pub(crate) fn quote(text: &str) -> String {
     format!("\"{escaped}\"")
 }
 
-/// The location, the message, the suggestion and the code of a violation, in one line.
-pub(crate) fn describe(violation: &Violation) -> String {
-    let mut text = violation.message.clone();
-    let suggestion = violation.suggestion.as_str();
-    // Most messages contain it.
-    if !suggestion.is_empty() && !text.contains(suggestion) {
-        text.push_str(&format!("; did you mean {}?", quote(suggestion)));
-    }
-    let location = violation.instance_location.as_str();
-    let mut line = make_printable(&join([location, text.as_str()], ": "));
-    if line.chars().count() > MOST_CHARACTERS {
-        line = line.chars().take(MOST_CHARACTERS - 1).collect();
-        line.push('…');
-    }
-    let code = format!("[{}]", make_printable(&violation.code));
-    join([line.as_str(), code.as_str()], " ")
-}
-
-/// The descriptions of the violations of severity error.
-pub(crate) fn describe_errors(violations: &[Violation]) -> Vec<String> {
-    let errors = violations.iter();
-    let errors = errors.filter(|violation| violation.severity == Severity::Error);
-    errors.map(describe).collect()
-}
-
 /// A title and the first lines: one in the same line, several below it. If they are truncated,
 /// there may be more of them.
 pub(crate) fn list_lines(title: &str, mut lines: Vec<String>, truncated: bool) -> String {
@@ -84,7 +54,8 @@ pub(crate) fn list_lines(title: &str, mut lines: Vec<String>, truncated: bool) -
     }
 }
 
-fn join(parts: [&str; 2], separator: &str) -> String {
+/// The parts that are not empty, with the separator between them.
+pub(crate) fn join(parts: [&str; 2], separator: &str) -> String {
     let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join(separator)
 }

@@ -7,7 +7,10 @@ use serde::Serialize;
 use crate::enumeration::enumeration;
 use crate::json::Json;
 use crate::stubs::sidecheck::v1 as pb;
-use crate::text;
+use crate::text::{join, list_lines, make_printable, quote};
+
+/// Longest description of a violation, in characters.
+const MOST_CHARACTERS: usize = 600;
 
 enumeration! {
     /// Severity of a violation. Only an error makes a verdict invalid.
@@ -58,7 +61,7 @@ pub struct Violation {
 /// each character that is not printable.
 impl fmt::Display for Violation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&text::describe(self))
+        formatter.write_str(&describe(self))
     }
 }
 
@@ -156,8 +159,8 @@ impl InvalidPayload {
 
 impl fmt::Display for InvalidPayload {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let errors = text::describe_errors(&self.0.violations);
-        let text = text::list_lines("the payload is invalid", errors, self.0.truncated);
+        let errors = describe_errors(&self.0.violations);
+        let text = list_lines("the payload is invalid", errors, self.0.truncated);
         formatter.write_str(&text)
     }
 }
@@ -218,6 +221,31 @@ impl From<pb::Verdict> for Verdict {
             json_rpc_error: message.json_rpc_error.into(),
         }
     }
+}
+
+/// The location, the message, the suggestion and the code of a violation, in one line.
+fn describe(violation: &Violation) -> String {
+    let mut text = violation.message.clone();
+    let suggestion = violation.suggestion.as_str();
+    // Most messages contain it.
+    if !suggestion.is_empty() && !text.contains(suggestion) {
+        text.push_str(&format!("; did you mean {}?", quote(suggestion)));
+    }
+    let location = violation.instance_location.as_str();
+    let mut line = make_printable(&join([location, text.as_str()], ": "));
+    if line.chars().count() > MOST_CHARACTERS {
+        line = line.chars().take(MOST_CHARACTERS - 1).collect();
+        line.push('…');
+    }
+    let code = format!("[{}]", make_printable(&violation.code));
+    join([line.as_str(), code.as_str()], " ")
+}
+
+/// The descriptions of the violations of severity error.
+pub(crate) fn describe_errors(violations: &[Violation]) -> Vec<String> {
+    let errors = violations.iter();
+    let errors = errors.filter(|violation| violation.severity == Severity::Error);
+    errors.map(describe).collect()
 }
 
 pub(crate) fn convert_all<T, U: From<T>>(messages: Vec<T>) -> Vec<U> {
