@@ -199,7 +199,7 @@ def comparison_object(compared: SetComparison, reading: Reading) -> dict[str, An
         tool.level(reading) for tool in compared.tools if tool.status is not ToolStatus.UNCHANGED
     ]
     return {
-        "reading": _READINGS[reading],
+        "reading": reading.value,
         "level": compared.level(reading).value,
         "differs": compared.differs,
         "summary": {level.value: levels.count(level) for level in LEVELS},
