@@ -91,7 +91,7 @@ class InProcess:
 
     async def convert(self, server: str, name: str, api: str, mode: str) -> Converted | None:
         tools = (ToolToConvert(RegisteredTool(server, name)),)
-        options = ConversionOptions(mode=Mode(mode.replace("-", "_")))
+        options = ConversionOptions(mode=Mode(mode))
         request = ToolsToConvert(PROVIDERS[ModelApi(api)], options, tools)
         (conversion,) = (await self._services.converter.convert(request)).tools
         outcome = conversion.outcome

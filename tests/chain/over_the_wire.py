@@ -73,7 +73,7 @@ class OverTheWire:
         return normalized.result, _errors(normalized.verdict)
 
     async def convert(self, server: str, name: str, api: str, mode: str) -> Converted | None:
-        options = ConversionOptions(mode=sidecheck.ConversionMode(mode.replace("-", "_")))
+        options = ConversionOptions(mode=sidecheck.ConversionMode(mode))
         converted = await self._client.conversion.convert_tools(
             sidecheck.ModelApi(api), [RegisteredTool(server, name)], options=options
         )

@@ -221,7 +221,7 @@ def test_the_mode_determines_which_tools_are_strict() -> None:
     assert (1, "[]\n") == (rejected.exit_code, rejected.stdout)
     assert (
         "ping.json: ping: not converted: NOT_CONVERTIBLE: Ollama's chat has no strict mode; "
-        "use the mode compatible or strict_if_lossless\n"
+        "use the mode compatible or strict-if-lossless\n"
     ) in rejected.stderr
 
 

@@ -118,7 +118,11 @@ async def outcome_of(call: Awaitable[Verdict]) -> Verdict | SidecheckError:
 
 def option(name: str, value: Any) -> Any:
     """Return the value of an option, which cases name as the API does."""
-    return value.removeprefix(f"{name}_".upper()).lower() if isinstance(value, str) else value
+    return (
+        value.removeprefix(f"{name}_".upper()).lower().replace("_", "-")
+        if isinstance(value, str)
+        else value
+    )
 
 
 def shared_case(case: dict[str, Any]) -> Callable[[Client], Awaitable[Verdict]]:

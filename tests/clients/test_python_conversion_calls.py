@@ -73,7 +73,7 @@ def test_the_api_may_be_a_plain_string() -> None:
     assert () == converted.converted
 
 
-@pytest.mark.parametrize("policy", ["raise", "allow", "deny"])
+@pytest.mark.parametrize("policy", ["error", "allow", "deny"])
 @pytest.mark.parametrize(
     "call",
     [

@@ -217,7 +217,7 @@ WRONG: list[Any] = [
     ),
     pytest.param(
         ValueError,
-        "invalid mode 'lax'; expected one of 'compatible', 'strict_if_lossless', 'strict'",
+        "invalid mode 'lax'; expected one of 'compatible', 'strict-if-lossless', 'strict'",
         lambda: conversion.encode_options(ConversionOptions(mode=cast("Any", "lax"))),
         id="unknown mode",
     ),

@@ -49,7 +49,7 @@ def test_each_call_has_a_deadline(expected: float, timeout: float | None) -> Non
     assert [Call(inference.encode_adaptation(b"{}", "2025-06-18"), expected)] == calls
 
 
-@pytest.mark.parametrize("policy", ["raise", "allow", "deny"])
+@pytest.mark.parametrize("policy", ["error", "allow", "deny"])
 def test_unavailable_is_raised_under_every_policy(policy: OnUnavailable) -> None:
     """A definition has no fallback."""
     with pytest.raises(Unavailable):

@@ -75,9 +75,9 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 
 #: Faults of any response, with what the message says.
 FAULTS: dict[str, tuple[str, Fault]] = {
-    "no message": ("without an error and without a", lambda rpc, response: []),
-    "garbage": ("3 bytes, is not a", lambda rpc, response: [b"\xff\xff\xff"]),
-    "a page of HTML": ("6 bytes, is not a", lambda rpc, response: [b"<html>"]),
+    "no message": ("without an error and without a response", lambda rpc, response: []),
+    "garbage": ("3 bytes, does not decode", lambda rpc, response: [b"\xff\xff\xff"]),
+    "a page of HTML": ("6 bytes, does not decode", lambda rpc, response: [b"<html>"]),
     "an empty message": ("missing|elements for|no names|outcomes for", lambda rpc, response: [b""]),
 }
 

@@ -43,7 +43,7 @@ async def test_calls_of_fastmcp_are_validated(emptied: RunningServer) -> None:
     assert -32602 == unknown.value.code
 
 
-@pytest.mark.parametrize("policy", ["raise", "allow", "deny"])
+@pytest.mark.parametrize("policy", ["error", "allow", "deny"])
 async def test_no_server_answers(policy: OnUnavailable, tmp_path: Path) -> None:
     """The MCP server lists its tools all the same, and calls follow the policy."""
     server = FastMCP("weather")
@@ -64,7 +64,7 @@ async def test_no_server_answers(policy: OnUnavailable, tmp_path: Path) -> None:
         server.add_middleware(middleware)
         async with fastmcp.Client(server) as client:
             assert ["get_forecast"] == [tool.name for tool in await client.list_tools()]
-            if policy == "raise":
+            if policy == "error":
                 with pytest.raises(MCPError, match="Sidecheck is unavailable") as failed:
                     await client.call_tool_mcp("get_forecast", {"city": "Oslo"})
                 assert -32603 == failed.value.code
@@ -74,7 +74,7 @@ async def test_no_server_answers(policy: OnUnavailable, tmp_path: Path) -> None:
                 expected = {"allow": "sun in Oslo", "deny": "This could not be validated"}
                 assert result.content[0].text.startswith(expected[policy])
     assert "UNAVAILABLE" == reports[0]
-    assert ["SIDECHECK_UNAVAILABLE"] * (policy != "raise") == reports[1:]
+    assert ["SIDECHECK_UNAVAILABLE"] * (policy != "error") == reports[1:]
 
 
 @pytest.mark.parametrize(

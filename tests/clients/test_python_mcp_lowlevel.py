@@ -34,7 +34,7 @@ def takes(type_: str) -> Tool:
     return Tool(name="get_forecast", input_schema={"type": "object", "properties": properties})
 
 
-@pytest.mark.parametrize("policy", ["raise", "allow", "deny"])
+@pytest.mark.parametrize("policy", ["error", "allow", "deny"])
 async def test_the_low_level_server_follows_the_policy(
     policy: OnUnavailable, tmp_path: Path
 ) -> None:
@@ -44,7 +44,7 @@ async def test_the_low_level_server_follows_the_policy(
         with_sidecheck(server, sidecheck, on_error=ignore, on_report=ignore)
         async with mcp.Client(server) as client:
             assert ["get_forecast"] == [tool.name for tool in (await client.list_tools()).tools]
-            if policy == "raise":
+            if policy == "error":
                 with pytest.raises(MCPError, match="Sidecheck is unavailable: UNAVAILABLE") as e:
                     await client.call_tool("get_forecast", {"days": 1})
                 assert -32603 == e.value.code

@@ -156,7 +156,7 @@ def test_a_closed_stream_lists_the_unanswered_items() -> None:
     status = grpc.StatusCode.UNAVAILABLE
     error = StreamUnavailable("SHUTTING_DOWN", "stopping", {}, status, ["a", "b"])
     assert error == pickle.loads(pickle.dumps(error))
-    assert ("SHUTTING_DOWN: stopping (2 items have no result)", ("a", "b")) == (
+    assert ("SHUTTING_DOWN: stopping (items without an outcome: 2)", ("a", "b")) == (
         str(error),
         error.unanswered,
     )

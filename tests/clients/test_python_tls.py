@@ -167,4 +167,4 @@ def test_the_key_is_not_shown(certificates: Certificates) -> None:
     """The representation of the settings, as in a log, is without the key."""
     key = certificates.client_key.read_bytes()
     assert "private_key" not in repr(Tls(certificate=b"c", private_key=key))
-    assert Client("localhost:1", tls=Tls()).on_unavailable == "raise"
+    assert Client("localhost:1", tls=Tls()).on_unavailable == "error"

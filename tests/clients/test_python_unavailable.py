@@ -305,7 +305,7 @@ async def test_an_overloaded_server_says_when_to_try_again(kind: str) -> None:
     [
         ((True, "SIDECHECK_UNAVAILABLE"), "allow"),
         ((False, "SIDECHECK_UNAVAILABLE"), "deny"),
-        (Unavailable("OVERLOADED", "busy", {}, CODES.RESOURCE_EXHAUSTED, 0.5), "raise"),
+        (Unavailable("OVERLOADED", "busy", {}, CODES.RESOURCE_EXHAUSTED, 0.5), "error"),
     ],
 )
 async def test_items_that_a_server_sheds_follow_the_policy(
@@ -325,5 +325,5 @@ async def test_items_that_a_server_sheds_follow_the_policy(
     ):
         outcomes = await client.validate_batch([Item(Arguments(1))])
     (outcome,) = outcomes
-    found = outcome if policy == "raise" else first_validity(outcome)
+    found = outcome if policy == "error" else first_validity(outcome)
     assert expected == found

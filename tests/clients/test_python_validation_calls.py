@@ -143,7 +143,7 @@ def test_verdicts_before_an_interruption_are_kept() -> None:
     assert ([Verdict(valid=True), DENIED, DENIED], 3) == (outcomes, len(calls))
 
 
-@pytest.mark.parametrize("policy", ["raise", "allow", "deny"])
+@pytest.mark.parametrize("policy", ["error", "allow", "deny"])
 def test_errors_are_raised_under_every_policy(policy: OnUnavailable) -> None:
     """A server that responds is not unavailable."""
     error = SidecheckError("UNKNOWN_TOOL", "no tool", {}, grpc.StatusCode.NOT_FOUND)
@@ -155,7 +155,7 @@ def test_errors_are_raised_under_every_policy(policy: OnUnavailable) -> None:
 def test_unavailable_is_the_outcome_of_items_by_default() -> None:
     """Items that were answered keep their verdicts; each of the others has its own error."""
     outcomes, calls = replay(
-        scripted_client("raise"),
+        scripted_client("error"),
         validate_batch(b"1", b"2", b"3"),
         server_info(message_bytes=1000, batch_items=1),
         batch_response(True),
@@ -168,7 +168,7 @@ def test_unavailable_is_the_outcome_of_items_by_default() -> None:
 def test_unavailable_is_raised_by_default() -> None:
     """Registry calls raise it under every policy."""
     with pytest.raises(Unavailable):
-        replay(scripted_client("raise"), validate_single, GONE)
+        replay(scripted_client("error"), validate_single, GONE)
     with pytest.raises(Unavailable):
         replay(scripted_client("allow"), lambda client: client.get("s", "n"), GONE)
 

@@ -18,7 +18,7 @@ from sidecheck import (
 @pytest.mark.parametrize("kind", [Client, BlockingClient])
 @pytest.mark.parametrize(
     ("timeout", "policy"),
-    [(0, "raise"), (-1.0, "raise"), (float("nan"), "raise"), (2.0, "ignore")],
+    [(0, "error"), (-1.0, "error"), (float("nan"), "error"), (2.0, "ignore")],
 )
 def test_settings_are_checked_at_once(
     kind: type[Client | BlockingClient], timeout: float, policy: OnUnavailable

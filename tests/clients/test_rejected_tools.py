@@ -120,6 +120,6 @@ def test_the_treatment_is_checked_first() -> None:
     policy: OnRejected = "ignore"  # type: ignore[assignment]
     with (
         BlockingClient("localhost:1") as client,
-        pytest.raises(ValueError, match="invalid on_rejected 'ignore'; expected 'raise', 'return'"),
+        pytest.raises(ValueError, match="invalid on_rejected 'ignore'; expected 'error', 'return'"),
     ):
         client.register("s", [], on_rejected=policy)

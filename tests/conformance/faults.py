@@ -28,6 +28,8 @@ from support.raw_servers import (
     serving_messages,
 )
 
+from conformance.scripted import scripted
+
 __all__ = ["faulty_servers"]
 
 _DETAILS: Final = "grpc-status-details-bin"
@@ -104,6 +106,7 @@ def _responders(forward: Responder) -> dict[str, Responder]:
             grpc.StatusCode.RESOURCE_EXHAUSTED, "Received message larger than max (9 vs. 8)"
         ),
         "crashing_workers": _crashing(forward),
+        "scripted": scripted(forward),
         **_late_responders(forward),
         **_stream_responders(forward),
     }

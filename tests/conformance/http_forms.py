@@ -83,8 +83,7 @@ def _members(message: Any, fields: Mapping[str, Any]) -> Iterator[tuple[str, str
             ]
             yield _NAMES.get(key, name), f"[{', '.join(texts)}]" if field.is_repeated else texts[0]
         else:
-            word = value.replace("_", "-") if name == "api" else value
-            yield _NAMES.get(key, name), json.dumps(word)
+            yield _NAMES.get(key, name), json.dumps(value)
 
 
 def _json(name: str, texts: list[str]) -> tuple[str, str]:
@@ -141,8 +140,7 @@ def _element(field: FieldDescriptor, raw: Raw) -> Any:
         return rendered(nested, raw)
     if field.type == FieldDescriptor.TYPE_BYTES:
         return "" if text == "null" and field.name != "payload" else text
-    value = json.loads(text)
-    return value.replace("-", "_") if field.enum_type is not None else value
+    return json.loads(text)
 
 
 def error_of(problem: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Requests of the shared cases as calls of the Python client, asynchronous or blocking."""
 
+import inspect
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -131,6 +132,14 @@ def _validate(client: Any, request: _Json) -> Any:
     return methods[type(item.subject)](item.target, item.subject.payload, options=item.options)
 
 
+async def _require_valid(client: Any, request: _Json) -> Any:
+    verdict = _validate(client, request)
+    if inspect.isawaitable(verdict):
+        verdict = await verdict
+    verdict.raise_for_invalid()
+    return verdict
+
+
 def _validate_batch(client: Any, request: _Json) -> Any:
     return client.validate_batch(
         [item_of(item) for item in request["items"]],
@@ -140,24 +149,20 @@ def _validate_batch(client: Any, request: _Json) -> Any:
 
 
 def _register(client: Any, request: _Json) -> Any:
-    names = ("change_policy", "validate_only", "protocol_version")
-    policies = {
-        name: request[name].replace("_", "-")
-        for name in ("compatibility", "reading")
-        if name in request
-    }
+    names = (
+        *("change_policy", "compatibility", "reading", "on_rejected"),
+        *("validate_only", "protocol_version"),
+    )
     return client.register(
         request.get("server", ""),
         [_definition(tool) for tool in request.get("tools", ())],
         replace=request.get("mode") == "replace",
-        on_rejected="raise" if request.get("on_rejected") == "error" else "return",
-        **{name: request[name] for name in names if name in request},
-        **policies,
+        **{"on_rejected": "return"} | {name: request[name] for name in names if name in request},
     )
 
 
 def _compare(client: Any, request: _Json) -> Any:
-    reading = request.get("reading", "assume_closed").replace("_", "-")
+    reading = request.get("reading", "assume-closed")
     return client.compare(_tool_set(request["old"]), _tool_set(request["new"]), reading=reading)
 
 
@@ -310,7 +315,7 @@ def _convert_result(client: Any, request: _Json) -> Any:
 
 
 def _api(request: _Json) -> ModelApi:
-    return ModelApi(request["api"].replace("_", "-"))
+    return ModelApi(request["api"])
 
 
 def _infer(client: Any, request: _Json) -> Any:
@@ -327,6 +332,8 @@ def _adapt(client: Any, request: _Json) -> Any:
 #: The calls that have one response, or an iterator of elements, by the name of the procedure.
 CALLS: Final[dict[str, Callable[[Any, _Json], Any]]] = {
     "Validate": _validate,
+    # No procedure: the verdict as an error.
+    "RequireValid": _require_valid,
     "ValidateBatch": _validate_batch,
     "RegisterTools": _register,
     "GetTool": _get,

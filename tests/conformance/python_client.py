@@ -15,7 +15,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from sidecheck import BlockingClient, CheckOptions, Client, SidecheckError, Tls
+from sidecheck import (
+    BlockingClient,
+    CheckOptions,
+    Client,
+    InvalidPayload,
+    SidecheckError,
+    Tls,
+)
 
 from conformance.python_calls import CALLS, context_of, item_of, options_of, target_of
 from conformance.python_results import is_expected, render, render_outcome, render_result
@@ -61,8 +68,6 @@ async def _run_all(
 
 def _client(blocking: bool, settings: dict[str, Any], case: dict[str, Any]) -> Any:
     options = dict(case["client"])
-    if options["on_unavailable"] == "error":
-        options["on_unavailable"] = "raise"
     paths = {name: Path(path) for name, path in settings["tls"].items()}
     options["tls"] = (
         Tls(
@@ -109,11 +114,11 @@ async def _actual(client: Any, case: dict[str, Any]) -> dict[str, Any]:
         elif isinstance(result, Iterator):
             result = list(result)
         return render_result(call, result)
-    except SidecheckError as error:
+    except (SidecheckError, InvalidPayload) as error:
         rendered: dict[str, Any] = render(error)
         return rendered
     except (TypeError, ValueError) as error:
-        return {"raised": repr(error)}
+        return {"error": {"kind": "invalid_argument", "message": repr(error)}}
 
 
 async def _stream(client: Any, request: dict[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from enum import Enum
 from typing import Any, Final
 
 from sidecheck import (
+    InvalidPayload,
     InvalidResponse,
     SidecheckError,
     StreamClosed,
@@ -40,7 +41,7 @@ _KINDS: Final = {
 def render_result(call: str, result: Any) -> dict[str, Any]:
     """Return the result of a *call* as the response of the API."""
     match call:
-        case "Validate":
+        case "Validate" | "RequireValid":
             return {"verdict": render(result)}
         case "ValidateBatch" | "CheckBatch":
             return {"outcomes": [render_outcome(outcome) for outcome in result]}
@@ -70,6 +71,8 @@ def render(value: Any) -> Any:
     """Return any value of the client as JSON."""
     if isinstance(value, SidecheckError):
         return {"error": _error(value)}
+    if isinstance(value, InvalidPayload):
+        return {"error": {"kind": "invalid_payload", "text": str(value)}}
     if isinstance(value, ToolConversion):
         outcome = render(value.outcome)
         if isinstance(value.outcome, ConvertedTool):
@@ -118,6 +121,7 @@ def _error(error: SidecheckError) -> dict[str, Any]:
         "reason": error.reason,
         "status": error.status.name,
         "message": error.message,
+        "text": str(error),
         "metadata": error.metadata,
         "retry_after": error.retry_after,
     }

@@ -1,9 +1,9 @@
 """Messages of the API as JSON that every language can read and write.
 
 Names of fields are those of the .proto files. ``bytes`` are text, as all of them are JSON text
-or source text in UTF-8; a value of an enumeration is its lower-case word without the prefix;
-integers are numbers. An error (``google.rpc.Status``) has a kind, the reason, the name of the
-status code, the message and the metadata.
+or source text in UTF-8; a value of an enumeration is its word without the prefix, in lower case
+and with hyphens; integers are numbers. An error (``google.rpc.Status``) has a kind, the reason,
+the name of the status code, the message and the metadata.
 """
 
 import re
@@ -91,13 +91,14 @@ def _render_element(field: Any, value: Any, *, complete: bool) -> Any:
         return value.decode()
     if field.enum_type is not None:
         name = field.enum_type.values_by_number[value].name
-        return name.removeprefix(_prefix(field.enum_type)).lower()
+        return name.removeprefix(_prefix(field.enum_type)).lower().replace("_", "-")
     return value
 
 
 def _parse(field: Any, value: Any) -> Any:
-    if field.enum_type is not None:
-        return field.enum_type.values_by_name[_prefix(field.enum_type) + value.upper()].number
+    if field.enum_type is not None and isinstance(value, str):
+        name = _prefix(field.enum_type) + value.upper().replace("-", "_")
+        return field.enum_type.values_by_name[name].number
     return value.encode() if field.type == FieldDescriptor.TYPE_BYTES else value
 
 

@@ -24,7 +24,7 @@ from support.shared_cases import CALLS, VALIDATE
 from support.shared_conversions import CONVERSIONS, RESTORATIONS, call_of, plan_of, tool_of
 from support.shared_material import REPOSITORY
 
-from conformance.rendering import render_request
+from conformance.rendering import fill, render_request
 
 __all__ = ["Request", "all_requests"]
 
@@ -235,16 +235,25 @@ def _large() -> Iterator[Request]:
         call="ValidateBatch",
         request={"items": [large] * 25},
     )
-    for call, items in (
-        ("ValidateBatch", [small, huge, small]),
-        ("ValidateStream", [{"id": str(n), "item": i} for n, i in enumerate((small, huge, small))]),
+    element = validation_pb.ValidateBatchRequest()
+    fill(element, {"items": [huge]})
+    message = validation_pb.ValidateStreamRequest()
+    fill(message, {"item": {"id": "1", "item": huge}})
+    for call, items, size in (
+        ("ValidateBatch", [small, huge, small], element.ByteSize()),
+        (
+            "ValidateStream",
+            [{"id": str(n), "item": i} for n, i in enumerate((small, huge, small))],
+            message.ByteSize(),
+        ),
     ):
+        text = f"item too large: {size} bytes exceed the limit of {4 << 20} (message_bytes)"
         yield Request(
             group="limits",
             name=f"an item larger than a message: {call}",
             call=call,
             request={"items": items},
-            more={"replaced": {"1": error}},
+            more={"replaced": {"1": {**error, "text": f"LIMIT_EXCEEDED: {text}"}}},
         )
 
 

@@ -48,7 +48,7 @@ def test_options_and_version_are_in_the_link(site: Site) -> None:
     expect(other.get_by_label("MCP version")).to_have_value("2025-06-18")
     expect(other.locator("#unknown-arguments")).to_have_value("strip")
     expect(other.locator("#assert-formats")).to_be_checked()
-    expect(other.locator("#coercion")).to_have_value("safe_scalars")
+    expect(other.locator("#coercion")).to_have_value("safe-scalars")
 
 
 def test_a_link_leads_to_a_registered_tool(site: Site) -> None:

@@ -143,7 +143,7 @@ async def running_proxy(server: HttpMcpServer) -> AsyncIterator[tuple[HttpProxy,
     pins = PinnedTools()
     report = Report(lambda _: None)
     options = ProxyOptions(
-        policies, pins, None, None, "raise", None, None, False, "warning", MESSAGE + KIB
+        policies, pins, None, None, "error", None, None, False, "warning", MESSAGE + KIB
     )
     bounds = HttpBounds(LIMITS, report)
     upstream = Upstream(server.url)

@@ -23,7 +23,7 @@ CASES = [
 ]
 
 _READINGS = ("as_written", "assume_closed")
-_PARTS = {"input_schema": "inputSchema", "output_schema": "outputSchema"}
+_PARTS = {"input-schema": "inputSchema", "output-schema": "outputSchema"}
 
 
 def in_short(compared: dict[str, Any]) -> list[Any]:

@@ -50,7 +50,7 @@ class ScriptedChannel:
         return response(request) if callable(response) else response
 
 
-def scripted_client(on_unavailable: OnUnavailable = "raise") -> BlockingClient:
+def scripted_client(on_unavailable: OnUnavailable = "error") -> BlockingClient:
     """Return a client for `replay` with a deadline of 2 seconds."""
     client = BlockingClient("localhost:1", timeout=2.0, on_unavailable=on_unavailable)
     client.close()

@@ -49,8 +49,7 @@ func (c codec) Unmarshal(data mem.BufferSlice, value any) error {
 		return fmt.Errorf("sidecheck: cannot decode into a %T", value)
 	}
 	if err := c.CodecV2.Unmarshal(data, response.message); err != nil {
-		response.fault = invalidResponse("the response, of %d bytes, is not a %s of Protocol Buffers",
-			data.Len(), response.message.ProtoReflect().Descriptor().Name())
+		response.fault = invalidResponse("the response, of %d bytes, does not decode", data.Len())
 	}
 	return nil
 }

@@ -33,10 +33,10 @@ type SchemaReading string
 const (
 	// SchemaReadingAssumeClosed lets an object that declares properties admit no others, unless
 	// the schema says so.
-	SchemaReadingAssumeClosed SchemaReading = "assume_closed"
+	SchemaReadingAssumeClosed SchemaReading = "assume-closed"
 	// SchemaReadingAsWritten lets an open object admit properties that it does not declare, as
 	// JSON Schema says.
-	SchemaReadingAsWritten SchemaReading = "as_written"
+	SchemaReadingAsWritten SchemaReading = "as-written"
 )
 
 // SchemaRelation is how the set of values that a schema admits has changed. It is empty for
@@ -64,9 +64,9 @@ const (
 	// DefinitionPartTool is the tool as a whole, or a property of it that is no schema.
 	DefinitionPartTool DefinitionPart = "tool"
 	// DefinitionPartInputSchema is the input schema.
-	DefinitionPartInputSchema DefinitionPart = "input_schema"
+	DefinitionPartInputSchema DefinitionPart = "input-schema"
 	// DefinitionPartOutputSchema is the output schema.
-	DefinitionPartOutputSchema DefinitionPart = "output_schema"
+	DefinitionPartOutputSchema DefinitionPart = "output-schema"
 )
 
 // ToolStatus is what became of a tool. It is empty for what this release does not know.

@@ -13,7 +13,16 @@ type sharedCall func(context.Context, *sidecheck.Client, object) (any, error)
 
 // sharedCalls make the call that a request stands for, by the name of the procedure.
 var sharedCalls = map[string]sharedCall{
-	"Validate":       validateShared,
+	"Validate": validateShared,
+	// No procedure: the verdict as an error.
+	"RequireValid": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		item := r.item()
+		verdict, err := c.Validate(ctx, item.Target, item.Subject.(sidecheck.Arguments).Payload, item.Options)
+		if err == nil {
+			err = verdict.Err()
+		}
+		return named("verdict", verdict, err)
+	},
 	"ValidateBatch":  validateBatchShared,
 	"ValidateStream": validateStreamShared,
 	"RegisterTools": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {

@@ -47,9 +47,6 @@ func renderValue(value reflect.Value) any {
 		}
 		return elements
 	case reflect.String:
-		if value.Type() != reflect.TypeFor[string]() && value.Len() == 0 {
-			return "unspecified"
-		}
 		return value.String()
 	}
 	return value.Interface()
@@ -72,7 +69,13 @@ func renderOutcome(name string, result any, err error) any {
 
 func renderError(err error) map[string]any {
 	var failure *sidecheck.Error
-	if !errors.As(err, &failure) {
+	var payload *sidecheck.InvalidPayloadError
+	switch {
+	case errors.As(err, &payload):
+		return map[string]any{"kind": "invalid_payload", "text": err.Error()}
+	case errors.Is(err, sidecheck.ErrInvalidArgument):
+		return map[string]any{"kind": "invalid_argument", "message": err.Error()}
+	case !errors.As(err, &failure):
 		return map[string]any{"kind": "other", "message": err.Error()}
 	}
 	metadata := failure.Metadata
@@ -84,6 +87,7 @@ func renderError(err error) map[string]any {
 		"reason":   failure.Reason,
 		"status":   code.Code(failure.Status).String(),
 		"message":  failure.Message,
+		"text":     err.Error(),
 		"metadata": metadata,
 		// In seconds.
 		"retry_after": nil,

@@ -9,15 +9,15 @@ type ModelAPI string
 
 const (
 	// ModelAPIOpenAIChat is OpenAI Chat Completions.
-	ModelAPIOpenAIChat ModelAPI = "openai_chat"
+	ModelAPIOpenAIChat ModelAPI = "openai-chat"
 	// ModelAPIOpenAIResponses is OpenAI Responses.
-	ModelAPIOpenAIResponses ModelAPI = "openai_responses"
+	ModelAPIOpenAIResponses ModelAPI = "openai-responses"
 	// ModelAPIAnthropic is Anthropic Messages.
 	ModelAPIAnthropic ModelAPI = "anthropic"
 	// ModelAPIGemini is Gemini with parameters, a subset of OpenAPI 3.0.
 	ModelAPIGemini ModelAPI = "gemini"
 	// ModelAPIGeminiJSON is Gemini with parametersJsonSchema.
-	ModelAPIGeminiJSON ModelAPI = "gemini_json"
+	ModelAPIGeminiJSON ModelAPI = "gemini-json"
 	// ModelAPIBedrock is Amazon Bedrock Converse.
 	ModelAPIBedrock ModelAPI = "bedrock"
 	// ModelAPIMistral is Mistral chat completions.
@@ -35,7 +35,7 @@ const (
 	ConversionModeCompatible ConversionMode = "compatible"
 	// ConversionModeStrictIfLossless is strict for each tool whose strict form accepts the same
 	// arguments.
-	ConversionModeStrictIfLossless ConversionMode = "strict_if_lossless"
+	ConversionModeStrictIfLossless ConversionMode = "strict-if-lossless"
 	// ConversionModeStrict is always strict. A tool without a strict form has an error.
 	ConversionModeStrict ConversionMode = "strict"
 )

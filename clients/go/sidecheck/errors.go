@@ -1,7 +1,6 @@
 package sidecheck
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -27,8 +26,9 @@ type Error struct {
 	RetryAfter time.Duration
 }
 
-// Error returns the reason and the message.
-func (e *Error) Error() string { return e.Reason + ": " + e.Message }
+// Error returns the reason and the message, with a space in place of each character that is not
+// printable: a server may be hostile. Message is as it was sent.
+func (e *Error) Error() string { return makePrintable(e.Reason + ": " + e.Message) }
 
 // JSONRPCError returns the error of the JSON-RPC response to send for a call that cannot be
 // validated, such as one of an unknown tool. It is empty if there is none.
@@ -76,7 +76,7 @@ type StreamClosedError struct {
 
 // Error returns the reason, the message and how many items have no outcome.
 func (e *StreamClosedError) Error() string {
-	return fmt.Sprintf("%s (%d items have no outcome)", e.Err, len(e.Unanswered))
+	return fmt.Sprintf("%s (items without an outcome: %d)", e.Err, len(e.Unanswered))
 }
 
 // Unwrap returns the [*Error] and its kind, or [context.Canceled] if the caller cancelled.
@@ -117,8 +117,8 @@ type ToolsRejectedError struct {
 	Registration *Registration
 }
 
-// Error returns the reason and the message.
-func (e *ToolsRejectedError) Error() string { return e.Err.Error() }
+// Error returns the reason and the message, whose lines are printable.
+func (e *ToolsRejectedError) Error() string { return e.Err.Reason + ": " + e.Err.Message }
 
 // Unwrap returns the [*Error].
 func (e *ToolsRejectedError) Unwrap() error { return e.Err }
@@ -175,14 +175,20 @@ func toolsRejected(registration *Registration) error {
 			continue
 		}
 		line := fmt.Sprintf("tools[%d]", index)
-		if name, err := json.Marshal(outcome.Name); err == nil && outcome.Name != "" {
-			line += " " + string(name)
+		if outcome.Name != "" {
+			line += " " + quote(outcome.Name)
 		}
+		var violations []string
 		for _, violation := range outcome.Violations {
 			if violation.Severity == SeverityError {
-				line += ": " + violation.String()
-				break
+				violations = append(violations, violation.String())
 			}
+		}
+		if len(violations) > 0 {
+			line += ": " + violations[0]
+		}
+		if len(violations) > 1 {
+			line += fmt.Sprintf(" (and %d more)", len(violations)-1)
 		}
 		lines = append(lines, line)
 	}
@@ -197,7 +203,7 @@ func toolsRejected(registration *Registration) error {
 	return &ToolsRejectedError{
 		Err: &Error{
 			Reason:  "TOOLS_REJECTED",
-			Message: listLines(title, lines),
+			Message: listLines(title, lines, false),
 			Metadata: map[string]string{
 				"rejected": fmt.Sprint(len(lines)), "tools": fmt.Sprint(total),
 			},

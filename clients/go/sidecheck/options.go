@@ -9,7 +9,7 @@ type Detail string
 
 const (
 	// DetailVerdictOnly is only whether the payload is valid, without violations.
-	DetailVerdictOnly Detail = "verdict_only"
+	DetailVerdictOnly Detail = "verdict-only"
 	// DetailFirst is only the first violation found.
 	DetailFirst Detail = "first"
 	// DetailAll is all violations, up to Options.MaxViolations.
@@ -40,10 +40,10 @@ const (
 	CoercionNone Coercion = "none"
 	// CoercionJSONStrings converts strings with the JSON text of an object or array, where
 	// the schema requires one.
-	CoercionJSONStrings Coercion = "json_strings"
+	CoercionJSONStrings Coercion = "json-strings"
 	// CoercionSafeScalars also converts scalars whose value survives exactly: "10" where an
 	// integer is required, but neither "010" nor "".
-	CoercionSafeScalars Coercion = "safe_scalars"
+	CoercionSafeScalars Coercion = "safe-scalars"
 )
 
 // OnUnknownTool is the treatment of calls to tools that are not registered. The zero value is

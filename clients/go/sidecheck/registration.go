@@ -40,9 +40,9 @@ const (
 	CompatibilityPolicyReport CompatibilityPolicy = "report"
 	// CompatibilityPolicyRejectBreaking keeps the registered definition if the change is breaking,
 	// and tools that RegisterOptions.Replace would remove.
-	CompatibilityPolicyRejectBreaking CompatibilityPolicy = "reject_breaking"
+	CompatibilityPolicyRejectBreaking CompatibilityPolicy = "reject-breaking"
 	// CompatibilityPolicyRejectUndecided also keeps it if that is undecided.
-	CompatibilityPolicyRejectUndecided CompatibilityPolicy = "reject_undecided"
+	CompatibilityPolicyRejectUndecided CompatibilityPolicy = "reject-undecided"
 )
 
 // Action is the effect of a registration on one name. It is empty for effects that this release

@@ -36,9 +36,9 @@ var unavailableCodes = map[codes.Code]bool{
 var tooLarge = regexp.MustCompile(`message larger than max|message exceeds maximum size` +
 	`|http2 header with status: 413|HTTP status code received from server: 413`)
 
-// noResponse finds how gRPC reports a call that the server ended well but without a response,
+// notOneResponse finds how gRPC reports a call that the server ended well but without a response,
 // or with several.
-var noResponse = regexp.MustCompile(`^cardinality violation: `)
+var notOneResponse = regexp.MustCompile(`^cardinality violation: (received no response)?`)
 
 // decodeCallError returns the error for a failed call that the caller did not cancel.
 func decodeCallError(err error) error {
@@ -60,13 +60,16 @@ func decodeCallError(err error) error {
 	if failure.Message == "" {
 		failure.Message = "the status has no message"
 	}
+	count := notOneResponse.FindStringSubmatch(failure.Message)
 	switch {
 	case tooLarge.MatchString(failure.Message):
 		failure.Reason, failure.Status = "LIMIT_EXCEEDED", codes.ResourceExhausted
 		failure.Metadata = map[string]string{"bound": "message_bytes"}
 		return failure
-	case failure.Status == codes.Internal && noResponse.MatchString(failure.Message):
-		return invalidResponse("%s", failure.Message)
+	case failure.Status == codes.Internal && count != nil && count[1] != "":
+		return invalidResponse("the call ended without an error and without a response")
+	case failure.Status == codes.Internal && count != nil:
+		return invalidResponse("the call ended with several responses")
 	}
 	setRetryAfter(failure, message)
 	if unavailableCodes[failure.Status] {

@@ -3,6 +3,7 @@ package sidecheck
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	pb "github.com/sidecheck/sidecheck/clients/go/sidecheck/v1"
 )
@@ -128,28 +129,53 @@ func (e *InvalidPayloadError) Error() string {
 			lines = append(lines, violation.String())
 		}
 	}
-	return listLines("the payload is invalid", lines)
+	return listLines("the payload is invalid", lines, e.Verdict.Truncated)
 }
 
-// String returns the location, the message and the code in one line.
+// String returns the location, the message, the suggestion and the code in one line, with a space
+// in place of each character that is not printable.
 func (v Violation) String() string {
 	text := v.Message
+	// Most messages contain it.
 	if v.Suggestion != "" && !strings.Contains(text, v.Suggestion) {
-		text += fmt.Sprintf("; did you mean %q?", v.Suggestion)
+		text += "; did you mean " + quote(v.Suggestion) + "?"
 	}
-	if v.InstanceLocation != "" {
+	switch {
+	case v.InstanceLocation == "":
+	case text == "":
+		text = v.InstanceLocation
+	default:
 		text = v.InstanceLocation + ": " + text
 	}
-	return strings.TrimSpace(text + " [" + v.Code + "]")
+	line := makePrintable(text)
+	if utf8.RuneCountInString(line) > maxLine {
+		line = string([]rune(line)[:maxLine-1]) + "…"
+	}
+	code := "[" + makePrintable(v.Code) + "]"
+	if line == "" {
+		return code
+	}
+	return line + " " + code
 }
 
-// maxLines is the most lines of the message of an error.
-const maxLines = 10
+const (
+	// maxLines is the most lines of the message of an error.
+	maxLines = 10
+	// maxLine is the longest description of a violation, in characters.
+	maxLine = 600
+)
 
-// listLines returns title and the first of lines: one in the same line, several below it.
-func listLines(title string, lines []string) string {
-	if more := len(lines) - maxLines; more > 0 {
+// listLines returns title and the first of lines: one in the same line, several below it. If they
+// are truncated, there may be more of them.
+func listLines(title string, lines []string, truncated bool) string {
+	more := len(lines) - maxLines
+	switch {
+	case more > 0 && truncated:
+		lines = append(lines[:maxLines:maxLines], fmt.Sprintf("and at least %d more", more))
+	case more > 0:
 		lines = append(lines[:maxLines:maxLines], fmt.Sprintf("and %d more", more))
+	case truncated && len(lines) > 0:
+		lines = append(lines[:len(lines):len(lines)], "and possibly more")
 	}
 	switch len(lines) {
 	case 0:

@@ -69,8 +69,8 @@ class DefinitionPart(StrEnum):
     """Part of a definition."""
 
     TOOL = "tool"
-    INPUT_SCHEMA = "input_schema"
-    OUTPUT_SCHEMA = "output_schema"
+    INPUT_SCHEMA = "input-schema"
+    OUTPUT_SCHEMA = "output-schema"
     #: A value that this release of the client does not know.
     UNSPECIFIED = "unspecified"
 

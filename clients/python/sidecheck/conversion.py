@@ -63,7 +63,7 @@ class ConversionMode(StrEnum):
     COMPATIBLE = "compatible"
     #: For tools whose strict form, with its mapping, admits the same payloads as the
     #: original; other tools are converted as with `COMPATIBLE`.
-    STRICT_IF_LOSSLESS = "strict_if_lossless"
+    STRICT_IF_LOSSLESS = "strict-if-lossless"
     #: For every tool. A tool without a strict form is an error, and so is every tool for
     #: Gemini and Ollama, which have no strict mode. May narrow, which is a `Loss`.
     STRICT = "strict"

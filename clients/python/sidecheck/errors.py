@@ -21,6 +21,8 @@ from typing import Any
 
 import grpc
 
+from sidecheck.printable_texts import make_printable
+
 __all__ = [
     "InvalidResponse",
     "SidecheckError",
@@ -37,6 +39,9 @@ class SidecheckError(Exception):
     ``UNKNOWN_TOOL``; for errors of gRPC itself it is the name of the status code.
     ``metadata`` holds the variable parts of the message by name. ``retry_after`` is the
     time in seconds after which the server suggests a retry, or None.
+
+    The text has the reason and the message, with a space in place of each character that is
+    not printable: a server may be hostile. ``message`` is the message as it was sent.
     """
 
     def __init__(
@@ -69,7 +74,7 @@ class SidecheckError(Exception):
         return error if isinstance(error, dict) else None
 
     def __str__(self) -> str:
-        return f"{self.reason}: {self.message}"
+        return make_printable(f"{self.reason}: {self.message}")
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.args == getattr(other, "args", None)
@@ -122,7 +127,7 @@ class StreamClosed(SidecheckError):
         self.args = (*self.args[:4], self.unanswered, retry_after)
 
     def __str__(self) -> str:
-        return f"{super().__str__()} ({len(self.unanswered):,} items have no result)"
+        return f"{super().__str__()} (items without an outcome: {len(self.unanswered)})"
 
 
 class StreamUnavailable(StreamClosed, Unavailable):

@@ -1,6 +1,5 @@
 """Values of RegistryService: registered tools and the results of changes."""
 
-import json
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, TypeAlias
@@ -10,7 +9,7 @@ import grpc
 from sidecheck.comparison import ToolComparison
 from sidecheck.errors import SidecheckError
 from sidecheck.targets import Document
-from sidecheck.verdicts import Severity, Violation, describe_violation, list_lines
+from sidecheck.verdicts import Severity, Violation, describe_violation, list_lines, quote
 
 __all__ = [
     "Action",
@@ -29,8 +28,9 @@ __all__ = [
 ChangePolicy: TypeAlias = Literal["accept", "report", "reject"]
 
 
-#: Treatment of a registration with a rejected tool: raise `ToolsRejected`, or return it.
-OnRejected: TypeAlias = Literal["raise", "return"]
+#: Treatment of a registration with a rejected tool: raise `ToolsRejected` ("error"), or
+#: return it.
+OnRejected: TypeAlias = Literal["error", "return"]
 
 
 class Action(StrEnum):
@@ -110,7 +110,7 @@ class ToolsRejected(SidecheckError):
         total = len(registration.outcomes)
         others = "" if len(rejected) == total else ", the others are unaffected"
         message = list_lines(
-            f"{len(rejected):,} of {total:,} tools rejected{others}",
+            f"{len(rejected)} of {total} tools rejected{others}",
             [_describe_rejection(index, outcome) for index, outcome in rejected.items()],
         )
         metadata = {"rejected": str(len(rejected)), "tools": str(total)}
@@ -118,12 +118,16 @@ class ToolsRejected(SidecheckError):
         self.registration = registration
         self.args = (registration,)
 
+    def __str__(self) -> str:
+        # The lines of the message are printable, and keep their breaks.
+        return f"{self.reason}: {self.message}"
+
 
 def _describe_rejection(index: int, outcome: RegistrationOutcome) -> str:
-    name = f"tools[{index}] {json.dumps(outcome.name, ensure_ascii=False) if outcome.name else ''}"
+    name = f"tools[{index}] {quote(outcome.name) if outcome.name else ''}"
     errors = [v for v in outcome.violations if v.severity is Severity.ERROR]
     parts = [name.rstrip(), *map(describe_violation, errors[:1])]
-    more = f" (and {len(errors) - 1:,} more)" if len(errors) > 1 else ""
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     return ": ".join(parts) + more
 
 

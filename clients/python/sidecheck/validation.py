@@ -112,7 +112,7 @@ class Detail(StrEnum):
     """Amount of detail in a verdict."""
 
     #: Validity only, without violations.
-    VERDICT_ONLY = "verdict_only"
+    VERDICT_ONLY = "verdict-only"
     #: The first violation.
     FIRST = "first"
     #: All violations up to `Options.max_violations`.
@@ -148,10 +148,10 @@ class Coercion(StrEnum):
     NONE = "none"
     #: Strings that contain the JSON text of an object or array, where the schema
     #: requires one.
-    JSON_STRINGS = "json_strings"
+    JSON_STRINGS = "json-strings"
     #: Also scalars whose value is preserved exactly: ``"10"`` where an integer is
     #: required, but neither ``"010"`` nor ``""``.
-    SAFE_SCALARS = "safe_scalars"
+    SAFE_SCALARS = "safe-scalars"
 
 
 class OnUnknownTool(StrEnum):
@@ -230,7 +230,7 @@ ValidateOutcome: TypeAlias = Verdict | SidecheckError
 
 #: Policy for validations that no server answers: raise `Unavailable`, or return a
 #: verdict that is valid ("allow") or invalid ("deny").
-OnUnavailable: TypeAlias = Literal["raise", "allow", "deny"]
+OnUnavailable: TypeAlias = Literal["error", "allow", "deny"]
 
 #: Code of the only violation of a verdict without a server.
 SIDECHECK_UNAVAILABLE: Final = "SIDECHECK_UNAVAILABLE"
@@ -240,9 +240,9 @@ def fallback_verdict(error: Unavailable, policy: OnUnavailable) -> Verdict:
     """Return the verdict of *policy* for a validation that no server answered.
 
     Raises:
-        Unavailable: *error* itself, if *policy* is "raise".
+        Unavailable: *error* itself, if *policy* is "error".
     """
-    if policy == "raise":
+    if policy == "error":
         raise error
     allowed = policy == "allow"
     violation = Violation(

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
+from sidecheck.printable_texts import make_printable
+
 __all__ = [
     "NO_TEXT",
     "Change",
@@ -17,6 +19,7 @@ __all__ = [
     "Violation",
     "describe_violation",
     "list_lines",
+    "quote",
 ]
 
 
@@ -196,12 +199,17 @@ def describe_violation(violation: Violation) -> str:
     text = violation.message
     # Most messages already contain the suggestion.
     if violation.suggestion and violation.suggestion not in text:
-        text += f"; did you mean {json.dumps(violation.suggestion, ensure_ascii=False)}?"
-    parts = [part for part in (violation.instance_location, text) if part]
-    line = "".join(char if char.isprintable() else " " for char in ": ".join(parts))
+        text += f"; did you mean {quote(violation.suggestion)}?"
+    line = make_printable(": ".join(part for part in (violation.instance_location, text) if part))
     if len(line) > _MAX_LINE:
         line = f"{line[: _MAX_LINE - 1]}…"
-    return f"{line} [{violation.code}]".lstrip()
+    code = f"[{make_printable(violation.code)}]"
+    return f"{line} {code}" if line else code
+
+
+def quote(text: str) -> str:
+    """Return *text* in quotes, printable, with a backslash before quotes and backslashes."""
+    return json.dumps(make_printable(text), ensure_ascii=False)
 
 
 def list_lines(title: str, lines: Sequence[str], *, truncated: bool = False) -> str:
@@ -211,7 +219,7 @@ def list_lines(title: str, lines: Sequence[str], *, truncated: bool = False) -> 
     """
     more = len(lines) - MAX_LINES
     if more > 0:
-        rest = [f"and {'at least ' if truncated else ''}{more:,} more"]
+        rest = [f"and {'at least ' if truncated else ''}{more} more"]
     else:
         rest = ["and possibly more"] if truncated and lines else []
     listed = [*lines[:MAX_LINES], *rest]

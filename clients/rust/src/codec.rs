@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 
 use prost::Message;
+use prost::bytes::Buf;
 use tonic::Status;
 use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 
@@ -59,8 +60,9 @@ impl<Response: Message + Default> Decoder for CheckedDecoder<Response> {
     type Error = Status;
 
     fn decode(&mut self, buffer: &mut DecodeBuf<'_>) -> Result<Option<Self::Item>, Status> {
-        let decoded = Response::decode(buffer)
-            .map_err(|_| Error::invalid_response("the response is no message of Protocol Buffers"));
-        Ok(Some(decoded))
+        let size = buffer.remaining();
+        let fault =
+            |_| Error::invalid_response(format!("the response, of {size} bytes, does not decode"));
+        Ok(Some(Response::decode(buffer).map_err(fault)))
     }
 }

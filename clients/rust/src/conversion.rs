@@ -63,7 +63,7 @@ impl Conversion {
         let found = response.conversions.len();
         if expected.is_some_and(|expected| expected != found) {
             return Err(Error::invalid_response(format!(
-                "ConvertToolsResponse.conversions has {found} elements for {} tools",
+                "ConvertToolsResponse.conversions has {found} elements for {} items",
                 expected.unwrap_or_default()
             )));
         }

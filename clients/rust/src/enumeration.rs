@@ -15,7 +15,7 @@ macro_rules! enumeration {
         #[derive(
             Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
         )]
-        #[serde(rename_all = "snake_case")]
+        #[serde(rename_all = "kebab-case")]
         #[non_exhaustive]
         pub enum $name {
             /// The server's default, or a value that this version does not know.

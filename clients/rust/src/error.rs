@@ -8,10 +8,8 @@ use serde_json::Value;
 use tonic::Code;
 
 use crate::registration::{Action, Registration, RegistrationOutcome};
-use crate::verdict::Severity;
-
-/// Most rejected tools that the message of an error describes.
-const MOST_REJECTIONS: usize = 10;
+use crate::text::{list_lines, make_printable, quote};
+use crate::verdict::describe_errors;
 
 /// A request that has no result, with the reason. An invalid payload is not an error.
 #[derive(Clone, PartialEq, Eq)]
@@ -63,7 +61,7 @@ impl Error {
         &self.0.reason
     }
 
-    /// Description for people.
+    /// Description for people, as it was sent.
     pub fn message(&self) -> &str {
         &self.0.message
     }
@@ -219,9 +217,8 @@ impl Error {
     }
 
     pub(crate) fn too_large(size: usize, limit: usize) -> Self {
-        let message = format!(
-            "item too large: {size} bytes exceed the limit of {limit} bytes (message_bytes)"
-        );
+        let message =
+            format!("item too large: {size} bytes exceed the limit of {limit} (message_bytes)");
         Self::new(
             ErrorKind::Request,
             "LIMIT_EXCEEDED",
@@ -243,26 +240,23 @@ impl Registration {
     ///
     /// A tool was rejected; the error's kind has the registration.
     pub fn into_result(self) -> Result<Self, Error> {
-        let is_rejected = |outcome: &RegistrationOutcome| outcome.action == Action::Rejected;
-        let rejected: Vec<_> = self
-            .outcomes
-            .iter()
-            .filter(|each| is_rejected(each))
+        let outcomes = self.outcomes.iter().enumerate();
+        let rejected: Vec<_> = outcomes
+            .filter(|(_, outcome)| outcome.action == Action::Rejected)
+            .map(|(index, outcome)| describe_rejection(index, outcome))
             .collect();
         if rejected.is_empty() {
             return Ok(self);
         }
-        let total = self.outcomes.len();
-        let mut message = format!("{} of {total} tools rejected", rejected.len());
-        for outcome in rejected.iter().take(MOST_REJECTIONS) {
-            message.push_str(&format!("\n- {:?}", outcome.name));
-            let mut violations = outcome.violations.iter();
-            if let Some(error) = violations.find(|each| each.severity == Severity::Error) {
-                message.push_str(&format!(": {error}"));
-            }
-        }
+        let (count, total) = (rejected.len(), self.outcomes.len());
+        let others = match count < total {
+            true => ", the others are unaffected",
+            false => "",
+        };
+        let title = format!("{count} of {total} tools rejected{others}");
+        let message = list_lines(&title, rejected, false);
         let metadata = [
-            ("rejected", rejected.len().to_string()),
+            ("rejected", count.to_string()),
             ("tools", total.to_string()),
         ];
         let kind = ErrorKind::ToolsRejected(self);
@@ -273,14 +267,38 @@ impl Registration {
     }
 }
 
+fn describe_rejection(index: usize, outcome: &RegistrationOutcome) -> String {
+    let mut line = format!("tools[{index}]");
+    if !outcome.name.is_empty() {
+        line.push_str(&format!(" {}", quote(&outcome.name)));
+    }
+    let errors = describe_errors(&outcome.violations);
+    if let Some(error) = errors.first() {
+        line.push_str(&format!(": {error}"));
+    }
+    if errors.len() > 1 {
+        line.push_str(&format!(" (and {} more)", errors.len() - 1));
+    }
+    line
+}
+
+/// The reason and the message, with a space in place of each character that is not printable: a
+/// server may be hostile.
 impl fmt::Display for Error {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: {}", self.0.reason, self.0.message)?;
+        let text = format!("{}: {}", self.0.reason, self.0.message);
         match &self.0.kind {
+            // The lines of the message are printable, and keep their breaks.
+            ErrorKind::ToolsRejected(_) => formatter.write_str(&text),
             ErrorKind::StreamClosed(ids) | ErrorKind::StreamUnavailable(ids) => {
-                write!(formatter, " ({} items have no outcome)", ids.len())
+                let text = make_printable(&text);
+                write!(
+                    formatter,
+                    "{text} (items without an outcome: {})",
+                    ids.len()
+                )
             }
-            _ => Ok(()),
+            _ => formatter.write_str(&make_printable(&text)),
         }
     }
 }

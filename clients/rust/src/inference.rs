@@ -179,7 +179,7 @@ impl From<pb::Diagnostic> for Diagnostic {
     fn from(message: pb::Diagnostic) -> Self {
         Self {
             code: message.code,
-            severity: message.severity.into(),
+            severity: Severity::of_response(message.severity),
             message: message.message,
             line: message.line,
             column: message.column,

@@ -42,6 +42,7 @@ mod status;
 mod stream;
 pub mod stubs;
 mod target;
+mod text;
 #[cfg(feature = "tls")]
 mod tls;
 mod token;

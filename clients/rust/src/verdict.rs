@@ -7,9 +7,10 @@ use serde::Serialize;
 use crate::enumeration::enumeration;
 use crate::json::Json;
 use crate::stubs::sidecheck::v1 as pb;
+use crate::text::{join, list_lines, make_printable, quote};
 
-/// Most violations in the text of an error.
-const MOST_LINES: usize = 10;
+/// Longest description of a violation, in characters.
+const MOST_CHARACTERS: usize = 600;
 
 enumeration! {
     /// Severity of a violation. Only an error makes a verdict invalid.
@@ -18,8 +19,18 @@ enumeration! {
         Error,
         /// A recommendation is not followed.
         Warning,
-        /// Advice; no rule is broken.
+        /// Advice; no rule is broken. Also the severity of violations that this version does not
+        /// know: the server itself decides whether a verdict is valid.
         Info,
+    }
+}
+
+impl Severity {
+    pub(crate) fn of_response(number: i32) -> Self {
+        match Self::from(number) {
+            Self::Unspecified => Self::Info,
+            severity => severity,
+        }
     }
 }
 
@@ -46,13 +57,11 @@ pub struct Violation {
     pub spec_url: String,
 }
 
-/// The location, the message and the code, in one line.
+/// The location, the message, the suggestion and the code, in one line, with a space in place of
+/// each character that is not printable.
 impl fmt::Display for Violation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.instance_location.is_empty() {
-            write!(formatter, "{}: ", self.instance_location)?;
-        }
-        write!(formatter, "{} [{}]", self.message, self.code)
+        formatter.write_str(&describe(self))
     }
 }
 
@@ -150,16 +159,9 @@ impl InvalidPayload {
 
 impl fmt::Display for InvalidPayload {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("the payload is invalid")?;
-        let errors = self
-            .0
-            .violations
-            .iter()
-            .filter(|each| each.severity == Severity::Error);
-        for error in errors.take(MOST_LINES) {
-            write!(formatter, "\n- {error}")?;
-        }
-        Ok(())
+        let errors = describe_errors(&self.0.violations);
+        let text = list_lines("the payload is invalid", errors, self.0.truncated);
+        formatter.write_str(&text)
     }
 }
 
@@ -172,7 +174,7 @@ impl From<pb::Violation> for Violation {
             keyword_location: message.keyword_location,
             keyword: message.keyword,
             code: message.code,
-            severity: message.severity.into(),
+            severity: Severity::of_response(message.severity),
             message: message.message,
             suggestion: message.suggestion,
             spec_url: message.spec_url,
@@ -219,6 +221,31 @@ impl From<pb::Verdict> for Verdict {
             json_rpc_error: message.json_rpc_error.into(),
         }
     }
+}
+
+/// The location, the message, the suggestion and the code of a violation, in one line.
+fn describe(violation: &Violation) -> String {
+    let mut text = violation.message.clone();
+    let suggestion = violation.suggestion.as_str();
+    // Most messages contain it.
+    if !suggestion.is_empty() && !text.contains(suggestion) {
+        text.push_str(&format!("; did you mean {}?", quote(suggestion)));
+    }
+    let location = violation.instance_location.as_str();
+    let mut line = make_printable(&join([location, text.as_str()], ": "));
+    if line.chars().count() > MOST_CHARACTERS {
+        line = line.chars().take(MOST_CHARACTERS - 1).collect();
+        line.push('…');
+    }
+    let code = format!("[{}]", make_printable(&violation.code));
+    join([line.as_str(), code.as_str()], " ")
+}
+
+/// The descriptions of the violations of severity error.
+pub(crate) fn describe_errors(violations: &[Violation]) -> Vec<String> {
+    let errors = violations.iter();
+    let errors = errors.filter(|violation| violation.severity == Severity::Error);
+    errors.map(describe).collect()
 }
 
 pub(crate) fn convert_all<T, U: From<T>>(messages: Vec<T>) -> Vec<U> {

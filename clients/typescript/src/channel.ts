@@ -166,7 +166,7 @@ export class Channel {
     }
     return error
       ? decodeCallError(error)
-      : new InvalidResponse("the call ended without a response");
+      : new InvalidResponse("the call ended without an error and without a response");
   }
 
   /** Waits for a time in milliseconds, unless the signal is aborted or the client is closed. */
@@ -229,9 +229,7 @@ export function decodeResponse<Response>(rpc: Rpc<never, Response>, bytes: Buffe
   try {
     return rpc.responseDeserialize(bytes);
   } catch {
-    throw new InvalidResponse(
-      `the response of ${rpc.path}, of ${bytes.length} bytes, is no message of Protocol Buffers that it defines`,
-    );
+    throw new InvalidResponse(`the response, of ${bytes.length} bytes, does not decode`);
   }
 }
 

@@ -19,7 +19,7 @@ export interface ServerTools {
 
 /** Options of a comparison. */
 export interface CompareOptions extends CallOptions {
-  /** Reading of the schemas by which `Comparison.level` is told, "assume_closed" by default. */
+  /** Reading of the schemas by which `Comparison.level` is told, "assume-closed" by default. */
   readonly reading?: SchemaReading | undefined;
 }
 

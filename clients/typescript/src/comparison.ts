@@ -8,9 +8,9 @@ import { requireField, requireJson } from "./responses.js";
 
 /**
  * How a schema that leaves an object open is read: an object that declares properties admits no
- * others, unless the schema says so ("assume_closed"), or as JSON Schema says ("as_written").
+ * others, unless the schema says so ("assume-closed"), or as JSON Schema says ("as-written").
  */
-export type SchemaReading = "assume_closed" | "as_written";
+export type SchemaReading = "assume-closed" | "as-written";
 
 /**
  * What a change means for callers, the least first; "unspecified" is what this release does not know.
@@ -42,7 +42,7 @@ export type SchemaRelation =
  * Part of a definition: a schema, or the tool as a whole with its other properties. "unspecified" is
  * one that this release does not know.
  */
-export type DefinitionPart = "tool" | "input_schema" | "output_schema" | "unspecified";
+export type DefinitionPart = "tool" | "input-schema" | "output-schema" | "unspecified";
 
 /**
  * What became of a tool: only the new tools have it, only the old ones had it, it has another name and
@@ -122,9 +122,9 @@ export interface ToolComparison {
   readonly oldDefinitionDigest: string;
   /** Digest of the new definition, "" without a readable one. */
   readonly newDefinitionDigest: string;
-  /** Worst level in the reading "assume_closed". */
+  /** Worst level in the reading "assume-closed". */
   readonly assumeClosed: ChangeLevel;
-  /** Worst level in the reading "as_written". */
+  /** Worst level in the reading "as-written". */
   readonly asWritten: ChangeLevel;
   /** Schemas that differ. */
   readonly schemas: readonly SchemaComparison[];

@@ -5,7 +5,7 @@ import type { Connection } from "./connection.js";
 import { decodeEnum, encodeEnum } from "./enums.js";
 import type { SidecheckError } from "./errors.js";
 import * as wire from "./gen/sidecheck/v1/conversion_service.js";
-import { decodeJson, encodeJsonObject, type JsonObjectInput, type JsonText } from "./json.js";
+import { decodeJson, encodeJsonObject, type JsonObjectInput, JsonText } from "./json.js";
 import {
   encodeCheckOptions,
   encodeContext,
@@ -21,11 +21,11 @@ import { type Change, decodeVerdict, type Verdict } from "./verdicts.js";
 
 /** An API of a model provider. */
 export type ModelApi =
-  | "openai_chat"
-  | "openai_responses"
+  | "openai-chat"
+  | "openai-responses"
   | "anthropic"
   | "gemini"
-  | "gemini_json"
+  | "gemini-json"
   | "bedrock"
   | "mistral"
   | "ollama";
@@ -33,7 +33,7 @@ export type ModelApi =
 /** Options of a conversion of tools; the defaults are those of the server. */
 export interface ConversionOptions {
   /** Whether to request the strict mode of the API: never (the default), if lossless, or always. */
-  readonly mode?: "compatible" | "strict_if_lossless" | "strict" | undefined;
+  readonly mode?: "compatible" | "strict-if-lossless" | "strict" | undefined;
   /** When to prefix tool names with the server; "automatic" is if there are several servers. */
   readonly serverPrefix?: "automatic" | "always" | "never" | undefined;
   /** Whether objects that declare properties and do not mention others count as closed. */
@@ -272,7 +272,7 @@ function decodeConversion({ server, name, outcome }: wire.ToolConversion): ToolC
   const converted = {
     ...outcome.value,
     json: requireJson(outcome.value.json, "ConvertedTool.json"),
-    mapping: requireJson(outcome.value.mapping, "ConvertedTool.mapping"),
+    mapping: new JsonText(outcome.value.mapping),
     losses: outcome.value.losses.map(decodeLoss),
   };
   return { server, name, outcome: converted };

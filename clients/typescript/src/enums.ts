@@ -1,4 +1,4 @@
-/** Enums of the API as lower-case words: `DETAIL_FIRST` is `"first"`. */
+/** Enums of the API as words: `MODEL_API_OPENAI_CHAT` is `"openai-chat"`. */
 
 /** An enum that ts-proto generates: numbers by name, and names by number. */
 type WireEnum = Record<string, string | number>;
@@ -17,11 +17,12 @@ export function encodeEnum<E extends number>(
   if (word === undefined) {
     return 0 as E;
   }
-  const value = values[prefix + String(word).toUpperCase()];
-  if (typeof value !== "number" || value === 0 || word !== String(word).toLowerCase()) {
+  const key = prefix + String(word).toUpperCase().replaceAll("-", "_");
+  const value = values[key];
+  if (typeof value !== "number" || value === 0 || word !== wordOf(key, prefix)) {
     const words = Object.keys(values)
-      .filter((key) => key.startsWith(prefix) && values[key] !== 0)
-      .map((key) => JSON.stringify(key.slice(prefix.length).toLowerCase()));
+      .filter((other) => other.startsWith(prefix) && values[other] !== 0)
+      .map((other) => JSON.stringify(wordOf(other, prefix)));
     throw new TypeError(
       `invalid ${name} ${JSON.stringify(word)}; expected one of ${words.join(", ")}`,
     );
@@ -37,6 +38,10 @@ export function decodeEnum<W extends string>(
 ): W | "unspecified" {
   const name = values[value];
   return typeof name === "string" && name.startsWith(prefix)
-    ? (name.slice(prefix.length).toLowerCase() as W)
+    ? (wordOf(name, prefix) as W)
     : "unspecified";
+}
+
+function wordOf(name: string, prefix: string): string {
+  return name.slice(prefix.length).toLowerCase().replaceAll("_", "-");
 }

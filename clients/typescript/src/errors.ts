@@ -19,6 +19,7 @@
 import type { status } from "@grpc/grpc-js";
 
 import { JsonText } from "./json.js";
+import { makePrintable } from "./printable.js";
 import { describeViolation, listLines, type Verdict } from "./verdicts.js";
 
 /** Name of a gRPC status code, for example `NOT_FOUND`. */
@@ -34,7 +35,10 @@ export interface ErrorDetails {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** A request that has no result, with the reason. */
+/**
+ * A request that has no result, with the reason. Its message has a space in place of each character
+ * that is not printable, because a server may be hostile and Node.js prints it as it is.
+ */
 export class SidecheckError extends Error {
   static {
     nameErrors(this, "SidecheckError");
@@ -68,7 +72,7 @@ export class SidecheckError extends Error {
 
   /** Returns the reason and the message. */
   override toString(): string {
-    return `${this.reason}: ${this.message}`;
+    return `${makePrintable(this.reason)}: ${this.message}`;
   }
 }
 
@@ -130,9 +134,9 @@ export class StreamClosed extends SidecheckError {
     this.unanswered = unanswered;
   }
 
-  /** Returns the reason, the message, and the number of items without a result. */
+  /** Returns the reason, the message, and the number of items without an outcome. */
   override toString(): string {
-    return `${super.toString()} (${this.unanswered.length} items have no result)`;
+    return `${super.toString()} (items without an outcome: ${this.unanswered.length})`;
   }
 }
 

@@ -8,6 +8,7 @@ import { nameErrors, SidecheckError } from "./errors.js";
 import * as wire from "./gen/sidecheck/v1/registry_service.js";
 import { SchemaReading as SchemaReadings } from "./gen/sidecheck/v1/comparison.js";
 import { InlineTool } from "./gen/sidecheck/v1/target.js";
+import { quote } from "./printable.js";
 import {
   type ChangePolicy,
   type CompatibilityPolicy,
@@ -27,7 +28,7 @@ export interface RegisterOptions extends CallOptions {
   readonly changePolicy?: ChangePolicy | undefined;
   /** Treatment of definitions that break the callers of the registered ones, "ignore" by default. */
   readonly compatibility?: CompatibilityPolicy | undefined;
-  /** Reading of the schemas by which `compatibility` decides, "assume_closed" by default. */
+  /** Reading of the schemas by which `compatibility` decides, "assume-closed" by default. */
   readonly reading?: SchemaReading | undefined;
   /** Whether to return what would happen, without registering. */
   readonly validateOnly?: boolean | undefined;
@@ -55,7 +56,7 @@ export class ToolsRejected extends SidecheckError {
       if (outcome.action !== "rejected") {
         return [];
       }
-      const name = `tools[${index}]${outcome.name && ` ${JSON.stringify(outcome.name)}`}`;
+      const name = `tools[${index}]${outcome.name && ` ${quote(outcome.name)}`}`;
       const errors = outcome.violations.filter(({ severity }) => severity === "error");
       const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
       return [[name, ...errors.slice(0, 1).map(describeViolation)].join(": ") + more];

@@ -19,7 +19,7 @@ export type ChangePolicy = "accept" | "report" | "reject";
  * Policy for a definition that breaks the callers of the registered one: do not compare them, register
  * it with a warning, keep the registered one, or keep it also if this is undecided.
  */
-export type CompatibilityPolicy = "ignore" | "report" | "reject_breaking" | "reject_undecided";
+export type CompatibilityPolicy = "ignore" | "report" | "reject-breaking" | "reject-undecided";
 
 /** Effect of a registration on one name; "unspecified" is one that this release does not know. */
 export type RegistrationAction = "created" | "changed" | "unchanged" | "rejected" | "unspecified";

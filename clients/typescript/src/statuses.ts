@@ -6,6 +6,7 @@ import { InvalidResponse, SidecheckError, type StatusName, Unavailable } from ".
 import { ErrorInfo, RetryInfo } from "./gen/google/rpc/error_details.js";
 import { Status } from "./gen/google/rpc/status.js";
 import type { Limits } from "./info.js";
+import { makePrintable } from "./printable.js";
 
 /** Domain of the `google.rpc.ErrorInfo` messages whose reasons are Sidecheck's. */
 const DOMAIN = "sidecheck";
@@ -40,10 +41,10 @@ const UNAVAILABLE_REASONS: ReadonlySet<string> = new Set(["OVERLOADED", "SHUTTIN
 const TOO_LARGE =
   /message larger than max|message exceeds maximum size|http2 header with status: 413|Received HTTP status code 413/;
 
-/** Messages of grpc-js for calls that have no response, or several, and the status OK. */
-const NOT_ONE_RESPONSE: ReadonlySet<string> = new Set([
-  "No message received",
-  "Too many responses received",
+/** What grpc-js says of calls that have no response, or several, and the status OK. */
+const NOT_ONE_RESPONSE: ReadonlyMap<string, string> = new Map([
+  ["No message received", "the call ended without an error and without a response"],
+  ["Too many responses received", "the call ended with several responses"],
 ]);
 
 /** @internal Whether an error is that of a failed call, as grpc-js reports it. */
@@ -65,15 +66,16 @@ export function decodeCallError(error: ServiceError): SidecheckError {
   if (findErrorInfo(found)) {
     return decodeStatus(found);
   }
-  const message = found.message || "the status has no message";
+  const message = makePrintable(found.message) || "the status has no message";
   if (TOO_LARGE.test(message)) {
     return new SidecheckError("LIMIT_EXCEEDED", message, {
       metadata: { bound: "message_bytes" },
       status: "RESOURCE_EXHAUSTED",
     });
   }
-  if (error.code === status.UNIMPLEMENTED && NOT_ONE_RESPONSE.has(message)) {
-    return new InvalidResponse("the call ended without an error and not with one response");
+  const fault = NOT_ONE_RESPONSE.get(message);
+  if (error.code === status.UNIMPLEMENTED && fault !== undefined) {
+    return new InvalidResponse(fault);
   }
   const name = statusName(found.code);
   const kind = UNAVAILABLE_CODES.has(status[name]) ? Unavailable : SidecheckError;
@@ -89,7 +91,7 @@ export function decodeStatus(message: Status | undefined): SidecheckError {
   const info = findErrorInfo(message);
   const reason = info?.reason ?? name;
   const kind = UNAVAILABLE_REASONS.has(reason) ? Unavailable : SidecheckError;
-  return new kind(reason, message.message, {
+  return new kind(reason, makePrintable(message.message), {
     metadata: { ...info?.metadata },
     status: name,
     retryAfterMs: findRetryDelay(message),

@@ -56,7 +56,7 @@ export interface ValidationOptions {
    */
   readonly protocolVersion?: string | undefined;
   /** Validity only, the first violation, or all up to `maxViolations`, the default. */
-  readonly detail?: "verdict_only" | "first" | "all" | undefined;
+  readonly detail?: "verdict-only" | "first" | "all" | undefined;
   /** Maximum number of violations in the verdict, 20 by default; the server has its own limit. */
   readonly maxViolations?: number | undefined;
   /**
@@ -68,7 +68,7 @@ export interface ValidationOptions {
    * Conversions of values of the wrong type, in the repaired payload only: none (the default),
    * strings that contain the JSON of an object or array, or also scalars without loss.
    */
-  readonly coercion?: "none" | "json_strings" | "safe_scalars" | undefined;
+  readonly coercion?: "none" | "json-strings" | "safe-scalars" | undefined;
   /** Whether to add the schema's defaults for absent properties to the repaired payload. */
   readonly applyDefaults?: boolean | undefined;
   /** Whether `format` is an assertion rather than an annotation. */
@@ -108,7 +108,7 @@ export function fallbackVerdict(error: Unavailable, policy: "allow" | "deny"): V
         keyword: "",
         code: "SIDECHECK_UNAVAILABLE",
         severity: valid ? "warning" : "error",
-        message: `not validated: ${error.reason}: ${error.message}`,
+        message: `not validated: ${error.toString()}`,
         suggestion: "",
         specUrl: "",
       },

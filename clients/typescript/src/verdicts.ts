@@ -3,6 +3,7 @@
 import { Severity as WireSeverity } from "./gen/sidecheck/v1/verdict.js";
 import type * as wire from "./gen/sidecheck/v1/verdict.js";
 import { decodeJson, JsonText } from "./json.js";
+import { makePrintable, quote } from "./printable.js";
 
 /** Severity of a violation. Only an error makes a verdict invalid. */
 export type Severity = "error" | "warning" | "info";
@@ -150,14 +151,14 @@ export function describeViolation(violation: Violation): string {
   let text = violation.message;
   // Most messages contain it.
   if (suggestion && !text.includes(suggestion)) {
-    text += `; did you mean ${JSON.stringify(suggestion)}?`;
+    text += `; did you mean ${quote(suggestion)}?`;
   }
-  let line = [violation.instanceLocation, text].filter(Boolean).join(": ");
-  line = line.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, " ");
-  if (line.length > MAX_LINE) {
-    line = `${line.slice(0, MAX_LINE - 1)}…`;
+  let line = makePrintable([violation.instanceLocation, text].filter(Boolean).join(": "));
+  const characters = Array.from(line);
+  if (characters.length > MAX_LINE) {
+    line = `${characters.slice(0, MAX_LINE - 1).join("")}…`;
   }
-  return `${line} [${violation.code}]`.trimStart();
+  return [line, `[${makePrintable(violation.code)}]`].filter(Boolean).join(" ");
 }
 
 /** @internal Returns a title and the first lines: one in the same line, several below it. */

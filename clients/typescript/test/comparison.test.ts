@@ -19,7 +19,7 @@ test("a comparison has the payload that breaks callers", { skip }, async (t) => 
   const { registryRevision } = await client.register(server, limited(9));
   client.minRevision = registryRevision;
   const comparison = await client.compare({ server, names: ["f"] }, [limited(5)], {
-    reading: "as_written",
+    reading: "as-written",
   });
   assert.equal(comparison.level, "breaking");
   assert.equal(comparison.registryRevision, registryRevision);
@@ -31,7 +31,7 @@ test("a comparison has the payload that breaks callers", { skip }, async (t) => 
   assert.match(tool.oldDefinitionDigest, /^sha256:/);
   assert.match(tool.newDefinitionDigest, /^sha256:/);
   const [schema] = tool.schemas;
-  assert.equal(schema?.part, "input_schema");
+  assert.equal(schema?.part, "input-schema");
   for (const verdict of [schema?.assumeClosed, schema?.asWritten]) {
     assert.equal(verdict?.relation, "narrowed");
     assert.equal(verdict.level, "breaking");
@@ -69,7 +69,7 @@ test("a set that is none is rejected before it is sent", async (t) => {
   await assert.rejects(client.compare({ server: "" }, []), /before\.server must not be empty/);
   await assert.rejects(client.compare([], page), /one page of several/);
   await assert.rejects(client.compare([], [null as unknown as object]), /after\[0\] must be/);
-  const reading = "closed" as "as_written";
+  const reading = "closed" as "as-written";
   await assert.rejects(client.compare([], [], { reading }), /invalid reading "closed"/);
 });
 
@@ -78,7 +78,7 @@ test("a change that breaks callers is kept out, with its comparison", { skip }, 
   const server = "typescript-compatibility";
   await client.deleteAll(server);
   await client.register(server, limited(9));
-  const compatibility = "reject_breaking";
+  const compatibility = "reject-breaking";
   const onRejected = "return";
   const rejected = await client.register(server, limited(5), { compatibility, onRejected });
   const [outcome] = rejected.outcomes;

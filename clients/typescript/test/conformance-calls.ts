@@ -2,6 +2,7 @@
 
 import {
   ABSENT,
+  assertValid,
   type CheckItem,
   type CheckOptions,
   type Client,
@@ -171,6 +172,13 @@ export const CALLS: Readonly<Record<string, Call>> = {
           ? await client.validateCall(target, item.callParams, options)
           : await client.validateCallResult(target, item.callResult, options),
     };
+  },
+  /** No procedure: the verdict as an error. */
+  RequireValid: async (client, request) => {
+    const { target, options, ...subject } = itemOf(request) as Json;
+    const verdict = await client.validate(target, subject.arguments, options);
+    assertValid(verdict);
+    return { verdict };
   },
   ValidateBatch: async (client, request) => ({
     outcomes: await client.validateBatch(request.items.map(itemOf), {

@@ -7,6 +7,7 @@ import { test } from "node:test";
 
 import {
   Client,
+  InvalidPayload,
   InvalidResponse,
   JsonText,
   SidecheckError,
@@ -187,8 +188,12 @@ function renderOutcome(outcome: Json): Json {
 }
 
 function renderError(error: Error): Json {
+  if (error instanceof InvalidPayload) {
+    return { kind: "invalid_payload", text: error.message };
+  }
   if (!(error instanceof SidecheckError)) {
-    return { kind: error.name, message: error.message };
+    const kind = error instanceof TypeError ? "invalid_argument" : error.name;
+    return { kind, message: error.message };
   }
   const kinds: [new (...args: never[]) => SidecheckError, string][] = [
     [StreamUnavailable, "stream_unavailable"],
@@ -202,6 +207,7 @@ function renderError(error: Error): Json {
     reason: error.reason,
     status: error.status,
     message: error.message,
+    text: error.toString(),
     metadata: error.metadata,
     retry_after: error.retryAfterMs === undefined ? null : error.retryAfterMs / 1000,
     ...(error instanceof StreamClosed && { unanswered: error.unanswered }),

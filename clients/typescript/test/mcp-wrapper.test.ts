@@ -102,7 +102,7 @@ test("an invalid result does not reach the client", { skip }, async (t) => {
 });
 
 test("a repaired call reaches the handler", { skip }, async (t) => {
-  const options = { coercion: "safe_scalars" } as const;
+  const options = { coercion: "safe-scalars" } as const;
   const { call, calls } = await start(t, connect(t, "real"), { options });
   assert.deepEqual((await call({ a: "1" })).structuredContent, { sum: 3 });
   assert.equal((await call({ a: "one" })).isError, true);
@@ -182,7 +182,7 @@ test("what is not enforced passes and is reported", { skip }, async (t) => {
   const { address } = await serve(t, "127.0.0.1:0", { SIDECHECK_REPORT_ONLY: "observed" });
   const client = new Client(address, { timeoutMs: GENEROUS_MS });
   t.after(() => client.close());
-  const options = { coercion: "safe_scalars" } as const;
+  const options = { coercion: "safe-scalars" } as const;
   const { call, calls, reports } = await start(t, client, { name: "observed", options });
   assert.equal((await call({ a: "1" })).isError, undefined);
   assert.deepEqual(calls, [{ a: "1" }]);

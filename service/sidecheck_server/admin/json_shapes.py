@@ -18,7 +18,6 @@ from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescript
 
 __all__ = [
     "DISSOLVED",
-    "HYPHENATED",
     "RENAMED",
     "TEXTS",
     "Form",
@@ -63,9 +62,6 @@ RENAMED: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """Names of properties that differ from the name of the field."""
-
-HYPHENATED: Final = frozenset({"ModelApi"})
-"""Enumerations whose words are hyphenated, as in clients and commands: "openai-chat"."""
 
 _WORD: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -151,12 +147,13 @@ def is_alternative(field: FieldDescriptor) -> bool:
 
 @cache
 def words_of(enum: EnumDescriptor) -> Mapping[str, int]:
-    """Return the numbers of the values of *enum*, keyed by word, such as "error"."""
+    """Return the numbers of the values of *enum*, keyed by word, such as "openai-chat"."""
     prefix = f"{_WORD.sub('_', enum.name).upper()}_"
-    words = {value.name.removeprefix(prefix).lower(): value.number for value in enum.values}
+    words = {
+        value.name.removeprefix(prefix).lower().replace("_", "-"): value.number
+        for value in enum.values
+    }
     del words["unspecified"]
-    if enum.name in HYPHENATED:
-        words = {word.replace("_", "-"): number for word, number in words.items()}
     return MappingProxyType(words)
 
 

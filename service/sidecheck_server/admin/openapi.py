@@ -118,7 +118,7 @@ EXAMPLES: Final[Mapping[str, dict[str, Any]]] = MappingProxyType(
         },
         "ConvertTools": {
             "api": "openai-responses",
-            "options": {"mode": "strict_if_lossless"},
+            "options": {"mode": "strict-if-lossless"},
             "tools": [{"tool": _TOOL, "server": "weather"}],
         },
         "ConvertToolCall": {

@@ -193,7 +193,7 @@ def _inline_code(text: str) -> str:
 
 
 _PARTS: Final[Mapping[Part, str]] = MappingProxyType(
-    {Part.TOOL: "tool", Part.INPUT: "input_schema", Part.OUTPUT: "output_schema"}
+    {Part.TOOL: "tool", Part.INPUT: "input-schema", Part.OUTPUT: "output-schema"}
 )
 _READINGS: Final[Mapping[Reading, str]] = MappingProxyType(
     {Reading.ASSUME_CLOSED: "assume_closed", Reading.AS_WRITTEN: "as_written"}
@@ -206,7 +206,7 @@ def comparison_object(comparison: SetComparison, reading: Reading) -> dict[str, 
         tool.level(reading) for tool in comparison.tools if tool.status is not ToolStatus.UNCHANGED
     ]
     return {
-        "reading": _READINGS[reading],
+        "reading": reading.value,
         "level": comparison.level(reading).value,
         "differs": comparison.differs,
         "summary": {level.value: levels.count(level) for level in LEVELS},

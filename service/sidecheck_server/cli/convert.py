@@ -39,8 +39,6 @@ from sidecheck_server.services.targets import InlineTool
 
 __all__ = ["convert"]
 
-_MODES = {mode.value.replace("_", "-"): mode for mode in Mode}
-
 
 @click.command(
     epilog=format_examples(
@@ -61,7 +59,7 @@ _MODES = {mode.value.replace("_", "-"): mode for mode in Mode}
 )
 @click.option(
     "--mode",
-    type=click.Choice(list(_MODES)),
+    type=click.Choice([mode.value for mode in Mode]),
     default="compatible",
     show_default=True,
     help="Use of the strict mode (structured outputs) of the API.",
@@ -133,7 +131,7 @@ def convert(
     if server_prefix == ServerPrefix.ALWAYS and not server:
         raise click.UsageError("--server-prefix always needs --server")
     options = ConversionOptions(
-        mode=_MODES[mode],
+        mode=Mode(mode),
         server_prefix=ServerPrefix(server_prefix),
         assume_closed=assume_closed,
         description_length=description_length,

@@ -228,8 +228,8 @@ _NOT_STARTED = 127
 @tls_options("--service")
 @click.option(
     "--on-unavailable",
-    type=click.Choice(["raise", "allow", "deny"]),
-    default="raise",
+    type=click.Choice(["error", "allow", "deny"]),
+    default="error",
     show_default=True,
     help="With --service, treatment of messages while it is unavailable: error, pass, or reject.",
 )
@@ -278,7 +278,7 @@ def proxy(
     targets: tuple[str, ...],
     service: str | None,
     tls: ClientTls | None,
-    on_unavailable: Literal["raise", "allow", "deny"],
+    on_unavailable: Literal["error", "allow", "deny"],
     report: FileIO | None,
     record: FileIO | None,
     show_values: bool,

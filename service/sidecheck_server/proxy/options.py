@@ -22,7 +22,7 @@ class ProxyOptions:
     service: str | None
     #: TLS of the connection to the service; None for plain text.
     tls: ClientTls | None
-    on_unavailable: Literal["raise", "allow", "deny"]
+    on_unavailable: Literal["error", "allow", "deny"]
     #: File for findings.
     report: FileIO | None
     #: File for messages.

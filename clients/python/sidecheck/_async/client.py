@@ -42,7 +42,7 @@ class Client(RegistryMethods, Validator):
     another transport, such as `sidecheck_server.rpc.local.LocalTransport` to a service in the
     same process. Each call has a deadline of *timeout* seconds, within which
     ``UNAVAILABLE`` is retried up to four times. *on_unavailable* is the policy for
-    validations that no server answers: raise `Unavailable` ("raise"), or return a verdict
+    validations that no server answers: raise `Unavailable` ("error"), or return a verdict
     with a violation of the code ``SIDECHECK_UNAVAILABLE`` that is valid ("allow") or invalid
     ("deny").
     *protocol_version* is the MCP protocol version, for example ``2025-11-25``, of all
@@ -77,7 +77,7 @@ class Client(RegistryMethods, Validator):
         address: str | Transport,
         *,
         timeout: float = 2.0,
-        on_unavailable: OnUnavailable = "raise",
+        on_unavailable: OnUnavailable = "error",
         protocol_version: str = "",
         tls: Tls | None = None,
         token: Token | None = None,

@@ -38,7 +38,7 @@ class RegistryMethods:
         protocol_version: str = "",
         compatibility: CompatibilityPolicy = "ignore",
         reading: SchemaReading = "assume-closed",
-        on_rejected: OnRejected = "raise",
+        on_rejected: OnRejected = "error",
         timeout: float = 30.0,
     ) -> Registration:
         """Register the tools of *server*; with *validate_only*, only return the outcomes.
@@ -98,7 +98,7 @@ class RegistryMethods:
             decode = partial(registry.decode_registration, count=len(request.tools))
             registrations.append(await self._connection.call(request, decode, timeout))
         registration = join_registrations(registrations)
-        if on_rejected == "raise":
+        if on_rejected == "error":
             registration.raise_for_rejected()
         return registration
 

@@ -180,7 +180,7 @@ class Connection:
         outcomes = self.call(encode(messages), decode, timeout)
         if len(outcomes) != len(messages):
             raise InvalidResponse(
-                f"the response has {len(outcomes):,} outcomes for {len(messages):,} items"
+                f"the response has {len(outcomes)} outcomes for {len(messages)} items"
             )
         return outcomes
 
@@ -188,7 +188,7 @@ class Connection:
         self, outcome: Value | SidecheckError, fallback: Callable[[Verdict], Value]
     ) -> Value | SidecheckError:
         """Return the outcome of one item of a batch, with the policy applied to it."""
-        if isinstance(outcome, Unavailable) and self.on_unavailable != "raise":
+        if isinstance(outcome, Unavailable) and self.on_unavailable != "error":
             return fallback(fallback_verdict(outcome, self.on_unavailable))
         return outcome
 

@@ -126,7 +126,7 @@ class ToolCallValidator:
             verdict = await self._validate_registered(call, validate)
         except Unavailable as error:
             self._on_error(error)
-            if self._client.on_unavailable == "raise":
+            if self._client.on_unavailable == "error":
                 text = f"Sidecheck is unavailable: {error.reason}"
                 raise MCPError(INTERNAL_ERROR, text) from error
             verdict = fallback_verdict(error, self._client.on_unavailable)

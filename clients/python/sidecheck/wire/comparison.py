@@ -55,9 +55,9 @@ COMPATIBILITY_POLICIES: Final[Mapping[str, str]] = {
 def members_by_number(enum: EnumDescriptor, prefix: str, kind: type[Member]) -> dict[int, Member]:
     """Return the members of *kind* by the numbers of *enum*."""
     return {
-        value.number: kind(value.name.removeprefix(prefix).lower())
+        value.number: kind[value.name.removeprefix(prefix)]
         for value in enum.values
-        if value.name.removeprefix(prefix).lower() in set(kind)
+        if value.name.removeprefix(prefix) in kind.__members__
     }
 
 

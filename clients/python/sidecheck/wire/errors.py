@@ -145,15 +145,12 @@ def decode_message(data: bytes | None, kind: type[MessageT]) -> MessageT:
     Raises:
         InvalidResponse: *data* is None, for a call without a response, or does not decode.
     """
-    name = kind.DESCRIPTOR.name
     if data is None:
-        raise InvalidResponse(f"the call ended without an error and without a {name}")
+        raise InvalidResponse("the call ended without an error and without a response")
     try:
         return kind.FromString(data)
     except DecodeError:
-        raise InvalidResponse(
-            f"the response, of {len(data):,} bytes, is not a {name} of Protocol Buffers"
-        ) from None
+        raise InvalidResponse(f"the response, of {len(data)} bytes, does not decode") from None
 
 
 def require_field(message: Message, field: str) -> Any:
@@ -188,7 +185,7 @@ def require_count(message: Message, field: str, expected: int) -> None:
     count = len(getattr(message, field))
     if count != expected:
         raise InvalidResponse(
-            f"{message.DESCRIPTOR.name}.{field} has {count:,} elements for {expected:,} items"
+            f"{message.DESCRIPTOR.name}.{field} has {count} elements for {expected} items"
         )
 
 
@@ -200,7 +197,7 @@ def too_large(size: int, limits: Limits) -> SidecheckError:
     limit = limits.message_bytes
     return SidecheckError(
         "LIMIT_EXCEEDED",
-        f"item too large: {size:,} bytes exceed the limit of {limit:,} (message_bytes)",
+        f"item too large: {size} bytes exceed the limit of {limit} (message_bytes)",
         {"bound": "message_bytes", "limit": str(limit), "found": str(size)},
         grpc.StatusCode.RESOURCE_EXHAUSTED,
     )

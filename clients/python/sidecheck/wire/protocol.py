@@ -24,7 +24,7 @@ from sidecheck.protocol import (
     ToolResult,
 )
 from sidecheck.v1 import protocol_service_pb2 as protocol_pb
-from sidecheck.verdicts import JsonText
+from sidecheck.verdicts import JsonText, Severity
 from sidecheck.wire.errors import decode_item_error, require_field
 from sidecheck.wire.values import (
     copy_fields,
@@ -75,6 +75,7 @@ SENDERS: Final = {
     "client": "SENDER_CLIENT",
     "server": "SENDER_SERVER",
 }
+SEVERITIES: Final = {str(severity): f"SEVERITY_{severity.name}" for severity in Severity}
 PROFILES: Final = {
     "specification": "RESULT_PROFILE_SPECIFICATION",
     "text": "RESULT_PROFILE_TEXT",
@@ -105,6 +106,7 @@ def encode_options(options: CheckOptions | None) -> protocol_pb.CheckOptions | N
 
     Raises:
         TypeError: *options* are not `CheckOptions`.
+        ValueError: the severity is unknown.
     """
     if options is None:
         return None
@@ -113,7 +115,7 @@ def encode_options(options: CheckOptions | None) -> protocol_pb.CheckOptions | N
     return protocol_pb.CheckOptions(
         max_violations=options.max_violations,
         hide_values=options.hide_values,
-        min_severity=f"SEVERITY_{options.min_severity.upper()}",
+        min_severity=find_label("min_severity", options.min_severity, SEVERITIES),
     )
 
 

@@ -47,6 +47,12 @@ ACTIONS: Final = {
     registry_pb.RegistrationOutcome.ACTION_REJECTED: Action.REJECTED,
 }
 
+CHANGE_POLICIES: Final = {
+    "accept": "CHANGE_POLICY_ACCEPT",
+    "report": "CHANGE_POLICY_REPORT",
+    "reject": "CHANGE_POLICY_REJECT",
+}
+
 
 def encode_registration(  # noqa: PLR0913  (the fields of the request)
     server: str,
@@ -68,7 +74,7 @@ def encode_registration(  # noqa: PLR0913  (the fields of the request)
         server=server,
         tools=tools,
         mode="REGISTRATION_MODE_REPLACE" if replace else "REGISTRATION_MODE_UPSERT",
-        change_policy=f"CHANGE_POLICY_{change_policy.upper()}",
+        change_policy=find_label("change_policy", change_policy, CHANGE_POLICIES),
         validate_only=validate_only,
         protocol_version=protocol_version,
         compatibility=find_label("compatibility", compatibility, COMPATIBILITY_POLICIES),

@@ -14,16 +14,20 @@ from sidecheck.validation import (
     Arguments,
     CallParams,
     CallResult,
+    Coercion,
+    Detail,
     Item,
+    OnUnknownTool,
     Options,
     StructuredContent,
     Subject,
+    UnknownArguments,
     ValidateOutcome,
 )
 from sidecheck.verdicts import Verdict
 from sidecheck.wire import values
 from sidecheck.wire.errors import decode_item_error, require_field
-from sidecheck.wire.values import encode_target
+from sidecheck.wire.values import encode_target, find_label
 
 __all__ = [
     "decode_batch",
@@ -39,6 +43,15 @@ __all__ = [
     "encode_stream_defaults",
     "encode_stream_item",
 ]
+
+DETAILS: Final = {str(detail): f"DETAIL_{detail.name}" for detail in Detail}
+UNKNOWN_ARGUMENTS: Final = {
+    str(treatment): f"UNKNOWN_ARGUMENTS_{treatment.name}" for treatment in UnknownArguments
+}
+COERCIONS: Final = {str(coercion): f"COERCION_{coercion.name}" for coercion in Coercion}
+ON_UNKNOWN_TOOL: Final = {
+    str(treatment): f"ON_UNKNOWN_TOOL_{treatment.name}" for treatment in OnUnknownTool
+}
 
 #: Bounds of a whole batch. An item that exceeds one may succeed in a single call.
 BATCH_BOUNDS: Final = frozenset(
@@ -137,18 +150,24 @@ def encode_subject(subject: Subject) -> target_pb.Subject:
 
 
 def encode_options(options: Options | None) -> options_pb.ValidationOptions | None:
-    """Return the message for *options*; None stays None, for the server's defaults."""
+    """Return the message for *options*; None stays None, for the server's defaults.
+
+    Raises:
+        ValueError: a value is not one of its enumeration.
+    """
     if options is None:
         return None
     return options_pb.ValidationOptions(
         protocol_version=options.protocol_version,
-        detail=f"DETAIL_{options.detail.upper()}",
+        detail=find_label("detail", options.detail, DETAILS),
         max_violations=options.max_violations,
-        unknown_arguments=f"UNKNOWN_ARGUMENTS_{options.unknown_arguments.upper()}",
-        coercion=f"COERCION_{options.coercion.upper()}",
+        unknown_arguments=find_label(
+            "unknown_arguments", options.unknown_arguments, UNKNOWN_ARGUMENTS
+        ),
+        coercion=find_label("coercion", options.coercion, COERCIONS),
         apply_defaults=options.apply_defaults,
         assert_formats=options.assert_formats,
-        on_unknown_tool=f"ON_UNKNOWN_TOOL_{options.on_unknown_tool.upper()}",
+        on_unknown_tool=find_label("on_unknown_tool", options.on_unknown_tool, ON_UNKNOWN_TOOL),
         hide_values=options.hide_values,
     )
 

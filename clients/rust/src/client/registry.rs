@@ -72,7 +72,7 @@ impl Client {
             if response.outcomes.len() != count {
                 let found = response.outcomes.len();
                 return Err(Error::invalid_response(format!(
-                    "RegisterToolsResponse.outcomes has {found} elements for {count} tools"
+                    "RegisterToolsResponse.outcomes has {found} elements for {count} items"
                 )));
             }
             registration.extend(response);

@@ -1,14 +1,11 @@
 //! Batches in as many requests as the limits of the server require.
 
-use prost::Message;
+use prost::{Message, length_delimiter_len};
 
 use crate::connection::Connection;
 use crate::error::Error;
 use crate::rpc::Rpc;
 use crate::verdict::Verdict;
-
-/// Overhead of an element of a repeated field: its tag and at most five bytes of length.
-const ELEMENT_OVERHEAD: usize = 6;
 
 impl Connection {
     /// Sends items in as many requests as the limits of the server require.
@@ -115,9 +112,10 @@ impl Connection {
     }
 }
 
-/// The bytes that a message takes as an element of a repeated field, at most.
+/// The bytes that a message takes as an element of a repeated field: with its tag, one byte for
+/// the field numbers in use, and its length.
 pub(crate) fn element_bytes<M: Message>(message: &M) -> usize {
-    message.encoded_len() + ELEMENT_OVERHEAD
+    1 + length_delimiter_len(message.encoded_len()) + message.encoded_len()
 }
 
 /// Ranges of `sizes` within both limits; a size over `room` gets its own.

@@ -49,7 +49,7 @@ impl From<pb::Rule> for Rule {
     fn from(message: pb::Rule) -> Self {
         Self {
             code: message.code,
-            severity: message.severity.into(),
+            severity: Severity::of_response(message.severity),
             protocol_versions: message.protocol_versions,
             spec_url: message.spec_url,
             requirement: message.requirement,

@@ -1,13 +1,13 @@
 //! Conversions.
 
 use serde_json::{Value, json};
-use sidecheck::{Client, Error, ToolConversion, ToolResult, ToolResultToConvert, ToolToConvert};
+use sidecheck::{Client, ToolConversion, ToolResult, ToolResultToConvert, ToolToConvert};
 
 use crate::protocol::{check_options, context};
 use crate::requests::{elements, options, string, target, text, word};
-use crate::results;
+use crate::results::{self, Failure};
 
-pub async fn call(client: &Client, procedure: &str, case: &Value) -> Result<Value, Error> {
+pub async fn call(client: &Client, procedure: &str, case: &Value) -> Result<Value, Failure> {
     let request = &case["request"];
     let conversion = client.conversion();
     Ok(match procedure {
@@ -17,9 +17,9 @@ pub async fn call(client: &Client, procedure: &str, case: &Value) -> Result<Valu
                 server: string(&fields["server"]).to_owned(),
             });
             let servers = elements(&request["servers"]).map(string);
-            let options = word(&request["options"]);
+            let options = word(&request["options"])?;
             let converted = conversion
-                .convert_tools(word(&request["api"]), tools, servers, &options)
+                .convert_tools(word(&request["api"])?, tools, servers, &options)
                 .await?;
             let conversions: Vec<_> = converted.conversions.iter().map(outcome).collect();
             json!({"conversions": conversions, "request": converted.request})
@@ -27,7 +27,7 @@ pub async fn call(client: &Client, procedure: &str, case: &Value) -> Result<Valu
         "ConvertToolCall" => {
             let mappings = elements(&request["mappings"]).map(text);
             let (call, tool) = (text(&request["call"]), target(&request["tool"]));
-            let options = options(&request["options"]);
+            let options = options(&request["options"])?;
             json!(
                 conversion
                     .convert_tool_call(call, mappings, tool.as_ref(), &options)
@@ -39,16 +39,16 @@ pub async fn call(client: &Client, procedure: &str, case: &Value) -> Result<Valu
             let result = ToolResultToConvert {
                 result: ToolResult {
                     json: text(&fields["json"]),
-                    profile: word(&fields["profile"]),
+                    profile: word(&fields["profile"])?,
                     tool: target(&fields["tool"]),
                 },
                 call_id: string(&request["call_id"]).to_owned(),
                 name: string(&request["name"]).to_owned(),
             };
-            let (context, options) = (context(request), check_options(request));
+            let (context, options) = (context(request), check_options(request)?);
             json!(
                 conversion
-                    .convert_tool_result(word(&request["api"]), result, &context, &options)
+                    .convert_tool_result(word(&request["api"])?, result, &context, &options)
                     .await?
             )
         }

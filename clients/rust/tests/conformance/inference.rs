@@ -1,11 +1,12 @@
 //! Inferences and adaptations.
 
 use serde_json::{Value, json};
-use sidecheck::{Client, Error, InferOptions};
+use sidecheck::{Client, InferOptions};
 
 use crate::requests::{elements, string, target, word};
+use crate::results::Failure;
 
-pub async fn call(client: &Client, procedure: &str, case: &Value) -> Result<Value, Error> {
+pub async fn call(client: &Client, procedure: &str, case: &Value) -> Result<Value, Failure> {
     let request = &case["request"];
     let inference = client.inference();
     Ok(match procedure {
@@ -13,7 +14,7 @@ pub async fn call(client: &Client, procedure: &str, case: &Value) -> Result<Valu
             let names = |field: &str| elements(&request[field]).map(|name| string(name).to_owned());
             let options = InferOptions {
                 functions: names("functions").collect(),
-                on_unsupported: word(&request["on_unsupported"]),
+                on_unsupported: word(&request["on_unsupported"])?,
                 injected_types: names("injected_types").collect(),
                 injected_parameters: names("injected_parameters").collect(),
             };

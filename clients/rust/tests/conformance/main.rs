@@ -17,9 +17,10 @@ use std::fs;
 
 use futures_util::future;
 use serde_json::{Value, json};
-use sidecheck::{Client, Error};
+use sidecheck::Client;
 
 use requests::parse;
+use results::Failure;
 use settings::settings;
 
 /// Failures that the test describes.
@@ -87,7 +88,7 @@ async fn run(client: &Client, case: &Value) -> Value {
             return json!({"id": case["id"], "skipped": "the Rust client has no method for it"});
         }
         Some(Ok(actual)) => actual,
-        Some(Err(error)) => json!({"error": results::error(&error)}),
+        Some(Err(failure)) => json!({"error": failure.render()}),
     };
     let actual = results::without_revisions(actual);
     if results::is_expected(&case["want"], &actual) {
@@ -98,10 +99,13 @@ async fn run(client: &Client, case: &Value) -> Value {
 }
 
 /// Makes the call of a case. `None` stands for a call without a method.
-async fn call(client: &Client, case: &Value) -> Option<Result<Value, Error>> {
+async fn call(client: &Client, case: &Value) -> Option<Result<Value, Failure>> {
     let procedure = case["call"].as_str().unwrap();
     let result = match procedure {
-        "Validate" | "ValidateBatch" => validation::call(client, procedure, case).await,
+        // No procedure: "RequireValid" makes an error of the verdict.
+        "Validate" | "RequireValid" | "ValidateBatch" => {
+            validation::call(client, procedure, case).await
+        }
         "RegisterTools" | "GetTool" | "ListTools" | "DeleteTools" | "CompareTools"
         | "GetServerInfo" => registry::call(client, procedure, case).await,
         "ValidateStream" | "CheckSession" => streams::call(client, procedure, case).await,

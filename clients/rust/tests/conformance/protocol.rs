@@ -3,18 +3,17 @@
 use futures_util::TryStreamExt;
 use serde_json::{Value, json};
 use sidecheck::{
-    CheckItem, CheckOptions, Client, Error, ProtocolContext, ProtocolMessage, Returned, Rule,
-    ToolResult,
+    CheckItem, CheckOptions, Client, ProtocolContext, ProtocolMessage, Returned, Rule, ToolResult,
 };
 
 use crate::requests::{
     definition, documents, elements, only_field, optional_text, string, target, text, word,
 };
-use crate::results;
+use crate::results::{self, Failure};
 
-pub async fn call(client: &Client, procedure: &str, case: &Value) -> Result<Value, Error> {
+pub async fn call(client: &Client, procedure: &str, case: &Value) -> Result<Value, Failure> {
     let request = &case["request"];
-    let (context, options) = (&context(request), &check_options(request));
+    let (context, options) = (&context(request), &check_options(request)?);
     let protocol = client.protocol();
     Ok(match procedure {
         "ListRules" => {
@@ -38,7 +37,7 @@ pub async fn call(client: &Client, procedure: &str, case: &Value) -> Result<Valu
         }
         "NormalizeToolResult" => {
             let tool = target(&request["tool"]);
-            let (tool, profile) = (tool.as_ref(), word(&request["profile"]));
+            let (tool, profile) = (tool.as_ref(), word(&request["profile"])?);
             let returned = returned(request);
             let normalized =
                 protocol.normalize_tool_result(returned, tool, profile, context, options);
@@ -49,6 +48,7 @@ pub async fn call(client: &Client, procedure: &str, case: &Value) -> Result<Valu
                 let (kind, fields) = only_field(item);
                 check_item(kind, fields)
             });
+            let items = items.collect::<Result<Vec<_>, _>>()?;
             let outcomes = protocol.check_batch(items, context, options).await?;
             results::outcomes(&outcomes, "result")
         }
@@ -67,11 +67,11 @@ pub async fn call(client: &Client, procedure: &str, case: &Value) -> Result<Valu
             json!({"result": protocol.check_sampling(params, context, options).await?})
         }
         "CheckToolResult" => {
-            let result = tool_result(&request["tool_result"]);
+            let result = tool_result(&request["tool_result"])?;
             json!({"result": protocol.check_tool_result(result, context, options).await?})
         }
         "CheckMessage" => {
-            let message = message(&request["message"]);
+            let message = message(&request["message"])?;
             json!({"result": protocol.check_message(message, context, options).await?})
         }
         other => panic!("unknown call {other}"),
@@ -90,35 +90,35 @@ fn returned(request: &Value) -> Returned {
     }
 }
 
-fn check_item(kind: &str, fields: &Value) -> CheckItem {
-    match kind {
+fn check_item(kind: &str, fields: &Value) -> Result<CheckItem, Failure> {
+    Ok(match kind {
         "elicitation" => CheckItem::Elicitation(text(&fields["params"])),
         "elicitation_result" => CheckItem::ElicitationResult {
             result: text(&fields["result"]),
             params: optional_text(&fields["params"]),
         },
         "sampling" => CheckItem::Sampling(text(&fields["params"])),
-        "tool_result" => CheckItem::ToolResult(tool_result(fields)),
-        "message" => CheckItem::Message(message(fields)),
+        "tool_result" => CheckItem::ToolResult(tool_result(fields)?),
+        "message" => CheckItem::Message(message(fields)?),
         other => panic!("unknown item {other}"),
-    }
+    })
 }
 
-fn tool_result(fields: &Value) -> ToolResult {
-    ToolResult {
+fn tool_result(fields: &Value) -> Result<ToolResult, Failure> {
+    Ok(ToolResult {
         json: text(&fields["json"]),
-        profile: word(&fields["profile"]),
+        profile: word(&fields["profile"])?,
         tool: target(&fields["tool"]),
-    }
+    })
 }
 
-fn message(fields: &Value) -> ProtocolMessage {
-    ProtocolMessage {
+fn message(fields: &Value) -> Result<ProtocolMessage, Failure> {
+    Ok(ProtocolMessage {
         json: text(&fields["json"]),
-        sender: word(&fields["sender"]),
+        sender: word(&fields["sender"])?,
         request_method: string(&fields["request_method"]).to_owned(),
         request: optional_text(&fields["request"]),
-    }
+    })
 }
 
 pub fn context(request: &Value) -> ProtocolContext {
@@ -130,9 +130,6 @@ pub fn context(request: &Value) -> ProtocolContext {
     }
 }
 
-pub fn check_options(request: &Value) -> CheckOptions {
-    match &request["options"] {
-        Value::Null => CheckOptions::default(),
-        fields => serde_json::from_value(fields.clone()).unwrap(),
-    }
+pub fn check_options(request: &Value) -> Result<CheckOptions, Failure> {
+    word(&request["options"])
 }

@@ -2,11 +2,12 @@
 
 use futures_util::TryStreamExt;
 use serde_json::{Value, json};
-use sidecheck::{Client, Error, RegisterOptions, Tool};
+use sidecheck::{Client, RegisterOptions, Tool};
 
 use crate::requests::{definition, elements, string, tool_set, word};
+use crate::results::Failure;
 
-pub async fn call(client: &Client, procedure: &str, case: &Value) -> Result<Value, Error> {
+pub async fn call(client: &Client, procedure: &str, case: &Value) -> Result<Value, Failure> {
     let request = &case["request"];
     let adapt_to_version = string(&request["adapt_to_version"]);
     let (server, name) = (string(&request["server"]), string(&request["name"]));
@@ -24,20 +25,20 @@ pub async fn call(client: &Client, procedure: &str, case: &Value) -> Result<Valu
         }
         "CompareTools" => {
             let (old, new) = (tool_set(&request["old"]), tool_set(&request["new"]));
-            json!(client.compare(old, new, word(&request["reading"])).await?)
+            json!(client.compare(old, new, word(&request["reading"])?).await?)
         }
         "GetServerInfo" => json!(client.info().await?),
         other => panic!("unknown call {other}"),
     })
 }
 
-async fn register(client: &Client, case: &Value) -> Result<Value, Error> {
+async fn register(client: &Client, case: &Value) -> Result<Value, Failure> {
     let request = &case["request"];
     let options = RegisterOptions {
         replace: request["mode"] == "replace",
-        change_policy: word(&request["change_policy"]),
-        compatibility: word(&request["compatibility"]),
-        reading: word(&request["reading"]),
+        change_policy: word(&request["change_policy"])?,
+        compatibility: word(&request["compatibility"])?,
+        reading: word(&request["reading"])?,
         validate_only: request["validate_only"] == true,
         protocol_version: string(&request["protocol_version"]).to_owned(),
         return_rejected: case["on_rejected"] != "error",

@@ -1,7 +1,10 @@
 //! Arguments of calls, from the requests of the cases.
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sidecheck::{Document, Json, Options, RegisteredTool, Schema, Target, ToolDefinition, ToolSet};
+
+use crate::results::Failure;
 
 pub fn target(value: &Value) -> Option<Target> {
     if value.is_null() {
@@ -53,18 +56,16 @@ pub fn documents(holder: &Value) -> Vec<Document> {
     elements(&holder["documents"]).map(document).collect()
 }
 
-pub fn options(fields: &Value) -> Options {
-    match fields {
-        Value::Null => Options::default(),
-        fields => serde_json::from_value(fields.clone()).unwrap(),
+/// Options or a word of an enumeration; null is the default.
+pub fn word<T: Default + DeserializeOwned>(value: &Value) -> Result<T, Failure> {
+    match value {
+        Value::Null => Ok(T::default()),
+        value => Ok(serde_json::from_value(value.clone())?),
     }
 }
 
-pub fn word<T: Default + serde::de::DeserializeOwned>(value: &Value) -> T {
-    match value {
-        Value::Null => T::default(),
-        value => serde_json::from_value(value.clone()).unwrap(),
-    }
+pub fn options(fields: &Value) -> Result<Options, Failure> {
+    word(fields)
 }
 
 pub fn only_field(value: &Value) -> (&str, &Value) {

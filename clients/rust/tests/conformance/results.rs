@@ -2,7 +2,45 @@
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use sidecheck::{Error, ErrorKind};
+use sidecheck::{Error, ErrorKind, InvalidPayload};
+
+/// Why a case has no result.
+pub enum Failure {
+    Call(Error),
+    Invalid(InvalidPayload),
+    /// A word is none of its enumeration.
+    Word(serde_json::Error),
+}
+
+impl Failure {
+    pub fn render(&self) -> Value {
+        match self {
+            Self::Call(failure) => error(failure),
+            Self::Invalid(invalid) => {
+                json!({"kind": "invalid_payload", "text": invalid.to_string()})
+            }
+            Self::Word(fault) => json!({"kind": "invalid_argument", "message": fault.to_string()}),
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Call(error)
+    }
+}
+
+impl From<InvalidPayload> for Failure {
+    fn from(invalid: InvalidPayload) -> Self {
+        Self::Invalid(invalid)
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(fault: serde_json::Error) -> Self {
+        Self::Word(fault)
+    }
+}
 
 /// The outcomes of a batch; `name` is that of a result.
 pub fn outcomes<T: Serialize>(outcomes: &[Result<T, Error>], name: &str) -> Value {
@@ -20,6 +58,7 @@ pub fn outcome<T: Serialize>(outcome: &Result<T, Error>, name: &str) -> Value {
 
 pub fn error(error: &Error) -> Value {
     let kind = match error.kind() {
+        ErrorKind::InvalidArgument => "invalid_argument",
         ErrorKind::Unavailable => "unavailable",
         ErrorKind::InvalidResponse => "invalid_response",
         ErrorKind::StreamClosed(_) => "stream_closed",
@@ -32,6 +71,7 @@ pub fn error(error: &Error) -> Value {
         "reason": error.reason(),
         "status": error.status(),
         "message": error.message(),
+        "text": error.to_string(),
         "metadata": error.metadata(),
         "retry_after": error.retry_after().map(|delay| delay.as_secs_f64()),
         "unanswered": error.unanswered(),

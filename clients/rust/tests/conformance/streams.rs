@@ -2,13 +2,14 @@
 
 use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
-use sidecheck::{Client, Error, SessionOptions, StreamOptions};
+use sidecheck::{Client, SessionOptions, StreamOptions};
 
 use crate::protocol::{check_options, context};
 use crate::requests::{elements, options, string, target, text, word};
-use crate::{results, validation};
+use crate::results::{self, Failure};
+use crate::validation;
 
-pub async fn call(client: &Client, procedure: &str, case: &Value) -> Result<Value, Error> {
+pub async fn call(client: &Client, procedure: &str, case: &Value) -> Result<Value, Failure> {
     let mut responses = Vec::new();
     let end = match procedure {
         "ValidateStream" => validate(client, &case["request"], &mut responses).await,
@@ -19,7 +20,7 @@ pub async fn call(client: &Client, procedure: &str, case: &Value) -> Result<Valu
     match end {
         Ok(Value::Null) => {}
         Ok(summary) => result["summary"] = summary,
-        Err(error) => result["error"] = results::error(&error),
+        Err(failure) => result["error"] = failure.render(),
     }
     Ok(result)
 }
@@ -28,14 +29,15 @@ async fn validate(
     client: &Client,
     request: &Value,
     responses: &mut Vec<Value>,
-) -> Result<Value, Error> {
+) -> Result<Value, Failure> {
     let defaults = &request["defaults"];
-    let (target, options) = (target(&defaults["target"]), options(&defaults["options"]));
-    let item = |item: &Value| {
+    let (target, options) = (target(&defaults["target"]), options(&defaults["options"])?);
+    let item = |item: &Value| -> Result<_, Failure> {
         let id = string(&item["id"]).to_owned();
-        (id, validation::item(&item["item"]))
+        Ok((id, validation::item(&item["item"])?))
     };
-    let items: Vec<_> = elements(&request["items"]).map(item).collect();
+    let items = elements(&request["items"]).map(item);
+    let items = items.collect::<Result<Vec<_>, _>>()?;
     let stream_options = StreamOptions::default();
     let mut outcomes = client
         .validate_stream(
@@ -56,7 +58,7 @@ async fn check_session(
     client: &Client,
     request: &Value,
     responses: &mut Vec<Value>,
-) -> Result<Value, Error> {
+) -> Result<Value, Failure> {
     let defaults = &request["defaults"];
     let session = SessionOptions {
         continued: defaults["from_beginning"] == false,
@@ -64,13 +66,13 @@ async fn check_session(
     };
     let protocol = client.protocol();
     let session = protocol
-        .session(&context(defaults), &check_options(defaults), &session)
+        .session(&context(defaults), &check_options(defaults)?, &session)
         .await?;
     for item in elements(&request["items"]) {
         let message = &item["message"];
         let status = item["http_status"].as_u64();
         let status = status.map(|status| status.try_into().unwrap());
-        let sender = word(&message["sender"]);
+        let sender = word(&message["sender"])?;
         let outcome = session.check(text(&message["json"]), sender, status).await;
         let rendered = results::outcome(&outcome, "result");
         responses.push(json!({"id": item["id"], "outcome": rendered}));

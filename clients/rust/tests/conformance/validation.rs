@@ -1,22 +1,27 @@
 //! Validations.
 
 use serde_json::{Value, json};
-use sidecheck::{Client, Error, Item, Subject, Verdict};
+use sidecheck::{Client, Item, Subject, Verdict};
 
 use crate::requests::{elements, only_field, options, target, text};
-use crate::results;
+use crate::results::{self, Failure};
 
-pub async fn call(client: &Client, procedure: &str, case: &Value) -> Result<Value, Error> {
+pub async fn call(client: &Client, procedure: &str, case: &Value) -> Result<Value, Failure> {
     let request = &case["request"];
     match procedure {
         "Validate" => {
             let verdict = validate(client, request).await?;
             Ok(json!({"verdict": verdict}))
         }
+        "RequireValid" => {
+            let verdict = validate(client, request).await?.into_result()?;
+            Ok(json!({"verdict": verdict}))
+        }
         "ValidateBatch" => {
-            let items: Vec<_> = elements(&request["items"]).map(item).collect();
+            let items = elements(&request["items"]).map(item);
+            let items = items.collect::<Result<Vec<_>, _>>()?;
             let target = target(&request["target"]);
-            let options = options(&request["options"]);
+            let options = options(&request["options"])?;
             let outcomes = client
                 .validate_batch(items, target.as_ref(), &options)
                 .await?;
@@ -26,22 +31,22 @@ pub async fn call(client: &Client, procedure: &str, case: &Value) -> Result<Valu
     }
 }
 
-async fn validate(client: &Client, request: &Value) -> Result<Verdict, Error> {
-    let options = options(&request["options"]);
+async fn validate(client: &Client, request: &Value) -> Result<Verdict, Failure> {
+    let options = options(&request["options"])?;
     let target = target(&request["target"]).expect("each case of Validate has a target");
-    match item(request).subject {
-        Subject::Arguments(json) => client.validate(target, json, &options).await,
+    Ok(match item(request)?.subject {
+        Subject::Arguments(json) => client.validate(target, json, &options).await?,
         Subject::StructuredContent(json) => {
             client
                 .validate_structured_content(target, json, &options)
-                .await
+                .await?
         }
-        Subject::CallParams(json) => client.validate_call(target, json, &options).await,
-        Subject::CallResult(json) => client.validate_call_result(target, json, &options).await,
-    }
+        Subject::CallParams(json) => client.validate_call(target, json, &options).await?,
+        Subject::CallResult(json) => client.validate_call_result(target, json, &options).await?,
+    })
 }
 
-pub fn item(value: &Value) -> Item {
+pub fn item(value: &Value) -> Result<Item, Failure> {
     let (kind, payload) = only_field(&value["subject"]);
     let subject = match kind {
         "arguments" => Subject::Arguments(text(payload)),
@@ -52,9 +57,12 @@ pub fn item(value: &Value) -> Item {
         other => panic!("unknown subject {other}"),
     };
     let has_options = !value["options"].is_null();
-    Item {
+    Ok(Item {
         subject,
         target: target(&value["target"]),
-        options: has_options.then(|| options(&value["options"])),
-    }
+        options: match has_options {
+            true => Some(options(&value["options"])?),
+            false => None,
+        },
+    })
 }

@@ -36,6 +36,15 @@ export function pythonProgram(imports, statements, hasToken) {
 }
 
 /**
+ * Returns the member of an enumeration in Python for its word.
+ *
+ * @param {string} word
+ */
+export function pythonMember(word) {
+  return word.toUpperCase().replaceAll("-", "_");
+}
+
+/**
  * Returns an expression of Python for JSON text, as bytes.
  *
  * @param {string} text

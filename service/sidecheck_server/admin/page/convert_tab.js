@@ -1,6 +1,6 @@
 /** Converts a tool for all provider APIs, side by side. */
 
-import { hereDocument, pythonBytes, pythonText, shellOptions } from "./commands.js";
+import { hereDocument, pythonBytes, pythonMember, pythonText, shellOptions } from "./commands.js";
 import { byId, codeSection, element, fill } from "./elements.js";
 import { errorHeadline, errorView, showStatus, violationList } from "./findings.js";
 import { locate, textAt } from "./json_places.js";
@@ -97,12 +97,12 @@ export class ConvertTab {
     }
     const [api] = APIS[0] ?? [""];
     const options = [
-      `mode=ConversionMode.${this.#mode.toUpperCase()}`,
+      `mode=ConversionMode.${pythonMember(this.#mode)}`,
       ...(this.#closed.checked ? ["assume_closed=True"] : []),
     ].join(", ");
     const cliOptions = shellOptions({
       to: api,
-      mode: this.#mode.replaceAll("_", "-"),
+      mode: this.#mode,
       "assume-closed": this.#closed.checked,
     });
     return {

@@ -1,6 +1,6 @@
 /** Validates a payload against a tool, as it is typed. */
 
-import { pythonBytes, pythonText, shellFile, shellOptions } from "./commands.js";
+import { pythonBytes, pythonMember, pythonText, shellFile, shellOptions } from "./commands.js";
 import { byId, fill } from "./elements.js";
 import { Editor } from "./editor.js";
 import { errorHeadline, errorView, showStatus } from "./findings.js";
@@ -102,8 +102,8 @@ export class ValidateTab {
       version && `protocol_version=${pythonText(version)}`,
       `max_violations=${MOST_VIOLATIONS}`,
       unknown.value !== "schema" &&
-        `unknown_arguments=UnknownArguments.${unknown.value.toUpperCase()}`,
-      `coercion=Coercion.${coercion.value.toUpperCase()}`,
+        `unknown_arguments=UnknownArguments.${pythonMember(unknown.value)}`,
+      `coercion=Coercion.${pythonMember(coercion.value)}`,
       defaults.checked && "apply_defaults=True",
       formats.checked && "assert_formats=True",
     ].filter(Boolean);

@@ -488,7 +488,7 @@ def _convert_schema(
 def _add_advice(error: RequestError, provider: Provider) -> RequestError:
     if provider.strict is not None:
         return error
-    message = f"{error.message}; use the mode compatible or strict_if_lossless"
+    message = f"{error.message}; use the mode compatible or strict-if-lossless"
     return RequestError(error.reason, message, error.metadata)
 
 

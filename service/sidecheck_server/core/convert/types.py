@@ -42,7 +42,7 @@ class Mode(StrEnum):
     #: Never; the schema is widened where the provider would reject it, and never narrowed.
     COMPATIBLE = "compatible"
     #: If the strict schema admits exactly the payloads of the original.
-    STRICT_IF_LOSSLESS = "strict_if_lossless"
+    STRICT_IF_LOSSLESS = "strict-if-lossless"
     #: Always; a tool that has no strict schema is rejected.
     STRICT = "strict"
 

@@ -24,9 +24,9 @@ class Coercion(StrEnum):
 
     NONE = "none"
     #: Strings with the JSON text of an object or an array.
-    JSON_STRINGS = "json_strings"
+    JSON_STRINGS = "json-strings"
     #: JSON strings, and scalars whose value the conversion preserves exactly.
-    SAFE_SCALARS = "safe_scalars"
+    SAFE_SCALARS = "safe-scalars"
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,7 +153,7 @@ final class Connection {
     /** Outcomes of items; those whose worker crashed are sent once again. */
     private static <M, T> List<Outcome<T>> sendPart(List<M> part, Function<List<M>, List<Outcome<T>>> send) {
         List<Outcome<T>> outcomes = new ArrayList<>(send.apply(part));
-        Errors.requireCount(outcomes.size(), part.size());
+        Errors.requireOutcomes(outcomes.size(), part.size());
         List<Integer> crashed = new ArrayList<>();
         for (int index = 0; index < outcomes.size(); index++) {
             if (outcomes.get(index) instanceof Outcome.Failure<T> failure
@@ -167,7 +167,7 @@ final class Connection {
         try {
             List<Outcome<T>> answers =
                     send.apply(crashed.stream().map(part::get).toList());
-            Errors.requireCount(answers.size(), crashed.size());
+            Errors.requireOutcomes(answers.size(), crashed.size());
             for (int position = 0; position < answers.size(); position++) {
                 outcomes.set(crashed.get(position), answers.get(position));
             }

@@ -51,7 +51,7 @@ public final class ConversionClient {
                 timeout));
         if (servers.isEmpty()) {
             // The registered tools of servers are as many as the server has.
-            Errors.requireCount(converted.conversions().size(), tools.size());
+            Errors.requireCount(converted.conversions().size(), tools.size(), "ConvertToolsResponse.conversions");
         }
         return converted;
     }

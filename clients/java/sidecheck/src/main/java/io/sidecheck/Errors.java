@@ -163,9 +163,15 @@ final class Errors {
         }
     }
 
-    static void requireCount(int found, int expected) {
+    static void requireOutcomes(int found, int expected) {
         if (found != expected) {
             throw new InvalidResponseException("the response has " + found + " outcomes for " + expected + " items");
+        }
+    }
+
+    static void requireCount(int found, int expected, String field) {
+        if (found != expected) {
+            throw new InvalidResponseException(field + " has " + found + " elements for " + expected + " items");
         }
     }
 }

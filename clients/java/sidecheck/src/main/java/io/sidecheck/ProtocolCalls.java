@@ -161,7 +161,7 @@ record ProtocolCalls(
         CheckedTools checked = checkTools(CheckToolsRequest.newBuilder()
                 .addAllTools4(
                         definitions.stream().map(ValidationMessages::inlineTool).toList()));
-        Errors.requireCount(checked.outcomes().size(), definitions.size());
+        Errors.requireCount(checked.outcomes().size(), definitions.size(), "CheckToolsResponse.outcomes");
         return checked;
     }
 

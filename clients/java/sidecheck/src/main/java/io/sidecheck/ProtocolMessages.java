@@ -133,7 +133,7 @@ final class ProtocolMessages {
     }
 
     static CheckedNames names(CheckToolNamesResponse response, int count) {
-        Errors.requireCount(response.getOutcomesCount(), count);
+        Errors.requireCount(response.getOutcomesCount(), count, "CheckToolNamesResponse.outcomes");
         return new CheckedNames(
                 response.getOutcomesList().stream()
                         .map(outcome -> new CheckedNames.Outcome(

@@ -31,7 +31,7 @@ final class RegistryMessages {
     }
 
     static Registration registration(RegisterToolsResponse response, int count) {
-        Errors.requireCount(response.getOutcomesCount(), count);
+        Errors.requireCount(response.getOutcomesCount(), count, "RegisterToolsResponse.outcomes");
         List<Registration.Outcome> outcomes = response.getOutcomesList().stream()
                 .map(outcome -> new Registration.Outcome(
                         outcome.getName(),

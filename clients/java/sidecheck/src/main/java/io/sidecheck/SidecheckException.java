@@ -8,7 +8,9 @@ import java.util.Optional;
 /**
  * A request that has no result, with the reason.
  *
- * <p>An invalid payload is not an error: it is returned as a {@link Verdict}.
+ * <p>An invalid payload is not an error: it is returned as a {@link Verdict}. The message has the
+ * reason and the description, with a space in place of each character that is not printable: a
+ * server may be hostile.
  */
 public class SidecheckException extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -29,7 +31,17 @@ public class SidecheckException extends RuntimeException {
 
     SidecheckException(
             String reason, String description, Map<String, String> metadata, Status.Code status, Duration retryAfter) {
-        super(reason + ": " + description);
+        this(Texts.makePrintable(reason + ": " + description), reason, description, metadata, status, retryAfter);
+    }
+
+    SidecheckException(
+            String text,
+            String reason,
+            String description,
+            Map<String, String> metadata,
+            Status.Code status,
+            Duration retryAfter) {
+        super(text);
         this.reason = reason;
         this.description = description;
         this.metadata = Map.copyOf(metadata);
@@ -48,7 +60,7 @@ public class SidecheckException extends RuntimeException {
     }
 
     /**
-     * Returns the message without the reason.
+     * Returns the message without the reason, as it was sent.
      *
      * @return the message
      */

@@ -10,6 +10,7 @@ public class StreamClosedException extends SidecheckException {
 
     StreamClosedException(SidecheckException cause, List<String> unanswered) {
         super(
+                cause.getMessage() + " (items without an outcome: " + unanswered.size() + ")",
                 cause.reason(),
                 cause.description(),
                 cause.metadata(),

@@ -3,19 +3,23 @@ package io.sidecheck;
 import io.grpc.Status;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /** Tools were not registered, because their definitions have errors. All others were. */
 public final class ToolsRejectedException extends SidecheckException {
     private static final long serialVersionUID = 1L;
-    private static final int MAX_LINES = 10;
 
     private final transient Registration registration;
 
     ToolsRejectedException(Registration registration) {
+        this(registration, describe(registration));
+    }
+
+    private ToolsRejectedException(Registration registration, String description) {
         super(
+                "TOOLS_REJECTED: " + description,
                 "TOOLS_REJECTED",
-                describe(registration),
+                description,
                 Map.of(
                         "rejected", String.valueOf(registration.rejected().size()),
                         "tools", String.valueOf(registration.outcomes().size())),
@@ -34,16 +38,20 @@ public final class ToolsRejectedException extends SidecheckException {
     }
 
     private static String describe(Registration registration) {
-        List<Registration.Outcome> rejected = registration.rejected();
-        String lines = rejected.stream()
-                .limit(MAX_LINES)
-                .map(outcome -> outcome.name()
-                        + outcome.violations().stream()
-                                .filter(violation -> violation.severity() == Severity.ERROR)
-                                .findFirst()
-                                .map(violation -> ": " + violation)
-                                .orElse(""))
-                .collect(Collectors.joining("; "));
-        return rejected.size() + " of " + registration.outcomes().size() + " tools rejected: " + lines;
+        List<Registration.Outcome> outcomes = registration.outcomes();
+        List<String> lines = IntStream.range(0, outcomes.size())
+                .filter(index -> outcomes.get(index).action() == Registration.Action.REJECTED)
+                .mapToObj(index -> describe(index, outcomes.get(index)))
+                .toList();
+        String others = lines.size() == outcomes.size() ? "" : ", the others are unaffected";
+        return Texts.list(lines.size() + " of " + outcomes.size() + " tools rejected" + others, lines, false);
+    }
+
+    private static String describe(int index, Registration.Outcome outcome) {
+        String name = outcome.name().isEmpty() ? "" : " " + Texts.quote(outcome.name());
+        List<String> errors = Texts.errors(outcome.violations());
+        return "tools[" + index + "]" + name
+                + (errors.isEmpty() ? "" : ": " + errors.get(0))
+                + (errors.size() > 1 ? " (and " + (errors.size() - 1) + " more)" : "");
     }
 }

@@ -68,9 +68,7 @@ final class UnaryCall extends ClientCall.Listener<ByteString> {
         try {
             return (A) answer.getParserForType().parseFrom(bytes);
         } catch (InvalidProtocolBufferException error) {
-            throw new InvalidResponseException("the response, of " + bytes.size()
-                    + " bytes, is not a " + answer.getDescriptorForType().getName()
-                    + " of Protocol Buffers");
+            throw new InvalidResponseException("the response, of " + bytes.size() + " bytes, does not decode");
         }
     }
 

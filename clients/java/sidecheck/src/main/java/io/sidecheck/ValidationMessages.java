@@ -139,8 +139,7 @@ final class ValidationMessages {
         return switch (severity) {
             case SEVERITY_ERROR -> Severity.ERROR;
             case SEVERITY_WARNING -> Severity.WARNING;
-            case SEVERITY_INFO -> Severity.INFO;
-            default -> Severity.UNSPECIFIED;
+            default -> Severity.INFO;
         };
     }
 

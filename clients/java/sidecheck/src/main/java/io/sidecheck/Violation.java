@@ -23,10 +23,12 @@ public record Violation(
         String suggestion,
         String specUrl) {
 
-    /** Returns the location, the message and the code, in one line. */
+    /**
+     * Returns the location, the message, the suggestion and the code, in one line, with a space in
+     * place of each character that is not printable.
+     */
     @Override
     public String toString() {
-        String place = instanceLocation.isEmpty() ? "" : instanceLocation + ": ";
-        return place + message + " [" + code + "]";
+        return Texts.describe(this);
     }
 }

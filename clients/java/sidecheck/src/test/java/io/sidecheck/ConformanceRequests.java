@@ -2,7 +2,6 @@ package io.sidecheck;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.function.Function;
 import tools.jackson.databind.JsonNode;
 
@@ -171,7 +170,15 @@ final class ConformanceRequests {
     }
 
     static <T extends Enum<T>> T constant(Class<T> type, JsonNode word, T absent) {
-        return word == null ? absent : Enum.valueOf(type, word.asString().toUpperCase(Locale.ROOT));
+        if (word == null) {
+            return absent;
+        }
+        for (T constant : type.getEnumConstants()) {
+            if (ConformanceResults.word(constant).equals(word.asString())) {
+                return constant;
+            }
+        }
+        throw new IllegalArgumentException(type.getSimpleName() + ": " + word);
     }
 
     static Json json(JsonNode holder, String field) {

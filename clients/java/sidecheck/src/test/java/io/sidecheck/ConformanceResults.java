@@ -43,12 +43,17 @@ final class ConformanceResults {
             return Map.of(name, render(success.value()));
         }
         if (value instanceof Enum<?> constant) {
-            return constant.name().toLowerCase(Locale.ROOT);
+            return word(constant);
         }
         if (value instanceof Json json) {
             return json.toString();
         }
         return value instanceof Record object ? record(object) : value;
+    }
+
+    /** Returns the word of the API for a value of an enumeration. */
+    static String word(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
     private static Map<String, Object> record(Record object) {
@@ -78,6 +83,7 @@ final class ConformanceResults {
         rendered.put("reason", error.reason());
         rendered.put("status", error.status());
         rendered.put("message", error.description());
+        rendered.put("text", error.getMessage());
         rendered.put("metadata", error.metadata());
         rendered.put(
                 "retry_after",

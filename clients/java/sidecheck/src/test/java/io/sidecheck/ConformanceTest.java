@@ -80,6 +80,10 @@ class ConformanceTest {
             return result == null ? null : ConformanceResults.render(result);
         } catch (SidecheckException error) {
             return ConformanceResults.render(error);
+        } catch (InvalidPayloadException error) {
+            return Map.of("error", Map.of("kind", "invalid_payload", "text", error.getMessage()));
+        } catch (IllegalArgumentException error) {
+            return Map.of("error", Map.of("kind", "invalid_argument", "message", error.getMessage()));
         }
     }
 
