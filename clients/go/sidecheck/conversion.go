@@ -24,6 +24,8 @@ const (
 	ModelAPIMistral ModelAPI = "mistral"
 	// ModelAPIOllama is Ollama chat.
 	ModelAPIOllama ModelAPI = "ollama"
+	// ModelAPIMCP is no model: MCP definitions that clients and model APIs accept as they are.
+	ModelAPIMCP ModelAPI = "mcp"
 )
 
 // ConversionMode is the use of the strict mode of an API. The zero value is

@@ -54,6 +54,8 @@ class ModelApi(StrEnum):
     MISTRAL = "mistral"
     #: Ollama chat.
     OLLAMA = "ollama"
+    #: No model: MCP definitions that clients and model APIs accept as they are.
+    MCP = "mcp"
 
 
 class ConversionMode(StrEnum):

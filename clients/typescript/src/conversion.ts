@@ -19,7 +19,10 @@ import { encodeTarget, encodeToolTarget, type Target } from "./targets.js";
 import { encodeCount, encodeOptions, type ValidationOptions } from "./validation.js";
 import { type Change, decodeVerdict, type Verdict } from "./verdicts.js";
 
-/** An API of a model provider. */
+/**
+ * An API of a model provider; "mcp" is none, but MCP definitions that clients and model APIs accept
+ * as they are.
+ */
 export type ModelApi =
   | "openai-chat"
   | "openai-responses"
@@ -28,7 +31,8 @@ export type ModelApi =
   | "gemini-json"
   | "bedrock"
   | "mistral"
-  | "ollama";
+  | "ollama"
+  | "mcp";
 
 /** Options of a conversion of tools; the defaults are those of the server. */
 export interface ConversionOptions {

@@ -27,6 +27,8 @@ enumeration! {
         Mistral,
         /// Ollama chat.
         Ollama,
+        /// No model: MCP definitions that clients and model APIs accept as they are.
+        Mcp,
     }
 }
 

@@ -325,7 +325,9 @@ def _read_metadata(
         description = description[: maximum - 1] + "…"
     output = None
     kept = {name: value for name, value in tool.items() if name in provider.kept_properties}
-    if options.include_output_schema and provider.accepts_output_schema and "outputSchema" in tool:
+    kept_output = kept.pop("outputSchema", None)
+    includes_output = options.include_output_schema or kept_output is not None
+    if includes_output and provider.accepts_output_schema and "outputSchema" in tool:
         schema: Any = decode_tool(bytes(tool["outputSchema"]), limits)
         # Decision 0039: an adapted schema is derived from the one canonical definition.
         if options.protocol_version:

@@ -143,7 +143,9 @@ _ANY_TARGET = Provider(
     write_result=_write_result,
     write_media=_write_media,
     accepts_output_schema=True,
-    kept_properties=frozenset({"title", "annotations", "icons", "execution", "_meta"}),
+    kept_properties=frozenset(
+        {"title", "annotations", "icons", "execution", "outputSchema", "_meta"}
+    ),
     result_requires_call_id=False,
     result_has_error_flag=True,
 )

@@ -216,7 +216,8 @@ class Provider:
     max_description_length: int | None = None
     #: Whether a tool may include its output schema.
     accepts_output_schema: bool = False
-    #: Properties of a definition that are kept as they are.
+    #: Properties of a definition that are kept: the output schema in the form for the version,
+    #: others as they are.
     kept_properties: frozenset[str] = frozenset()
     #: Whether the schema is omitted for a tool that takes no arguments.
     omits_empty_parameters: bool = False

@@ -17,5 +17,7 @@ public enum ModelApi {
     /** Mistral chat completions. */
     MISTRAL,
     /** Ollama chat. */
-    OLLAMA
+    OLLAMA,
+    /** No model: MCP definitions that clients and model APIs accept as they are. */
+    MCP
 }
