@@ -162,6 +162,10 @@ _CHANGES: CodeTable = MappingProxyType(
         "STRING_TO_BOOLEAN": "A string became a boolean.",
         "NUMBER_TO_STRING": "A number became a string.",
         "BOOLEAN_TO_STRING": "A boolean became a string.",
+        "EMPTY_OPTIONAL_REMOVED": (
+            "A property that is not required was removed, because its schema rejects its value: "
+            'null, `""` or `"null"`.'
+        ),
         "UNKNOWN_PROPERTY_REMOVED": "A property was removed that the schema does not declare.",
         "DEFAULT_APPLIED": "An absent property got its default.",
         "DEFAULT_SKIPPED": "A default was not applied, because its own schema rejects it.",

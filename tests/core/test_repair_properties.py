@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from sidecheck_server.core.compiler.compilation import CompiledSchema, compile_schema
 from sidecheck_server.core.engines.complete import CompleteEngine
 from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.repair.coercion import coerce
 from sidecheck_server.core.repair.repairs import apply_defaults
-from sidecheck_server.core.repair.types import Coercion
+from sidecheck_server.core.repair.types import Coercion, Repairs
 from sidecheck_server.core.repair.unknown_properties import (
     find_unknown_properties,
     strip_unknown_properties,
@@ -32,6 +33,7 @@ SEEDS = st.integers(0, 2**32)
 ALL_EDITIONS = pytest.mark.parametrize(
     "edition", EDITIONS, ids=[edition.name for edition in EDITIONS]
 )
+EMPTY = (None, "", "null")
 NOT_CHANGED = ChangeRule.DEFAULT_SKIPPED
 
 
@@ -39,9 +41,14 @@ NOT_CHANGED = ChangeRule.DEFAULT_SKIPPED
 class Case:
     """A random schema with payloads for it."""
 
-    engine: CompleteEngine
+    compiled: CompiledSchema
     payloads: list[Any]
     schema: Any
+
+    @property
+    def engine(self) -> CompleteEngine:
+        """The complete engine of the schema."""
+        return self.compiled.complete
 
 
 def cases(edition: Edition, seed: int) -> Iterator[tuple[Case, Any]]:
@@ -51,15 +58,20 @@ def cases(edition: Edition, seed: int) -> Iterator[tuple[Case, Any]]:
     schema = with_defaults(random, generated.question.schema, generated.names)
     source = generated.question.source()
     try:
-        engine = CompiledSchema(source, compile_schema(source, LIMITS), LIMITS).complete
+        compiled = CompiledSchema(source, compile_schema(source, LIMITS), LIMITS)
     except RequestError:
         return
     hides = edition.reference_hides_siblings
     maker = PayloadMaker(random, generated.follow, names=generated.names, hides_siblings=hides)
     for _ in range(3):
         made = maker.make(generated.question.schema)
-        for payload in (made, mutated(random, made, generated.names), written(random, made)):
-            yield Case(engine, [], schema), json.loads(json.dumps(payload))
+        for payload in (
+            made,
+            mutated(random, made, generated.names),
+            written(random, made),
+            emptied(random, made),
+        ):
+            yield Case(compiled, [], schema), json.loads(json.dumps(payload))
 
 
 def with_defaults(random: Random, schema: Any, names: tuple[str, ...]) -> Any:
@@ -92,6 +104,16 @@ def written(random: Random, value: Any) -> Any:
     elif isinstance(value, list):
         value = [written(random, item) for item in value]
     return json.dumps(value) if random.random() < 0.3 and value is not None else value
+
+
+def emptied(random: Random, value: Any) -> Any:
+    """Return *value* with some properties empty, as models write absent arguments."""
+    if isinstance(value, dict):
+        return {
+            name: random.choice(EMPTY) if random.random() < 0.3 else emptied(random, item)
+            for name, item in value.items()
+        }
+    return [emptied(random, item) for item in value] if isinstance(value, list) else value
 
 
 def exists(pointer: str, value: Any) -> bool:
@@ -138,11 +160,34 @@ def test_coercion_of_anything(edition: Edition, seed: int) -> None:
                 continue
             check(payload, text, result, changes)
             assert changes == () or not valid
-            assert all(exists(change.pointer, result) for change in changes)
             assert (result, ()) == coerced_again
+            removed = {c.pointer for c in changes if c.rule is ChangeRule.EMPTY_OPTIONAL_REMOVED}
+            assert all(exists(c.pointer, result) is (c.pointer not in removed) for c in changes)
             scalars = {c.pointer for c in changes if c.rule is not ChangeRule.JSON_STRING_DECODED}
             assert not scalars & invalid_pointers
             assert not scalars or coercion is Coercion.SAFE_SCALARS
+
+
+@pytest.mark.slow
+@ALL_EDITIONS
+@RANDOM
+@given(seed=SEEDS)
+def test_a_repair_has_the_verdict_on_its_payload(edition: Edition, seed: int) -> None:
+    """A repaired payload is valid, or its verdict lists the remaining violations."""
+    options = EvaluationOptions(repairs=Repairs(coercion=Coercion.SAFE_SCALARS))
+    for case, payload in cases(edition, seed):
+        try:
+            verdict = evaluate(case.compiled, json.dumps(payload).encode(), options)
+            repair = verdict.repair
+            if repair is None:
+                continue
+            again = evaluate(case.compiled, repair.payload, options)
+        except RequestError:
+            continue
+        assert not verdict.valid
+        assert repair.verdict.valid is case.engine.is_valid(json.loads(repair.payload))
+        assert repair.verdict.valid or repair.verdict.violations
+        assert again.repair is None
 
 
 @pytest.mark.slow

@@ -80,4 +80,16 @@ def _verdict(verdict: verdict_pb2.Verdict) -> dict[str, Any]:
         "tool_error_text": verdict.tool_error_text,
         "call_tool_result": json.loads(verdict.call_tool_result or b"null"),
         "json_rpc_error": json.loads(verdict.json_rpc_error or b"null"),
+        "repair": _repair(verdict.repair) if verdict.HasField("repair") else None,
+    }
+
+
+def _repair(repair: verdict_pb2.Repair) -> dict[str, Any]:
+    return {
+        "payload": json.loads(repair.payload),
+        "valid": repair.valid,
+        "changes": [
+            {"instance_location": change.instance_location, "code": change.code}
+            for change in repair.changes
+        ],
     }

@@ -5,7 +5,7 @@ read it. ``want`` is a verdict (``valid``, and of each violation the fields that
 matter) or a rejection (its reason, and the violations of the schema).
 
 A case is judged under a ``schema``, or under a ``tool``; then it also has a ``subject``,
-which names what the payload is, and may want replies, which stand as JSON.
+which names what the payload is, and may want replies, which stand as JSON, or a ``repair``.
 """
 
 import json

@@ -42,7 +42,8 @@ const (
 	// the schema requires one.
 	CoercionJSONStrings Coercion = "json-strings"
 	// CoercionSafeScalars also converts scalars whose value survives exactly: "10" where an
-	// integer is required, but neither "010" nor "".
+	// integer is required, but neither "010" nor "". It removes a property with null, "" or
+	// "null" if the schema rejects that value and does not require the property.
 	CoercionSafeScalars Coercion = "safe-scalars"
 )
 

@@ -138,7 +138,7 @@ class UnknownArguments(StrEnum):
 
 
 class Coercion(StrEnum):
-    """Conversions of values of the wrong type to the type that the schema requires.
+    """Conversions of values to the type that the schema requires, and removals.
 
     They apply only where the payload is invalid, and only to the repaired payload; see
     `Verdict.repair`.
@@ -150,7 +150,9 @@ class Coercion(StrEnum):
     #: requires one.
     JSON_STRINGS = "json-strings"
     #: Also scalars whose value is preserved exactly: ``"10"`` where an integer is
-    #: required, but neither ``"010"`` nor ``""``.
+    #: required, but neither ``"010"`` nor ``""``. A property with null, ``""`` or
+    #: ``"null"`` is removed if the schema rejects that value and does not require the
+    #: property.
     SAFE_SCALARS = "safe-scalars"
 
 

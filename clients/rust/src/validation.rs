@@ -58,7 +58,9 @@ enumeration! {
         None,
         /// Strings that contain the JSON text of an object or array.
         JsonStrings,
-        /// Also scalars whose value survives the conversion exactly.
+        /// Also scalars whose value survives the conversion exactly. A property with null, `""`
+        /// or `"null"` is removed if the schema rejects that value and does not require the
+        /// property.
         SafeScalars,
     }
 }

@@ -66,7 +66,9 @@ export interface ValidationOptions {
   readonly unknownArguments?: "schema" | "reject" | "strip" | "report" | undefined;
   /**
    * Conversions of values of the wrong type, in the repaired payload only: none (the default),
-   * strings that contain the JSON of an object or array, or also scalars without loss.
+   * strings that contain the JSON of an object or array, or also scalars without loss. The last
+   * also removes a property with null, `""` or `"null"` if the schema rejects that value and does
+   * not require the property.
    */
   readonly coercion?: "none" | "json-strings" | "safe-scalars" | undefined;
   /** Whether to add the schema's defaults for absent properties to the repaired payload. */

@@ -24,7 +24,8 @@ class Repairs(StrEnum):
     OFF = "off"
     #: Strings that contain the JSON text of the object or array that is required.
     JSON_STRINGS = "json-strings"
-    #: Scalars whose value is preserved exactly, such as ``"10"`` for 10.
+    #: Scalars whose value is preserved exactly, such as ``"10"`` for 10. Rejected properties
+    #: with null, ``""`` or ``"null"`` are removed unless they are required.
     SAFE_SCALARS = "safe-scalars"
     #: The schema's defaults for absent properties.
     DEFAULTS = "defaults"

@@ -160,7 +160,9 @@ const (
 	// one.
 	Coercion_COERCION_JSON_STRINGS Coercion = 2
 	// Also scalars whose value survives the conversion exactly, for example `"10"` where an
-	// integer is required, but neither `"010"` nor `""`.
+	// integer is required, but neither `"010"` nor `""`. A property with null, `""` or
+	// `"null"` is removed if the schema rejects that value and does not require the
+	// property.
 	Coercion_COERCION_SAFE_SCALARS Coercion = 3
 )
 

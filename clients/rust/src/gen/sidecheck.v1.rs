@@ -472,7 +472,9 @@ pub enum Coercion {
     /// one.
     JsonStrings = 2,
     /// Also scalars whose value survives the conversion exactly, for example `"10"` where an
-    /// integer is required, but neither `"010"` nor `""`.
+    /// integer is required, but neither `"010"` nor `""`. A property with null, `""` or
+    /// `"null"` is removed if the schema rejects that value and does not require the
+    /// property.
     SafeScalars = 3,
 }
 impl Coercion {

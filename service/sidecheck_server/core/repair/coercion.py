@@ -8,6 +8,10 @@ only if ``type`` rejects it:
 - A scalar is converted only if the schema accepts the result. Otherwise it keeps its type,
   and the wrong type is reported.
 
+With the conversions of scalars, a property with null, "" or "null" is removed if the schema
+rejects that value and does not require the property: models write these for arguments that
+they leave out.
+
 For a choice, the coercion for the intended branch is used if that branch then accepts the
 value. Otherwise a coercion is used if it is the only one with which any branch accepts the
 value.
@@ -37,7 +41,7 @@ from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.json_values import canonical_json, has_type, is_number, json_equal
 from sidecheck_server.core.limits import Budget, Limits, spend
 from sidecheck_server.core.payload import MalformedError, decode, decoding_steps
-from sidecheck_server.core.repair.edits import apply_edits
+from sidecheck_server.core.repair.edits import ABSENT, apply_edits
 from sidecheck_server.core.repair.types import Coercion
 from sidecheck_server.core.types import Change, ChangeRule, JsonValue, as_pointer
 
@@ -119,6 +123,11 @@ _SCALARS = (
 )
 """Safe conversions of scalars. At most one applies to a value and a set of required types."""
 
+_EMPTY_TEXTS = ("", "null")
+"""Strings that models write for an absent value; no conversion applies to them, or to null."""
+
+_REQUIRING = ("required", "dependentRequired", "dependencies")
+"""Keywords whose faults name a missing property."""
 
 _PAYLOAD_DEPTH = Limits().payload_depth
 
@@ -162,28 +171,33 @@ def coerce(
 
 @dataclass(frozen=True, slots=True)
 class _Repair:
-    """The replacement of one value."""
+    """The replacement or removal of one value."""
 
     path: Path
     old: Any
+    #: `ABSENT` for a removal.
     new: Any
     rule: ChangeRule
-    #: The required type, and the path of the keyword that requires it.
-    target: str
+    #: The path of the keyword that rejects the old value, and the type that it requires.
     schema_path: Path
+    target: str = ""
 
 
 def _change(repair: _Repair, values: Values) -> Change:
-    target = describe_types(repair.target)
-    if repair.rule is _DECODED:
-        message = f"decoded a string that holds the JSON text of {target}"
+    old = values.describe(repair.old)
+    if repair.rule is _REMOVED:
+        name = values.property_named(str(repair.path[-1]))
+        message = f"removed the optional {name}: its schema rejects {old}"
+    elif repair.rule is _DECODED:
+        message = f"decoded a string that holds the JSON text of {describe_types(repair.target)}"
     else:
-        message = f"converted {values.describe(repair.old)} to {target}"
+        message = f"converted {old} to {describe_types(repair.target)}"
     return Change(as_pointer(repair.path), repair.rule, as_pointer(repair.schema_path), message)
 
 
 _Repairs = dict[Path, _Repair]
 _DECODED = ChangeRule.JSON_STRING_DECODED
+_REMOVED = ChangeRule.EMPTY_OPTIONAL_REMOVED
 
 
 class _Coercer:
@@ -201,22 +215,24 @@ class _Coercer:
         #: The repairs of the last round, and the paths of the unsuccessful ones.
         self._last_repairs: _Repairs = {}
         self._wrong_paths: set[Path] = set()
+        #: The removals of the last round, by the path of their object.
+        self._last_removals: dict[Path, set[Path]] = {}
+        #: The certain faults of this round and of the last one: path, schema, keyword.
+        self._faults: set[tuple[Path, int, str]] = set()
+        self._last_faults: set[tuple[Path, int, str]] = set()
         #: The texts decoded in this round.
         self._decoded: dict[Path, list[JsonValue]] = {}
 
     def coerce(self, original: JsonValue) -> tuple[JsonValue, list[_Repair]]:
         """Return *original* after the last round, and its repairs."""
-        value = original
+        value = previous = original
         repairs: _Repairs = {}
         for rounds_left in reversed(range(_MOST_ROUNDS)):
             new_repairs = self._find_repairs(value)
-            for path in self._wrong_paths:
-                del repairs[path]
-            value = apply_edits(
-                value,
-                {path: self._last_repairs[path].old for path in self._wrong_paths},
-                self._budget,
-            )
+            if self._wrong_paths:
+                for path in self._wrong_paths:
+                    del repairs[path]
+                value = self._apply(previous, self._last_repairs)
             new_repairs = {
                 path: repair
                 for path, repair in new_repairs.items()
@@ -226,12 +242,18 @@ class _Coercer:
             if not new_repairs or not rounds_left:
                 break
             self._last_repairs = new_repairs
+            self._last_removals = _group_removals(new_repairs)
             self._repaired_paths |= new_repairs.keys()
             repairs |= new_repairs
-            value = apply_edits(
-                value, {path: repair.new for path, repair in new_repairs.items()}, self._budget
-            )
+            previous, value = value, self._apply(value, new_repairs)
         return (value if repairs else original), list(repairs.values())
+
+    def _apply(self, value: JsonValue, repairs: _Repairs) -> JsonValue:
+        """Return *value* after *repairs*, without the unsuccessful ones."""
+        edits = {
+            path: repair.new for path, repair in repairs.items() if path not in self._wrong_paths
+        }
+        return apply_edits(value, edits, self._budget)
 
     def _is_within_wrong_path(self, path: Path) -> bool:
         return any(path[:length] in self._wrong_paths for length in range(len(path) + 1))
@@ -240,6 +262,7 @@ class _Coercer:
         """Return the repairs for *value*; collect unsuccessful repairs of the last round."""
         repairs: _Repairs = {}
         self._wrong_paths = set()
+        self._faults, self._last_faults = set(), self._faults
         self._decoded = {}
         for fault in self._validator.descend(value, self._schema):
             self._repair(fault, repairs, 0, certain=True)
@@ -252,12 +275,15 @@ class _Coercer:
         """
         spend(self._budget, _FAULT)
         path = tuple(fault.absolute_path)
-        last_repair = self._last_repairs.get(path) if certain else None
-        # A decoded container is wrong only if its type is; its contents may be invalid.
-        if last_repair is not None and (
-            last_repair.rule is not _DECODED or fault.keyword == "type"
-        ):
-            self._wrong_paths.add(path)
+        if certain:
+            self._check_last_repairs(fault, path)
+        if self._is_empty_property(fault.instance, path):
+            if path not in self._repaired_paths:
+                schema_path = tuple(fault.absolute_schema_path)
+                removal = _Repair(path, fault.instance, ABSENT, _REMOVED, schema_path)
+                repairs.setdefault(path, removal)
+            # The object may require the property.
+            return False
         if fault.explore_branch is not None:
             return self._repair_choice(fault, repairs, depth, certain=certain)
         if fault.keyword == "type" and path not in self._repaired_paths and path not in repairs:
@@ -265,6 +291,27 @@ class _Coercer:
                 repairs[path] = repair
                 return repair.rule is not _DECODED
         return False
+
+    def _check_last_repairs(self, fault: Fault, path: Path) -> None:
+        """Add the repairs of the last round to which *fault* is due to the wrong paths."""
+        last_repair = self._last_repairs.get(path)
+        # A decoded container is wrong only if its type is; its contents may be invalid.
+        if last_repair is not None and (
+            last_repair.rule is not _DECODED or fault.keyword == "type"
+        ):
+            self._wrong_paths.add(path)
+        identity = path, id(fault.schema), fault.keyword
+        self._faults.add(identity)
+        removed_paths = self._last_removals.get(path, set())
+        if fault.keyword in _REQUIRING:
+            name = fault.detail if isinstance(fault.detail, str) else fault.detail[1]
+            self._wrong_paths |= removed_paths & {(*path, name)}
+        elif identity not in self._last_faults:
+            self._wrong_paths |= removed_paths
+
+    def _is_empty_property(self, value: Any, path: Path) -> bool:
+        is_empty = value is None or (isinstance(value, str) and value in _EMPTY_TEXTS)
+        return self._scalars and is_empty and bool(path) and isinstance(path[-1], str)
 
     def _convert(self, fault: Fault, path: Path) -> Iterator[_Repair]:
         """Yield the repairs of a value without any of the types that *fault* requires."""
@@ -275,14 +322,14 @@ class _Coercer:
             if name in required and isinstance(old, str):
                 for new in self._decode(path, old):
                     if has_type(new, name, fault.scope.dialect.draft):
-                        yield _Repair(path, old, new, _DECODED, name, schema_path)
+                        yield _Repair(path, old, new, _DECODED, schema_path, name)
         for conversion in _SCALARS if self._scalars else ():
             if conversion.target in required:
                 spend(self._budget, _conversion_steps(old))
                 for new in conversion.convert(old):
                     if self._accepts(fault, new, fault.schema):
                         yield _Repair(
-                            path, old, new, conversion.rule, conversion.target, schema_path
+                            path, old, new, conversion.rule, schema_path, conversion.target
                         )
 
     def _repair_choice(self, fault: Fault, repairs: _Repairs, depth: int, *, certain: bool) -> bool:
@@ -357,6 +404,14 @@ def _conversion_steps(value: Any) -> int:
 def _merge(repairs: _Repairs, added: _Repairs) -> None:
     for path, repair in added.items():
         repairs.setdefault(path, repair)
+
+
+def _group_removals(repairs: _Repairs) -> dict[Path, set[Path]]:
+    removals: dict[Path, set[Path]] = {}
+    for path, repair in repairs.items():
+        if repair.rule is _REMOVED:
+            removals.setdefault(path[:-1], set()).add(path)
+    return removals
 
 
 def _decodes_itself(fault: Fault, repairs: _Repairs) -> bool:

@@ -20,12 +20,13 @@ class UnknownArguments(StrEnum):
 
 
 class Coercion(StrEnum):
-    """Values of a wrong type that are converted to the required type."""
+    """Values that are converted to the required type, or removed."""
 
     NONE = "none"
     #: Strings with the JSON text of an object or an array.
     JSON_STRINGS = "json-strings"
-    #: JSON strings, and scalars whose value the conversion preserves exactly.
+    #: JSON strings, and scalars whose value the conversion preserves exactly. Rejected
+    #: properties with null, ``""`` or ``"null"`` are removed unless they are required.
     SAFE_SCALARS = "safe-scalars"
 
 

@@ -146,7 +146,9 @@ export enum Coercion {
   COERCION_JSON_STRINGS = 2,
   /**
    * COERCION_SAFE_SCALARS - Also scalars whose value survives the conversion exactly, for example `"10"` where an
-   * integer is required, but neither `"010"` nor `""`.
+   * integer is required, but neither `"010"` nor `""`. A property with null, `""` or
+   * `"null"` is removed if the schema rejects that value and does not require the
+   * property.
    */
   COERCION_SAFE_SCALARS = 3,
   UNRECOGNIZED = -1,

@@ -227,7 +227,11 @@ public record ValidationOptions(
         NONE,
         /** Strings with the JSON text of an object or array, where the schema requires one. */
         JSON_STRINGS,
-        /** Also scalars whose value survives exactly. */
+        /**
+         * Also scalars whose value survives exactly. A property with null, {@code ""} or
+         * {@code "null"} is removed if the schema rejects that value and does not require the
+         * property.
+         */
         SAFE_SCALARS
     }
 
