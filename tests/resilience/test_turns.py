@@ -60,7 +60,7 @@ def test_turns_of_the_largest_requests(name: str) -> None:
 
     assert turns.longest / unit < LONGEST_TURN_BYTES
     assert not isinstance(answer, grpc.RpcError) or (
-        answer.code() == grpc.StatusCode.RESOURCE_EXHAUSTED  # type: ignore[attr-defined]
+        answer.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
     )
 
 

@@ -4,7 +4,6 @@ import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any
 
 from attacks.requests import GOOD_CALL
 from sidecheck_server.config.policies import Policies, Policy
@@ -43,11 +42,13 @@ class EventRelayer:
         session = partial(ProxySession, checks, _ENFORCE, self._report)
         self._connections = HttpConnections(self, session)
 
-    def of(self, _headers: Mapping[str, str]) -> Listings:
+    def find_tools(self, _headers: Mapping[str, str]) -> Listings:
         """Return the tools."""
         return self._tools
 
-    make: Any = None
+    def create_tools(self) -> Listings:
+        """Return the tools; the session has begun."""
+        return self._tools
 
     async def relay(self, chunks: Sequence[bytes]) -> bytes:
         """Return what the client gets of the events in *chunks*, the response to a call."""
