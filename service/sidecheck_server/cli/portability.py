@@ -59,7 +59,7 @@ def target_options(command: Command) -> Command:
 class PortabilityOptions:
     """Targets that tools are checked for."""
 
-    #: Whose refusals are errors.
+    #: Targets on the command line, whose refusals are errors.
     named: frozenset[Target]
     #: Name of the server, or "".
     server: str
@@ -74,9 +74,9 @@ class PortabilityOptions:
         return cls(named, server, Severity.INFO if _ALL in targets else min_severity)
 
     def check(self, text: bytes) -> Mapping[Violation, PortabilityFinding | None]:
-        """Return the violations of the tool definition *text*, with their findings.
+        """Return the violations of the tool definition *text*, each with its finding.
 
-        Lints have none. A text that cannot be read, or is not an object, has no violations
+        Lints have no finding. A text that cannot be read, or is not an object, has no violations
         here: the check of tools reports it.
         """
         try:
