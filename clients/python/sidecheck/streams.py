@@ -134,8 +134,9 @@ def validation_kind(protocol_version: str) -> StreamKind[Item, Verdict]:
     """
 
     def encode(id_: str, item: Item | None) -> Message:
-        filled = None if item is None else fill_item_version(item, protocol_version)
-        return validation.encode_stream_item(id_, filled)
+        if item is not None:
+            item = fill_item_version(item, protocol_version)
+        return validation.encode_stream_item(id_, item)
 
     return StreamKind(encode, validation.decode_stream_response)
 
