@@ -21,7 +21,7 @@ from harness.turns import Summary
 __all__ = [
     "Claim",
     "Effort",
-    "Missing",
+    "MissingRequirement",
     "Section",
     "Table",
     "claims_table",
@@ -47,7 +47,7 @@ _PACKAGES = (
 )
 
 
-class Missing(Exception):
+class MissingRequirement(Exception):
     """A program or material that a benchmark needs is missing."""
 
 
@@ -163,7 +163,7 @@ def run(
     started = time.monotonic()
     try:
         measured = measure(Effort(arguments.quick, arguments.report, arguments))
-    except Missing as error:
+    except MissingRequirement as error:
         print(error, file=sys.stderr)
         raise SystemExit(2) from None
     stored = {
