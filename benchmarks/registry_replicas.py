@@ -237,9 +237,9 @@ def _starts(
     effort: Effort, folder: Path, postgres: RunningPostgres, tools: int
 ) -> tuple[Table, Claim]:
     """Return the times and the memory of servers that start with *tools*, and with none."""
-    filled = postgres.uri(postgres.create_database())
-    file = folder / "filled.db"
-    for location in (PostgresLocation(filled), file):
+    uri = postgres.uri(postgres.create_database())
+    file = folder / "tools.db"
+    for location in (PostgresLocation(uri), file):
         with closing(open_registry(location, _QUOTAS)) as registry:
             for first in range(0, tools, 1000):
                 numbers = range(first, min(tools, first + 1000))
@@ -247,7 +247,7 @@ def _starts(
                 registry.register(f"server-{first}", definitions, keep=None)
     many, few, peer = f"PostgreSQL, {tools:,} tools", "PostgreSQL, none", f"file, {tools:,} tools"
     locations = {
-        many: filled,
+        many: uri,
         peer: str(file),
         few: postgres.uri(postgres.create_database()),
     }

@@ -65,7 +65,7 @@ class Claim:
     """Goal for a figure, and the measured figure."""
 
     statement: str
-    wanted: str
+    goal: str
     measured: str
     met: bool
 
@@ -126,7 +126,7 @@ class Section:
         """Yield the claims as rows of a table."""
         for claim in self.claims:
             met = "yes" if claim.met else "**no**"
-            yield [claim.statement, claim.wanted, claim.measured, met]
+            yield [claim.statement, claim.goal, claim.measured, met]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ def read_section(path: Path) -> Section:
 def claims_table(*sections: Section) -> Table:
     """Return the claims of *sections*."""
     rows = [row for section in sections for row in section.claim_rows()]
-    return Table("Claims", ["claim", "wanted", "measured", "met"], rows)
+    return Table("Claims", ["claim", "goal", "measured", "met"], rows)
 
 
 def table_lines(table: Table) -> Iterator[str]:

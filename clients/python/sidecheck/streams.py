@@ -84,8 +84,8 @@ class PendingItems(Generic[OutcomeT]):
             # A copy, because raising an exception adds to its traceback.
             raise copy(self._error)
 
-    def _settle(self, response: tuple[str, OutcomeT] | None) -> tuple[str, OutcomeT] | None:
-        """Return *response* with the id of its item, or None at the end of the stream."""
+    def _match_response(self, response: tuple[str, OutcomeT] | None) -> tuple[str, OutcomeT] | None:
+        """Take the item of *response* from those pending; return None at the end of the stream."""
         if response is None:
             if self._finished and not self._pending:
                 return None

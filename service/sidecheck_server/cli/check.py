@@ -154,9 +154,9 @@ class Outcome:
 
     def reaches(self, severity: Severity) -> bool:
         """Return whether a violation is of *severity* or above; a failure always is."""
-        least = SEVERITY_RANK[severity]
+        max_rank = SEVERITY_RANK[severity]
         return not self.ok or any(
-            SEVERITY_RANK[finding.violation.severity] <= least for finding in self.findings
+            SEVERITY_RANK[finding.violation.severity] <= max_rank for finding in self.findings
         )
 
     def as_object(self) -> dict[str, Any]:

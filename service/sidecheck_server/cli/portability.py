@@ -92,11 +92,11 @@ class PortabilityOptions:
         for finding in findings:
             if not advises or finding.hazard.code not in _NOT_ADVISED:
                 violations[finding.violation(named=self.named)] = finding
-        least = SEVERITY_RANK[self.min_severity]
+        max_rank = SEVERITY_RANK[self.min_severity]
         return {
             violation: finding
             for violation, finding in violations.items()
-            if SEVERITY_RANK[violation.severity] <= least
+            if SEVERITY_RANK[violation.severity] <= max_rank
         }
 
 

@@ -109,7 +109,7 @@ class DefinitionChecks:
         for index, definition in enumerate(definitions):
             name = _name_of(definition)
             dropped = index in invalid and self._policy is Policy.ENFORCE
-            self._pins.note_listed(name, definition)
+            self._pins.note_definition(name, definition)
             if not self._pins.admits(name, definition):
                 difference = self._pins.find_difference(name, definition)
                 self._report.add(

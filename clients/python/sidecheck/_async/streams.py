@@ -77,7 +77,7 @@ class Stream(PendingItems[OutcomeT], ABC, Generic[ItemT, OutcomeT]):
     async def __anext__(self) -> tuple[str, OutcomeT]:
         self._raise_for_error()
         try:
-            outcome = self._settle(await self._read())
+            outcome = self._match_response(await self._read())
         except SidecheckError as error:
             closed = self._error or self._fail(error)
             # Wakes up a caller that waits to send.

@@ -78,7 +78,7 @@ class BlockingStream(PendingItems[OutcomeT], ABC, Generic[ItemT, OutcomeT]):
     def __next__(self) -> tuple[str, OutcomeT]:
         self._raise_for_error()
         try:
-            outcome = self._settle(self._read())
+            outcome = self._match_response(self._read())
         except SidecheckError as error:
             closed = self._error or self._fail(error)
             # Wakes up a caller that waits to send.
