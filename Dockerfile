@@ -3,9 +3,9 @@
 #   docker build -t sidecheck .
 #   docker run --read-only --cap-drop ALL -p 127.0.0.1:50151:50151 sidecheck
 #
-# It runs as a user without a name or rights, and writes nothing but the registry, under
-# /var/lib/sidecheck, and a socket, under /run/sidecheck, where SIDECHECK_UNIX_SOCKET asks
-# for one. Every setting of the service is an environment variable.
+# It runs as an unprivileged user without a name, and writes only the registry, under
+# /var/lib/sidecheck, and, if SIDECHECK_UNIX_SOCKET is set, a socket under /run/sidecheck.
+# Every setting of the service is an environment variable.
 
 # The Python release line that the tests run on. The digest is of the index of all
 # platforms, and stands for this tag as of August 2026.
@@ -16,9 +16,9 @@ ENV PIP_DISABLE_PIP_VERSION_CHECK=1 \
     PIP_ROOT_USER_ACTION=ignore
 WORKDIR /build
 
-# Packages change seldom, and come before the code. Only wheels: building one would run
-# code of its author's. Without their dependencies, which are in the locks: pip would ask the
-# registry for later releases.
+# Packages change less often than the code, and so come before it. Only wheels, because to build
+# a package runs its author's code. Without dependencies, because the locks contain them, and pip
+# would ask the registry for later releases.
 COPY deploy/build.lock deploy/runtime.lock deploy/
 RUN python -m pip install --no-deps --require-hashes --only-binary :all: -r deploy/build.lock
 RUN python -m venv --without-pip /opt/sidecheck \
@@ -46,8 +46,8 @@ VOLUME ["/var/lib/sidecheck", "/run/sidecheck"]
 
 COPY --from=build /opt/sidecheck /opt/sidecheck
 
-# The OpenSSL in psycopg's wheel looks for the authorities of the system (sslrootcert=system) where
-# Debian has none, unless it is told the file.
+# The OpenSSL in psycopg's wheel looks for the authorities of the system (sslrootcert=system) in a
+# place where Debian has none, unless SSL_CERT_FILE names the file.
 ENV PATH=/opt/sidecheck/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     SIDECHECK_LISTEN=0.0.0.0:50151 \

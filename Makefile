@@ -8,10 +8,10 @@
 # make oldest     the same with the oldest
 # make test-deps  installs Chromium, which the tests of the page need, on Debian as root
 #
-# Needed are Python 3.11 or later, git and make. Installation resolves no versions: uv installs
-# what the lock files name, with their hashes. Nothing but `make test-deps` changes anything outside
-# of this folder and of caches. `make ci` uses Go, Rust, a JDK with Maven, Node and Chromium where
-# they are; tests that need a missing one skip, and say so.
+# Requires Python 3.11 or later, git and make. Installation resolves no versions: uv installs the
+# releases of the lock files, and checks their hashes. Only `make test-deps` changes anything
+# outside of this folder and of caches. `make ci` uses Go, Rust, a JDK with Maven, Node and Chromium
+# if they are installed; tests that need a missing one are skipped, with the reason.
 PYTHON ?= python3
 # Processes that run tests. Many tests wait for servers, so there is one more than small machines
 # have processors.
@@ -26,8 +26,8 @@ UV_INDEX = $(or $(UV_DEFAULT_INDEX),$(PIP_INDEX_URL),$(shell .tools/uv/bin/pytho
 UV = $(if $(UV_INDEX),UV_DEFAULT_INDEX=$(UV_INDEX) ).tools/uv/bin/uv
 UV_INSTALL = $(UV) pip install --quiet --no-deps
 UV_SYNC = $(UV) pip sync --quiet --require-hashes
-# Downloads files without installing them, which uv does not. Nothing is resolved either, and
-# what one source distribution is built with is in the environment already.
+# Downloads files without installing them, which uv cannot do. It resolves no versions either, and
+# the build requirements of the one source distribution are in the environment already.
 PIP_DOWNLOAD := $(BIN)/python -m pip download --quiet --disable-pip-version-check \
 	--require-hashes --no-deps --no-build-isolation
 CYCLONEDX := .venv-sbom/bin/cyclonedx-py
@@ -39,7 +39,7 @@ UNIT_TESTS := tests/core tests/services
 	generated breaking generate docs lock dist sbom conformance share bench clean
 
 # Decision 0073: locks have hashes and name no registry, and installation resolves nothing.
-# uv by its lock file. pip looks at no other release and at no dependency.
+# uv in the release of its lock file. pip considers no other release and no dependency.
 .tools/uv/.made: deploy/installer.lock
 	@echo "Installing uv in .tools/uv"
 	@$(PYTHON) -m venv .tools/uv
@@ -47,7 +47,7 @@ UNIT_TESTS := tests/core tests/services
 		--no-deps --only-binary :all: --require-hashes -r $<
 	@touch $@
 
-# Takes what is there: `make install` leaves the tools of developers in place.
+# Removes nothing: `make install` leaves the tools of developers in place.
 .venv/.installed: deploy/runtime.lock deploy/build.lock pyproject.toml clients/python/pyproject.toml \
 		.tools/uv/.made
 	@echo "Installing the service and its dependencies in .venv"
@@ -108,8 +108,8 @@ test-deps:
 	fi
 
 # helm, kustomize and kubeconform, for the tests of deploy/kubernetes and deploy/helm, and the API of
-# the oldest and of a recent Kubernetes as JSON Schema, out of a Python package that carries it. Its
-# schemas refer to each other as files of a web server, which kubeconform would ask.
+# the oldest supported and of a recent Kubernetes as JSON Schema, from a Python package that contains
+# it. Its schemas refer to each other by URLs, which kubeconform would download.
 KUBERNETES_VERSIONS := 1.29.0 1.37.0
 KUBERNETES_SCHEMAS := build/kubernetes/package/kubernetes_validate/kubernetes-json-schema
 build/kubernetes/.made: deploy/tools/go.mod deploy/tools/go.sum tests/kubernetes.lock | setup
@@ -136,8 +136,9 @@ build/kubernetes/.made: deploy/tools/go.mod deploy/tools/go.sum tests/kubernetes
 	$(UV_SYNC) --python .venv-sbom/bin/python $<
 	touch $@
 
-# The Python packages of the image, as they are installed; and what each wheel may be installed
-# with, by the hashes of the locks. The tool validates what it writes against CycloneDX's schema.
+# Bills of materials: of the Python packages that the image contains, and of the packages that each
+# wheel may be installed with, with the hashes of the locks. The tool validates its output against
+# CycloneDX's schema.
 build/sbom/.made: deploy/runtime.lock pyproject.toml clients/python/pyproject.toml \
 		service/sidecheck_server/admin/page/vendor/lock.json .venv-sbom/.made | setup
 	rm -rf build/sbom && mkdir -p build/sbom/wheels
@@ -168,8 +169,8 @@ ci: lint types generated breaking .venv-demo/.made build/suite/.made build/serve
 		build/envoy/.made build/kubernetes/.made build/sbom/.made
 	$(PYTEST)
 
-# With AS_OF, the newest releases of that day, and so the same ones later. The whole of VERSION_TESTS
-# needs no server but those that its tests start.
+# With AS_OF, the newest releases of that day, so that a later run uses the same ones. VERSION_TESTS
+# need no servers except those that they start.
 VERSION_TESTS ?= $(UNIT_TESTS) tests/rpc tests/conformance
 newest oldest: setup .venv-demo/.made build/suite/.made
 	UV="$(UV)" AS_OF="$(AS_OF)" .ci/try_versions.sh $@ $(PYTHON) \
@@ -189,15 +190,15 @@ types: setup
 types-service: setup
 	mypy service clients/python/sidecheck
 
-# These never wait, so that more processes than processors do not help.
+# These tests never wait, so more processes than processors would not make them faster.
 unit: setup
 	$(BIN)/python -m pytest -n 2 --dist loadfile -q -m "not (server or slow or corpus or fuzz or long)" $(UNIT_TESTS)
 
-# Whether the generated code is what the .proto files make.
+# Whether the generated code is up to date with the .proto files.
 generated: setup
 	proto/check_generated.sh
 
-# Whether callers of the last tagged release can still call.
+# Whether the API is still compatible with callers of the last tagged release.
 breaking: setup
 	proto/lint.sh --breaking
 
@@ -220,7 +221,7 @@ docs: setup
 conformance: setup
 	cd tests && $(CURDIR)/$(BIN)/python -m mcp_conformance
 
-# Share of the corpus' schemas on the fast engine, and why not for the rest.
+# The share of the corpus' schemas that run on the fast engine, and why the others do not.
 share: setup
 	$(BIN)/python benchmarks/fast_share.py
 
@@ -228,8 +229,8 @@ share: setup
 bench: setup build/servers/.made
 	$(BIN)/python benchmarks
 
-# The locks of the image and of the client hold releases of requirements.lock: what the service
-# needs, and what its wheels are built with.
+# The locks of the image and of the client use the releases of requirements.lock: those of the
+# service's dependencies, and of the build requirements of its wheels.
 LOCK = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-emit-index-url
 EXTRAS := --extra otel --extra postgres --extra uvloop

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Adds the packages that the page has in its folder to bills of materials of CycloneDX.
+"""Adds the npm packages that the page vendors to bills of materials in CycloneDX.
 
 usage: .ci/add_vendored.py BILL...
 """
@@ -24,12 +24,12 @@ def main() -> None:
 
 
 def _component(package: dict[str, Any]) -> dict[str, Any]:
-    address = f"pkg:npm/{package['name']}@{package['version']}"
+    purl = f"pkg:npm/{package['name']}@{package['version']}"
     return {
-        "bom-ref": address,
+        "bom-ref": purl,
         "licenses": [{"license": {"id": package["license"]}}],
         "name": package["name"],
-        "purl": address,
+        "purl": purl,
         "type": "library",
         "version": package["version"],
     }

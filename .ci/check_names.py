@@ -3,7 +3,7 @@
 
 usage: .ci/check_names.py [FILE...]   all files of the repository if none is given
 
-`.ci/retired_names.txt` lists them, one a line:
+`.ci/retired_names.txt` lists them, one per line:
 
     old -> new
     old -> new | service/* !service/sidecheck_server/cli/*
@@ -100,7 +100,7 @@ def main(arguments: Iterable[str]) -> int:
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
-    found = 0
+    occurrences = 0
     for path in sorted(arguments) or _files():
         if any(fnmatchcase(path, glob) for glob in _EXEMPT):
             continue
@@ -110,19 +110,19 @@ def main(arguments: Iterable[str]) -> int:
             continue  # binary, or deleted and not committed yet
         for message in find_retired(path, text, names):
             print(message)
-            found += 1
-    return int(found > 0)
+            occurrences += 1
+    return int(occurrences > 0)
 
 
 def _files() -> list[str]:
-    listed = subprocess.run(
+    listing = subprocess.run(
         ("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"),  # noqa: S607
         cwd=_ROOT,
         check=True,
         capture_output=True,
         text=True,
     )
-    return [path for path in listed.stdout.split("\0") if path and (_ROOT / path).is_file()]
+    return [path for path in listing.stdout.split("\0") if path and (_ROOT / path).is_file()]
 
 
 def _stripped(identifier: str) -> str:

@@ -1,8 +1,8 @@
 """Coalesced validations of a client, against its single calls and a bare server.
 
-64 concurrent callers of one client, and a lone caller, with and without coalescing, in turns
-with the same client's single calls to a server that responds with the same bytes without reading
-the request. The clients of Go and TypeScript are measured if their tools are on PATH.
+A bare server responds with the same bytes as Sidecheck, without reading the request. Contenders
+take turns: 64 concurrent callers of one client, and a lone caller, with and without coalescing.
+The clients of Go and TypeScript are measured if their tools are on PATH.
 
     python benchmarks/coalescing.py [--quick] [--report FOLDER]
 """
@@ -20,7 +20,7 @@ from pathlib import Path
 import grpc
 from harness.load import Work
 from harness.report import Claim, Effort, Section, Table, format_summary, run
-from harness.servers import Running, echo, sidecheck
+from harness.servers import RunningServer, echo, sidecheck
 from harness.subjects import REPOSITORY, own_tool
 from harness.turns import Rounds, take_turns
 from harness.validation_calls import make_call
@@ -34,8 +34,8 @@ _GO, _TYPESCRIPT = REPOSITORY / "clients/go", REPOSITORY / "clients/typescript"
 _SERVER, _TOOL = "bench", "git_log"
 _METHOD = "/sidecheck.v1.ValidationService/Validate"
 _CALLERS = 64
-_LEAST_OF_BARE = 8.0
-_MOST_OF_PLAIN = 1.05
+_MIN_RATIO_TO_BARE = 8.0
+_MAX_RATIO_TO_PLAIN = 1.05
 
 _BARE, _UNARY, _COALESCED = "bare server", "single calls", "coalesced"
 _LONE, _LONE_COALESCED = "lone caller", "lone caller, coalesce on"
@@ -130,8 +130,8 @@ def _compare(
     language: str,
     command: list[str],
     arguments: Path,
-    server: Running,
-    bare: Running,
+    server: RunningServer,
+    bare: RunningServer,
 ) -> Measurement:
     rounds, seconds = effort.choose((15, 1.0), (2, 0.1))
     loads = {
@@ -153,7 +153,7 @@ def _compare(
 
 
 def _make_turn(
-    command: list[str], arguments: Path, server: Running, seconds: float
+    command: list[str], arguments: Path, server: RunningServer, seconds: float
 ) -> Callable[[], Turn]:
     environment = {**os.environ, "SIDECHECK_BENCH_ARGUMENTS": str(arguments)}
 
@@ -219,16 +219,16 @@ def _claims(measurements: list[Measurement]) -> Iterator[Claim]:
         gain = measurement.per_processor.ratio(_COALESCED, _BARE).median
         yield Claim(
             f"coalesced calls cost the server little ({measurement.language})",
-            f"{_LEAST_OF_BARE:g} times the bare server's calls for its processor at least",
+            f"{_MIN_RATIO_TO_BARE:g} times the bare server's calls for its processor at least",
             f"{gain:.1f}",
-            gain >= _LEAST_OF_BARE,
+            gain >= _MIN_RATIO_TO_BARE,
         )
         ratio = measurement.p50.ratio(_LONE_COALESCED, _LONE).median
         yield Claim(
             f"a lone caller does not pay for coalescing ({measurement.language})",
-            f"{_MOST_OF_PLAIN} times the latency without it at most (50 %)",
+            f"{_MAX_RATIO_TO_PLAIN} times the latency without it at most (50 %)",
             f"{ratio:.3f}",
-            ratio <= _MOST_OF_PLAIN,
+            ratio <= _MAX_RATIO_TO_PLAIN,
         )
 
 

@@ -23,7 +23,7 @@ from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tool_definitions import read_tool
 
-# The tests own the mutations, and check their verdicts.
+# The tests define the mutations, and check their verdicts.
 sys.path.append(str(REPOSITORY / "tests"))
 
 from comparisons.mutations import MUTATIONS, mutate
@@ -31,8 +31,8 @@ from comparisons.mutations import MUTATIONS, mutate
 __all__ = ["measure"]
 
 _LIMITS = Limits()
-_MOST_MILLISECONDS = 5
-_LEAST_DECIDED = 0.95
+_MAX_MILLISECONDS = 5
+_MIN_DECIDED = 0.95
 _LEVELS = ("breaking", "undecided", "compatible", "cosmetic")
 
 _TEXT = (
@@ -86,15 +86,15 @@ def measure(effort: Effort) -> Section:
         [
             Claim(
                 "median time to compare a tool",
-                f"less than {_MOST_MILLISECONDS} ms",
+                f"less than {_MAX_MILLISECONDS} ms",
                 f"{median:.2f} ms",
-                median < _MOST_MILLISECONDS,
+                median < _MAX_MILLISECONDS,
             ),
             Claim(
                 "verdicts on mutated tools that are decided",
-                f"at least {_LEAST_DECIDED:.0%}",
+                f"at least {_MIN_DECIDED:.0%}",
                 f"{decided:.2%}",
-                decided >= _LEAST_DECIDED,
+                decided >= _MIN_DECIDED,
             ),
         ],
     )

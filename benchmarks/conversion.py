@@ -55,8 +55,8 @@ _NON_STRICT, _STRICT = "non-strict", "strict"
 #: Contenders without a cache, which read and check the whole definition each time.
 _UNCACHED = frozenset({_SIDECHECK, _LOSSLESS})
 
-_MOST_TIMES_LONGER = 4
-_MOST_TIMES_MEMORY = 2
+_MAX_TIME_RATIO = 4
+_MAX_MEMORY_RATIO = 2
 _LIMITS = Limits()
 _API = PROVIDERS[ModelApi.OPENAI_CHAT]
 
@@ -279,7 +279,7 @@ def _table(caption: str, measurements: Sequence[Measurement]) -> Table:
     totals = [_over_tools(measurements, name) for name in others]
     empty = [""] * len(names)
     rows.append(["**median over tools**", *empty, *(format_summary(total) for total in totals)])
-    rows.append(["least", *empty, *(f"{total.least:.2f}" for total in totals)])
+    rows.append(["least", *empty, *(f"{total.minimum:.2f}" for total in totals)])
     head = [
         "tool (schema)",
         *(f"{name}, µs" for name in names),
@@ -333,16 +333,16 @@ def _claims(measurements: Measurements) -> Iterable[Claim]:
             if name in _UNCACHED:
                 yield Claim(
                     f"{name} takes not much longer than openai-agents: {scope}",
-                    f"{_MOST_TIMES_LONGER} times its time at most, median over tools",
-                    f"{1 / total.median:.1f} (worst tool {1 / total.least:.1f})",
-                    1 / total.median <= _MOST_TIMES_LONGER,
+                    f"{_MAX_TIME_RATIO} times its time at most, median over tools",
+                    f"{1 / total.median:.1f} (worst tool {1 / total.minimum:.1f})",
+                    1 / total.median <= _MAX_TIME_RATIO,
                 )
             else:
                 yield Claim(
                     f"{name} is never slower than openai-agents: {scope}",
                     "1 times at least, least of the tools",
-                    f"{total.least:.2f} (median {total.median:.1f})",
-                    total.least >= 1,
+                    f"{total.minimum:.2f} (median {total.median:.1f})",
+                    total.minimum >= 1,
                 )
 
 
@@ -352,9 +352,9 @@ def _peak_claims(peaks: Mapping[str, int]) -> Iterable[Claim]:
             ratio = peak / peaks[_AGENTS]
             yield Claim(
                 f"{name} takes no more memory than twice that of openai-agents",
-                f"{_MOST_TIMES_MEMORY} times its peak at most, largest schema",
+                f"{_MAX_MEMORY_RATIO} times its peak at most, largest schema",
                 f"{ratio:.2f}",
-                ratio <= _MOST_TIMES_MEMORY,
+                ratio <= _MAX_MEMORY_RATIO,
             )
 
 

@@ -11,7 +11,7 @@ import sys
 import time
 from collections import Counter
 
-from harness.report import Claim, Effort, Missing, Section, Table, format_summary, run
+from harness.report import Claim, Effort, MissingRequirement, Section, Table, format_summary, run
 from harness.subjects import corpus_tools
 from harness.turns import summarize
 from sidecheck_server.core.compiler.compilation import compile_schema
@@ -21,7 +21,7 @@ from sidecheck_server.core.schemas.dialects import SchemaSource
 
 __all__ = ["measure"]
 
-_LEAST_PERCENT = 99.5
+_MIN_PERCENT = 99.5
 _FAST = "fast"
 _LIMITS = Limits()
 
@@ -30,7 +30,7 @@ def measure(effort: Effort) -> Section:
     """Compile the schemas and return the section.
 
     Raises:
-        Missing: the corpus is not there.
+        MissingRequirement: the corpus is missing.
     """
     schemas = dict.fromkeys(
         json.dumps(tool[member], ensure_ascii=False).encode()
@@ -39,7 +39,9 @@ def measure(effort: Effort) -> Section:
         if member in tool
     )
     if not schemas:
-        raise Missing("the corpus is missing; set SIDECHECK_SHARED to the shared material")
+        raise MissingRequirement(
+            "the corpus is missing; set SIDECHECK_SHARED to the shared material"
+        )
     outcomes: Counter[str] = Counter()
     milliseconds = []
     for schema in list(schemas)[: effort.choose(None, 200)]:
@@ -53,7 +55,7 @@ def measure(effort: Effort) -> Section:
         "fast_share",
         "Schemas on the fast engine",
         f"{len(milliseconds):,} distinct schemas of the corpus, each compiled once: "
-        f"{format_summary(times)} ms, longest {times.greatest:.1f} ms.",
+        f"{format_summary(times)} ms, longest {times.maximum:.1f} ms.",
         [
             Table(
                 "Outcomes of compilation",
@@ -64,9 +66,9 @@ def measure(effort: Effort) -> Section:
         [
             Claim(
                 "valid schemas of real tools have code for the fast engine",
-                f"{_LEAST_PERCENT} % at least",
+                f"{_MIN_PERCENT} % at least",
                 f"{percent:.2f} % ({outcomes[_FAST]:,} of {valid:,})",
-                percent >= _LEAST_PERCENT,
+                percent >= _MIN_PERCENT,
             )
         ],
     )

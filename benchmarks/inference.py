@@ -42,7 +42,7 @@ _PEERS = (FASTMCP, SDK)
 _FROM_TEXT = "Sidecheck, from text"
 _REJECTED_BY_PEER = "rejected by the peer alone"
 _REJECTED_BY_SIDECHECK = "rejected by Sidecheck alone"
-_MOST_TIMES_LONGER = 2
+_MAX_TIME_RATIO = 2
 _LIMITS = Limits()
 
 _TEXT = (
@@ -290,7 +290,7 @@ def _table(measurements: Sequence[Measurement]) -> Table:
     totals = [_over_functions(measurements, peer, SIDECHECK) for peer in _PEERS]
     empty = [""] * len(names)
     rows.append(["**median over functions**", *empty, *(format_summary(total) for total in totals)])
-    rows.append(["least", *empty, *(f"{total.least:.2f}" for total in totals)])
+    rows.append(["least", *empty, *(f"{total.minimum:.2f}" for total in totals)])
     head = [
         "function",
         *(f"{name}, µs" for name in names),
@@ -321,9 +321,9 @@ def _claims(measurements: Sequence[Measurement]) -> Iterable[Claim]:
             total = _over_functions(measurements, peer, contender)
             yield Claim(
                 f"inferring a tool takes not much longer than with {peer}: {contender}",
-                f"{_MOST_TIMES_LONGER} times its time at most, median over functions",
-                f"{1 / total.median:.2f} (worst function {1 / total.least:.2f})",
-                1 / total.median <= _MOST_TIMES_LONGER,
+                f"{_MAX_TIME_RATIO} times its time at most, median over functions",
+                f"{1 / total.median:.2f} (worst function {1 / total.minimum:.2f})",
+                1 / total.median <= _MAX_TIME_RATIO,
             )
 
 
@@ -345,11 +345,11 @@ def _plot(folder: Path, measurements: Sequence[Measurement]) -> None:
 # Differences
 
 
-def find_differences(most_functions: int | None = None) -> dict[str, dict[str, list[str]]]:
+def find_differences(max_functions: int | None = None) -> dict[str, dict[str, list[str]]]:
     """Return kinds of differences by function and peer, without empty entries."""
     kinds_by_function: dict[str, dict[str, list[str]]] = {}
     with _quiet():
-        for name, function in list({**ORDINARY, **HARD}.items())[:most_functions]:
+        for name, function in list({**ORDINARY, **HARD}.items())[:max_functions]:
             ours = _infer(SIDECHECK, function)
             for peer in _PEERS:
                 kinds = _kinds(_infer(peer, function), ours)
@@ -376,9 +376,9 @@ def _kinds(theirs: object, ours: object) -> set[str]:
     return {_REJECTED_BY_PEER} if isinstance(ours, dict) else set()
 
 
-def _report_differences(most_functions: int | None) -> tuple[Table, Claim]:
+def _report_differences(max_functions: int | None) -> tuple[Table, Claim]:
     names_by_kind: dict[tuple[str, str], list[str]] = {}
-    for name, peers in find_differences(most_functions).items():
+    for name, peers in find_differences(max_functions).items():
         for peer, kinds in peers.items():
             for kind in kinds:
                 names_by_kind.setdefault((peer, kind), []).append(name)

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import Any
 
 from harness.definition_kinds import differences
-from harness.report import Claim, Effort, Missing, Section, Table, run
+from harness.report import Claim, Effort, MissingRequirement, Section, Table, run
 from harness.subjects import REPOSITORY, corpus_records, shared_material
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.infer.diagnostics import SourceError
@@ -32,7 +32,7 @@ from sidecheck_server.core.types import Severity
 __all__ = ["Outcome", "Server", "measure", "published_tools", "read_servers"]
 
 _FOLDER = REPOSITORY / "build" / "servers"
-_LEAST_PERCENT = 90
+_MIN_PERCENT = 90
 _LIMITS = Limits()
 
 #: Server by the file of its captured responses.
@@ -109,11 +109,13 @@ def measure(_effort: Effort) -> Section:
     """Measure and return the section.
 
     Raises:
-        Missing: the servers are not downloaded.
+        MissingRequirement: the servers are not downloaded.
     """
     servers = read_servers()
     if not servers:
-        raise Missing("no servers in build/servers; `make build/servers/.made` downloads them")
+        raise MissingRequirement(
+            "no servers in build/servers; `make build/servers/.made` downloads them"
+        )
     outcomes = {server.name: server.infer() for server in servers}
     total = _sum(outcomes.values())
     tables = [_table(servers, outcomes, total)]
@@ -255,9 +257,9 @@ def _claim(total: Outcome) -> Claim:
     percent = 100 * total.inferred / total.tools
     return Claim(
         "tools of published servers are inferred from their text",
-        f"{_LEAST_PERCENT} % at least",
+        f"{_MIN_PERCENT} % at least",
         f"{percent:.1f} % ({total.inferred} of {total.tools})",
-        percent >= _LEAST_PERCENT,
+        percent >= _MIN_PERCENT,
     )
 
 

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from harness.report import Claim, Effort, Missing, Section, Table, run
-from harness.servers import Running, sidecheck
+from harness.report import Claim, Effort, MissingRequirement, Section, Table, run
+from harness.servers import RunningServer, sidecheck
 from harness.validation_calls import prepare_single_call
 
 __all__ = ["add_options", "measure"]
@@ -35,10 +35,10 @@ _DEADLINES = ("50ms", "100ms", "500ms", "1s", "0s")
 """Deadlines of the calls; 0s is none."""
 _CONNECTIONS = (4, 10, 20, 50)
 _QUICK_DEADLINES = ("100ms", "500ms", "0s")
-_LEAST_OF_CAPACITY = 0.8
+_MIN_SHARE_OF_CAPACITY = 0.8
 _RECOVERY_SECONDS = 5
 _BYSTANDER_RATE = 100
-_MOST_BYTES = 100 << 20
+_MAX_BYTES = 100 << 20
 _TEXT = (
     "The capacity is the rate of 64 callers that make one call after the other, over the same "
     "number of connections, before and after each load. Goodput counts the calls that "
@@ -115,10 +115,10 @@ def measure(effort: Effort) -> Section:
     """Measure and return the section.
 
     Raises:
-        Missing: Go is not on PATH.
+        MissingRequirement: Go is not on PATH.
     """
     if shutil.which("go") is None:
-        raise Missing("the load generator needs go on PATH")
+        raise MissingRequirement("the load generator needs go on PATH")
     arguments = effort.arguments
     seconds, afterwards = effort.choose((arguments.seconds, 10.0), (1.0, 2.0))
     connection_counts, deadlines = effort.choose(
@@ -158,7 +158,7 @@ def _use_processors(process: int, share: slice) -> None:
 
 
 def _overload(
-    server: Running,
+    server: RunningServer,
     program: Path,
     load: Load,
     deadline: str,
@@ -219,10 +219,10 @@ def _recovery(seconds: list[float], load_seconds: int) -> int | None:
     *seconds* holds the p99 of each second in milliseconds. Fast is within 20 ms, or within twice
     the p99 of the last second.
     """
-    after = seconds[load_seconds:]
-    most = max(20.0, 2 * after[-1])
-    for second in range(len(after)):
-        if all(time <= most for time in after[second:]):
+    after_load = seconds[load_seconds:]
+    max_fast = max(20.0, 2 * after_load[-1])
+    for second in range(len(after_load)):
+        if all(time <= max_fast for time in after_load[second:]):
             return second
     return None
 
@@ -295,16 +295,16 @@ def _claims(overload: Overload) -> list[Claim]:
     return [
         Claim(
             f"goodput, {name}",
-            f"at least {_LEAST_OF_CAPACITY:.0%} of capacity",
+            f"at least {_MIN_SHARE_OF_CAPACITY:.0%} of capacity",
             f"{share:.0%}",
-            share >= _LEAST_OF_CAPACITY,
+            share >= _MIN_SHARE_OF_CAPACITY,
         ),
         Claim(f"cancelled calls, {name}", "0", f"{cancelled:,}", not cancelled),
         Claim(
             f"memory, {name}",
-            f"at most {_MOST_BYTES >> 20} MiB more",
+            f"at most {_MAX_BYTES >> 20} MiB more",
             f"{overload.growth >> 20} MiB",
-            overload.growth <= _MOST_BYTES,
+            overload.growth <= _MAX_BYTES,
         ),
         Claim(
             f"recovery, {name}",

@@ -370,7 +370,7 @@ def _table(
     total = summarize(measurement.ratio.median for measurement in measurements)
     empty = [""] * (len(head) - 5)
     rows.append(["**median**", "", "", "", format_summary(total), *empty])
-    rows.append(["least", "", "", "", f"{total.least:.2f}", *empty])
+    rows.append(["least", "", "", "", f"{total.minimum:.2f}", *empty])
     return Table(caption, head, rows)
 
 
@@ -397,7 +397,7 @@ def _speed_claim(valid: Sequence[Measurement]) -> Claim:
     return Claim(
         "checking messages is faster than the Python SDK",
         f"{_TIMES_FASTER} times at least, median over kinds",
-        f"{total.median:.2f} (least {total.least:.2f}, most {total.greatest:.2f})",
+        f"{total.median:.2f} (least {total.minimum:.2f}, most {total.maximum:.2f})",
         total.median >= _TIMES_FASTER,
     )
 

@@ -26,7 +26,7 @@ from typing import Any
 
 from harness.plots import plot_bars
 from harness.report import Claim, Effort, Section, Table, format_summary, run
-from harness.servers import Running, sidecheck
+from harness.servers import RunningServer, sidecheck
 from harness.subjects import (
     REPOSITORY,
     all_subjects,
@@ -52,8 +52,8 @@ __all__ = ["add_options", "measure"]
 _SIDECHECK = "Sidecheck"
 _MEMORY_SCRIPT = REPOSITORY / "benchmarks" / "programs" / "validator_memory.py"
 _BATCH = 200
-_MOST_BYTES = 10_000
-_MOST_EXPLAINED = 10_000
+_MAX_BYTES = 10_000
+_MAX_EXPLAINED_TOOLS = 10_000
 _LIMITS = Limits()
 _QUOTAS = RegistryQuotas(*[1 << 40] * 5)
 
@@ -199,8 +199,8 @@ def _measure_server(tools: list[dict[str, Any]]) -> StorageCost:
         seconds = time.perf_counter() - started
         growth = _settled_memory(server) - before
         growth_explained = 0
-        if registered <= _MOST_EXPLAINED:
-            _explain(client, tools)
+        if registered <= _MAX_EXPLAINED_TOOLS:
+            _validate_invalid_payloads(client, tools)
             growth_explained = _settled_memory(server) - before
     schema_bytes = sum(len(compact_json(tool["inputSchema"])) for tool in tools)
     return StorageCost(
@@ -214,18 +214,18 @@ def _measure_server(tools: list[dict[str, Any]]) -> StorageCost:
 
 
 def _register(client: BlockingClient, texts: list[bytes]) -> int:
-    """Register tools in batches; return how many were accepted."""
-    registered = 0
+    """Register tools in batches; return the number of accepted tools."""
+    accepted = 0
     for start in range(0, len(texts), _BATCH):
         batch = texts[start : start + _BATCH]
         registration = client.register(
             f"server-{start // _BATCH}", batch, on_rejected="return", timeout=120.0
         )
-        registered += sum(outcome.definition_digest != "" for outcome in registration.outcomes)
-    return registered
+        accepted += sum(outcome.definition_digest != "" for outcome in registration.outcomes)
+    return accepted
 
 
-def _explain(client: BlockingClient, tools: list[dict[str, Any]]) -> None:
+def _validate_invalid_payloads(client: BlockingClient, tools: list[dict[str, Any]]) -> None:
     """Validate a payload that is not an object against each tool."""
     for start in range(0, len(tools), _BATCH):
         server = f"server-{start // _BATCH}"
@@ -234,7 +234,7 @@ def _explain(client: BlockingClient, tools: list[dict[str, Any]]) -> None:
         client.validate_batch([Item(Arguments(5), target) for target in targets], timeout=120.0)
 
 
-def _settled_memory(server: Running) -> int:
+def _settled_memory(server: RunningServer) -> int:
     time.sleep(0.3)
     return server.resident_bytes()
 
@@ -259,7 +259,7 @@ def _measure_library(library: str, schemas: list[bytes]) -> StorageCost:
 # Registry in a file
 
 
-def _tools_by_server(most_servers: int | None) -> dict[str, list[bytes]]:
+def _tools_by_server(max_servers: int | None) -> dict[str, list[bytes]]:
     """Return the definitions of the corpus, or the project's own, by server."""
     tools = defaultdict(list)
     for record in corpus_records():
@@ -267,7 +267,7 @@ def _tools_by_server(most_servers: int | None) -> dict[str, list[bytes]]:
         tools[origin].append(json.dumps(record["tool"], ensure_ascii=False).encode())
     if not tools:
         tools["own"] = [compact_json(subject.definition) for subject in all_subjects()]
-    return dict(islice(tools.items(), most_servers))
+    return dict(islice(tools.items(), max_servers))
 
 
 def _file_table(folder: Path, tools: Mapping[str, Sequence[bytes]]) -> Table:
@@ -377,7 +377,7 @@ def _times_table(times: dict[str, list[float]]) -> Table:
             [
                 name,
                 format_summary(summary),
-                f"{summary.greatest:,.1f}",
+                f"{summary.maximum:,.1f}",
                 f"{sum(milliseconds) / 1000:,.2f}",
                 format_summary(Rounds(times).ratio(name, _SIDECHECK)),
             ]
@@ -417,9 +417,9 @@ def _claims(times: dict[str, list[float]], costs: list[StorageCost]) -> Iterator
         if cost.name.startswith(_SIDECHECK):
             yield Claim(
                 f"a registered tool costs little memory ({cost.tools:,} tools)",
-                f"{_MOST_BYTES:,} bytes at most",
+                f"{_MAX_BYTES:,} bytes at most",
                 f"{cost.bytes:,.0f}",
-                cost.bytes <= _MOST_BYTES,
+                cost.bytes <= _MAX_BYTES,
             )
     ratio = Rounds(times).ratio("jsonschema", _SIDECHECK)
     yield Claim(
@@ -436,7 +436,7 @@ def _plot(folder: Path, costs: list[StorageCost]) -> None:
         "Resident memory for one tool",
         "bytes, mean over the tools",
         {cost.name: {"bytes": summarize([cost.bytes])} for cost in costs},
-        line=(_MOST_BYTES, "goal"),
+        line=(_MAX_BYTES, "goal"),
     )
 
 

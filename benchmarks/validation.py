@@ -35,7 +35,7 @@ _VALUE_CONTENDERS = (PREPARED, FASTJSONSCHEMA, RUST)
 _WITH_VIOLATIONS = (EXPLAINING, PREPARED, FASTJSONSCHEMA, RUST)
 _GROWTH_PLOTS = {"one long text": "growth-text.svg", "an order of many lines": "growth-lines.svg"}
 _TIMES_FASTER = 25
-_MOST_GROWTH = 1.5
+_MAX_GROWTH = 1.5
 """Maximum cost of a byte of the largest payload, in multiples of a byte at 10 KB."""
 
 _TEXT = (
@@ -142,7 +142,7 @@ def _table(
         )
     totals = [_over_tools(measurements, name) for name in names]
     rows.append(["**median over tools**", "", "", *(format_summary(total) for total in totals)])
-    rows.append(["least", "", "", *(f"{total.least:.2f}" for total in totals)])
+    rows.append(["least", "", "", *(f"{total.minimum:.2f}" for total in totals)])
     head = ["tool (schema)", "payload, B", "Sidecheck, µs", *(f"{name}, x" for name in names)]
     n = measurements[0].rounds.of(SIDECHECK).n
     return Table(f"{caption} ({n} rounds)", head, rows)
@@ -167,13 +167,13 @@ def _claims(from_bytes: list[Measurement], on_value: list[Measurement]) -> list[
             Claim(
                 f"validation {task} is never slower than stock fastjsonschema",
                 "1 times at least, least of the tools",
-                f"{stock.least:.2f}",
-                stock.least >= 1,
+                f"{stock.minimum:.2f}",
+                stock.minimum >= 1,
             ),
             Claim(
                 f"validation {task} is near jsonschema-rs",
                 "4 times its time at most, median over tools",
-                f"{1 / rust.median:.2f} (worst tool {1 / rust.least:.1f})",
+                f"{1 / rust.median:.2f} (worst tool {1 / rust.minimum:.1f})",
                 rust.median >= 1 / 4,
             ),
         ]
@@ -244,9 +244,9 @@ def _growth_claims(growth: dict[str, list[tuple[int, Rounds]]]) -> Iterable[Clai
         ratio = largest.of(SIDECHECK).median / middle.of(SIDECHECK).median
         yield Claim(
             f"the cost of a byte is flat: {shape}",
-            f"at {largest_size:,} B at most {_MOST_GROWTH} times that at {middle_size:,} B",
+            f"at {largest_size:,} B at most {_MAX_GROWTH} times that at {middle_size:,} B",
             f"{ratio:.2f}",
-            ratio <= _MOST_GROWTH,
+            ratio <= _MAX_GROWTH,
         )
         stock = min(rounds.ratio(FASTJSONSCHEMA, SIDECHECK).median for _, rounds in points)
         yield Claim(

@@ -2,8 +2,8 @@
 
 h2load posts a file as the body of each request: gRPC messages, each with a prefix of five
 bytes, so a file of several messages is a whole stream. It does not report trailers, which have
-the status of a call. A failed unary call has no message in its response, so all calls succeeded
-if and only if the size of the bodies is that of as many expected responses, which is asserted.
+the status of a call. A failed unary call has no message in its response, so the total size of the
+responses shows whether all calls succeeded; a different size raises an error.
 """
 
 import json
@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.servers import Running
+from harness.servers import RunningServer
 
 __all__ = ["Load", "LoadShape", "LoadTurn", "Work", "has_h2load", "make_load_turn", "run_load"]
 
@@ -84,7 +84,7 @@ def has_h2load() -> bool:
 
 
 def make_load_turn(
-    server: Running,
+    server: RunningServer,
     transport: str,
     work: Work,
     shape: LoadShape,

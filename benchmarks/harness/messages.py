@@ -46,14 +46,14 @@ def stored_messages(kind: str) -> list[Message]:
     ]
 
 
-def tool_lists(most_captured: int | None = None) -> list[Message]:
+def tool_lists(max_captured: int | None = None) -> list[Message]:
     """Return responses to ``tools/list``: the project's own, then those of real servers."""
     records = [json.loads(path.read_bytes()) for path in sorted((_FOLDER / "tools").glob("*.json"))]
     members = ("name", "description", "inputSchema")
     tools = [{member: record[member] for member in members} for record in records]
     lists = [_tool_list(f"{OWN}: {len(tools)} tools", tools)]
     folder = shared_material() / "mcp" / _CAPTURED
-    for path in sorted(folder.glob("*.json"))[:most_captured]:
+    for path in sorted(folder.glob("*.json"))[:max_captured]:
         pages = json.loads(path.read_bytes())["tools_list"]
         tools = [tool for page in pages for tool in page["result"]["tools"]]
         count = f"{len(tools)} tool{'s' if len(tools) > 1 else ''}"

@@ -21,7 +21,7 @@ from harness.turns import Summary
 __all__ = [
     "Claim",
     "Effort",
-    "Missing",
+    "MissingRequirement",
     "Section",
     "Table",
     "claims_table",
@@ -47,7 +47,7 @@ _PACKAGES = (
 )
 
 
-class Missing(Exception):
+class MissingRequirement(Exception):
     """A program or material that a benchmark needs is missing."""
 
 
@@ -65,7 +65,7 @@ class Claim:
     """Goal for a figure, and the measured figure."""
 
     statement: str
-    wanted: str
+    goal: str
     measured: str
     met: bool
 
@@ -126,7 +126,7 @@ class Section:
         """Yield the claims as rows of a table."""
         for claim in self.claims:
             met = "yes" if claim.met else "**no**"
-            yield [claim.statement, claim.wanted, claim.measured, met]
+            yield [claim.statement, claim.goal, claim.measured, met]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ def run(
     started = time.monotonic()
     try:
         measured = measure(Effort(arguments.quick, arguments.report, arguments))
-    except Missing as error:
+    except MissingRequirement as error:
         print(error, file=sys.stderr)
         raise SystemExit(2) from None
     stored = {
@@ -194,7 +194,7 @@ def read_section(path: Path) -> Section:
 def claims_table(*sections: Section) -> Table:
     """Return the claims of *sections*."""
     rows = [row for section in sections for row in section.claim_rows()]
-    return Table("Claims", ["claim", "wanted", "measured", "met"], rows)
+    return Table("Claims", ["claim", "goal", "measured", "met"], rows)
 
 
 def table_lines(table: Table) -> Iterator[str]:

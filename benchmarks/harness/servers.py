@@ -12,15 +12,15 @@ from pathlib import Path
 
 import psutil
 
-__all__ = ["Running", "echo", "sidecheck"]
+__all__ = ["RunningServer", "echo", "sidecheck"]
 
 _START_SECONDS = 60.0
 _ECHO = Path(__file__).resolve().parent.parent / "programs" / "echo.py"
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
-    """Running server."""
+class RunningServer:
+    """A running server."""
 
     process: psutil.Process
     #: "host:port".
@@ -47,7 +47,7 @@ class Running:
 
 
 @contextmanager
-def sidecheck(folder: Path, *flags: str, **environment: str) -> Iterator[Running]:
+def sidecheck(folder: Path, *flags: str, **environment: str) -> Iterator[RunningServer]:
     """Run `sidecheck serve` with a registry in memory and its default log in a file.
 
     *environment* holds settings as variables.
@@ -68,14 +68,14 @@ def sidecheck(folder: Path, *flags: str, **environment: str) -> Iterator[Running
         )
     with _terminating(process):
         address = _wait(process, log)
-        yield Running(psutil.Process(process.pid), address, socket)
+        yield RunningServer(psutil.Process(process.pid), address, socket)
         failures = [event for event in _events(log) if event in {"rpc.rejected", "rpc.failed"}]
         if failures:
             raise AssertionError(f"the server rejected {len(failures)} calls")
 
 
 @contextmanager
-def echo(folder: Path, responses: Mapping[str, bytes]) -> Iterator[Running]:
+def echo(folder: Path, responses: Mapping[str, bytes]) -> Iterator[RunningServer]:
     """Run a gRPC server with a fixed response for each path."""
     socket = folder / "echo.sock"
     pairs = []
@@ -91,7 +91,7 @@ def echo(folder: Path, responses: Mapping[str, bytes]) -> Iterator[Running]:
         address = process.stdout.readline().strip()
         if not address:
             raise AssertionError("the echo server did not start")
-        yield Running(psutil.Process(process.pid), address, socket)
+        yield RunningServer(psutil.Process(process.pid), address, socket)
 
 
 def _wait(process: "subprocess.Popen[bytes]", log: Path) -> str:

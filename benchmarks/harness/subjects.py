@@ -130,9 +130,9 @@ def _corpus_subjects() -> Iterator[Subject]:
         key=lambda pair: (len(pair[0]), pair),
     )
     used_names = set()
-    for least_bytes, has_keywords in _SELECTION:
+    for min_bytes, has_keywords in _SELECTION:
         for schema, name in candidates:
-            if len(schema) < least_bytes or name in used_names or not has_keywords(schema):
+            if len(schema) < min_bytes or name in used_names or not has_keywords(schema):
                 continue
             payloads = _payloads(schema)
             if payloads is not None:

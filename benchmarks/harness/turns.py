@@ -22,11 +22,11 @@ class Summary:
     """Number, quartiles, minimum and maximum of figures."""
 
     n: int
-    least: float
+    minimum: float
     lower: float
     median: float
     upper: float
-    greatest: float
+    maximum: float
 
 
 def summarize(figures: Iterable[float]) -> Summary:

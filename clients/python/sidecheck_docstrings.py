@@ -16,7 +16,7 @@ __all__ = ["ParsedDocstring", "parse_docstring"]
 
 _Sections: TypeAlias = list[griffe.DocstringSection]
 
-# Longer docstrings are descriptions as they are: parsing takes time for each character.
+# Longer docstrings are not parsed, because parsing takes time for each character.
 _MAX_CHARACTERS = 16 << 10
 
 # Titles that griffe knows as sections. Any other title belongs to the text.
@@ -74,7 +74,7 @@ def parse_docstring(docstring: str | None, names: Collection[str]) -> ParsedDocs
             text, sections = split(text)
         except (LookupError, MemoryError, RecursionError, ValueError):
             # griffe reads beyond the last line of some malformed sections, and fails on some
-            # types. Such a text is a description as it is.
+            # types. Such sections stay in the text.
             continue
         _add_descriptions(sections, names, parameters)
     return ParsedDocstring(text.strip(), parameters)
@@ -137,7 +137,7 @@ def _split_numpy(text: str) -> tuple[str, _Sections]:
 
 
 def _split_google(text: str) -> tuple[str, _Sections]:
-    """Return *text* without the known sections with a colon, and these."""
+    """Return *text* without the known sections with a colon, and those sections."""
     lines = text.split("\n")
     titles = [_google_title(line) for line in lines]
     if not any(title in _GOOGLE_TITLES for title in titles):
@@ -154,7 +154,7 @@ def _split_google(text: str) -> tuple[str, _Sections]:
 
 
 def _parse(text: str, style: griffe.Parser) -> _Sections:
-    # griffe removes indentation again, in which it ignores the first line: that must be blank.
+    # griffe removes the common indentation of all lines but the first, which is blank here.
     return griffe.parse(griffe.Docstring(f"\n{text}"), style, warnings=False)
 
 
@@ -166,19 +166,19 @@ def _join(parts: list[str]) -> str:
 def _without_empty_sections(text: str) -> str:
     """Return *text* without the headers of known sections that nothing follows."""
     lines = text.split("\n")
-    kept: list[str] = []
+    remaining: list[str] = []
     index = 0
     while index < len(lines):
         size = _header_size(lines, index)
-        following = index + size
-        while size and following < len(lines) and not lines[following].strip():
-            following += 1
-        if size and (following == len(lines) or _starts_section(lines, following)):
-            index = following
+        next_index = index + size
+        while size and next_index < len(lines) and not lines[next_index].strip():
+            next_index += 1
+        if size and (next_index == len(lines) or _starts_section(lines, next_index)):
+            index = next_index
         else:
-            kept.append(lines[index])
+            remaining.append(lines[index])
             index += 1
-    return "\n".join(kept)
+    return "\n".join(remaining)
 
 
 def _header_size(lines: list[str], index: int) -> int:

@@ -38,13 +38,13 @@ def changes_page() -> str:
     rules = CHANGE_RULES.values()
     proved = [rule for rule in rules if rule.is_proved]
     others = [rule for rule in rules if not rule.is_proved]
-    # Only rules about schemas may have two levels, and some of them have one.
+    # The table has the rules about definitions first, then those about annotations.
     first = next(index for index, rule in enumerate(others) if rule.code == "DEFAULT_ADDED")
     return _PAGE.format(
         notice=NOTICE,
         definitions=table(
             ["Code", "Level", "Meaning"],
-            ([_linked(rule), str(rule.input_level), rule.sentence] for rule in others[:first]),
+            ([_link_code(rule), str(rule.input_level), rule.sentence] for rule in others[:first]),
         ),
         schemas=table(
             ["Code", "Direction", "Meaning"],
@@ -52,12 +52,15 @@ def changes_page() -> str:
         ),
         annotations=table(
             ["Code", "In an input schema", "In an output schema", "Meaning"],
-            ([_linked(rule), *map(str, _levels(rule)), rule.sentence] for rule in others[first:]),
+            (
+                [_link_code(rule), *map(str, _levels(rule)), rule.sentence]
+                for rule in others[first:]
+            ),
         ),
     )
 
 
-def _linked(rule: ChangeRule) -> str:
+def _link_code(rule: ChangeRule) -> str:
     return f"[{code(rule.code)}]({rule.source})" if rule.source else code(rule.code)
 
 

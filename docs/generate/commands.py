@@ -32,9 +32,9 @@ def _helps(command: click.Command, parent: click.Context | None) -> list[tuple[s
     context = click.Context(command, parent, name, color=False, **settings)
     helps = [(context.command_path, click.unstyle(command.get_help(context)))]
     if isinstance(command, click.Group):
-        for listed in command.list_commands(context):
-            # Listed commands may be summaries; resolving one imports it.
-            _, subcommand, _ = command.resolve_command(context, [listed])
+        for subcommand_name in command.list_commands(context):
+            # `get_command` may return a placeholder; `resolve_command` imports the command.
+            _, subcommand, _ = command.resolve_command(context, [subcommand_name])
             if subcommand is not None and not subcommand.hidden:
                 helps += _helps(subcommand, context)
     return helps

@@ -27,7 +27,7 @@ def descriptions() -> str:
 
 
 def _names(proto: FileDescriptorProto, path: tuple[int, ...]) -> Iterator[str]:
-    """Yield the names on *path*, which are those of fields of descriptors and of indexes."""
+    """Yield the names of the elements on *path*, which alternates field numbers and indexes."""
     element = proto
     for number, index in zip(path[::2], path[1::2], strict=True):
         element = getattr(element, element.DESCRIPTOR.fields_by_number[number].name)[index]

@@ -36,6 +36,8 @@ _TITLE = re.compile(r'title="([^"/]+)"')
 _COMMENTED_PRINT = re.compile(r"(?P<call>print\(.*\))  # (?P<output>.*)$", re.MULTILINE)
 _BOUNDARY = "\x1eend of block"
 _SECONDS = 300
+_MAX_GAP = 16
+"""Characters between the bodies of a program and of its output: two fences and a blank line."""
 
 
 class ExampleError(Exception):
@@ -121,9 +123,10 @@ def _run_python(blocks: list[_Block], folder: Path, address: str) -> list[str]:
 
 
 def _python_edit(blocks: list[_Block], block: _Block, output: str) -> tuple[int, int, str]:
-    following = next((other for other in blocks if other.start > block.end), None)
-    if following is not None and following.language == "text" and following.start - block.end < 16:
-        return (following.start, following.end, output)
+    next_block = next((other for other in blocks if other.start > block.end), None)
+    is_output = next_block is not None and next_block.language == "text"
+    if next_block is not None and is_output and next_block.start - block.end < _MAX_GAP:
+        return (next_block.start, next_block.end, output)
     lines = iter(output.splitlines())
     prints = len(_COMMENTED_PRINT.findall(block.body))
     if len(output.splitlines()) != prints:

@@ -1,4 +1,4 @@
-"""The schema of the Helm chart's values: its parts on the settings and tokens of the service."""
+"""Generated parts of the schema of the Helm chart's values: settings and tokens of the service."""
 
 import json
 from pathlib import Path
@@ -31,7 +31,7 @@ CHART_SETTINGS = frozenset(
 _FILES_OF_PINS = frozenset({"pins", "pins_folder"})
 """Policies that write files, which a pod cannot store and replicas do not share."""
 
-_NEEDED = ["drain_seconds", "grace_seconds"]
+_REQUIRED_SETTINGS = ["drain_seconds", "grace_seconds"]
 """Settings from which the chart computes the time that a pod has to stop."""
 
 _OMITTED = {"$defs", "$ref", "default", "title"}
@@ -43,13 +43,13 @@ def values_schema() -> str:
     schema = json.loads(_FILE.read_text(encoding="utf-8"))
     schema["properties"]["settings"] = _settings()
     tokens = schema["properties"]["tokens"]["properties"]
-    tokens["entries"]["items"] = _described(TypeAdapter(TokenEntry).json_schema())
+    tokens["entries"]["items"] = _inline_references(TypeAdapter(TokenEntry).json_schema())
     return json.dumps(schema, indent=2) + "\n"
 
 
 def _settings() -> dict[str, Any]:
-    described = _described(Settings.model_json_schema())
-    properties = described["properties"]
+    schema = _inline_references(Settings.model_json_schema())
+    properties = schema["properties"]
     policies = properties["gateway_policies"]["properties"]
     for name in _FILES_OF_PINS:
         del policies[name]
@@ -62,14 +62,14 @@ def _settings() -> dict[str, Any]:
         "description": "Settings of the service.",
         "type": "object",
         "additionalProperties": False,
-        "required": _NEEDED,
+        "required": _REQUIRED_SETTINGS,
         "properties": {
             name: setting for name, setting in properties.items() if name not in CHART_SETTINGS
         },
     }
 
 
-def _described(schema: dict[str, Any]) -> dict[str, Any]:
+def _inline_references(schema: dict[str, Any]) -> dict[str, Any]:
     """Return *schema* with the targets in place of the references."""
     definitions = schema.get("$defs", {})
 

@@ -76,7 +76,7 @@ def test_rows_of_tables_have_every_column(report: Path, script: str) -> None:
 def test_sections_make_claims(report: Path, script: str) -> None:
     """A claim has its four parts, and is met or not."""
     claims = json.loads((report / f"{script}.json").read_text())["claims"]
-    parts = {"statement", "wanted", "measured", "met"}
+    parts = {"statement", "goal", "measured", "met"}
     assert claims
     assert [parts] * len(claims) == [set(claim) for claim in claims]
     assert {True, False} >= {claim["met"] for claim in claims}

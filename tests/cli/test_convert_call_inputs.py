@@ -170,12 +170,12 @@ INVALID = [
     ),
     pytest.param(
         (*WITH_MAPPINGS, "--tools", "other.json", "good.json"),
-        "UNKNOWN_DEFINITION: the definition that the mapping was made from is in none of the files",
+        "UNKNOWN_DEFINITION: no file of --tools has the definition that the mapping was made from",
         id="another definition",
     ),
     pytest.param(
         (*WITH_MAPPINGS, "--tools", "ping.json", "good.json"),
-        "UNKNOWN_DEFINITION: the definition that the mapping was made from is in none of the files",
+        "UNKNOWN_DEFINITION: no file of --tools has the definition that the mapping was made from",
         id="no definition",
     ),
     pytest.param(

@@ -59,7 +59,7 @@ REJECTED = {
     "tls.clientCaSecretName=a": "tls.clientCaSecretName needs TLS",
     "extraEnv[0].name=SIDECHECK_WORKERS": "SIDECHECK_WORKERS is a setting of the service",
     "extraEnv[0].name=PGSSLMODE,database.caSecretName=a": "database.caSecretName sets PGSSLMODE",
-    "extraEnv[0].name=A,extraEnv[1].name=A": "extraEnv: A is there twice",
+    "extraEnv[0].name=A,extraEnv[1].name=A": "extraEnv: A is set twice",
     r"podLabels.app\.kubernetes\.io/name=a": "app.kubernetes.io/name selects the pods",
     "autoscaling.enabled=true,autoscaling.minReplicas=11": "minReplicas (11) is more than",
     "listenHost=127.0.0.1": "at '/listenHost': value must be one of '0.0.0.0', '[::]'",

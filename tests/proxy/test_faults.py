@@ -111,8 +111,8 @@ def test_a_lock_file_that_another_proxy_writes_meanwhile(tmp_path: Path) -> None
     """Its tools count, also for the list that was to be pinned."""
     path = tmp_path / "pins.json"
     pins = [open_pins(Pinning.FIRST_USE, path) for _ in range(2)]
-    pins[0].note_listed("a", b'{"name":"a"}')
-    pins[1].note_listed("b", b'{"name":"b"}')
+    pins[0].note_definition("a", b'{"name":"a"}')
+    pins[1].note_definition("b", b'{"name":"b"}')
     pins[0].complete({"a"})
     pins[1].complete({"b"})
 
@@ -126,7 +126,7 @@ def test_a_lock_file_by_a_link(tmp_path: Path) -> None:
     link, path = tmp_path / "link.json", tmp_path / "pins.json"
     link.symlink_to(path)
     pins = open_pins(Pinning.FIRST_USE, link)
-    pins.note_listed("a", b'{"name":"a"}')
+    pins.note_definition("a", b'{"name":"a"}')
     pins.complete({"a"})
 
     assert link.is_symlink()

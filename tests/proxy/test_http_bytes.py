@@ -11,7 +11,7 @@ import pytest
 from sidecheck_server.config.policies import Policies, Policy
 from sidecheck_server.proxy.http import HttpProxy
 from sidecheck_server.proxy.http_bounds import HttpBounds
-from sidecheck_server.proxy.http_bytes import SMALL, BytesHeld, BytesInFlight, NoRoomError
+from sidecheck_server.proxy.http_bytes import SMALL, ByteBudgetError, BytesInFlight, HeldBytes
 from sidecheck_server.proxy.http_checks import CallerCheck
 from sidecheck_server.proxy.http_connections import HttpConnections
 from sidecheck_server.proxy.http_limits import HttpLimits
@@ -40,7 +40,7 @@ def test_small_messages_are_not_counted() -> None:
 
     async def run() -> list[int]:
         budget = BytesInFlight(CAPACITY)
-        small, large = BytesHeld(budget), BytesHeld(budget)
+        small, large = HeldBytes(budget), HeldBytes(budget)
         held = []
         await small.grow(SMALL)
         await large.grow(SMALL)
@@ -59,10 +59,10 @@ def test_a_message_without_room_is_rejected() -> None:
 
     async def run() -> list[int]:
         budget = BytesInFlight(CAPACITY)
-        first, second = BytesHeld(budget), BytesHeld(budget)
+        first, second = HeldBytes(budget), HeldBytes(budget)
         await first.grow(40 * KIB)
         await second.grow(24 * KIB)
-        with pytest.raises(NoRoomError):
+        with pytest.raises(ByteBudgetError):
             await second.grow(1)
         held = [budget.held_bytes]
         second.shrink()
@@ -81,7 +81,7 @@ def test_messages_that_each_hold_a_part_do_not_wait_for_each_other() -> None:
 
         async def receive(name: str) -> None:
             nonlocal most
-            message = BytesHeld(budget)
+            message = HeldBytes(budget)
             for _ in range(4):
                 await message.grow(16 * KIB)
                 most = max(most, budget.held_bytes)
@@ -104,7 +104,7 @@ def test_a_message_that_is_given_up_while_it_waits_holds_nothing() -> None:
 
     async def run() -> int:
         budget = BytesInFlight(CAPACITY, seconds=3600)
-        exempt, holder, waiting, last = (BytesHeld(budget) for _ in range(4))
+        exempt, holder, waiting, last = (HeldBytes(budget) for _ in range(4))
         await holder.grow(CAPACITY)
         await exempt.grow(CAPACITY)
         task = asyncio.create_task(waiting.grow(CAPACITY))
@@ -126,10 +126,10 @@ def test_a_message_waits_no_longer_than_its_time() -> None:
 
     async def run() -> int:
         budget = BytesInFlight(CAPACITY, seconds=0.01)
-        holder, exempt, late = (BytesHeld(budget) for _ in range(3))
+        holder, exempt, late = (HeldBytes(budget) for _ in range(3))
         await holder.grow(CAPACITY)
         await exempt.grow(CAPACITY)
-        with pytest.raises(NoRoomError):
+        with pytest.raises(ByteBudgetError):
             await late.grow(CAPACITY)
         return budget.held_bytes
 

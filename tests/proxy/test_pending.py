@@ -74,8 +74,8 @@ def test_a_response_answers_the_oldest_request_with_its_id() -> None:
         pending.remove(first)
 
     assert ["a", "d"] == found
-    assert ["b"] == [each.tool for each in pending.take_due()]
-    assert [] == pending.take_due()
+    assert ["b"] == [each.tool for each in pending.pop()]
+    assert [] == pending.pop()
 
 
 @pytest.mark.parametrize("same_id", [True, False])
@@ -85,7 +85,7 @@ def test_the_oldest_requests_are_forgotten_beyond_the_bound(same_id: bool) -> No
     for number in range(10):
         pending.add(request(0 if same_id else number, str(number)))
 
-    assert ["7", "8", "9"] == [each.tool for each in pending.take_due()]
+    assert ["7", "8", "9"] == [each.tool for each in pending.pop()]
 
 
 def test_no_response_is_due_to_a_cancelled_request() -> None:
@@ -95,5 +95,5 @@ def test_no_response_is_due_to_a_cancelled_request() -> None:
         pending.add(request(number, str(number)))
     pending.cancel((int, 1))
 
-    assert ["2"] == [each.tool for each in pending.take_due([(int, 1), (int, 2)])]
-    assert ["3"] == [each.tool for each in pending.take_due()]
+    assert ["2"] == [each.tool for each in pending.pop([(int, 1), (int, 2)])]
+    assert ["3"] == [each.tool for each in pending.pop()]

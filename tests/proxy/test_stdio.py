@@ -74,7 +74,7 @@ def test_a_record_that_nobody_reads_stops_nothing(tmp_path: Path) -> None:
 
     assert (2, True) == (refused, "No such device or address" in why)
     assert (2, 0) == (answered, code)
-    assert 1 == err.count(f"'{pipe}' ends here: it is not read")
+    assert 1 == err.count(f"'{pipe}' ends here: no process reads it")
 
 
 @pytest.mark.parametrize(("options", "shown"), [((), False), (("--show-values",), True)])

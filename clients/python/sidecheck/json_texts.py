@@ -24,7 +24,7 @@ from sidecheck.json_types import JSON_BYTES
 from sidecheck.json_values import Role, convert_value
 from sidecheck.sdk_objects import is_sdk_object
 
-__all__ = ["is_json_object", "payload_text", "protocol_text", "returned_text"]
+__all__ = ["is_json_object", "payload_text", "protocol_text", "return_value_text"]
 
 
 def _as_dict(value: object) -> dict[str, Any]:
@@ -64,13 +64,13 @@ def protocol_text(value: object, name: str) -> bytes:
     return _text_of(value, name, Role.PROTOCOL)
 
 
-def returned_text(value: object, name: str) -> bytes:
+def return_value_text(value: object, name: str) -> bytes:
     """Return the JSON text of *value*, a return value in the parameter *name*.
 
     Raises:
         NotJson: A ``ValueError``. JSON cannot express a value in *value*.
     """
-    return _text_of(value, name, Role.RETURNED)
+    return _text_of(value, name, Role.RETURN_VALUE)
 
 
 def is_json_object(value: object) -> bool:
@@ -81,7 +81,7 @@ def is_json_object(value: object) -> bool:
 def _text_of(value: object, name: str, role: Role) -> bytes:
     if isinstance(value, JSON_BYTES):
         return value if isinstance(value, bytes) else bytes(value)
-    if role is not Role.RETURNED:
+    if role is not Role.RETURN_VALUE:
         # Plain JSON values, the most frequent case, need no conversion.
         with suppress(TypeError, ValueError, RecursionError):
             return _encode(value).encode()

@@ -39,7 +39,7 @@ class Role(Enum):
     """Role of a value, which determines the conversion of its bytes and nulls."""
 
     #: A return value: ``bytes`` inside of it become Base64, nulls are kept.
-    RETURNED = "returned"
+    RETURN_VALUE = "return_value"
     #: A payload. ``bytes`` inside of it are an error, because ``bytes`` elsewhere are JSON text.
     #: A null is data: models and dataclasses keep it.
     PAYLOAD = "payload"
@@ -63,7 +63,7 @@ def json_value(value: object) -> Any:
             two properties of the same name, or nesting deeper than 128. The message begins
             with the location, a JSON Pointer, unless that is the whole value.
     """
-    return convert_value(value, Role.RETURNED)
+    return convert_value(value, Role.RETURN_VALUE)
 
 
 def convert_value(value: object, role: Role) -> Any:
@@ -71,7 +71,7 @@ def convert_value(value: object, role: Role) -> Any:
 
     Raises:
         NotJson: As `json_value`; or *value* is or contains a value of this client, such as
-            `Arguments`, and is not `RETURNED`.
+            `Arguments`, and is not a `RETURN_VALUE`.
     """
     return _convert(value, (), role)
 
@@ -124,7 +124,7 @@ def _decimal(value: Decimal, location: _Location, _role: Role) -> str:
 
 
 def _bytes(value: Any, location: _Location, role: Role) -> str:
-    if role is not Role.RETURNED:
+    if role is not Role.RETURN_VALUE:
         raise _not_json(
             location, "is bytes inside of a value; decode it, or pass the whole as JSON text"
         )
@@ -204,7 +204,7 @@ def _model(value: Any, location: _Location, role: Role) -> Any:
 
 def _dataclass(value: Any, location: _Location, role: Role) -> Any:
     # For example, the caller passed `Arguments` in place of their payload.
-    if role is not Role.RETURNED and is_client_value(value):
+    if role is not Role.RETURN_VALUE and is_client_value(value):
         name = type(value).__name__
         raise _not_json(location, f"is of the type {name} of sidecheck, which is not JSON")
     properties = {field.name: getattr(value, field.name) for field in fields(value)}

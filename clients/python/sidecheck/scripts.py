@@ -33,13 +33,13 @@ def invalid(*violations: Violation, tool_error_text: str = "The arguments are in
     Raises:
         ValueError: No violation has severity error.
     """
-    listed = violations or (Violation(code="INVALID", message="made invalid by a test"),)
-    if all(violation.severity is not Severity.ERROR for violation in listed):
+    violations = violations or (Violation(code="INVALID", message="made invalid by a test"),)
+    if all(violation.severity is not Severity.ERROR for violation in violations):
         raise ValueError("an invalid verdict must have a violation of severity error")
     result = protocol_text(build_result(tool_error_text, is_error=True), "result")
     return Verdict(
         valid=False,
-        violations=listed,
+        violations=violations,
         tool_error_text=tool_error_text,
         call_tool_result=JsonText(result),
     )
@@ -92,8 +92,8 @@ class Script:
 
     def _complete(self, item: Item, target: Target | None, options: Options | None) -> Item:
         """Return *item*, with *target* and *options* as its defaults."""
-        filled = fill_version(item.options or options, self._protocol_version)
-        return replace(item, target=item.target or target, options=filled)
+        options = fill_version(item.options or options, self._protocol_version)
+        return replace(item, target=item.target or target, options=options)
 
 
 def raise_for_closed(response: StreamOutcome | None) -> StreamOutcome | None:

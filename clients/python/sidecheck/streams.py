@@ -84,8 +84,8 @@ class PendingItems(Generic[OutcomeT]):
             # A copy, because raising an exception adds to its traceback.
             raise copy(self._error)
 
-    def _settle(self, response: tuple[str, OutcomeT] | None) -> tuple[str, OutcomeT] | None:
-        """Return *response* with the id of its item, or None at the end of the stream."""
+    def _match_response(self, response: tuple[str, OutcomeT] | None) -> tuple[str, OutcomeT] | None:
+        """Take the item of *response* from those pending; return None at the end of the stream."""
         if response is None:
             if self._finished and not self._pending:
                 return None
@@ -134,8 +134,9 @@ def validation_kind(protocol_version: str) -> StreamKind[Item, Verdict]:
     """
 
     def encode(id_: str, item: Item | None) -> Message:
-        filled = None if item is None else fill_item_version(item, protocol_version)
-        return validation.encode_stream_item(id_, filled)
+        if item is not None:
+            item = fill_item_version(item, protocol_version)
+        return validation.encode_stream_item(id_, item)
 
     return StreamKind(encode, validation.decode_stream_response)
 

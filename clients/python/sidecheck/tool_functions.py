@@ -25,8 +25,8 @@ def definitions_of(
     Raises:
         TypeError: A function is not a tool.
     """
-    listed: Iterable[Registrable] = [tools] if callable(tools) else tools
-    return [definition_of(tool) if callable(tool) else tool for tool in (*listed, *functions)]
+    tool_list: Iterable[Registrable] = [tools] if callable(tools) else tools
+    return [definition_of(tool) if callable(tool) else tool for tool in (*tool_list, *functions)]
 
 
 def definition_of(function: Callable[..., Any]) -> dict[str, Any]:

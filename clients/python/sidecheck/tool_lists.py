@@ -70,18 +70,18 @@ def split_definitions(text: bytes, *, whole: bool = False) -> list[bytes]:
         names = {name for name, _ in _properties(source, start)}
         # A definition may have any other property, but nothing else has an input schema.
         if "inputSchema" not in names and names & {"tools", "result", "jsonrpc"}:
-            spans = _listed(source, start, whole=whole)
+            spans = _list_spans(source, start, whole=whole)
     return [source[first:last].encode() for first, last in spans]
 
 
-def _listed(source: str, start: int, *, whole: bool) -> list[_Span]:
+def _list_spans(source: str, start: int, *, whole: bool) -> list[_Span]:
     """Return the spans of the definitions in the result or response at *start*."""
-    result = _container(source, start)
+    result = _property_spans(source, start)
     if "tools" not in result:
         inner = result.get("result")
         if inner is None or source[inner[0]] != "{":
             raise ValueError("tools is a JSON-RPC message without a result that lists tools")
-        result = _container(source, inner[0])
+        result = _property_spans(source, inner[0])
     tools = result.get("tools")
     if tools is None or source[tools[0]] != "[":
         raise ValueError('tools is a result whose "tools" is not an array of definitions')
@@ -93,7 +93,7 @@ def _listed(source: str, start: int, *, whole: bool) -> list[_Span]:
     return _items(source, tools[0])
 
 
-def _container(source: str, start: int) -> dict[str, _Span]:
+def _property_spans(source: str, start: int) -> dict[str, _Span]:
     """Return the spans of the values of the object at *start*, by name.
 
     Raises:
@@ -115,7 +115,7 @@ def _decode(text: bytes) -> str:
     except UnicodeDecodeError as error:
         raise ValueError(f"tools is not JSON text: byte {error.start} is not UTF-8") from None
     except RecursionError:
-        raise ValueError("tools is JSON text that nests too deep to be read") from None
+        raise ValueError("tools is JSON text that nests too deeply to be read") from None
     except ValueError as error:
         raise ValueError(f"tools is not JSON text: {error}") from None
     return source

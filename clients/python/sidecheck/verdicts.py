@@ -222,7 +222,7 @@ def list_lines(title: str, lines: Sequence[str], *, truncated: bool = False) -> 
         rest = [f"and {'at least ' if truncated else ''}{more} more"]
     else:
         rest = ["and possibly more"] if truncated and lines else []
-    listed = [*lines[:MAX_LINES], *rest]
-    if len(listed) > 1:
-        return "\n- ".join((f"{title}:", *listed))
-    return ": ".join((title, *listed))
+    entries = [*lines[:MAX_LINES], *rest]
+    if len(entries) > 1:
+        return "\n- ".join((f"{title}:", *entries))
+    return ": ".join((title, *entries))

@@ -60,8 +60,8 @@ def unwrap(result: Any, *, tool: Any = None, output_schema: Mapping[str, Any] | 
         raise NoValue("the result has no structured content")
     schema = output_schema
     if schema is None and tool is not None:
-        listed = read_field(tool, "outputSchema", "output_schema")
-        schema = listed if isinstance(listed, Mapping) else None
+        listed_schema = read_field(tool, "outputSchema", "output_schema")
+        schema = listed_schema if isinstance(listed_schema, Mapping) else None
     name = wrapped_property(schema) if schema is not None else ""
     if not name and is_marked(result):
         name = RESULT

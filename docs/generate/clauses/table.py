@@ -70,10 +70,10 @@ def assessments() -> Mapping[str, Assessment]:
     Raises:
         ValueError: two files assess the same clause.
     """
-    found: dict[str, Assessment] = {}
+    by_digest: dict[str, Assessment] = {}
     for path in sorted(_HERE.glob("assessments/*.toml")):
         for digest, fields in tomllib.loads(path.read_text("utf-8")).items():
-            if digest in found:
+            if digest in by_digest:
                 raise ValueError(f"{path.name}: {digest} is assessed twice")
-            found[digest] = Assessment(**{**fields, "rules": tuple(fields.get("rules", ()))})
-    return MappingProxyType(found)
+            by_digest[digest] = Assessment(**{**fields, "rules": tuple(fields.get("rules", ()))})
+    return MappingProxyType(by_digest)

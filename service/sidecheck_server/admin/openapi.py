@@ -166,11 +166,11 @@ _PROBLEM: Final[_Schema] = {
     "properties": {
         "type": {"type": "string", "format": "uri-reference"},
         "title": {"type": "string"},
-        "status": {"type": "integer", "description": "Status of HTTP."},
+        "status": {"type": "integer", "description": "HTTP status code."},
         "detail": {"type": "string", "description": "Description of the fault, for people."},
         "reason": {
             "type": "string",
-            "description": "Stable reason. Absent where HTTP defines the error, and not the API.",
+            "description": "Stable reason. Absent if HTTP rather than the API defines the error.",
         },
         "metadata": {
             "type": "object",
@@ -304,7 +304,7 @@ class _Schemas:
         description = "\n\n".join(dict.fromkeys(filter(None, texts)))
         if property_.form is Form.JSON_TEXT:
             name = property_.name.removesuffix("_text")
-            description = f"JSON text, right or wrong, in place of the JSON value `{name}`."
+            description = f"JSON text, possibly malformed, in place of the JSON value `{name}`."
         schema = {"type": "array", "items": element} if property_.is_repeated else element
         field = property_.field
         is_optional = field.has_presence and not is_alternative(field)

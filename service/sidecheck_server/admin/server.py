@@ -65,8 +65,8 @@ async def running_admin(
         timeout_graceful_shutdown=_GRACE_SECONDS,
         lifespan="off",
     )
-    bound = Address(*listener.getsockname()[:2])
-    _log.info("admin.ready", address=f"http://{bound}")
+    bound_address = Address(*listener.getsockname()[:2])
+    _log.info("admin.ready", address=f"http://{bound_address}")
     limits = ConnectionLimits(
         connections=connections,
         reserve=_RESERVE,

@@ -47,7 +47,7 @@ __all__ = ["adapt"]
 @click.option(
     "--portable",
     is_flag=True,
-    help="Rewrite the definitions so that clients and model APIs take them as they are.",
+    help="Rewrite the definitions so that clients and model APIs accept them unchanged.",
 )
 @click.option(
     "--for",
@@ -55,8 +55,8 @@ __all__ = ["adapt"]
     type=click.Choice(sorted(target.value for target in TOOL_TARGETS)),
     multiple=True,
     metavar="TARGET",
-    help="With --portable, what the definitions are for, as in `sidecheck check --for`. May be "
-    "repeated.  [default: all but openai-strict]",
+    help="With --portable, client or model API that must accept the definitions, as in "
+    "`sidecheck check --for`. May be repeated.  [default: all but openai-strict]",
 )
 @form_option
 @mappings_option
@@ -74,14 +74,14 @@ def adapt(
 
     A file contains one definition, a list of definitions, or a tools/list result, with or
     without its JSON-RPC response; - reads standard input. Properties that the version does
-    not have are dropped. For versions before 2026-07-28, an output schema of anything but
-    an object is wrapped in one; since then it is unwrapped.
+    not have are dropped. For versions before 2026-07-28, an output schema whose root is not
+    an object is wrapped in an object; since then it is unwrapped.
 
     With --portable, schemas are rewritten too: another dialect becomes 2020-12, references,
-    unions at the root and patterns that a target refuses are replaced, names shortened. What
-    a schema cannot say any more moves to the description, and each loss says whether the
-    definition still accepts the same. The mappings convert calls back: `sidecheck
-    convert-call`.
+    unions at the root and patterns that a target refuses are replaced, names shortened. A
+    constraint that the rewritten schema cannot express moves to the description, and each
+    loss says whether the definition still accepts the same arguments. `sidecheck
+    convert-call` converts calls back with the mappings.
 
     The definitions are written to standard output as a JSON array, the changes to standard
     error. With --format json both are one object on standard output.
@@ -95,18 +95,18 @@ def adapt(
         raise click.UsageError("--for and --mappings-out need --portable")
     check_mappings_file(mappings_out)
     version = protocol_version or DEFAULT_VERSION
-    listed = [
+    sources = [
         (name, tool.json)
         for name in dict.fromkeys(files)
         for tool in list_or_exit(name, read_input(name), LIMITS)
     ]
     if portable:
-        report = _make_portable(listed, targets or DEFAULT_TARGETS, version)
+        report = _make_portable(sources, targets or DEFAULT_TARGETS, version)
         if mappings_out is not None:
             write_file(mappings_out, mappings_json(report))
         write_report(form, report)
         context.exit(0 if report.ok else 1)
-    tools = [InlineTool(text) for _file, text in listed]
+    tools = [InlineTool(text) for _file, text in sources]
     outcomes = run_in_process(lambda services: _adapt(services, tools, version))
     names = [read_tool_name(tool.json, LIMITS) for tool in tools]
     _write(form, version, names, outcomes)
@@ -114,12 +114,13 @@ def adapt(
 
 
 def _make_portable(
-    listed: Sequence[tuple[str, bytes]], targets: Iterable[str], version: str
+    sources: Sequence[tuple[str, bytes]], targets: Iterable[str], version: str
 ) -> Report:
-    outcomes = make_portable([text for _file, text in listed], targets, version, limits=LIMITS)
+    """Return the report on *sources*, pairs of file name and definition."""
+    outcomes = make_portable([text for _file, text in sources], targets, version, limits=LIMITS)
     tools = tuple(
         ReportedTool(file, read_tool_name(text, LIMITS), outcome)
-        for (file, text), outcome in zip(listed, outcomes, strict=True)
+        for (file, text), outcome in zip(sources, outcomes, strict=True)
     )
     return Report(portable_provider(targets), tools, Verdict())
 

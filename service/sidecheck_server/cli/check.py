@@ -34,7 +34,7 @@ from sidecheck_server.cli.reports import (
 )
 from sidecheck_server.cli.rows import is_terminal
 from sidecheck_server.cli.sarif import sarif_log
-from sidecheck_server.cli.tool_files import list_or_find
+from sidecheck_server.cli.tool_files import list_tools_or_findings
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION, Context
@@ -71,7 +71,7 @@ _DUPLICATE = "another tool has this name; if both are registered, the last one c
     type=click.Choice([*(severity.value for severity in Severity), _NEVER]),
     default=Severity.ERROR.value,
     show_default=True,
-    help="Least severity of a violation that makes the exit code 1.",
+    help="Minimum severity of a violation that makes the exit code 1.",
 )
 @document_option
 @click.option(
@@ -123,9 +123,13 @@ def check(
         version=version, documents=read_documents(documents), to_be_registered=True
     )
     sources, unreadable = _read(files)
-    report = ReportLimits(LIMITS.violations, LIMITS.verdict_characters, Severity(min_severity))
+    report_limits = ReportLimits(
+        LIMITS.violations, LIMITS.verdict_characters, Severity(min_severity)
+    )
     outcomes = run_in_process(
-        lambda services: check_sources(services, sources, request_context, report, portability)
+        lambda services: check_sources(
+            services, sources, request_context, report_limits, portability
+        )
     )
     _write(form, version, sources, outcomes, unreadable, excerpts=excerpts)
     for message in unreadable:
@@ -150,9 +154,9 @@ class Outcome:
 
     def reaches(self, severity: Severity) -> bool:
         """Return whether a violation is of *severity* or above; a failure always is."""
-        least = SEVERITY_RANK[severity]
+        max_rank = SEVERITY_RANK[severity]
         return not self.ok or any(
-            SEVERITY_RANK[finding.violation.severity] <= least for finding in self.findings
+            SEVERITY_RANK[finding.violation.severity] <= max_rank for finding in self.findings
         )
 
     def as_object(self) -> dict[str, Any]:
@@ -172,7 +176,7 @@ async def check_sources(
     services: Services,
     sources: Sequence[Source],
     context: Context,
-    report: ReportLimits,
+    report_limits: ReportLimits,
     portability: PortabilityOptions,
 ) -> list[Outcome]:
     """Return an outcome for each tool of *sources*, in order.
@@ -188,7 +192,7 @@ async def check_sources(
             return error_outcome(request, error)
 
     lists = [
-        (source, verdict if verdict is not None else list_or_find(source, LIMITS))
+        (source, verdict if verdict is not None else list_tools_or_findings(source, LIMITS))
         for source in sources
         for verdict in [read_server_json_verdict(source.text)]
     ]
@@ -198,7 +202,9 @@ async def check_sources(
         if isinstance(tools_list, ToolsList)
         for tool in tools_list.tools
     ]
-    requests = (CheckRequest(ToolJson(text, canonical=False), context, report) for text in texts)
+    requests = (
+        CheckRequest(ToolJson(text, canonical=False), context, report_limits) for text in texts
+    )
     results = iter(
         [
             await check_request(request)
@@ -218,11 +224,11 @@ async def check_sources(
         reports = [next(results) for _tool in tools_list.tools]
         pointers = (tool.pointer for tool in tools_list.tools)
         tools = tuple(tool_outcomes(reports, pointers, _DUPLICATE))
-        found = [portability.check(listed.json) for listed in tools_list.tools]
-        outcomes += _tool_outcomes(source, tools, found)
+        findings_by_tool = [portability.check(tool.json) for tool in tools_list.tools]
+        outcomes += _tool_outcomes(source, tools, findings_by_tool)
         container = tools_list.container
         if container is not None:
-            container_report = await check_request(CheckRequest(container, context, report))
+            container_report = await check_request(CheckRequest(container, context, report_limits))
             outcomes += _container_outcome(source, container_report)
     return outcomes
 
@@ -233,24 +239,28 @@ def _tool_outcomes(
     portability: Sequence[Mapping[Violation, PortabilityFinding | None]],
 ) -> list[Outcome]:
     violations = [
-        [*tool.verdict.violations, *found] for tool, found in zip(tools, portability, strict=True)
+        [*tool.verdict.violations, *tool_portability]
+        for tool, tool_portability in zip(tools, portability, strict=True)
     ]
     # One pass over the source finds the positions of all violations.
     spots = [
         Spot(violation, tool.pointer + violation.instance_location, tool.name)
-        for tool, of_tool in zip(tools, violations, strict=True)
-        for violation in of_tool
+        for tool, tool_violations in zip(tools, violations, strict=True)
+        for violation in tool_violations
     ]
     findings = iter(create_findings(source, spots))
     return [
         Outcome(
             source,
             tool.name,
-            tool.ok and all(violation.severity is not Severity.ERROR for violation in found),
-            tuple(next(findings) for _violation in of_tool),
-            portability=found,
+            tool.ok
+            and all(violation.severity is not Severity.ERROR for violation in tool_portability),
+            tuple(next(findings) for _violation in tool_violations),
+            portability=tool_portability,
         )
-        for tool, of_tool, found in zip(tools, violations, portability, strict=True)
+        for tool, tool_violations, tool_portability in zip(
+            tools, violations, portability, strict=True
+        )
     ]
 
 

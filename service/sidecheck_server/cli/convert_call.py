@@ -121,7 +121,7 @@ class _FailedError(click.ClickException):
 
 def _error_text(error: RequestError) -> str:
     if error.reason is ErrorReason.UNKNOWN_DEFINITION:
-        return "the definition that the mapping was made from is in none of the files of --tools"
+        return "no file of --tools has the definition that the mapping was made from"
     return error.message
 
 

@@ -105,7 +105,7 @@ def diff(
     """
     if [old, new, *(file for _, file in documents)].count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")
-    referenced = read_documents(documents)
+    referenced_documents = read_documents(documents)
     with ExitStack() as stack:
         client: BlockingClient | None = None
         if is_registered(old) or is_registered(new):
@@ -116,7 +116,7 @@ def diff(
         old_tools, new_tools = (
             read_registered(client, name)
             if client is not None and is_registered(name)
-            else read_file(name, referenced)
+            else read_file(name, referenced_documents)
             for name in (old, new)
         )
     comparison = run_in_process(

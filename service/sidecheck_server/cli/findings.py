@@ -88,9 +88,9 @@ class _Reader:
         self._text = text
         self._pointers = pointers
 
-    def read(self, pointer: str, at: int, key: tuple[int, int] | None) -> int:
-        """Read the value at *at*, after white space; return its end."""
-        start = self._skip_space(at)
+    def read(self, pointer: str, offset: int, key: tuple[int, int] | None) -> int:
+        """Read the value at *offset*, after white space; return the offset of its end."""
+        start = self._skip_space(offset)
         if pointer not in self._pointers:
             return self._skip(start)
         opening = self._text[start : start + 1]
@@ -104,37 +104,37 @@ class _Reader:
         self.spans[pointer] = Span(start, end, *(key or (start, end)))
         return end
 
-    def _read_members(self, pointer: str, at: int) -> int:
-        while key := _KEY.match(self._text, self._skip_space(at)):
+    def _read_members(self, pointer: str, offset: int) -> int:
+        while key := _KEY.match(self._text, self._skip_space(offset)):
             step = json.loads(key[0]).replace("~", "~0").replace("/", "~1")
             colon = self._skip_space(key.end())
-            at = self._skip_space(self.read(f"{pointer}/{step}", colon + 1, key.span()))
-            if self._text[at : at + 1] == b",":
-                at += 1
-        return self._skip_space(at) + 1
+            offset = self._skip_space(self.read(f"{pointer}/{step}", colon + 1, key.span()))
+            if self._text[offset : offset + 1] == b",":
+                offset += 1
+        return self._skip_space(offset) + 1
 
-    def _read_items(self, pointer: str, at: int) -> int:
+    def _read_items(self, pointer: str, offset: int) -> int:
         index = 0
-        while self._text[(at := self._skip_space(at)) : at + 1] not in (b"]", b""):
-            at = self._skip_space(self.read(f"{pointer}/{index}", at, None))
-            if self._text[at : at + 1] == b",":
-                at += 1
+        while self._text[(offset := self._skip_space(offset)) : offset + 1] not in (b"]", b""):
+            offset = self._skip_space(self.read(f"{pointer}/{index}", offset, None))
+            if self._text[offset : offset + 1] == b",":
+                offset += 1
             index += 1
-        return at + 1
+        return offset + 1
 
     def _skip(self, start: int) -> int:
         if self._text[start : start + 1] not in (b"[", b"{"):
             scalar = _SCALAR.match(self._text, start)
             return scalar.end() if scalar else len(self._text)
-        depth, at = 1, start + 1
-        while depth and (bracket := _BRACKET.match(self._text, at)):
-            at = bracket.end()
-            depth += 1 if self._text[at - 1] in b"[{" else -1
-        return at
+        depth, offset = 1, start + 1
+        while depth and (bracket := _BRACKET.match(self._text, offset)):
+            offset = bracket.end()
+            depth += 1 if self._text[offset - 1] in b"[{" else -1
+        return offset
 
-    def _skip_space(self, at: int) -> int:
-        space = _SPACE.match(self._text, at)
-        return space.end() if space else at
+    def _skip_space(self, offset: int) -> int:
+        space = _SPACE.match(self._text, offset)
+        return space.end() if space else offset
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,8 +80,8 @@ def infer(
 
     The text is parsed and never run; - reads standard input. A name that the text does not
     define, such as a type imported from another file, is an error, and its tool is left
-    out. For versions before 2026-07-28, an output schema of anything but an object is
-    wrapped in one.
+    out. For versions before 2026-07-28, an output schema whose root is not an object is
+    wrapped in an object.
 
     The definitions are written to standard output as a JSON array, diagnostics to
     standard error. With --format json both are one object on standard output.

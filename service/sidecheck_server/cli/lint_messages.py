@@ -266,8 +266,8 @@ def lint_messages(
     far as directions and methods allow. Locations point into the line.
 
     A violation that applies to many messages, such as the use of a deprecated feature, is
-    reported once for the session or the tool, with the number of messages. In the text format,
-    so is a violation that several messages repeat for the same tool or method.
+    reported once for the session or the tool, with the number of messages. The text format also
+    reports once a violation that several messages repeat for the same tool or method.
 
     With --format json the output is a list with an object per line that is not blank:
     "file", "line" (from 1), "ok" (no errors), and "violations", each as in a verdict, with its
@@ -284,7 +284,7 @@ def lint_messages(
         names_version=protocol_version is not None,
         from_beginning=not partial,
     )
-    sessions = run_in_process(lambda services: _lint_each(services, texts, session))
+    sessions = run_in_process(lambda services: _lint_files(services, texts, session))
     _write(form, sessions, excerpts=excerpts)
     context.exit(0 if all(outcome.ok for outcomes in sessions for outcome in outcomes) else 1)
 
@@ -326,7 +326,7 @@ class _Outcome:
         return value
 
 
-async def _lint_each(
+async def _lint_files(
     services: Services, texts: Sequence[tuple[str, bytes]], context: RequestContext
 ) -> list[list[_Outcome]]:
     """Return the outcomes of each file of *texts*, pairs of name and content."""

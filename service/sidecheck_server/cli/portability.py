@@ -59,7 +59,7 @@ def target_options(command: Command) -> Command:
 class PortabilityOptions:
     """Targets that tools are checked for."""
 
-    #: Whose refusals are errors.
+    #: Targets on the command line, whose refusals are errors.
     named: frozenset[Target]
     #: Name of the server, or "".
     server: str
@@ -74,9 +74,9 @@ class PortabilityOptions:
         return cls(named, server, Severity.INFO if _ALL in targets else min_severity)
 
     def check(self, text: bytes) -> Mapping[Violation, PortabilityFinding | None]:
-        """Return the violations of the tool definition *text*, with their findings.
+        """Return the violations of the tool definition *text*, each with its finding.
 
-        Lints have none. A text that cannot be read, or is not an object, has no violations
+        Lints have no finding. A text that cannot be read, or is not an object, has no violations
         here: the check of tools reports it.
         """
         try:
@@ -92,11 +92,11 @@ class PortabilityOptions:
         for finding in findings:
             if not advises or finding.hazard.code not in _NOT_ADVISED:
                 violations[finding.violation(named=self.named)] = finding
-        least = SEVERITY_RANK[self.min_severity]
+        max_rank = SEVERITY_RANK[self.min_severity]
         return {
             violation: finding
             for violation, finding in violations.items()
-            if SEVERITY_RANK[violation.severity] <= least
+            if SEVERITY_RANK[violation.severity] <= max_rank
         }
 
 

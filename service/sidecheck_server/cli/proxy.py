@@ -76,7 +76,7 @@ def _option(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     default = getattr(HttpLimits(), name)
     help_ = f"With --upstream: {description[0].lower()}{description[1:]}"
     if parameter == _BYTES_PARAMETER:
-        default, help_ = None, f"{help_}  [default: {default}, or as many as that]"
+        default, help_ = None, f"{help_}  [default: {default}, or that minimum if it is larger]"
     return click.option(
         f"--{parameter.replace('_', '-')}",
         type=click.IntRange(minimum, maximum)
@@ -182,11 +182,15 @@ _NOT_STARTED = 127
     type=click.Path(path_type=Path),
     help="With --upstream, private key of the certificate, in PEM.",
 )
-@click.option("--arguments", type=_POLICY, help="Arguments of tool calls.")
-@click.option("--results", type=_POLICY, help="Results of tool calls.")
-@click.option("--messages", type=_POLICY, help="Everything else in messages.")
-@click.option("--tools", type=_POLICY, help="Definitions of tools; enforce drops invalid ones.")
-@click.option("--enforce", is_flag=True, help="Enforce those of the four policies without a value.")
+@click.option("--arguments", type=_POLICY, help="Policy for arguments of tool calls.")
+@click.option("--results", type=_POLICY, help="Policy for results of tool calls.")
+@click.option("--messages", type=_POLICY, help="Policy for everything else in messages.")
+@click.option(
+    "--tools", type=_POLICY, help="Policy for definitions of tools; enforce drops invalid ones."
+)
+@click.option(
+    "--enforce", is_flag=True, help="Set each of these four policies that is not given to enforce."
+)
 @click.option(
     "--repair",
     type=click.Choice([repairs.value for repairs in Repairs]),

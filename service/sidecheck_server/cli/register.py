@@ -104,12 +104,14 @@ def register(
     """
     if [*files, *(file for _, file in documents)].count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")
-    referenced = [sidecheck.Document(item.uri, item.json) for item in read_documents(documents)]
+    referenced_documents = [
+        sidecheck.Document(item.uri, item.json) for item in read_documents(documents)
+    ]
     tools = _read_tools(files)
     with connect(target, timeout, tls) as client:
         registration = client.register(
             server,
-            [ToolDefinition(tool.json, tuple(referenced)) for _, tool in tools],
+            [ToolDefinition(tool.json, tuple(referenced_documents)) for _, tool in tools],
             replace=replace,
             change_policy=change_policy,
             compatibility=compatibility,

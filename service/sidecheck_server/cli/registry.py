@@ -150,13 +150,13 @@ def import_(file: str, location: str | None, config: Path | None) -> None:
 
 def _register_all(opened_registry: Registry, servers: Mapping[str, Sequence[Definition]]) -> None:
     changed_count = removed_count = 0
-    for imported, (server, definitions) in enumerate(servers.items()):
+    for imported_count, (server, definitions) in enumerate(servers.items()):
         try:
             result = opened_registry.register(server, definitions, keep=frozenset())
         except (RegistryUnusable, RequestError) as error:
             message = error.message if isinstance(error, RequestError) else str(error)
             raise click.ClickException(
-                f"server {escape(server)!r}: {escape(message)}; {imported:,} of "
+                f"server {escape(server)!r}: {escape(message)}; {imported_count:,} of "
                 f"{format_count(len(servers), 'server')} imported before it"
             ) from None
         changed_count += sum(binding.action is not Action.UNCHANGED for binding in result.bound)

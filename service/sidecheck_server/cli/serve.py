@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 _DUPLICATE_SECONDS = 0.01
-"""Seconds after the first signal within which a second one is the same request.
+"""Seconds after the first signal in which a second signal counts as the same request.
 
 Supervisors such as timeout(1) signal a process, and then its process group.
 """

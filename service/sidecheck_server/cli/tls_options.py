@@ -23,7 +23,8 @@ def tls_options(server: str) -> Callable[[Callable[..., Any]], Callable[..., Any
             is_flag=True,
             envvar="SIDECHECK_TLS",
             show_envvar=True,
-            help=f"Use TLS with {server}, unless a unix socket. Implied by the other TLS options.",
+            help=f"Use TLS with {server}, except for a unix socket. Implied by the other TLS "
+            "options.",
         ),
         click.option(
             "--tls-ca",

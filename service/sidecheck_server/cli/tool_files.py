@@ -10,7 +10,7 @@ from sidecheck_server.core.mcp.tool_definitions import read_tool_name
 from sidecheck_server.core.mcp.tool_outcomes import ListedTool, ToolsList, read_tools_list
 from sidecheck_server.core.types import Violation
 
-__all__ = ["list_named_or_exit", "list_or_exit", "list_or_find"]
+__all__ = ["list_named_or_exit", "list_or_exit", "list_tools_or_findings"]
 
 
 class _UnusableError(click.ClickException):
@@ -19,7 +19,7 @@ class _UnusableError(click.ClickException):
     exit_code = 2
 
 
-def list_or_find(source: Source, limits: Limits) -> ToolsList | list[Finding]:
+def list_tools_or_findings(source: Source, limits: Limits) -> ToolsList | list[Finding]:
     """Return the tools in *source*, or its violations if it is not a list of tools."""
     # Decision 0044: people write these files, so definitions are read leniently.
     try:
@@ -35,7 +35,7 @@ def list_or_exit(name: str, text: bytes, limits: Limits) -> tuple[ListedTool, ..
     Raises:
         click.ClickException: the text is not a list of tools; exit code 2.
     """
-    result = list_or_find(Source(name, text), limits)
+    result = list_tools_or_findings(Source(name, text), limits)
     if isinstance(result, ToolsList):
         return result.tools
     place, violation = result[0].place, result[0].violation

@@ -78,7 +78,9 @@ _KINDS: Mapping[str, SubjectKind] = MappingProxyType(
 )
 @version_option(f"[default: {DEFAULT_VERSION}]")
 @document_option
-@click.option("--assert-formats", is_flag=True, help="Assert `format`; otherwise an annotation.")
+@click.option(
+    "--assert-formats", is_flag=True, help="Assert `format`, which is otherwise an annotation."
+)
 @click.option(
     "--max-violations",
     type=click.IntRange(1, LIMITS.violations),
@@ -120,7 +122,7 @@ def validate(
     inputs = [*payloads, *(name for name in (schema, tools) if name), *(f for _, f in documents)]
     if inputs.count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")
-    referenced = read_documents(documents)
+    referenced_documents = read_documents(documents)
     definition = read_input(schema or tools or "")
     sources = [Source(name, read_input(name)) for name in payloads]
     kind = _KINDS[subject]
@@ -134,8 +136,8 @@ def validate(
 
     def create_target() -> Target:
         if tool is None:
-            return SchemaSource(definition, referenced)
-        return InlineTool(find_tool(definition, tool, LIMITS), referenced)
+            return SchemaSource(definition, referenced_documents)
+        return InlineTool(find_tool(definition, tool, LIMITS), referenced_documents)
 
     outcomes = run_in_process(
         lambda services: _validate(services, create_target, kind, sources, options)

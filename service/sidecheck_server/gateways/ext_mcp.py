@@ -25,7 +25,7 @@ from sidecheck_server.gateways.generated.ext_mcp_pb2 import (
 )
 from sidecheck_server.gateways.outcomes import GatewayFindings, Outcome
 from sidecheck_server.gateways.registered_tools import RegisteredTools
-from sidecheck_server.gateways.routes import Route, Routes, failure_of
+from sidecheck_server.gateways.routes import Route, Routes, record_failure
 from sidecheck_server.proxy.definition_checks import not_listed
 from sidecheck_server.proxy.messages import (
     INTERNAL_ERROR,
@@ -71,9 +71,9 @@ class MultiplexedTools:
         return any(tools.checks_lists for tools in self._servers.values())
 
     @property
-    def is_pinned(self) -> bool:
+    def uses_pins(self) -> bool:
         """Whether clients may call only the tools of a lock file."""
-        return any(tools.is_pinned for tools in self._servers.values())
+        return any(tools.uses_pins for tools in self._servers.values())
 
     def expire(self) -> None:
         """Do nothing: the registry is read for each call."""
@@ -191,7 +191,7 @@ class ExtMcp:
                 raise_if_unreadable(request)
                 return await self._check_request(request, outcome)
             except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the gateway)
-                raise failure_of(error, "CheckRequest", call, outcome) from None
+                raise record_failure(error, "CheckRequest", call, outcome) from None
 
     async def CheckResponse(  # noqa: N802
         self, request: Any, call: Call
@@ -202,7 +202,7 @@ class ExtMcp:
                 raise_if_unreadable(request)
                 return await self._check_response(request)
             except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the gateway)
-                raise failure_of(error, "CheckResponse", call, outcome) from None
+                raise record_failure(error, "CheckResponse", call, outcome) from None
 
     @contextmanager
     def _exchange(self) -> Iterator[Outcome]:

@@ -32,10 +32,10 @@ from sidecheck_server.gateways.generated.external_processor_pb2 import (
     ProcessingResponse,
 )
 from sidecheck_server.gateways.outcomes import GatewayFindings
-from sidecheck_server.gateways.routes import Routes, failure_of
+from sidecheck_server.gateways.routes import Routes, record_failure
 from sidecheck_server.proxy.checks import NotCheckedError
 from sidecheck_server.proxy.http_headers import is_lookalike
-from sidecheck_server.proxy.http_messages import Body, HttpMessages, Reply
+from sidecheck_server.proxy.http_messages import BodyKind, HttpMessages, Reply
 from sidecheck_server.proxy.messages import (
     Direction,
     Message,
@@ -68,10 +68,10 @@ _STATUS = re.compile("[1-9][0-9]{2}")
 _METHODS = frozenset({"GET", "POST", "DELETE", "HEAD", "OPTIONS"})
 """HTTP methods of Streamable HTTP and of CORS preflight requests."""
 
-_Body: TypeAlias = Body | Literal["error"]
+_BodyKind: TypeAlias = BodyKind | Literal["error"]
 """Kind of a body. "error": that of a redirection or HTTP error, which must not have a result."""
 
-_MODES: Mapping[_Body, ProcessingMode.BodySendMode] = {
+_MODES: Mapping[_BodyKind, ProcessingMode.BodySendMode] = {
     "error": BUFFERED,
     "message": BUFFERED,
     "events": STREAMED,
@@ -124,7 +124,7 @@ class ExternalProcessor:
             outcome.fail(stop_error)
             raise CallFailed(status_from_error(stop_error)) from None
         except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the gateway)
-            raise failure_of(error, "Process", call, outcome) from None
+            raise record_failure(error, "Process", call, outcome) from None
         finally:
             await exchange.release()
             held_requests.resize()
@@ -157,13 +157,13 @@ class _Exchange:
         #: Whether unreadable content is rejected.
         self._enforces = False
         #: Kind of the body of the response; None before its headers.
-        self._body: _Body | None = None
+        self._body: _BodyKind | None = None
         self._reader = EventReader(max_bytes)
         self._is_resumable = False
         #: Whether a chunk of the events has arrived.
         self._has_begun = False
         #: Whether the remaining events are dropped.
-        self._has_broken_off = False
+        self._drops_events = False
 
     async def respond(self, request: ProcessingRequest, call: Call) -> ProcessingResponse:
         """Return the response to one part.
@@ -204,7 +204,7 @@ class _Exchange:
         options = {**_call_metadata(call), **read_metadata(request)}
         route = await self._routes.find(options.get("server", ""), options)
         policies = route.policies
-        self._enforces = policies.enforces_any or route.tools.is_pinned
+        self._enforces = policies.enforces_any or route.tools.uses_pins
         headers = read_headers(request.request_headers.headers)
         self._method = headers.get(":method", "")
         self._is_encoded = _is_encoded(headers)
@@ -213,7 +213,7 @@ class _Exchange:
             return self._reject_unread(_NOT_ALLOWED, "METHOD_NOT_ALLOWED")
         if self._enforces and any(is_lookalike(name.encode()) for name in headers):
             return self._reject_unread(_BAD_REQUEST, "NOT_VALIDATED")
-        if not self._has_room(request, "client"):
+        if not self._reserve_bytes(request, "client"):
             return self._shed("request_headers", b"", "client")
         self._kept_sizes.append(request.ByteSize())
         self._messages = HttpMessages(
@@ -242,7 +242,7 @@ class _Exchange:
             if self._rejects_encoded("client"):
                 return immediate_response(_UNSUPPORTED, b"")
             return body_response("request_body", UNCHANGED, is_whole=True)
-        if not self._has_room(request, "client"):
+        if not self._reserve_bytes(request, "client"):
             return self._shed("request_body", text, "client")
         self._kept_sizes.append(request.ByteSize())
         admission = await messages.admit(text)
@@ -259,7 +259,7 @@ class _Exchange:
             self._body = "other"
             return headers_response("response_headers", (), NOT_SENT)
         messages = self._open()
-        if not self._has_room(request, "server"):
+        if not self._reserve_bytes(request, "server"):
             return self._shed("response_headers", messages.answer() or b"", "server")
         self._body = await messages.begin_response(self._method, status, headers)
         is_whole = request.response_headers.end_of_stream
@@ -286,13 +286,13 @@ class _Exchange:
         match self._body:
             case None:
                 raise _invalid("response_header_mode must be SEND in Envoy's processing_mode")
-            case "events" if self._has_broken_off:
+            case "events" if self._drops_events:
                 output = b""
-            case "events" if self._has_room(request, "server"):
+            case "events" if self._reserve_bytes(request, "server"):
                 output = await self._rule_events(text, is_last=is_last)
             case "events":
-                output = self._break_off(self._begin_events(), self._reader.rest() + text)
-            case "message" | "error" if not self._has_room(request, "server"):
+                output = self._stop_validating(self._begin_events(), self._reader.rest() + text)
+            case "message" | "error" if not self._reserve_bytes(request, "server"):
                 return self._shed("response_body", self._open().answer() or b"", "server")
             case "message":
                 output = await self._open().rule_body(text)
@@ -333,7 +333,7 @@ class _Exchange:
         except EventTooLongError as error:
             action = Action.REJECTED if self._enforces else Action.PASSED
             self._findings.add(Finding(sender="server", code="MESSAGE_TOO_LONG", action=action))
-            return self._break_off(b"".join(parts), error.unread)
+            return self._stop_validating(b"".join(parts), error.unread)
         if is_last:
             parts.append(messages.end_events(is_resumable=self._is_resumable))
         return b"".join(parts)
@@ -343,21 +343,24 @@ class _Exchange:
         is_first, self._has_begun = not self._has_begun, True
         return self._open().begin_events() if is_first else b""
 
-    def _break_off(self, output: bytes, unread: bytes) -> bytes:
-        """Return the last validated *output*, and *unread* unless a policy enforces.
+    def _stop_validating(self, output: bytes, unread: bytes) -> bytes:
+        """Stop validating the stream; return the last validated *output*, and what follows it.
 
-        Later events are not validated: they pass unread, or are dropped if a policy enforces.
+        *unread* and later events pass without validation, or are dropped if a policy enforces.
         """
         self._reader = EventReader(self._max_bytes)
         end = self._open().end_events(is_resumable=False)
         if not self._enforces:
             self._passes_unread = True
             return output + unread
-        self._has_broken_off = True
+        self._drops_events = True
         return output + end
 
-    def _has_room(self, request: ProcessingRequest, sender: Direction) -> bool:
-        """Count *request*, a part of *sender*, against the budget; report a failure."""
+    def _reserve_bytes(self, request: ProcessingRequest, sender: Direction) -> bool:
+        """Count *request*, a part of *sender*, against the budget.
+
+        Return whether it fits; report it if it does not.
+        """
         try:
             self._held_requests.resize(
                 *self._kept_sizes, self._reader.buffered_bytes + request.ByteSize()
@@ -374,8 +377,8 @@ class _Exchange:
     def _shed(self, name: str, text: bytes, sender: Direction) -> ProcessingResponse:
         """Return the response to the part *name*, which exceeds the budget of held bytes.
 
-        *text* has the requests that get an error if *sender* is "client", and errors for the
-        pending requests if it is "server".
+        If *sender* is "client", *text* has the requests that get an error; if it is "server",
+        the errors for the pending requests.
         """
         if not self._enforces:
             self._passes_unread = True

@@ -59,9 +59,9 @@ class RegisteredTools:
         return self._checks.is_active
 
     @property
-    def is_pinned(self) -> bool:
+    def uses_pins(self) -> bool:
         """Whether clients may call only the tools of a lock file."""
-        return self._checks.is_pinned
+        return self._checks.uses_pins
 
     def expire(self) -> None:
         """Do nothing: the registry is read for each call."""

@@ -25,14 +25,14 @@ from sidecheck_server.rpc.handler import status_of
 __all__ = [
     "Route",
     "Routes",
-    "failure_of",
+    "record_failure",
 ]
 
 _log = structlog.get_logger("sidecheck.gateways")
 
 
-def failure_of(error: Exception, method: str, call: Call, outcome: Outcome) -> CallFailed:
-    """Return the failure of *call*, of *method*, because of *error*; log and count it.
+def record_failure(error: Exception, method: str, call: Call, outcome: Outcome) -> CallFailed:
+    """Log, count and return the failure of *call*, of *method*, because of *error*.
 
     *outcome* of the exchange is marked as failed. The log has the details, because gateways
     show their operators no more than the gRPC code.

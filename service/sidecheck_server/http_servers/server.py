@@ -39,7 +39,7 @@ class _Phase(Enum):
 
 
 class BoundedProtocol(H11Protocol):
-    """A connection within *bounds*, in which it counts until it is closed."""
+    """An HTTP/1.1 connection, which counts against *bounds* until it is closed."""
 
     def __init__(self, config: uvicorn.Config, state: ServerState, bounds: ClientBounds) -> None:
         super().__init__(config, state, {})
@@ -187,10 +187,11 @@ _ACCEPTS_AT_ONCE = 16
 """Connections that are accepted in a row before other tasks run."""
 _RETRY_SECONDS = 0.1
 """Pause after a failed attempt to accept a connection."""
-_MOST_REJECTED = 128
+_MAX_REJECTED = 128
 _REJECTED_SECONDS = 1.0
-"""Most rejected connections that stay open for their clients to read the response, and for how
-long. Closing a connection with an unread request resets it and may discard the response."""
+"""Maximum number of rejected connections that stay open for their clients to read the response,
+and maximum time for each. Closing a connection with an unread request resets it and may discard
+the response."""
 
 _KEEP_ALIVE = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
 """TCP options, in seconds and counts, that detect vanished clients: otherwise an event stream
@@ -249,7 +250,7 @@ class HttpServer(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Stop at the first signal in the context; at a second one, at once."""
+        """Stop gracefully at the first signal in the context, at once at a second one."""
         loop = asyncio.get_running_loop()
         for number in self._signals:
             loop.add_signal_handler(number, self._end)
@@ -322,7 +323,7 @@ class _Acceptor:
             protocol.connecting = connecting
             return
         response = self._bounds.reject(exceeded)
-        if self._config.is_ssl or len(self._rejected) >= _MOST_REJECTED:
+        if self._config.is_ssl or len(self._rejected) >= _MAX_REJECTED:
             connection.close()
         else:
             self._start(_reject(connection, response_bytes(response)), self._rejected)
@@ -335,7 +336,7 @@ class _Acceptor:
         }
         # The handshake may fail.
         with suppress(OSError):
-            _find_vanished_peer(connection)
+            _enable_keep_alive(connection)
             await asyncio.get_running_loop().connect_accepted_socket(
                 lambda: protocol,
                 connection,
@@ -369,8 +370,8 @@ async def _reject(connection: socket.socket, response: bytes) -> None:
                 pass
 
 
-def _find_vanished_peer(connection: socket.socket) -> None:
-    """Let the system close *connection* when its peer has vanished."""
+def _enable_keep_alive(connection: socket.socket) -> None:
+    """Let the system close *connection* after its peer has vanished."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in _KEEP_ALIVE.items():
         # Not every system has all of these options.

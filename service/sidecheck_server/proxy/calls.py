@@ -70,7 +70,7 @@ class ToolCalls:
         except NotCheckedError as error:
             # Without the definition, neither side of the call can be validated.
             enforces = Policy.ENFORCE in (self._policies.arguments, self._policies.results)
-            enforces = enforces or self._tools.is_pinned
+            enforces = enforces or self._tools.uses_pins
             return self._decide_unvalidated(
                 request, name, error, Policy.ENFORCE if enforces else Policy.AUDIT
             )
@@ -79,7 +79,7 @@ class ToolCalls:
             finding = _finding(name, "TOOL_DROPPED", Severity.ERROR, Action.REJECTED, note)
             ruling = reject(request, f"Unknown tool: {name}", INVALID_PARAMS)
             return Admission(ruling, findings=(finding,))
-        if target is None and self._tools.is_pinned:
+        if target is None and self._tools.uses_pins:
             # The server may execute tools that it does not list.
             note = "is not listed, and only pinned tools may be called"
             finding = _finding(name, "UNKNOWN_TOOL", Severity.ERROR, Action.REJECTED, note)
@@ -204,7 +204,7 @@ def _reject_call(outcome: ValidationOutcome, request: Message) -> Ruling:
 
 
 def _prepend_error_texts(replacement: bytes, result: Mapping[str, bytes]) -> bytes:
-    """Return *replacement*, after the texts of *result* if that is an error."""
+    """Return *replacement* with the text blocks of *result*, if that is an error, put first."""
     if result.get("isError") != b"true":
         return replacement
     texts = [

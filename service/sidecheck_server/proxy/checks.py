@@ -123,7 +123,7 @@ class RegistryChecks(Checks, Protocol):
     """Checks, and access to the registry, in which gateways keep tools."""
 
     async def registered_tool(self, server: str, name: str) -> bytes:
-        """Return the definition of a registered tool; the reason is UNKNOWN_TOOL if none."""
+        """Return the definition of a registered tool; fail with UNKNOWN_TOOL if there is none."""
         ...
 
     async def register(

@@ -41,8 +41,8 @@ class ListedTool:
     dropped: bool = False
 
 
-#: Stores the tools of a page, whose properties are the first argument. Returns the tools, more of
-#: them dropped if pins demand it. Raises `NotCheckedError` if the tools cannot be stored.
+#: Stores the tools of a page. Arguments: properties of the page, and its tools. Returns the tools;
+#: pins may have dropped more of them. Raises `NotCheckedError` if the tools cannot be stored.
 Learn: TypeAlias = Callable[[Mapping[str, bytes], list[ListedTool]], Awaitable[list[ListedTool]]]
 
 
@@ -72,10 +72,10 @@ class DefinitionChecks:
     @property
     def is_active(self) -> bool:
         """Whether listed tools are checked, so that they may be reported or dropped."""
-        return self.is_pinned or self._policy is not Policy.OFF
+        return self.uses_pins or self._policy is not Policy.OFF
 
     @property
-    def is_pinned(self) -> bool:
+    def uses_pins(self) -> bool:
         """Whether clients may call only the tools of a lock file."""
         return self._pins.is_active
 
@@ -109,7 +109,7 @@ class DefinitionChecks:
         for index, definition in enumerate(definitions):
             name = _name_of(definition)
             dropped = index in invalid and self._policy is Policy.ENFORCE
-            self._pins.note_listed(name, definition)
+            self._pins.note_definition(name, definition)
             if not self._pins.admits(name, definition):
                 difference = self._pins.find_difference(name, definition)
                 self._report.add(
@@ -195,9 +195,9 @@ class DefinitionChecks:
         return self._pins.admits(name, definition)
 
     def apply_pins(self, entry: ListedTool) -> ListedTool:
-        """Return *entry*, dropped if it differs from the set that is pinned by now.
+        """Return *entry*, dropped unless the pinned tools admit it.
 
-        Another client may have completed a list, which was then pinned, during the check.
+        The list of another client may have been completed, and pinned, during the check.
         """
         is_dropped = entry.dropped or not self._pins.admits(entry.name, entry.definition)
         return replace(entry, dropped=is_dropped)
@@ -205,7 +205,7 @@ class DefinitionChecks:
     @property
     def is_settled(self) -> bool:
         """Whether tools are pinned, or pinning is off."""
-        return not self.is_pinned or self._pins.is_pinned()
+        return not self.uses_pins or self._pins.is_pinned()
 
     def check_pinned(self) -> None:
         """Check that tools are pinned, or that pinning is off.
@@ -228,7 +228,7 @@ class DefinitionChecks:
 
     def report_endless(self, reason: str) -> None:
         """Report that a list is incomplete because of *reason*, if pinning is on."""
-        if self.is_pinned:
+        if self.uses_pins:
             self._add("TOOLS_NOT_PINNED", f"the list counts as incomplete: {reason}")
 
     def _add(self, code: str, note: str, tool: str = "") -> None:

@@ -20,7 +20,7 @@ from sidecheck_server.config.addresses import Address
 from sidecheck_server.http_servers.connections import ClientBounds
 from sidecheck_server.http_servers.server import HttpServer, open_listener
 from sidecheck_server.proxy.http_bounds import HttpBounds, rejection_response
-from sidecheck_server.proxy.http_bytes import NoRoomError
+from sidecheck_server.proxy.http_bytes import ByteBudgetError
 from sidecheck_server.proxy.http_checks import CallerCheck
 from sidecheck_server.proxy.http_connections import UNANSWERED, HttpConnections
 from sidecheck_server.proxy.http_exchange import (
@@ -42,7 +42,7 @@ from sidecheck_server.proxy.http_headers import (
 from sidecheck_server.proxy.http_limits import HttpAddress
 from sidecheck_server.proxy.http_listing import REQUEST_HEADERS
 from sidecheck_server.proxy.http_messages import HttpMessages, Reply
-from sidecheck_server.proxy.messages import Direction, has_result, receive
+from sidecheck_server.proxy.messages import Direction, has_result, parse_received
 from sidecheck_server.proxy.options import ProxyOptions
 from sidecheck_server.proxy.pins import LockFileError
 from sidecheck_server.proxy.report import Action, Finding, Report
@@ -168,7 +168,7 @@ _DECODINGS = 3
 _JSON = "application/json"
 _ACCEPTED_METHODS = {"GET", "POST", "DELETE", "PUT", "PATCH", "OPTIONS", "HEAD"}
 _UNENCODED_BODY_HEADERS = BODY_HEADERS | {b"accept-encoding"}
-"""Headers to replace for the endpoint, whose bodies the proxy reads, and requests unencoded."""
+"""Request headers to replace, so that the server sends unencoded bodies, which the proxy reads."""
 _TRANSPORT_METHODS = {"GET", "POST", "DELETE", "HEAD"}
 _FIRST_ERROR = 400
 
@@ -235,7 +235,7 @@ class HttpProxy:
             note = f"a message is larger than {self._max_bytes:,} bytes (--max-message-bytes)"
             self._add("client", "MESSAGE_TOO_LONG", Action.REJECTED, note)
             return problem_response(413, note)
-        except NoRoomError as error:
+        except ByteBudgetError as error:
             self._bounds.rejections.add("TOO_MANY_BYTES", str(error))
             return rejection_response(HTTPStatus.SERVICE_UNAVAILABLE, "TOO_MANY_BYTES", str(error))
         except ClientDisconnect:
@@ -270,7 +270,7 @@ class HttpProxy:
         """Forward a request that is not part of MCP, such as one for authorization."""
         if self._enforces and body and self._upstream.is_server(request.scope["raw_path"]):
             return problem_response(415, "a body of OPTIONS is not validated")
-        if any("jsonrpc" in message.properties for message in receive(body).messages):
+        if any("jsonrpc" in message.properties for message in parse_received(body).messages):
             note = "a message for a path other than that of --upstream"
             if not self._create_messages({}).report_and_decide("client", note):
                 return problem_response(404, note)
@@ -311,7 +311,7 @@ class HttpProxy:
             note = f"a response is larger than {self._max_bytes:,} bytes (--max-message-bytes)"
             self._add("server", "MESSAGE_TOO_LONG", Action.REJECTED, note)
             return problem_response(502, note, messages.answer())
-        except NoRoomError as error:
+        except ByteBudgetError as error:
             self._bounds.rejections.add("TOO_MANY_BYTES", str(error), "server")
             return problem_response(502, str(error), messages.answer())
         except ClientDisconnect:
@@ -332,7 +332,7 @@ class HttpProxy:
         """Relay a *response* with an error status; reject it if *text* has a result."""
         if not has_result(text):
             return replace_body(response, text)
-        note = "a result with the status of an error"
+        note = "a result with an HTTP error status"
         self._add("server", "NOT_VALIDATED", Action.REJECTED, note)
         return problem_response(502, UNANSWERED, messages.answer())
 

@@ -3,13 +3,13 @@
 import asyncio
 from collections import deque
 
-__all__ = ["SMALL", "BytesHeld", "BytesInFlight", "NoRoomError"]
+__all__ = ["SMALL", "ByteBudgetError", "BytesInFlight", "HeldBytes"]
 
 SMALL = 16 << 10
 """Size in bytes up to which messages are not counted: the limit of connections bounds them."""
 
 
-class NoRoomError(Exception):
+class ByteBudgetError(Exception):
     """The budget of held bytes is exhausted."""
 
     def __init__(self) -> None:
@@ -30,27 +30,27 @@ class BytesInFlight:
         self._capacity = capacity
         self._seconds = seconds
         self._bytes = 0
-        self._queue: deque[tuple[asyncio.Future[None], BytesHeld, int]] = deque()
+        self._queue: deque[tuple[asyncio.Future[None], HeldBytes, int]] = deque()
         #: The message that may exceed the capacity.
-        self._exempt: BytesHeld | None = None
+        self._exempt: HeldBytes | None = None
 
     @property
     def held_bytes(self) -> int:
         """Number of bytes that are counted now."""
         return self._bytes
 
-    async def acquire(self, message: "BytesHeld", size: int) -> None:
+    async def acquire(self, message: "HeldBytes", size: int) -> None:
         """Count *size* more bytes of *message* as soon as there is room.
 
         Raises:
-            NoRoomError: there is no room in time.
+            ByteBudgetError: the budget has no free bytes in time.
         """
         is_next = not self._queue or self._exempt is message
         if is_next and self._bytes + size <= self._capacity:
             self._count(message, size)
             return
         if not self._seconds:
-            raise NoRoomError
+            raise ByteBudgetError
         turn = asyncio.get_running_loop().create_future()
         entry = (turn, message, size)
         if self._exempt is message:
@@ -62,20 +62,20 @@ class BytesInFlight:
             async with asyncio.timeout(self._seconds):
                 await turn
         except TimeoutError:
-            raise NoRoomError from None
+            raise ByteBudgetError from None
         finally:
             if entry in self._queue:
                 self._queue.remove(entry)
                 self._admit()
 
-    def release(self, message: "BytesHeld", size: int) -> None:
+    def release(self, message: "HeldBytes", size: int) -> None:
         """Release *size* bytes of *message*."""
         self._bytes -= size
         if self._exempt is message:
             self._exempt = None
         self._admit()
 
-    def _count(self, message: "BytesHeld", size: int) -> None:
+    def _count(self, message: "HeldBytes", size: int) -> None:
         self._bytes += size
         message.counted += size
 
@@ -93,7 +93,7 @@ class BytesInFlight:
                 turn.set_result(None)
 
 
-class BytesHeld:
+class HeldBytes:
     """Bytes of one message, or of the events of one stream, counted in a *budget*."""
 
     def __init__(self, budget: BytesInFlight) -> None:
@@ -106,7 +106,7 @@ class BytesHeld:
         """Add *size* bytes.
 
         Raises:
-            NoRoomError: the budget is exhausted.
+            ByteBudgetError: the budget is exhausted.
         """
         total = self._size + size
         if total > SMALL:

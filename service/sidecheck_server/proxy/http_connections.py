@@ -80,7 +80,7 @@ class Connection:
         """
         requests = [message] if isinstance(message, Message) else message or []
         answers = [reply for reply in replies if reply is not None]
-        answers += self.session.answers_to_pending(UNANSWERED, requests)
+        answers += self.session.fail_pending(UNANSWERED, requests)
         if not answers:
             return None
         if not isinstance(message, list):

@@ -10,7 +10,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from sidecheck_server.proxy.http_bounds import HttpBounds
-from sidecheck_server.proxy.http_bytes import BytesHeld, NoRoomError
+from sidecheck_server.proxy.http_bytes import ByteBudgetError, HeldBytes
 from sidecheck_server.proxy.http_headers import (
     BODY_HEADERS,
     RawHeaders,
@@ -58,7 +58,7 @@ class EventRelay:
         response: UpstreamResponse,
         headers: RawHeaders,
         messages: HttpMessages,
-        held_bytes: BytesHeld,
+        held_bytes: HeldBytes,
     ) -> AsyncGenerator[bytes]:
         """Yield the events of *response* as they arrive, after the ruling on each.
 
@@ -80,8 +80,8 @@ class EventRelay:
                     if ruling.text is not None:
                         yield ruling.text
                 held_bytes.shrink(reader.buffered_bytes)
-        except (EventTooLongError, LockFileError, NoRoomError, UpstreamError) as error:
-            is_resumable = is_resumable and isinstance(error, (NoRoomError, UpstreamError))
+        except (EventTooLongError, LockFileError, ByteBudgetError, UpstreamError) as error:
+            is_resumable = is_resumable and isinstance(error, (ByteBudgetError, UpstreamError))
             self._report_end(error)
         finally:
             end = messages.end_events(is_resumable=is_resumable)
@@ -96,10 +96,10 @@ class EventRelay:
                 self._add("MESSAGE_TOO_LONG", note)
             case LockFileError():
                 self._add("PINS_NOT_WRITTEN", str(error))
-            case NoRoomError():
+            case ByteBudgetError():
                 self._add("TOO_MANY_BYTES", str(error))
             case _:
-                self._add("UPSTREAM_UNAVAILABLE", "ended in a stream")
+                self._add("UPSTREAM_UNAVAILABLE", "the server ended a stream early")
 
     async def _send(self, headers: RawHeaders, reply: bytes) -> None:
         """Send *reply*, the error of a request that arrived in a stream, to the server."""
@@ -111,7 +111,7 @@ class EventRelay:
                 )
                 response.close()
         except (UpstreamError, TimeoutError):
-            self._add("UPSTREAM_UNAVAILABLE", "does not respond")
+            self._add("UPSTREAM_UNAVAILABLE", "the server does not respond to a reply")
 
     def _add(self, code: str, note: str) -> None:
         self._report.add(Finding(sender="server", code=code, action=Action.REJECTED, note=note))
@@ -130,8 +130,8 @@ class CountedRequest(Request):
     def __init__(self, scope: Scope, receive: Receive, bounds: HttpBounds) -> None:
         super().__init__(scope, receive)
         self.rejections = bounds.rejections
-        self.body_bytes = BytesHeld(bounds.requests)
-        self.response_bytes = BytesHeld(bounds.responses)
+        self.body_bytes = HeldBytes(bounds.requests)
+        self.response_bytes = HeldBytes(bounds.responses)
 
     def release(self) -> None:
         """Return the bytes of the request and its response to the budgets."""
@@ -144,7 +144,7 @@ async def read_body(request: CountedRequest, limit: int) -> bytes:
 
     Raises:
         BodyTooLargeError: it has more than *limit* bytes.
-        NoRoomError: the budget of held bytes is exhausted.
+        ByteBudgetError: the budget of held bytes is exhausted.
         ClientDisconnect: the client is gone.
     """
     return await join_chunks(request.stream(), limit, request.body_bytes)
@@ -230,13 +230,13 @@ async def _count_body(request: CountedRequest, response: UpstreamResponse) -> As
             await request.response_bytes.grow(len(chunk))
             yield chunk
             request.response_bytes.shrink()
-    except NoRoomError as error:
+    except ByteBudgetError as error:
         request.rejections.add("TOO_MANY_BYTES", str(error), "server")
         raise
 
 
 class _RelayedResponse(StreamingResponse):
-    """Response of the server, relay_response as it arrives."""
+    """Response of the server, sent to the client as it arrives."""
 
     def __init__(
         self,
@@ -265,6 +265,6 @@ class _RelayedResponse(StreamingResponse):
         try:
             async for chunk in self._body:
                 yield chunk
-        except (UpstreamError, NoRoomError):
+        except (UpstreamError, ByteBudgetError):
             # The head is sent, so only an incomplete body can signal the error to the client.
             raise ConnectionResetError from None

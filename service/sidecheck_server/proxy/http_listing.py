@@ -35,7 +35,7 @@ REQUEST_HEADERS: ContextVar[RawHeaders] = ContextVar("REQUEST_HEADERS")
 
 
 class HttpListings:
-    """Cache of tool lists by client identity: a server may list other tools to each."""
+    """Cache of tool lists by client identity: a server may list different tools to each."""
 
     def __init__(
         self, upstream: Upstream, create: Callable[[ListTools], Listings], max_bytes: int

@@ -17,14 +17,14 @@ from sidecheck_server.proxy.http_checks import (
 )
 from sidecheck_server.proxy.http_connections import Connection, HttpConnections
 from sidecheck_server.proxy.http_headers import is_utf8
-from sidecheck_server.proxy.messages import Direction, Message, Received, receive
+from sidecheck_server.proxy.messages import Direction, Message, Received, parse_received
 from sidecheck_server.proxy.report import Action, Finding, Findings
 from sidecheck_server.proxy.sse import Event
 
-__all__ = ["Body", "EventRuling", "HttpMessages", "Record", "Reply"]
+__all__ = ["BodyKind", "EventRuling", "HttpMessages", "Record", "Reply"]
 
 #: Kind of the body of a response: one message or batch, events with messages, or neither.
-Body: TypeAlias = Literal["message", "events", "other"]
+BodyKind: TypeAlias = Literal["message", "events", "other"]
 
 _CHARSET = "a body that is not in UTF-8"
 
@@ -99,7 +99,9 @@ class HttpMessages:
             return Reply(202)
         return Reply(error_status(self._headers, ruling.reply), ruling.reply)
 
-    async def begin_response(self, method: str, status: int, headers: Mapping[str, str]) -> Body:
+    async def begin_response(
+        self, method: str, status: int, headers: Mapping[str, str]
+    ) -> BodyKind:
         """Process the head of the response to *method*; return the kind of its body."""
         if method == "DELETE" and 200 <= status < 300:
             await self._connections.end(self._headers)
@@ -149,7 +151,7 @@ class HttpMessages:
         """
         if not event.data:
             return EventRuling(event.safe_text(event.data) if self.enforces else event.text)
-        received = receive(event.data)
+        received = parse_received(event.data)
         message = received.content
         # Some readers ignore the event type, or accept other types for messages.
         is_other = event.type != b"message" and not (self.enforces and event.may_be_json)
@@ -225,7 +227,7 @@ class HttpMessages:
         return is_foreign and self.enforces
 
     def _read(self, text: bytes, sender: Direction) -> Received:
-        received = receive(text)
+        received = parse_received(text)
         self._record_message(received, sender)
         return received
 
@@ -249,7 +251,7 @@ class HttpMessages:
         return Reply(400, mismatch_response(message, mismatches[0]))
 
 
-def _body_of(method: str, status: int, content_type: str) -> Body:
+def _body_of(method: str, status: int, content_type: str) -> BodyKind:
     """Return the kind of the body of a response to *method*."""
     # Some clients search for the media type as a prefix, others anywhere in the header.
     is_json = "application/json" in content_type

@@ -1,4 +1,4 @@
-"""Pages of tool lists, which clients fetch, or the proxy on behalf of a client."""
+"""Pages of tool lists, which clients or the proxy fetch from a server."""
 
 import asyncio
 from collections import OrderedDict
@@ -35,7 +35,7 @@ class ToolSource(Protocol):
         ...
 
     @property
-    def is_pinned(self) -> bool:
+    def uses_pins(self) -> bool:
         """Whether clients may call only the tools of a lock file."""
         ...
 
@@ -120,7 +120,7 @@ class _Page:
     cursor: str | None
     #: Names of its tools.
     names: frozenset[str]
-    #: Bytes of the names and the cursor of the next page.
+    #: Bytes of the names, and of the cursor that leads to the next page.
     size: int
 
 
@@ -137,7 +137,7 @@ class ListPages:
         self._bytes = 0
 
     def clear(self) -> None:
-        """Remove all pages, which later pages do not continue."""
+        """Remove all pages, because later pages belong to other lists."""
         self._pages.clear()
         self._tools = self._bytes = 0
 
@@ -184,7 +184,7 @@ class ListPages:
     def _make_room(self, newest: str) -> bool:
         """Remove the oldest pages beyond the limits.
 
-        Return whether the list of the page before the cursor *newest* is still whole.
+        Return whether all pages up to the one before the cursor *newest* remain.
         """
         while self._exceeds_limits():
             self._remove(next(iter(self._pages)))

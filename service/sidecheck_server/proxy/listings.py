@@ -1,4 +1,4 @@
-"""Tools of a server, learned from its lists to validate calls, and filtered."""
+"""Tools of one connection's server, learned from its ``tools/list`` results."""
 
 from collections.abc import Collection, Mapping
 from copy import copy
@@ -81,9 +81,9 @@ class Listings:
         self._failure = None
 
     @property
-    def is_pinned(self) -> bool:
+    def uses_pins(self) -> bool:
         """Whether clients may call only the tools of a lock file."""
-        return self._checks.is_pinned
+        return self._checks.uses_pins
 
     def is_dropped(self, name: str) -> bool:
         """Return whether the tool *name* was removed from the list."""
@@ -167,7 +167,7 @@ class Listings:
                 break
             cursors.add(cursor)
             list_params["cursor"] = cursor
-        if not is_complete and self._checks.is_pinned:
+        if not is_complete and self._checks.uses_pins:
             self._checks.report_endless("its cursors form a cycle, or it has too many pages")
             # Stored, so that later calls do not fetch as many pages again.
             self._failure = not_pinned("the list of tools has no end")

@@ -314,10 +314,10 @@ class _Session:
 
 
 def _content_of(response: Message) -> bytes | None:
-    """Return the structured content of *response* if only its schema decides.
+    """Return the structured content of *response* if its schema alone decides on the result.
 
-    Other rules apply to a result that reports an error, has a ``resultType``, or whose content is
-    not an object, as versions before 2026-07-28 require.
+    Other rules also apply to a result that reports an error or has a ``resultType``, and to content
+    that is not an object, as versions before 2026-07-28 require.
     """
     result = response.result or {}
     content = result.get("structuredContent")

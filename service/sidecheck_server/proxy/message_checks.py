@@ -42,11 +42,11 @@ class CheckOutcome:
     ambiguity: Violation | None = None
     #: Whether the check ran and *violations* has all of its violations.
     is_complete: bool = False
-    #: Whether there are more violations than *violations*, which has the errors first.
+    #: Whether the limit cut off *violations*, which has the errors first.
     is_truncated: bool = False
     #: Protocol version of the check; "" if unknown.
     version: str = ""
-    #: Method whose request or result the whole message was outcome as; "" if unknown.
+    #: Method by whose rules the whole message was checked; "" if unknown.
     method: str = ""
 
     @property
@@ -59,7 +59,7 @@ class CheckOutcome:
 
     @property
     def fault_text(self) -> str:
-        """Code and location of the first error, without values of the message."""
+        """Code and location of the ambiguity or else the first error, without values."""
         fault = self.ambiguity or self.first_error
         return f"{fault.code} at {fault.instance_location or 'its root'}" if fault else "invalid"
 
@@ -246,9 +246,9 @@ class MessageRulings:
         *,
         is_rejected: bool = False,
     ) -> bool:
-        """Report the violations of *outcome*; return whether the message passes.
+        """Report the violations of *outcome*; return whether *outcome* lets the message pass.
 
-        *is_rejected* makes them rejections even if the message itself passes.
+        With *is_rejected*, another check rejects the message, and the report says so.
         """
         rejects = self.rejects(outcome)
         action = Action.REJECTED if rejects or is_rejected else Action.PASSED

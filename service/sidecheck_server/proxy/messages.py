@@ -21,11 +21,11 @@ __all__ = [
     "has_result",
     "join_array",
     "join_object",
+    "parse_received",
     "read_items",
     "read_list",
     "read_message",
     "read_object",
-    "receive",
     "request_id",
     "result_response",
     "split_members",
@@ -52,7 +52,7 @@ _MAX_BATCH_MESSAGES = 1000
 
 @dataclass(frozen=True)
 class Message:
-    """A JSON object that is read as a message, each part of it at most once."""
+    """A JSON object that is read as a JSON-RPC message. Its parts are decoded on first use."""
 
     text: bytes
     #: JSON texts of its properties.
@@ -101,7 +101,7 @@ class Message:
         return "result" in self.properties or "error" in self.properties
 
     def without_method(self) -> "Message":
-        """Return the message without its method, as readers see it that expect a response."""
+        """Return the message without its method, as a reader that expects a response sees it."""
         if "method" not in self.properties:
             return self
         properties = {name: text for name, text in self.properties.items() if name != "method"}
@@ -114,7 +114,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """Text of one side, and the messages in it."""
+    """Text from one side, and the messages in it."""
 
     text: bytes
     #: The message, the messages of a batch, or None if the text is neither.
@@ -127,7 +127,7 @@ class Received:
         return [content] if isinstance(content, Message) else content or []
 
 
-def receive(text: bytes) -> Received:
+def parse_received(text: bytes) -> Received:
     """Return *text* together with the messages in it."""
     return Received(text, read_message(text))
 
@@ -158,7 +158,7 @@ def request_id(text: bytes) -> RequestId:
 
 
 def read_object(text: bytes) -> dict[str, bytes] | None:
-    """Return the properties of the object in *text* as JSON texts, None if not one.
+    """Return the properties of the object in *text* as JSON texts, None for other texts.
 
     Values that msgspec rejects and other readers accept, such as NaN or deep nesting, are
     returned too.
@@ -170,13 +170,13 @@ def read_object(text: bytes) -> dict[str, bytes] | None:
 
 
 def read_list(text: bytes) -> list[bytes] | None:
-    """Return the items of the array in *text* as JSON texts, None if not one."""
+    """Return the items of the array in *text* as JSON texts, None for other texts."""
     raw = _decode(text, list[msgspec.Raw])
     return None if raw is None else [bytes(item) for item in raw]
 
 
 def read_items(text: bytes) -> list[bytes] | None:
-    """Return the items as `read_list`, and also items that only other readers accept."""
+    """Return the items as `read_list` does; accept items that msgspec rejects, such as NaN."""
     items = read_list(text)
     return _scan_list(text) if items is None else items
 
@@ -287,4 +287,4 @@ def _decode(text: bytes, type_: Any) -> Any:
 
 def has_result(text: bytes) -> bool:
     """Return whether a message in *text* has a result."""
-    return any("result" in message.properties for message in receive(text).messages)
+    return any("result" in message.properties for message in parse_received(text).messages)

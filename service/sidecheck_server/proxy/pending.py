@@ -48,7 +48,7 @@ class Request:
 
 
 class PendingRequests:
-    """Pending requests of one side. Of several with one id, the oldest is first.
+    """Pending requests of one side. If several have the same id, a response is to the oldest.
 
     Beyond *maximum*, the oldest request is removed. A cancelled request may never get a response,
     so only the latest cancelled ones are kept. Each operation on one request takes constant time.
@@ -91,8 +91,8 @@ class PendingRequests:
         if len(self._cancelled) > _MAX_CANCELLED:
             self.remove(self._cancelled.popleft())
 
-    def take_due(self, ids: Collection[RequestId] | None = None) -> list[Request]:
-        """Remove the requests with *ids*, by default all; return those not cancelled."""
+    def pop(self, ids: Collection[RequestId] | None = None) -> list[Request]:
+        """Remove the requests with *ids*, by default all; return those that need a response."""
         keys = list(self._by_id) if ids is None else ids
         requests = [request for id_ in keys for request in self._by_id.pop(id_, ())]
         for request in requests:

@@ -66,8 +66,8 @@ class PinnedTools:
         #: Digests of the admitted definitions, by tool name.
         self._digests: dict[str, str] = {}
         #: JSON texts of the first listed definitions, kept until they are pinned.
-        self._listed: dict[str, bytes] = {}
-        self._listed_bytes = 0
+        self._first_definitions: dict[str, bytes] = {}
+        self._first_definition_bytes = 0
         if pinned is not None:
             self._pin(pinned)
 
@@ -86,16 +86,16 @@ class PinnedTools:
             self._pin(_read_lock(self._path))
         return self._pinned is not None
 
-    def note_listed(self, name: str, definition: bytes) -> None:
+    def note_definition(self, name: str, definition: bytes) -> None:
         """Remember *definition* as the first one listed for *name*, before pinning."""
-        if not self.is_active or self._pinned is not None or name in self._listed:
+        if not self.is_active or self._pinned is not None or name in self._first_definitions:
             return
-        size = self._listed_bytes + len(name) + len(definition)
+        size = self._first_definition_bytes + len(name) + len(definition)
         value = _read(definition)
-        if value is None or len(self._listed) >= _MAX_LISTED or size > _MAX_LISTED_BYTES:
+        if value is None or len(self._first_definitions) >= _MAX_LISTED or size > _MAX_LISTED_BYTES:
             return
-        self._listed[name] = definition
-        self._listed_bytes = size
+        self._first_definitions[name] = definition
+        self._first_definition_bytes = size
         self._digests[name] = digest_of(value)
 
     def admits(self, name: str, definition: bytes) -> bool:
@@ -109,10 +109,10 @@ class PinnedTools:
         """Return how *definition*, which is not admitted, differs from the admitted one."""
         value = _read(definition)
         if self._pinned is None:
-            if name not in self._listed:
+            if name not in self._first_definitions:
                 return Difference(name, "TOOLS_NOT_PINNED", _NOT_PINNABLE)
-            first_listed = _read(self._listed[name])
-            return _describe_change(name, first_listed, value, "tool as it was listed first")
+            first_definition = _read(self._first_definitions[name])
+            return _describe_change(name, first_definition, value, "tool as it was listed first")
         if name in self._pinned:
             return _describe_change(name, self._pinned[name], value, "pinned tool")
         for pinned_name, pinned in self._pinned.items():
@@ -133,8 +133,8 @@ class PinnedTools:
         """
         if self._pinned is None and self._path is not None:
             text = None
-            if all(name in self._listed for name in names):
-                values = {name: _read(self._listed[name]) for name in sorted(names)}
+            if all(name in self._first_definitions for name in names):
+                values = {name: _read(self._first_definitions[name]) for name in sorted(names)}
                 text = _lock_text(values)
             if text is None or len(text) > _MAX_FILE_BYTES:
                 return [Difference("", "TOOLS_NOT_PINNED", _NOT_PINNABLE)]
@@ -147,7 +147,7 @@ class PinnedTools:
 
     def _pin(self, pinned: Mapping[str, JsonValue]) -> None:
         self._pinned = dict(pinned)
-        self._listed.clear()
+        self._first_definitions.clear()
         self._digests = {name: digest_of(value) for name, value in pinned.items()}
 
 

@@ -11,9 +11,9 @@ from sidecheck_server.proxy.messages import (
     Received,
     join_array,
     join_object,
+    parse_received,
     read_items,
     read_object,
-    receive,
     string_value,
 )
 from sidecheck_server.proxy.report import Action, Finding, Findings
@@ -55,11 +55,11 @@ class PortableTools:
         tool = self._tools.get(string_value(request.params.get("name")))
         if tool is None:
             return received
-        return receive(await asyncio.to_thread(_restore_call, request, *tool))
+        return parse_received(await asyncio.to_thread(_restore_call, request, *tool))
 
     async def to_client(self, text: bytes) -> bytes:
         """Return *text* for the client, with the tools of a list rewritten."""
-        response = receive(text).content
+        response = parse_received(text).content
         if not isinstance(response, Message) or not response.is_response:
             return text
         if response.result is not None and "protocolVersion" in response.result:

@@ -1,4 +1,4 @@
-"""Findings of the proxy, their report by line, and its summary."""
+"""Findings of the proxy, and their report: a line for each, and a summary."""
 
 import json
 from collections import Counter

@@ -27,8 +27,8 @@ from sidecheck_server.proxy.messages import (
     Received,
     error_response,
     join_array,
+    parse_received,
     read_object,
-    receive,
     request_id,
     string_value,
 )
@@ -73,7 +73,7 @@ class ProxySession:
         self._validates_calls = tools.checks_lists or not (
             policies.arguments is policies.results is Policy.OFF
         )
-        enforces_tools = tools.is_pinned or policies.tools is Policy.ENFORCE
+        enforces_tools = tools.uses_pins or policies.tools is Policy.ENFORCE
         #: Whether readers must decode the messages of a side exactly as they were validated.
         self._enforces_content: Mapping[Direction, bool] = {
             "client": enforces_tools or policies.arguments is Policy.ENFORCE,
@@ -104,7 +104,7 @@ class ProxySession:
         """Return the ruling on the *received* message of *sender*, parsed or as text."""
         self._report.count_message(sender)
         if isinstance(received, bytes):
-            received = receive(received)
+            received = parse_received(received)
         text, content = received.text, received.content
         outcome = await self._checks.check(text, sender, http_status)
         if isinstance(content, Message):
@@ -140,17 +140,15 @@ class ProxySession:
                 pending.failure = error
         self._pending["client"].add(pending)
 
-    def answers_to_pending(
-        self, reason: str, messages: Iterable[Message] | None = None
-    ) -> list[bytes]:
-        """Return an error with *reason* for each pending request of the client.
+    def fail_pending(self, reason: str, messages: Iterable[Message] | None = None) -> list[bytes]:
+        """Remove the pending requests of the client; return an error with *reason* for each.
 
-        With *messages*, only for the requests among them. The requests are no longer pending then.
+        With *messages*, only the requests among them.
         """
         ids = None
         if messages is not None:
             ids = [message.id for message in messages if message.is_request]
-        requests = self._pending["client"].take_due(ids)
+        requests = self._pending["client"].pop(ids)
         return [error_response(request.id_text, reason) for request in requests]
 
     async def _rule_batch(
@@ -233,7 +231,7 @@ class ProxySession:
     ) -> Ruling:
         """Return the ruling of *admission* on a tool call; report the findings.
 
-        The call passes as a message with the outcome of its check.
+        *outcome*, that of the check of the message, does not reject the call.
         """
         tool = string_value(message.params.get("name"))
         if request is not None:

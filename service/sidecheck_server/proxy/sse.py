@@ -94,7 +94,7 @@ class EventReader:
         self._limit = limit
         #: Bytes of the incomplete event.
         self._text = bytearray()
-        #: Line feed of a CRLF that two chunks split, after the event that its CR ended.
+        #: Line feed at the start of a chunk, if the CR before it has ended an event.
         self._carried = b""
         self._ends_in_return = False
         self._is_start = True

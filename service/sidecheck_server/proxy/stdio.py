@@ -14,7 +14,13 @@ from itertools import count
 
 from sidecheck_server.proxy.listing_pages import ListingFailed, ListTools
 from sidecheck_server.proxy.listings import Listings
-from sidecheck_server.proxy.messages import Direction, Message, join_object, receive, string_value
+from sidecheck_server.proxy.messages import (
+    Direction,
+    Message,
+    join_object,
+    parse_received,
+    string_value,
+)
 from sidecheck_server.proxy.pipes import (
     LineTooLongError,
     Reader,
@@ -47,7 +53,7 @@ _HEADER = b"content-length:"
 class StdioProxy:
     """Relays lines between a client and the *server* process, and validates them."""
 
-    def __init__(  # noqa: PLR0913, PLR0917  (the parts that it is composed of)
+    def __init__(  # noqa: PLR0913, PLR0917  (its components)
         self,
         server: Process,
         reader: Reader,
@@ -171,7 +177,7 @@ class StdioProxy:
         # A carriage return is white space in JSON, but ends a line for some readers, such as
         # Python's text files. They would read parts of this message as messages.
         text = line.rstrip(b"\r\n").replace(b"\r", b" ")
-        received = receive(text)
+        received = parse_received(text)
         message = received.content
         if sender == "server":
             if message is None:
@@ -212,7 +218,7 @@ class StdioProxy:
         try:
             await self._to_server.write(line)
         except OSError:
-            await self._answer_pending(receive(line).messages)
+            await self._answer_pending(parse_received(line).messages)
 
     def _take_response(self, message: Message | list[Message]) -> bool:
         """Take *message* if it responds to a request of the proxy; return whether it does.
@@ -251,7 +257,7 @@ class StdioProxy:
     async def _answer_pending(self, unread: list[Message] | None = None) -> None:
         """Answer pending requests with errors, or only those among *unread* messages."""
         with suppress(OSError):
-            for response in self._session.answers_to_pending(_ENDED, unread):
+            for response in self._session.fail_pending(_ENDED, unread):
                 await self._to_client.write(response + b"\n")
 
     async def _end_server(self) -> None:

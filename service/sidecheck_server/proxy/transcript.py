@@ -32,7 +32,7 @@ class LineFile:
             while rest:
                 size = self._file.write(rest)
                 if size is None:
-                    self._end("it is not read")
+                    self._end("no process reads it")
                     return
                 rest = rest[size:]
         except OSError as error:

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import aiohttp
 from yarl import URL
 
-from sidecheck_server.proxy.http_bytes import BytesHeld
+from sidecheck_server.proxy.http_bytes import HeldBytes
 from sidecheck_server.proxy.http_headers import RawHeaders, combine
 
 __all__ = ["BodyTooLargeError", "Upstream", "UpstreamError", "UpstreamResponse", "join_chunks"]
@@ -46,13 +46,13 @@ class BodyTooLargeError(Exception):
 
 
 async def join_chunks(
-    chunks: AsyncIterator[bytes], limit: int, held_bytes: BytesHeld | None = None
+    chunks: AsyncIterator[bytes], limit: int, held_bytes: HeldBytes | None = None
 ) -> bytes:
     """Return the joined *chunks*, whose bytes *held_bytes* counts as they arrive.
 
     Raises:
         BodyTooLargeError: the chunks have more than *limit* bytes.
-        NoRoomError: the budget of held bytes is exhausted.
+        ByteBudgetError: the budget of held bytes is exhausted.
     """
     pieces, size = [], 0
     async for chunk in chunks:
@@ -104,12 +104,12 @@ class UpstreamResponse:
             for name, value in self.raw_headers
         ]
 
-    async def read(self, limit: int, held_bytes: BytesHeld | None = None) -> bytes:
+    async def read(self, limit: int, held_bytes: HeldBytes | None = None) -> bytes:
         """Return the whole body, decoded, and close the response.
 
         Raises:
             BodyTooLargeError: the body has more than *limit* bytes.
-            NoRoomError: the budget of *held_bytes* is exhausted.
+            ByteBudgetError: the budget of *held_bytes* is exhausted.
             UpstreamError: the body is incomplete or cannot be decoded.
         """
         try:
@@ -175,14 +175,14 @@ class Upstream:
 
     def __init__(self, url: str) -> None:
         # `encoded=True` leaves path and query as they are in *url*.
-        parsed, encoded = URL(url, encoded=True), URL(url)
-        self._normalized_path = _normalize_path(parsed.raw_path.encode())
-        self._query = parsed.raw_query_string.encode()
-        self._authorization = _basic_credentials(encoded)
-        self._origin = encoded.origin()
-        self._host = encoded.host_port_subcomponent or ""
+        verbatim_url, normalized_url = URL(url, encoded=True), URL(url)
+        self._normalized_path = _normalize_path(verbatim_url.raw_path.encode())
+        self._query = verbatim_url.raw_query_string.encode()
+        self._authorization = _basic_credentials(normalized_url)
+        self._origin = normalized_url.origin()
+        self._host = normalized_url.host_port_subcomponent or ""
         #: Request target (path and query) of the server.
-        self.target = self.build_target(parsed.raw_path.encode(), b"")
+        self.target = self.build_target(verbatim_url.raw_path.encode(), b"")
         # Decision 0072: aiohttp only pools connections; the proxy itself handles what it checks.
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE_SECONDS),

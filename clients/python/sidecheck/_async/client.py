@@ -142,10 +142,10 @@ class Client(RegistryMethods, Validator):
     ) -> list[ValidateOutcome]:
         """Validate many payloads; see `Validator.validate_batch`."""
         version = self._protocol_version
-        filled = fill_version(options, version)
+        options = fill_version(options, version)
         return await self._connection.call_in_parts(
             [validation.encode_item(fill_item_version(item, version)) for item in items],
-            partial(validation.encode_batch, target=target, options=filled),
+            partial(validation.encode_batch, target=target, options=options),
             validation.decode_batch,
             lambda verdict: verdict,
             timeout,
@@ -179,7 +179,8 @@ class Client(RegistryMethods, Validator):
         await self._connection.close()
 
     async def _validate(self, item: Item, timeout: float | None) -> Verdict:
-        request, seconds = validation.encode_request(item), self._connection.seconds(timeout)
+        request = validation.encode_request(item)
+        seconds = self._connection.resolve_timeout(timeout)
         validate = self._call if self._coalescer is None else self._coalescer.validate
         try:
             return await validate(request, seconds)

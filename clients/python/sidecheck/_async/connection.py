@@ -72,7 +72,7 @@ class Connection:
         Raises:
             SidecheckError: The call failed.
         """
-        seconds = self.seconds(timeout)
+        seconds = self.resolve_timeout(timeout)
         if self.min_revision:
             require_revision(request, self.min_revision)
         try:
@@ -105,7 +105,7 @@ class Connection:
         """Return the verdict of the policy, or raise *error* if the policy is "raise"."""
         return fallback_verdict(error, self.on_unavailable)
 
-    def seconds(self, timeout: float | None) -> float:
+    def resolve_timeout(self, timeout: float | None) -> float:
         """Return the deadline of a call in seconds: *timeout*, or the client's for None.
 
         Raises:
@@ -141,12 +141,12 @@ class Connection:
                     outcomes.append(too_large(sizes[part.start], limits))
                     continue
                 decoded = await self._send_part(messages[part], encode, decode, timeout)
-                outcomes += [self._settle(outcome, fallback) for outcome in decoded]
+                outcomes += [self._apply_policy(outcome, fallback) for outcome in decoded]
         except Unavailable as error:
             # The remaining parts are not sent, since each would cost another deadline. Each
             # outcome is a copy, because raising an exception adds to its traceback.
             missing = len(messages) - len(outcomes)
-            outcomes += [self._settle(copy(error), fallback) for _ in range(missing)]
+            outcomes += [self._apply_policy(copy(error), fallback) for _ in range(missing)]
         return outcomes
 
     async def _send_part(
@@ -185,7 +185,7 @@ class Connection:
             )
         return outcomes
 
-    def _settle(
+    def _apply_policy(
         self, outcome: Value | SidecheckError, fallback: Callable[[Verdict], Value]
     ) -> Value | SidecheckError:
         """Return the outcome of one item of a batch, with the policy applied to it."""

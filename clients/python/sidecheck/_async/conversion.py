@@ -92,8 +92,8 @@ class ConversionClient:
         cannot be read has an invalid verdict. The error ``MAPPING_MISMATCH`` means that no
         mapping has the name in the call, or that the mapping belongs to another definition.
         """
-        filled = fill_version(options, self._connection.protocol_version)
-        request = conversion.encode_call(call, mappings, tool, filled)
+        options = fill_version(options, self._connection.protocol_version)
+        request = conversion.encode_call(call, mappings, tool, options)
         return await self._connection.call(request, conversion.decode_call, timeout)
 
     async def convert_tool_result(  # noqa: PLR0913  (the fields of the request)
@@ -116,6 +116,6 @@ class ConversionClient:
         *profile* are as in `ToolResult`.
         """
         tool_result = ToolResult(result, profile, tool)
-        filled = fill_context_version(context, self._connection.protocol_version)
-        request = conversion.encode_result(api, tool_result, call_id, name, filled, options)
+        context = fill_context_version(context, self._connection.protocol_version)
+        request = conversion.encode_result(api, tool_result, call_id, name, context, options)
         return await self._connection.call(request, conversion.decode_result, timeout)

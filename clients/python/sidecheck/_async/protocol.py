@@ -212,10 +212,10 @@ class ProtocolClient:
         Of *context*, only the protocol version matters. If no server responds, `Unavailable`
         is raised, for any ``on_unavailable`` of the client.
         """
-        returned = ReturnValue(
+        return_value = ReturnValue(
             value=value, content=content, result=result, error=error, tool=tool, profile=profile
         )
-        request = normalization.encode_normalization(returned, self._fill(context), options)
+        request = normalization.encode_normalization(return_value, self._fill(context), options)
         return await self._connection.call(request, normalization.decode_normalization, timeout)
 
     async def check_message(

@@ -88,8 +88,8 @@ class RegistryMethods:
             compatibility=compatibility,
             reading=reading,
         )
-        listed = tools if callable(tools) else list_tools(tools, whole=replace)
-        messages = encode_inline_tools(definitions_of(listed, functions))
+        tools_or_function = tools if callable(tools) else list_tools(tools, whole=replace)
+        messages = encode_inline_tools(definitions_of(tools_or_function, functions))
         limits = await self._connection.limits(timeout)
         room = limits.message_bytes - encode([]).ByteSize()
         registrations = []
@@ -225,8 +225,8 @@ def tool_set(
             "tools must not be a str; pass bytes for JSON text, as in text.encode(),"
             " or the decoded value; ServerTools(name) are the tools of a server"
         )
-    listed = tools if callable(tools) else list_tools(tools, whole=True)
-    return comparison.encode_tool_set(encode_inline_tools(definitions_of(listed, ())))
+    tools_or_function = tools if callable(tools) else list_tools(tools, whole=True)
+    return comparison.encode_tool_set(encode_inline_tools(definitions_of(tools_or_function, ())))
 
 
 def split_tools(server: str, tools: Sequence[Message], room: int, *, replace: bool) -> list[slice]:

@@ -54,10 +54,10 @@ class ResultChecker(OutputSchemas):
             return
         if name not in self._schemas:
             await self._refresh(name)
-        selected = self._select(name, result)
-        if selected is None:
+        schema_and_content = self._select(name, result)
+        if schema_and_content is None:
             return
-        schema, content = selected
+        schema, content = schema_and_content
         try:
             verdict = await self._validator.validate_structured_content(
                 schema, content, options=self._options

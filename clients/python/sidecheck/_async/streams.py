@@ -77,7 +77,7 @@ class Stream(PendingItems[OutcomeT], ABC, Generic[ItemT, OutcomeT]):
     async def __anext__(self) -> tuple[str, OutcomeT]:
         self._raise_for_error()
         try:
-            outcome = self._settle(await self._read())
+            outcome = self._match_response(await self._read())
         except SidecheckError as error:
             closed = self._error or self._fail(error)
             # Wakes up a caller that waits to send.
@@ -143,7 +143,7 @@ class ClientStream(Stream[ItemT, OutcomeT | SidecheckError]):
         self._timeout = timeout
 
     async def _open(self) -> None:
-        opened = time.monotonic()
+        start_time = time.monotonic()
         # Fetched for each stream: this call is retried while no server responds, unlike
         # the stream itself.
         limits = await self._fetch_limits()
@@ -151,7 +151,7 @@ class ClientStream(Stream[ItemT, OutcomeT | SidecheckError]):
         opening = self._codec.opening()
         remaining = self._timeout
         if remaining is not None:
-            remaining = max(0.0, opened + remaining - time.monotonic())
+            remaining = max(0.0, start_time + remaining - time.monotonic())
         self._call = self._transport.stream(find_rpc(type(opening)), remaining)
         self._call.notify(self._end)
         try:

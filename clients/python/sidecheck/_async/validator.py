@@ -189,8 +189,8 @@ class Validator(ABC):
     async def _validate_subject(
         self, subject: Subject, target: Target, options: Options | None, timeout: float | None
     ) -> Verdict:
-        filled = fill_version(options, self._protocol_version)
-        return await self._validate(Item(subject, target, filled), timeout)
+        options = fill_version(options, self._protocol_version)
+        return await self._validate(Item(subject, target, options), timeout)
 
     @abstractmethod
     async def _validate(self, item: Item, timeout: float | None) -> Verdict: ...

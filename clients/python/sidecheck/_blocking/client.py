@@ -141,10 +141,10 @@ class BlockingClient(BlockingRegistryMethods, BlockingValidator):
     ) -> list[ValidateOutcome]:
         """Validate many payloads; see `BlockingValidator.validate_batch`."""
         version = self._protocol_version
-        filled = fill_version(options, version)
+        options = fill_version(options, version)
         return self._connection.call_in_parts(
             [validation.encode_item(fill_item_version(item, version)) for item in items],
-            partial(validation.encode_batch, target=target, options=filled),
+            partial(validation.encode_batch, target=target, options=options),
             validation.decode_batch,
             lambda verdict: verdict,
             timeout,
@@ -178,7 +178,8 @@ class BlockingClient(BlockingRegistryMethods, BlockingValidator):
         self._connection.close()
 
     def _validate(self, item: Item, timeout: float | None) -> Verdict:
-        request, seconds = validation.encode_request(item), self._connection.seconds(timeout)
+        request = validation.encode_request(item)
+        seconds = self._connection.resolve_timeout(timeout)
         validate = self._call if self._coalescer is None else self._coalescer.validate
         try:
             return validate(request, seconds)

@@ -91,8 +91,8 @@ class BlockingConversionClient:
         cannot be read has an invalid verdict. The error ``MAPPING_MISMATCH`` means that no
         mapping has the name in the call, or that the mapping belongs to another definition.
         """
-        filled = fill_version(options, self._connection.protocol_version)
-        request = conversion.encode_call(call, mappings, tool, filled)
+        options = fill_version(options, self._connection.protocol_version)
+        request = conversion.encode_call(call, mappings, tool, options)
         return self._connection.call(request, conversion.decode_call, timeout)
 
     def convert_tool_result(  # noqa: PLR0913  (the fields of the request)
@@ -115,6 +115,6 @@ class BlockingConversionClient:
         *profile* are as in `ToolResult`.
         """
         tool_result = ToolResult(result, profile, tool)
-        filled = fill_context_version(context, self._connection.protocol_version)
-        request = conversion.encode_result(api, tool_result, call_id, name, filled, options)
+        context = fill_context_version(context, self._connection.protocol_version)
+        request = conversion.encode_result(api, tool_result, call_id, name, context, options)
         return self._connection.call(request, conversion.decode_result, timeout)

@@ -87,8 +87,8 @@ class BlockingRegistryMethods:
             compatibility=compatibility,
             reading=reading,
         )
-        listed = tools if callable(tools) else list_tools(tools, whole=replace)
-        messages = encode_inline_tools(definitions_of(listed, functions))
+        tools_or_function = tools if callable(tools) else list_tools(tools, whole=replace)
+        messages = encode_inline_tools(definitions_of(tools_or_function, functions))
         limits = self._connection.limits(timeout)
         room = limits.message_bytes - encode([]).ByteSize()
         registrations = []
@@ -223,8 +223,8 @@ def tool_set(
             "tools must not be a str; pass bytes for JSON text, as in text.encode(),"
             " or the decoded value; ServerTools(name) are the tools of a server"
         )
-    listed = tools if callable(tools) else list_tools(tools, whole=True)
-    return comparison.encode_tool_set(encode_inline_tools(definitions_of(listed, ())))
+    tools_or_function = tools if callable(tools) else list_tools(tools, whole=True)
+    return comparison.encode_tool_set(encode_inline_tools(definitions_of(tools_or_function, ())))
 
 
 def split_tools(server: str, tools: Sequence[Message], room: int, *, replace: bool) -> list[slice]:

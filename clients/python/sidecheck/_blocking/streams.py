@@ -78,7 +78,7 @@ class BlockingStream(PendingItems[OutcomeT], ABC, Generic[ItemT, OutcomeT]):
     def __next__(self) -> tuple[str, OutcomeT]:
         self._raise_for_error()
         try:
-            outcome = self._settle(self._read())
+            outcome = self._match_response(self._read())
         except SidecheckError as error:
             closed = self._error or self._fail(error)
             # Wakes up a caller that waits to send.
@@ -144,7 +144,7 @@ class ClientStream(BlockingStream[ItemT, OutcomeT | SidecheckError]):
         self._timeout = timeout
 
     def _open(self) -> None:
-        opened = time.monotonic()
+        start_time = time.monotonic()
         # Fetched for each stream: this call is retried while no server responds, unlike
         # the stream itself.
         limits = self._fetch_limits()
@@ -152,7 +152,7 @@ class ClientStream(BlockingStream[ItemT, OutcomeT | SidecheckError]):
         opening = self._codec.opening()
         remaining = self._timeout
         if remaining is not None:
-            remaining = max(0.0, opened + remaining - time.monotonic())
+            remaining = max(0.0, start_time + remaining - time.monotonic())
         self._call = self._transport.stream(find_rpc(type(opening)), remaining)
         self._call.notify(self._end)
         try:

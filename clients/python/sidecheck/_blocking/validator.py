@@ -187,8 +187,8 @@ class BlockingValidator(ABC):
     def _validate_subject(
         self, subject: Subject, target: Target, options: Options | None, timeout: float | None
     ) -> Verdict:
-        filled = fill_version(options, self._protocol_version)
-        return self._validate(Item(subject, target, filled), timeout)
+        options = fill_version(options, self._protocol_version)
+        return self._validate(Item(subject, target, options), timeout)
 
     @abstractmethod
     def _validate(self, item: Item, timeout: float | None) -> Verdict: ...

@@ -82,9 +82,9 @@ class Scope:
         """
         holder = types.SimpleNamespace(__annotations__={"annotation": annotation})
         hints = get_type_hints(holder, dict(self.globals), dict(self.names), include_extras=True)
-        return self._for_pydantic(hints["annotation"], is_input=is_input)
+        return self._adapt_for_pydantic(hints["annotation"], is_input=is_input)
 
-    def _for_pydantic(self, annotation: Any, *, is_input: bool = False) -> Any:
+    def _adapt_for_pydantic(self, annotation: Any, *, is_input: bool = False) -> Any:
         """Return *annotation* in a form that pydantic accepts.
 
         ``typing.TypedDict`` becomes that of typing_extensions, since before Python 3.12 the
@@ -95,17 +95,19 @@ class Scope:
             return self._convert_typed_dict(annotation)
         origin, arguments = get_origin(annotation), get_args(annotation)
         if is_input and (origin or annotation) is Iterable:
-            items = [self._for_pydantic(argument, is_input=True) for argument in arguments]
+            items = [self._adapt_for_pydantic(argument, is_input=True) for argument in arguments]
             return types.GenericAlias(Sequence, tuple(items)) if items else Sequence
         if origin is Literal:
             return _accept_member_values(annotation)
         if origin is None or not arguments:
             return annotation
         if origin is Annotated:
-            bare = self._for_pydantic(arguments[0], is_input=is_input)
+            bare = self._adapt_for_pydantic(arguments[0], is_input=is_input)
             return annotation if bare is arguments[0] else Annotated[(bare, *arguments[1:])]
         converted = tuple(
-            self._for_pydantic(argument, is_input=is_input) if _is_type(argument) else argument
+            self._adapt_for_pydantic(argument, is_input=is_input)
+            if _is_type(argument)
+            else argument
             for argument in arguments
         )
         if all(new is old for new, old in zip(converted, arguments, strict=True)):
@@ -121,7 +123,9 @@ class Scope:
             new: Any = _typed_dict(old.__name__, {})
             self._converted[old] = new
             hints = get_type_hints(old, localns=dict(self.names), include_extras=True)
-            new.__annotations__ = {name: self._for_pydantic(hint) for name, hint in hints.items()}
+            new.__annotations__ = {
+                name: self._adapt_for_pydantic(hint) for name, hint in hints.items()
+            }
             for attribute in ("__required_keys__", "__optional_keys__", "__total__"):
                 setattr(new, attribute, getattr(old, attribute))
             for attribute in ("__module__", "__qualname__", "__doc__", "__pydantic_config__"):

@@ -153,7 +153,7 @@ class Injection:
             pass
         if self.optional:
             return {}
-        raise NotProvided(self._remedy())
+        raise NotProvided(self._describe_failure())
 
     def _read(self, resource: Any) -> Any:
         """Return *resource*, or the setting in it.
@@ -168,7 +168,7 @@ class Injection:
             raise LookupError(self.setting)
         return value
 
-    def _remedy(self) -> str:
+    def _describe_failure(self) -> str:
         name = self.resource_type.__name__
         remedy = _REMEDY.format(name=name)
         if self.root:

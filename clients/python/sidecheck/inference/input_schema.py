@@ -30,7 +30,7 @@ _ARGUMENTS_CLASS: Final = "_Arguments_of_the_tool"
 _typed_dict: Any = typing_extensions.TypedDict
 
 #: Exceptions of pydantic for a type without a schema.
-_DESCRIPTION_ERRORS = (
+_NO_SCHEMA_ERRORS = (
     PydanticUserError,
     AttributeError,
     ImportError,
@@ -74,7 +74,7 @@ def describe_type(
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(annotation)
         return adapter, adapter.json_schema(mode=mode, schema_generator=generator)
-    except _DESCRIPTION_ERRORS as error:
+    except _NO_SCHEMA_ERRORS as error:
         is_unresolved = isinstance(error, PydanticUndefinedAnnotation | NameError) or (
             isinstance(error, PydanticUserError) and error.code == "class-not-fully-defined"
         )

@@ -59,9 +59,9 @@ class ToolRegistrar:
 
     def observe(self, definitions: Iterable[Definition]) -> None:
         """Record tools that the server lists; changes lead to a registration."""
-        listed = {str(definition.get("name")): definition for definition in definitions}
-        if any(self._definitions.get(name) != tool for name, tool in listed.items()):
-            self._definitions.update(listed)
+        tools_by_name = {str(definition.get("name")): definition for definition in definitions}
+        if any(self._definitions.get(name) != tool for name, tool in tools_by_name.items()):
+            self._definitions.update(tools_by_name)
             self._changes += 1
 
     async def register(self, version: str, list_tools: ListTools) -> RegisteredTools:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from sidecheck.json_texts import protocol_text, returned_text
+from sidecheck.json_texts import protocol_text, return_value_text
 from sidecheck.protocol import CheckOptions, ProtocolContext
 from sidecheck.return_values import NormalizedResult, ReturnValue
 from sidecheck.v1 import protocol_service_pb2 as protocol_pb
@@ -16,16 +16,16 @@ __all__ = ["decode_normalization", "encode_normalization"]
 
 
 def encode_normalization(
-    returned: ReturnValue, context: ProtocolContext | None, options: CheckOptions | None
+    return_value: ReturnValue, context: ProtocolContext | None, options: CheckOptions | None
 ) -> protocol_pb.NormalizeToolResultRequest:
     """Return the request to normalize the return value of a tool."""
-    field = returned.field
+    field = return_value.field
     return protocol_pb.NormalizeToolResultRequest(
         context=encode_context(context),
         options=encode_options(options),
-        tool=encode_target(returned.tool),
-        profile=find_label("profile", returned.profile, PROFILES),
-        **{field: ENCODERS[field](getattr(returned, field), field)},
+        tool=encode_target(return_value.tool),
+        profile=find_label("profile", return_value.profile, PROFILES),
+        **{field: ENCODERS[field](getattr(return_value, field), field)},
     )
 
 
@@ -53,7 +53,7 @@ def error_text(value: Any, name: str) -> str:
 
 
 ENCODERS: Final[Mapping[str, Callable[[Any, str], Any]]] = {
-    "value": returned_text,
+    "value": return_value_text,
     "content": protocol_text,
     "result": protocol_text,
     "error": error_text,

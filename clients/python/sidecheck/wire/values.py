@@ -153,7 +153,7 @@ def require_revision(request: Message, revision: int) -> None:
 
 
 def copy_fields(message: Message, kind: type[Value], **converted: object) -> Value:
-    """Return a *kind* with fields *converted*, and others from *message*."""
+    """Return a *kind* with the fields in *converted*; copy all other fields from *message*."""
     fields: tuple[dataclasses.Field[Any], ...] = dataclasses.fields(cast("Any", kind))
     names = {field.name for field in fields}.difference(converted)
     return kind(**{name: getattr(message, name) for name in names}, **converted)
