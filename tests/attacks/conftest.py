@@ -34,7 +34,7 @@ def locked(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
     """Return the options of a proxy that enforces everything, with the tool of the servers."""
     path: Path = tmp_path_factory.mktemp("pins") / "pins.json"
     pins = open_pins(Pinning.FIRST_USE, path)
-    pins.note_listed("echo", json.dumps(TOOL).encode())
+    pins.note_definition("echo", json.dumps(TOOL).encode())
     pins.complete(["echo"])
     return ("--enforce", "--pins", "locked", "--pins-file", str(path))
 

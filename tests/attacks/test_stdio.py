@@ -62,7 +62,7 @@ def enforcing(tmp_path: Path) -> Iterator[Proxy]:
     """Yield a proxy that enforces everything, with the tool of the server pinned."""
     path = tmp_path / "pins.json"
     pins = open_pins(Pinning.FIRST_USE, path)
-    pins.note_listed("echo", json.dumps(TOOL).encode())
+    pins.note_definition("echo", json.dumps(TOOL).encode())
     pins.complete(["echo"])
     proxy = Proxy("--enforce", "--pins", "locked", "--pins-file", str(path))
     proxy.shake_hands()

@@ -66,7 +66,7 @@ class ChangeLog:
         #: Full reloads of the registry; each discards the history.
         self._reloads = 0
         self._changed = asyncio.Event()
-        registry.subscribe(self._append)
+        registry.subscribe(self._schedule_append)
         # Changes from here on arrive by the subscription, and may be in the history as well.
         history = registry.take_history()
         current = _read_checkpoint(registry)
@@ -170,7 +170,7 @@ class ChangeLog:
             {"oldest_revision": str(self._oldest), "revision": str(self._latest)},
         )
 
-    def _append(self, change: Change) -> None:
+    def _schedule_append(self, change: Change) -> None:
         """Append *change* in the event loop; called in any thread."""
         with suppress(RuntimeError):  # The loop is closed.
             self._loop.call_soon_threadsafe(self._append, change)
