@@ -90,19 +90,19 @@ def pack(tables: dict[str, Ranges]) -> str:
 
 
 MODULE = '''\
-"""The code points of every Unicode property that ECMA-262 names; made by a script.
+"""Generated data: the code points of every Unicode property that ECMA-262 names.
 
-`tests/core/test_patterns_character_classes.py` writes this module and holds it against
-others. The facts are those of the Unicode Character Database.
+`tests/core/test_patterns_properties.py` writes this module from the Unicode Character
+Database, and compares it with other sources.
 """
 
 __all__ = ["PACKED", "UNICODE_VERSION"]
 
 UNICODE_VERSION = "{version}"
 
-#: Base64 of zlib of UTF-8: a line of properties with the number of characters that
-#: each has, and those characters: each range as its distance from the end of the one
-#: before it, and its length, both as code points.
+#: Base64 of zlib of UTF-8. The first line lists the properties, each with its number of
+#: characters; those characters follow. A range is two characters, whose code points are its
+#: distance from the end of the previous range, and its length.
 PACKED = """
 {packed}
 """

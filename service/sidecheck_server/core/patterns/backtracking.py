@@ -163,7 +163,7 @@ class BacktrackingTranslator(PatternReader):
         """Write the assertion."""
         self.pieces.append(Piece(ASSERTIONS[assertion], skippable=True))
 
-    def add_reference(self, start: int, target: str) -> None:  # noqa: ARG002 - it raises no error
+    def add_reference(self, start: int, target: str) -> None:  # noqa: ARG002 - reports no error
         """Write a reference; at most one of the groups with its name has captured text.
 
         An open group has captured nothing, so a reference from inside it matches the empty text.
@@ -178,15 +178,15 @@ class BacktrackingTranslator(PatternReader):
         piece = self.pieces.pop()
         least, most, lazy = quantifier.least, quantifier.most, "?" * quantifier.lazy
         reset_captures = "".join(f"(?P<g{number}>)" for number in sorted(piece.captures))
-        iteration = self.spell_iteration("", piece.text, reset_captures if most != 1 else "")
+        iteration = self.spell_iteration(reset_captures if most != 1 else "", piece.text)
         if piece.skippable and self.referenced and most != least:
             self.loops += 1
             rest = f"(?=(?P<r{self.loops}>.*))"
             consuming_iteration = self.spell_iteration(
-                rf"(?!(?P=r{self.loops})\Z)", piece.text, rest + reset_captures
+                rest + reset_captures, piece.text, rf"(?!(?P=r{self.loops})\Z)"
             )
             optional = f"{consuming_iteration}{{0,{'' if most is None else most - least}}}{lazy}"
-            text = self.spell_iteration("", optional, f"{iteration}{{{least}}}")
+            text = self.spell_iteration(f"{iteration}{{{least}}}", optional)
         else:
             text = f"{iteration}{{{least},{'' if most is None else most}}}{lazy}"
         depth = piece.depth + 1
@@ -196,8 +196,11 @@ class BacktrackingTranslator(PatternReader):
             text = ""
         self.pieces.append(Piece(text, least == 0 or piece.skippable, piece.captures, depth))
 
-    def spell_iteration(self, after: str, text: str, before: str) -> str:
-        """Return *text* between the expressions *before* and *after*, in matching order."""
+    def spell_iteration(self, before: str, text: str, after: str = "") -> str:
+        """Return *text* between two expressions that match before and after it.
+
+        Where matching runs from right to left, the order in the expression is the reverse.
+        """
         if not (before or after):
             return text
         first, last = (after, before) if self.frames[-1].backward else (before, after)

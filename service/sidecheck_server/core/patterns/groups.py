@@ -95,7 +95,7 @@ class Group:
     #: The offset of its first condition.
     first_condition: int = -1
     conditions: list[Condition] = field(default_factory=list)
-    #: The most copies of an atom in it.
+    #: The largest number of copies of an atom in it, in an automaton.
     copies: int = 1
     #: Index of its first part in the output.
     start: int = 0
@@ -103,7 +103,7 @@ class Group:
     nested: int = 1
     #: Names of groups in the current alternative, and in earlier alternatives.
     names: set[str] = field(default_factory=set)
-    other_names: set[str] = field(default_factory=set)
+    earlier_names: set[str] = field(default_factory=set)
 
     def is_untouched(self) -> bool:
         """Return whether this is the whole pattern and nothing has been read."""
@@ -123,7 +123,7 @@ class Group:
     def begin_alternative(self) -> None:
         """Record a `|`. Names may repeat in alternatives, because only one participates."""
         self.branched = True
-        self.other_names |= self.names
+        self.earlier_names |= self.names
         self.names = set()
 
     def add_names(self, names: set[str], offset: int) -> None:
@@ -139,7 +139,7 @@ class Group:
 
     def all_names(self) -> set[str]:
         """Return the names of the groups inside."""
-        return self.names | self.other_names
+        return self.names | self.earlier_names
 
 
 def read_group(cursor: Cursor) -> tuple[GroupKind, str | None]:

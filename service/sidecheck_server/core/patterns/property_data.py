@@ -8,9 +8,9 @@ __all__ = ["PACKED", "UNICODE_VERSION"]
 
 UNICODE_VERSION = "17.0"
 
-#: Base64 of zlib of UTF-8: a line of properties with the number of characters that
-#: each has, and those characters: each range as its distance from the end of the one
-#: before it, and its length, both as code points.
+#: Base64 of zlib of UTF-8. The first line lists the properties, each with its number of
+#: characters; those characters follow. A range is two characters, whose code points are its
+#: distance from the end of the previous range, and its length.
 PACKED = """
 eNrtvYd/VMe1OD7l1q0qqHcECERVoQkDpgWwwWCDjUtiZQ1CkgEJCyk2ecnLCoREl0SR6IjeQXRM0+dzd1VoNrZTX/JedoltbMeO
 9/PN7w/4nZl7d7USotjglPf4LGJ3bply5rQ5c86Z/Nkjp+RkZA0ZlpwPv8blZA7Tf5XBxYxB/Od8+JmpXy3NydSvLcjJGKxfKs7J

@@ -173,7 +173,7 @@ class Translator(PatternReader):
         group.at_start = begins
         group.anchored = group.anchored or begins
 
-    def add_reference(self, start: int, target: str) -> None:  # noqa: ARG002 - none can be run
+    def add_reference(self, start: int, target: str) -> None:  # noqa: ARG002 - no reference is supported
         """Defer the error for a reference, because a syntax error may follow."""
         self.atom, self.nested = len(self.group.output), 1
         self.group.write("")
