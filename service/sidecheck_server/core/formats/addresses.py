@@ -26,7 +26,8 @@ __all__ = [
 # Load the module of the codec that idna uses before the first check.
 codecs.lookup("punycode")
 
-#: RFC 1035, section 2.3.4: 255 octets with the length of each label and the root's.
+#: RFC 1035, section 2.3.4: 255 octets, which include a length octet for each label and for
+#: the root.
 LONGEST_HOSTNAME = 253
 
 LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
@@ -96,8 +97,8 @@ def is_right_to_left(label: str) -> bool:
 
 #: RFC 5321, section 4.5.3.1.1, in octets.
 LONGEST_LOCAL_PART = 64
-#: With the longest domain of section 4.5.3.1.2.
-LONGEST = LONGEST_LOCAL_PART + len("@") + 255
+#: The longest local part, "@" and the longest domain (section 4.5.3.1.2), in octets.
+LONGEST_MAILBOX = LONGEST_LOCAL_PART + len("@") + 255
 
 IPV6_TAG = "ipv6:"
 
@@ -121,7 +122,7 @@ def is_email(text: str) -> bool:
 
     The local part has at most 64 characters. Strings longer than 320 characters are rejected.
     """
-    if len(text) > LONGEST:
+    if len(text) > LONGEST_MAILBOX:
         return False
     local_part, _, domain = text.rpartition("@")
     return (
@@ -138,7 +139,7 @@ def is_idn_email(text: str) -> bool:
     check, as for a look-up (RFC 5891, section 5.2), because users write unmapped names.
     Strings longer than 320 characters are rejected.
     """
-    if len(text) > LONGEST:
+    if len(text) > LONGEST_MAILBOX:
         return False
     local_part, _, domain = text.rpartition("@")
     return (

@@ -71,7 +71,7 @@ def is_date_time(text: str) -> bool:
 
 
 def days_left(text: str) -> int | None:
-    """Return the number of days after *text* in its month; None for no date."""
+    """Return the number of days after *text* in its month; None if it is not a date."""
     match = DATE.fullmatch(text)
     if match is None:
         return None

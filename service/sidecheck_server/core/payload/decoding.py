@@ -94,9 +94,11 @@ _SQUARED_DIGITS = 1400
 _UNUSUAL = re.compile(rb"[0-9.]{17,}+|[0-9][eE]")
 """Matches numbers that may not be doubles, and others that take as long to decode."""
 
-# Steps for decoding and comparing such a number; characters decoded in one step, at worst.
 _UNUSUAL_STEPS = 56
-_CHARACTERS = 2
+"""Steps of decoding and comparing a number that `_UNUSUAL` matches."""
+
+_CHARACTERS_PER_STEP = 2
+"""Characters that are decoded in one step, at worst."""
 
 _AS_CLASSES = bytes.maketrans(b"123456789E", b"000000000e")
 _MANY_DIGITS = b"0" * 16
@@ -105,11 +107,11 @@ _LARGE_EXPONENT = b"0e00"
 _FRACTION = re.compile(rb"\.[0-9]").search
 _SPACE = b" \t\r\n"
 
-_FEW_NUMBERS = 64
+_SHORT_LENGTH = 64
 """Length of texts, in bytes, up to which exact decoding is always the fastest."""
 
-_FEW_POINTS = 100
-"""Characters for each decimal point from which exact decoding is faster."""
+_CHARACTERS_PER_POINT = 100
+"""Average number of characters per decimal point from which on exact decoding is faster."""
 
 
 def decode(
@@ -129,10 +131,10 @@ def decode(
     encoded: bytes | None = None
     value: JsonValue
     try:
-        if len(text) > _FEW_NUMBERS and _FRACTION(text) and _has_many_fractions(text):
+        if len(text) > _SHORT_LENGTH and _FRACTION(text) and _has_many_fractions(text):
             value = _DECODE(text)
             encoded = _ENCODE(value)
-            if _differ_in_space(encoded, text) and not _has_large_doubles(encoded):
+            if _are_equal_without_space(encoded, text) and not _has_large_doubles(encoded):
                 encoded = text
             else:
                 value = _DECODE_EXACTLY(text)
@@ -151,8 +153,8 @@ def decode(
     except RecursionError:
         _check_depth(text, max_depth, depth_bound)
         raise
-    # Each level takes two brackets. With exact numbers, the depth of references may exceed
-    # that of containers.
+    # Each level takes two brackets. Exact numbers have referents, which `_nests_deeper` would
+    # count as a level, so a value that may have any is measured by its text.
     if len(text) > 2 * max_depth and (encoded is None or _nests_deeper(value, max_depth)):
         _check_depth(text, max_depth, depth_bound)
     if encoded != text and (
@@ -168,7 +170,7 @@ def _has_many_fractions(text: bytes) -> bool:
 
     Exact decoding calls Python code for each number with a point or an exponent.
     """
-    return text.count(b".") * _FEW_POINTS > len(text) and not has_long_integers(text)
+    return text.count(b".") * _CHARACTERS_PER_POINT > len(text) and not has_long_integers(text)
 
 
 def _has_large_doubles(encoded: bytes) -> bool:
@@ -177,8 +179,8 @@ def _has_large_doubles(encoded: bytes) -> bool:
     return find(_LARGE_EXPONENT) >= 0 or find(_LARGE_DOUBLE) >= 0
 
 
-def _differ_in_space(encoded: bytes, text: bytes) -> bool:
-    """Return whether *text* differs from *encoded* only in white space."""
+def _are_equal_without_space(encoded: bytes, text: bytes) -> bool:
+    """Return whether *text* and *encoded* are equal apart from white space."""
     return encoded == text or (encoded.translate(None, _SPACE) == text.translate(None, _SPACE))
 
 
@@ -221,7 +223,7 @@ def decoding_steps(text: str) -> int:
     bounded by its length.
     """
     unusual = len(_UNUSUAL.findall(text.encode("utf-8", "surrogatepass")))
-    return len(text) // _CHARACTERS + _UNUSUAL_STEPS * unusual
+    return len(text) // _CHARACTERS_PER_STEP + _UNUSUAL_STEPS * unusual
 
 
 def _has_unusual_numbers(text: bytes) -> bool:
@@ -285,8 +287,8 @@ _CHANGE = tuple(_depths_within(octet)[-1] for octet in range(256))
 _PEAK = tuple(max(_depths_within(octet)) for octet in range(256))
 
 
-_LENGTH_OF_POINTERS = 1 << 20
-"""Total length of all pointers, in characters: one long key can be part of many pointers."""
+_MAX_POINTER_CHARACTERS = 1 << 20
+"""Maximum total length of all pointers: one long key can be part of many pointers."""
 
 #: The path of a value: the path of its container, and the last step.
 _Path: TypeAlias = Union[tuple["_Path", str | int], None]
@@ -318,7 +320,7 @@ def _find_repeated_keys(text: bytes, max_violations: int) -> tuple[tuple[Violati
     long. Only the last value of a duplicate key is searched.
     """
     violations: list[Violation] = []
-    characters_left = _LENGTH_OF_POINTERS
+    characters_left = _MAX_POINTER_CHARACTERS
     for path, name in _iterate_repeated_keys(text):
         if len(violations) == max_violations or characters_left <= 0:
             return tuple(violations), True

@@ -42,7 +42,8 @@ _FAULTS = (
     ("utf-16 surrogate", "a lone surrogate"),
 )
 _LETTERS = ascii_letters.encode()
-_REPORTED_ONE_LATER = {
+# Parts of the messages whose offset msgspec reports one byte too far.
+_LATE_OFFSETS = {
     "trailing characters",
     "invalid escape",
     "invalid character in unicode escape",
@@ -80,13 +81,13 @@ def diagnose(text: bytes, error: Exception) -> Violation:
 def _describe_fault(text: bytes, message: str, offset: int) -> tuple[str, bytes, int]:
     for library_text, fault in _FAULTS:
         if library_text in message:
-            return fault, text, offset - (library_text in _REPORTED_ONE_LATER)
+            return fault, text, offset - (library_text in _LATE_OFFSETS)
     if re.match(rb"-?(?:NaN|Infinity)", text[max(offset - 1, 0) :].lstrip(b" [,:")):
         return "NaN and Infinity are not JSON numbers", text, offset
     before = text[:offset]
     if before.replace(b"\\\\", b"  ").replace(b'\\"', b"  ").count(b'"') % 2:
         return "an unescaped control character in a string", text, offset
-    # msgspec rejects a word that begins like a literal at its end; report its start.
+    # For a word that begins like a literal (`nul`), msgspec reports its end; report its start.
     return "an unexpected character", text, len(before.rstrip(_LETTERS))
 
 
