@@ -12,9 +12,9 @@ With the conversions of scalars, a property with null, "" or "null" is removed i
 rejects that value and does not require the property: models write these for arguments that
 they leave out.
 
-For a choice, the coercion for the intended branch is used if that branch then accepts the
-value. Otherwise a coercion is used if it is the only one with which any branch accepts the
-value.
+For a choice (``anyOf`` or ``oneOf``), the coercion for the intended branch is used if that
+branch then accepts the value. Otherwise a coercion is used if it is the only one with which any
+branch accepts the value.
 
 Conversions preserve the value exactly, and apply only to texts in canonical spelling, since
 other spellings may carry information: "007", "1e3" and " 5 " are not converted. The empty
@@ -140,7 +140,7 @@ _FAULT = 300
 _BRANCH = 400
 
 _DEEPEST = 4
-"""Most nested choices whose branches are tried."""
+"""Nesting depth of choices up to which all branches are tried."""
 
 
 def coerce(
@@ -269,9 +269,9 @@ class _Coercer:
         return repairs
 
     def _repair(self, fault: Fault, repairs: _Repairs, depth: int, *, certain: bool) -> bool:
-        """Add the repair of *fault* to *repairs*; return whether it is complete.
+        """Add the repair of *fault* to *repairs*; return whether no further round is needed.
 
-        *certain* says whether the choices on the path to *fault* have certain branches.
+        *certain* is False for a fault in a branch that is only tried, not the intended one.
         """
         spend(self._budget, _FAULT)
         path = tuple(fault.absolute_path)
@@ -333,7 +333,7 @@ class _Coercer:
                         )
 
     def _repair_choice(self, fault: Fault, repairs: _Repairs, depth: int, *, certain: bool) -> bool:
-        """Add the repairs for one branch of a choice; return whether it then accepts."""
+        """Add the repairs for one branch of a choice; return whether that branch then accepts."""
         names = len(fault.instance) if isinstance(fault.instance, dict) else 0
         spend(self._budget, (_BRANCH + names) * min(len(fault.keyword_value), MOST_BRANCHES))
         partial: _Repairs = {}
@@ -355,7 +355,7 @@ class _Coercer:
         if not complete and not isinstance(chosen, int):
             # The next round repairs the contents of the decoded text.
             partial = next(
-                (candidate for candidate in incomplete if _decodes_itself(fault, candidate)), {}
+                (candidate for candidate in incomplete if _decodes_value(fault, candidate)), {}
             )
         unambiguous = bool(complete) and all(
             _are_equal(candidate, complete[0]) for candidate in complete
@@ -414,7 +414,8 @@ def _group_removals(repairs: _Repairs) -> dict[Path, set[Path]]:
     return removals
 
 
-def _decodes_itself(fault: Fault, repairs: _Repairs) -> bool:
+def _decodes_value(fault: Fault, repairs: _Repairs) -> bool:
+    """Return whether *repairs* decode the value of *fault* itself, not a part of it."""
     repair = repairs.get(tuple(fault.absolute_path))
     return repair is not None and repair.rule is _DECODED
 

@@ -178,8 +178,9 @@ def _defaults_of(schema: AppliedSchema, name: str, path: Path) -> Iterator[_Defa
     with_default = [
         applied for applied in list_unconditional([pending]) if applied.has_annotation("default")
     ]
-    own = [applied for applied in with_default if applied.schema is subschema]
-    for applied in own or with_default:
+    # The default of the subschema overrides those that it has by ``$ref`` or ``allOf``.
+    direct = [applied for applied in with_default if applied.schema is subschema]
+    for applied in direct or with_default:
         yield _Default(
             path, applied.schema["default"], (*applied.path, "default"), id(applied.schema)
         )
