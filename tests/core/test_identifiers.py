@@ -2,7 +2,7 @@
 
 import pytest
 from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT, STANDARD_DIALECTS
-from sidecheck_server.core.schemas.resources import may_name_parts
+from sidecheck_server.core.schemas.resources import may_declare_identifiers
 from sidecheck_server.core.types import Draft
 
 DRAFT_04 = STANDARD_DIALECTS[Draft.DRAFT_04]
@@ -18,13 +18,13 @@ DRAFT_04 = STANDARD_DIALECTS[Draft.DRAFT_04]
         pytest.param(b'{"$defs":{"a":{"$schema":"urn:d","id":"urn:a"}}}', id="id beside $schema"),
     ],
 )
-def test_a_text_that_may_name_parts(text: bytes) -> None:
-    assert may_name_parts(text, DEFAULT_DIALECT)
+def test_a_text_that_may_declare_identifiers(text: bytes) -> None:
+    assert may_declare_identifiers(text, DEFAULT_DIALECT)
 
 
 def test_id_is_a_keyword_of_draft_4_only() -> None:
     """So that a property of that name is none."""
     text = b'{"properties":{"id":{"type":"string"}}}'
 
-    assert not may_name_parts(text, DEFAULT_DIALECT)
-    assert may_name_parts(text, DRAFT_04)
+    assert not may_declare_identifiers(text, DEFAULT_DIALECT)
+    assert may_declare_identifiers(text, DRAFT_04)

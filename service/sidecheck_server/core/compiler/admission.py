@@ -39,7 +39,7 @@ from sidecheck_server.core.schemas.resources import (
     Conflict,
     Resource,
     Resources,
-    may_name_parts,
+    may_declare_identifiers,
 )
 from sidecheck_server.core.types import Document, JsonValue, Violation, as_pointer, pointer_steps
 
@@ -268,7 +268,7 @@ class SchemaContext:
             violation = Violation("/$schema", "", "", error.reason.value, error.message)
             raise RequestError(error.reason, error.message, error.metadata, (violation,)) from None
         #: Whether the schema may have anchors or embedded resources.
-        self.has_parts = may_name_parts(source.json, self.dialect)
+        self.may_have_parts = may_declare_identifiers(source.json, self.dialect)
 
     def dialect_of(self, schema: JsonValue, parent: Dialect) -> Dialect:
         """Return the dialect that a resource declares, or the dialect *parent* around it."""
@@ -341,9 +341,9 @@ class _Admission:
 
     def admit(self, schema: JsonValue, dialect: Dialect) -> Survey | None:
         context = self.context
-        has_parts = schema is not context.schema or context.has_parts
+        may_have_parts = schema is not context.schema or context.may_have_parts
         resources = Resources(
-            schema, dialect, context.documents, context.dialect_of, has_parts=has_parts
+            schema, dialect, context.documents, context.dialect_of, may_have_parts=may_have_parts
         )
         faults = SchemaFaults(schema)
         root = Subschema(schema if isinstance(schema, dict) else {}, resources.root)

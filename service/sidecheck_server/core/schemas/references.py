@@ -190,12 +190,15 @@ class _Surveyor:
                 if "$id" in value or "id" in value:
                     inner = self.resources.rooted_at(value)
                 child = Subschema(value, inner or resource, parent, path)
-                if inner is None or self.enter(child, inner, dialect):
+                if inner is None or self.check_embedded(child, inner, dialect):
                     children.append(child)
         return children
 
-    def enter(self, child: Subschema, resource: Resource, dialect: Dialect) -> bool:
-        """Return whether *child*, a *resource* embedded in one of *dialect*, can be read."""
+    def check_embedded(self, child: Subschema, resource: Resource, dialect: Dialect) -> bool:
+        """Check *child*, a *resource* embedded in one of *dialect*; return whether to walk it.
+
+        A resource of an unknown dialect is reported, and not walked.
+        """
         if resource.error is not None:
             self.add_unreadable(child, "$schema", resource)
             return False

@@ -30,14 +30,14 @@ __all__ = [
     "Resources",
     "UnresolvableError",
     "embedded_identifier",
-    "may_name_parts",
+    "may_declare_identifiers",
 ]
 
-_NAMING = frozenset({"$id", "id", "$anchor", "$dynamicAnchor"})
+_IDENTIFIER_KEYWORDS = frozenset({"$id", "id", "$anchor", "$dynamicAnchor"})
 """Keywords that declare a URI or an anchor in some dialect."""
 
 
-def may_name_parts(text: bytes, dialect: Dialect) -> bool:
+def may_declare_identifiers(text: bytes, dialect: Dialect) -> bool:
     """Return whether the schema *text*, in *dialect*, may declare a URI or an anchor.
 
     ``id``, a frequent name of properties, is a keyword only in draft 4. An embedded schema
@@ -94,8 +94,8 @@ PUBLISHED: Mapping[str, JsonValue] = MappingProxyType(
 """The meta-schemas of all drafts and vocabularies by URI, without an empty fragment."""
 
 
-_STANDARD = (STANDARD_DIALECTS[Draft.DRAFT_04], STANDARD_DIALECTS[Draft.DRAFT_2020_12])
-"""Dialects with the two keywords for identifiers."""
+_IDENTIFIER_DIALECTS = (STANDARD_DIALECTS[Draft.DRAFT_04], STANDARD_DIALECTS[Draft.DRAFT_2020_12])
+"""One dialect for each keyword that declares a URI: ``id`` and ``$id``."""
 
 DialectOf = Callable[[JsonValue, Dialect], Dialect]
 """Takes a resource and the dialect of its parent; returns the dialect of the resource."""
@@ -146,7 +146,7 @@ class Resources:
 
     A document has the URI with which it was sent and the URI that it declares. The published
     meta-schemas are always included. Resources are indexed by the identity of their contents
-    too, so schema and documents must not change. Without *has_parts*, the root is known to
+    too, so schema and documents must not change. Without *may_have_parts*, the root is known to
     have neither anchors nor embedded resources, and is not searched for them.
     """
 
@@ -157,14 +157,14 @@ class Resources:
         documents: Mapping[str, JsonValue],
         dialect_of: DialectOf,
         *,
-        has_parts: bool = True,
+        may_have_parts: bool = True,
     ) -> None:
         self._documents = {**documents, **PUBLISHED} if documents else PUBLISHED
         self._dialect_of = dialect_of
         self._by_uri: dict[str, Resource] = {}
         self._by_contents: dict[int, Resource] = {}
         self._root_is_read = False
-        self._has_parts = has_parts
+        self._may_have_parts = may_have_parts
         self._dialects = {dialect.uri}
         self._has_unknown_dialect = False
         #: The conflicts between the schemas read so far. With a conflict, the target of a
@@ -199,16 +199,16 @@ class Resources:
             if joined is None:
                 raise UnresolvableError(reference)
             uri, fragment = urldefrag(joined)
-            resource = self._named(uri, reference)
+            resource = self._find_resource(uri, reference)
         if not fragment:
             return resource.contents, resource
         if fragment.startswith("/"):
-            return self._pointed_at(fragment, resource)
+            return self._follow_pointer(fragment, resource)
         if (anchor := unquote(fragment)) in resource.anchors:
             return resource.anchors[anchor], resource
         raise UnresolvableError(reference)
 
-    def _named(self, uri: str, reference: str) -> Resource:
+    def _find_resource(self, uri: str, reference: str) -> Resource:
         if uri not in self._by_uri and uri in self._documents:
             self._read(uri, self._documents[uri])
         if uri not in self._by_uri:
@@ -220,7 +220,7 @@ class Resources:
             raise UnresolvableError(reference)
         return self._by_uri[uri]
 
-    def _pointed_at(self, pointer: str, resource: Resource) -> tuple[JsonValue, Resource]:
+    def _follow_pointer(self, pointer: str, resource: Resource) -> tuple[JsonValue, Resource]:
         """Follow a JSON Pointer (RFC 6901, section 6) into *resource*."""
         value = resource.contents
         for step in pointer_steps(unquote(pointer)):
@@ -239,7 +239,7 @@ class Resources:
         if not self._root_is_read:
             self._root_is_read = True
             self._add(self.root)
-            if self._has_parts:
+            if self._may_have_parts:
                 self._walk(self.root)
 
     def _read(self, uri: str, contents: JsonValue) -> None:
@@ -277,7 +277,7 @@ class Resources:
             if not isinstance(schema, dict):
                 continue
             resource = parent
-            if not _NAMING.isdisjoint(schema):
+            if not _IDENTIFIER_KEYWORDS.isdisjoint(schema):
                 if schema is not parent.contents:
                     resource = self._embedded(schema, parent)
                 if resource.error is not None:
@@ -318,7 +318,9 @@ class Resources:
 
         Return *parent* if *schema* is not a resource in any dialect.
         """
-        identifiers = {dialect.id_keyword: _identifier_of(schema, dialect) for dialect in _STANDARD}
+        identifiers = {
+            dialect.id_keyword: _identifier_of(schema, dialect) for dialect in _IDENTIFIER_DIALECTS
+        }
         identifier = identifiers["$id"] or identifiers["id"]
         uri = _join(parent.uri, identifier) if identifier else None
         if uri is None:

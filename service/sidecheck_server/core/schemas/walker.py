@@ -1,7 +1,7 @@
 """Traversal of the subschemas of a schema, with their paths.
 
 Unlike `references.survey_schema`, it follows no references and takes any JSON value, not
-only an admitted schema.
+only a valid schema.
 """
 
 from collections.abc import Iterator
