@@ -22,14 +22,14 @@ class PortabilityFinding:
     keyword: str
     subject: str
     hazard: Hazard
-    #: What each target does about it; never empty.
+    #: Its effect on each target; never empty.
     facts: tuple[Fact, ...]
 
     def violation(self, *, named: frozenset[Target]) -> Violation:
         """Return the finding as a violation.
 
-        It is an error if a target of *named* refuses, a warning if one ignores, and otherwise
-        advice.
+        Its severity is error if one of the *named* targets refuses the part, warning if one
+        ignores it, and otherwise info.
         """
         concerned = [fact.effect.is_refusal for fact in self.facts if fact.target in named]
         severity = Severity.INFO
@@ -66,7 +66,7 @@ def _url(fact: Fact) -> str:
 def check_portability(
     tool: dict[str, Any], targets: Iterable[Target], limits: Limits, *, server: str = ""
 ) -> tuple[list[PortabilityFinding], list[Violation]]:
-    """Return what *targets* refuse or ignore in *tool*, and faults that every target has.
+    """Return what *targets* refuse or ignore in *tool*, and the lints, which hold for all.
 
     Both are ordered by location. *server* is the name under which clients know the server.
 
@@ -74,23 +74,23 @@ def check_portability(
         RequestError: LIMIT_EXCEEDED.
     """
     budget = [limits.steps]
-    wanted = frozenset(targets)
-    found: dict[tuple[str, str, str], tuple[str, Hazard, list[Fact]]] = {}
+    selected = frozenset(targets)
+    occurrences: dict[tuple[str, str, str], tuple[str, Hazard, list[Fact]]] = {}
     try:
         view = view_tool(tool, server, budget)
         for fact in FACTS:
-            if fact.target not in wanted:
+            if fact.target not in selected:
                 continue
             for place in fact.hazard.find(view, budget):
                 key = (as_pointer(place.path), fact.hazard.code, place.subject)
-                found.setdefault(key, (place.keyword, fact.hazard, []))[2].append(fact)
+                occurrences.setdefault(key, (place.keyword, fact.hazard, []))[2].append(fact)
         lints = list(find_lints(view, budget))
     except Exhausted:
         bound = "steps"
         raise limit_exceeded_error(bound, limits.steps, "checking portability") from None
     findings = [
         PortabilityFinding(pointer, keyword, subject, hazard, tuple(facts))
-        for (pointer, _code, subject), (keyword, hazard, facts) in found.items()
+        for (pointer, _code, subject), (keyword, hazard, facts) in occurrences.items()
     ]
     findings.sort(key=lambda finding: (finding.pointer, finding.hazard.code, finding.subject))
     return findings, sorted(lints, key=Violation.order)

@@ -1,4 +1,4 @@
-"""Data model of portability: targets, hazards, and what a target does about a hazard."""
+"""Data model of portability: targets, hazards, and the effects of hazards on targets."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ Path: TypeAlias = tuple[str | int, ...]
 
 
 class Target(StrEnum):
-    """Model API, client or directory that tools are meant for."""
+    """Model API, client or directory that uses tool definitions."""
 
     OPENAI = "openai"
     OPENAI_STRICT = "openai-strict"
@@ -44,7 +44,7 @@ class Target(StrEnum):
     TYPESCRIPT_SDK_2 = "typescript-sdk-2"
     OPENAI_APPS = "openai-apps"
     CLAUDE_CONNECTORS = "claude-connectors"
-    #: Of the file `server.json`, not of tools.
+    #: Reads the file `server.json`, not tools.
     MCP_REGISTRY = "mcp-registry"
 
 
@@ -117,7 +117,7 @@ Find: TypeAlias = Callable[[ToolView, Budget], Iterator[Occurrence]]
 class Hazard:
     """Part of a definition that some targets refuse or ignore."""
 
-    #: Stable, in upper snake case. Hazards that differ in a parameter only share a code.
+    #: Stable, in upper snake case. Hazards that differ only in a parameter share a code.
     code: str
     #: Requirement that a definition without the hazard meets.
     requirement: str
@@ -128,7 +128,7 @@ class Hazard:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What a target does about a hazard, and how that is known."""
+    """Effect of a hazard on a target, with its source."""
 
     target: Target
     hazard: Hazard

@@ -1,6 +1,6 @@
-"""Lints of schemas: keywords and values that have no effect, or another one than meant.
+"""Lints of schemas: keywords and values without effect, or with an unintended one.
 
-They hold for every target: JSON Schema ignores what it does not know.
+They hold for every target, since JSON Schema ignores unknown keywords.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from sidecheck_server.core.types import Draft, Severity, Violation, as_pointer
 __all__ = ["REQUIREMENTS", "find_lints"]
 
 REQUIREMENTS = {
-    "KEYWORD_MISSPELT": "Every keyword is spelt as its specification has it.",
+    "KEYWORD_MISSPELT": "Every keyword is spelt as in its specification.",
     "OPENAPI_KEYWORD": "A schema uses no keyword of OpenAPI, which JSON Schema ignores.",
     "FORMAT_UNKNOWN": "Every format is one that JSON Schema defines.",
     "ENUM_VALUE_UNREACHABLE": 'Every value of an enum has a type that "type" admits.',
@@ -99,7 +99,7 @@ def _keyword_lints(
         spend(budget, _UNKNOWN_KEYWORD)
         nearest = find_nearest(keyword, _EVERY_KEYWORD)
         if nearest:
-            message = f'"{keyword}" is no keyword and has no effect; did you mean "{nearest}"?'
+            message = f'"{keyword}" is not a keyword and has no effect; did you mean "{nearest}"?'
             yield _lint((*path, keyword), "KEYWORD_MISSPELT", message, keyword, suggestion=nearest)
 
 

@@ -163,7 +163,7 @@ def ignored_keyword(supported: frozenset[str]) -> Hazard:
 _UNSUPPORTED = "KEYWORD_NOT_SUPPORTED"
 _SUPPORTED_ONLY = "A schema has only keywords that the target supports."
 _DESCRIBE = "move what it says to the description"
-# `REFERENCE` is about these.
+# The hazard `REFERENCE` covers these.
 _REFERENCES = frozenset({"$defs", "definitions", "$ref"})
 
 
@@ -239,17 +239,17 @@ BOOLEAN_PROPERTY_SCHEMA = Hazard(
 )
 
 
-def _find_other_enum_values(schema: dict[str, Any]) -> Iterator[tuple[Path, str]]:
+def _find_invalid_enum_values(schema: dict[str, Any]) -> Iterator[tuple[Path, str]]:
     values = schema.get("enum")
     if isinstance(values, list) and not all(isinstance(v, str) and v for v in values):
-        yield ("enum",), "an enum with other values than strings of one character or more"
+        yield ("enum",), "an enum with values other than non-empty strings"
 
 
 ENUM_NOT_OF_STRINGS = Hazard(
     "ENUM_NOT_OF_STRINGS",
     "The values of an enum are strings that are not empty.",
     "list strings only, and say in the description what they stand for",
-    _in_inputs(_find_other_enum_values, "enum"),
+    _in_inputs(_find_invalid_enum_values, "enum"),
 )
 
 
@@ -339,15 +339,15 @@ def _pattern_hazard(
 
 def _contains_outside_classes(pattern: str, starts: tuple[str, ...]) -> bool:
     """Return whether one of *starts* occurs in *pattern*, outside of classes and unescaped."""
-    at, in_class = 0, False
-    while at < len(pattern):
-        if not in_class and pattern.startswith(starts, at):
+    index, in_class = 0, False
+    while index < len(pattern):
+        if not in_class and pattern.startswith(starts, index):
             return True
-        if pattern[at] == "\\":
-            at += 1
-        elif pattern[at] in "[]":
-            in_class = pattern[at] == "["
-        at += 1
+        if pattern[index] == "\\":
+            index += 1
+        elif pattern[index] in "[]":
+            in_class = pattern[index] == "["
+        index += 1
     return False
 
 

@@ -86,7 +86,7 @@ FACTS: tuple[Fact, ...] = (
     Fact(Target.VSCODE, hazards.ARRAY_WITHOUT_ITEMS, Effect.TOOL_DROPPED, _VSCODE_ITEMS),
     Fact(
         Target.CURSOR,
-        # Longer than 60 characters with a separator: 59 and a server of one are too many.
+        # The limit includes the separator: names of 59 and 1 characters make 61.
         naming.long_combined_name(60, lambda server, tool: f"{server}:{tool}"),
         Effect.TOOL_DROPPED,
         _CURSOR_NAMES,

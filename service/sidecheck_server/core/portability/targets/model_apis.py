@@ -42,7 +42,7 @@ _OPENAI_STRICT = Source(
 
 
 def _openai(target: Target) -> Iterator[Fact]:
-    """Yield the facts that hold in both modes."""
+    """Yield the facts that hold with and without strict mode."""
     for hazard, source in (
         (naming.tool_name(LETTERS_TO_DASH_64), _CHAT_NAMES),
         (hazards.root_keyword(openai.COMPATIBLE.not_at_root), _OPENAI_ROOT),
@@ -57,7 +57,7 @@ def _openai(target: Target) -> Iterator[Fact]:
 
 
 def _strict_hazards(subset: Subset) -> Iterator[Hazard]:
-    """Yield what a strict mode with *subset* refuses in a definition as it is."""
+    """Yield the hazards of an unconverted definition in a strict mode with *subset*."""
     yield hazards.unsupported_keyword(_with_dialect(subset))
     yield hazards.BOOLEAN_SCHEMA
     yield hazards.SCHEMA_WITHOUT_TYPE
@@ -70,7 +70,7 @@ def _strict_hazards(subset: Subset) -> Iterator[Hazard]:
 
 
 def _with_dialect(subset: Subset) -> frozenset[str]:
-    # `$schema` is refused by no report on strict mode.
+    # No report says that strict mode refuses `$schema`.
     return (subset.keywords or frozenset()) | {"$schema", "$comment", "$id"}
 
 
