@@ -8,8 +8,8 @@ from sidecheck_server.core.errors import ErrorReason, RequestError
 
 __all__ = ["IDENTITY", "Identity", "Role", "allowed_servers", "check_server"]
 
-_SHOWN = 128
-"""Most characters of a server name in an error."""
+_MAX_NAME_CHARACTERS = 128
+"""Maximum characters of a server name in an error."""
 
 
 class Role(StrEnum):
@@ -68,6 +68,6 @@ def check_server(server: str | None) -> None:
     # Messages may be logged, and logs must not contain names from a request.
     raise RequestError(
         ErrorReason.PERMISSION_DENIED,
-        "the token may not use the tools of this server; metadata server names it",
-        {"server": server[:_SHOWN]},
+        'the token may not use the tools of the server that "server" in the metadata names',
+        {"server": server[:_MAX_NAME_CHARACTERS]},
     )

@@ -32,7 +32,7 @@ class Repairs(StrEnum):
 
 
 class Pinning(StrEnum):
-    """Whether tools must be those of a lock file."""
+    """Whether tool definitions must equal those in a lock file."""
 
     OFF = "off"
     #: The first complete list of tools is written to the file if it does not exist.
@@ -65,7 +65,7 @@ class GatewayPolicies(Policies):
     """The policies of gateways, with the pinning of tools."""
 
     pins: Annotated[
-        Pinning, "Whether tools must be those of a lock file, which first-use writes."
+        Pinning, "Whether tools must equal those in a lock file, which first-use writes."
     ] = Pinning.OFF
     pins_folder: Annotated[
         str, "Folder of the lock files of pinned tools, one for each server."

@@ -121,7 +121,7 @@ def check_address(address: str) -> str:
             Address.parse(address)
         except ValueError as error:
             raise ValueError(f'{error}, or ""') from None
-    _check_characters(address)
+    _reject_null(address)
     return address
 
 
@@ -133,7 +133,7 @@ def check_socket_path(path: Path | None) -> Path | None:
                 f"the path of a unix socket has at most {_LONGEST_SOCKET_PATH} bytes, "
                 "with its folders"
             )
-        _check_characters(str(path))
+        _reject_null(str(path))
     return path
 
 
@@ -143,7 +143,7 @@ def read_registry(value: Any) -> RegistryLocation:
         return value
     # A variable with the contents of a file, such as a Secret, often ends with a line feed.
     if isinstance(value, str) and PostgresLocation.is_uri(uri := value.strip()):
-        _check_characters(uri)
+        _reject_null(uri)
         return PostgresLocation(uri)
     if value == "":
         raise ValueError("is empty; leave it unset for a registry in memory")
@@ -191,7 +191,7 @@ def check_tls(
         )
 
 
-def _check_characters(text: str) -> None:
+def _reject_null(text: str) -> None:
     if "\0" in text:
         raise ValueError("expected no null character")
 
@@ -260,7 +260,7 @@ class Settings(BaseSettings):
         Field(description="Path of a unix socket to listen on as well."),
     ] = None
     unix_socket_mode: Annotated[
-        str, Field(pattern=r"^0?[0-7]{3}$", description="File mode of that socket, octal.")
+        str, Field(pattern=r"^0?[0-7]{3}$", description="File mode of the unix socket, octal.")
     ] = "660"
     admin_listen: Annotated[
         str,
@@ -274,12 +274,13 @@ class Settings(BaseSettings):
         Path | None,
         Field(
             description="File of the certificate of the TCP address, in PEM, followed by the "
-            "intermediate certificates; without it, plain text. Read again when it changes, as "
-            "are the next two."
+            "intermediate certificates; without it, plain text. The three files of TLS are read "
+            "again when they change."
         ),
     ] = None
     tls_key: Annotated[
-        Path | None, Field(description="File of its private key, in PEM, not encrypted.")
+        Path | None,
+        Field(description="File of the private key for `tls_certificate`, in PEM, not encrypted."),
     ] = None
     tls_client_ca: Annotated[
         Path | None,
@@ -490,12 +491,12 @@ def read_settings(config: Path | None = None, **flags: Any) -> Settings:
     except UnusableFileError as error:
         raise UnusableSettingsError(f"the settings file {file} {error}") from None
     except ValidationError as error:
-        messages = "; ".join(map(_message, error.errors()))
+        messages = "; ".join(map(_describe_error, error.errors()))
         raise UnusableSettingsError(f"invalid settings: {messages}") from None
     except (OSError, ValueError) as error:
         raise UnusableSettingsError(f"the settings cannot be read: {error}") from None
 
 
-def _message(error: ErrorDetails) -> str:
+def _describe_error(error: ErrorDetails) -> str:
     name = ".".join(map(str, error["loc"]))
     return f"{name}: {error['msg']}" if name else error["msg"]

@@ -50,7 +50,7 @@ class TransportLimits:
         int, "Age at which a connection takes no new calls; clients connect again.", _TIME
     ] = 86_400
     connection_end_seconds: Annotated[
-        int, "Time that the open calls of a connection of that age have to end.", _TIME
+        int, "Time for open calls to end, once a connection has reached its maximum age.", _TIME
     ] = 600
     metadata_bytes: Annotated[int, "Largest metadata of a call, in bytes.", _METADATA] = 16 << 10
     message_seconds: Annotated[
@@ -58,31 +58,30 @@ class TransportLimits:
     ] = 20
     calls: Annotated[
         int,
-        "Most calls worked on at once, those that wait for a worker included. Health is exempt.",
+        "Most calls in progress at once, those that wait for a worker included. Health is exempt.",
         _COUNT,
     ] = 256
-    streams: Annotated[int, "Most streams open at once, those of sessions included.", _COUNT] = 64
+    streams: Annotated[int, "Most streams open at once, sessions included.", _COUNT] = 64
     sessions: Annotated[
         int, "Most sessions checked at once; a session that is idle counts too.", _COUNT
     ] = 32
     gateway_streams: Annotated[
         int,
-        "Most HTTP exchanges that gateways have validated at once; a stream of events that is open "
-        "counts too.",
+        "Most HTTP exchanges of gateways in validation at once, open streams of events included.",
         _COUNT,
     ] = 1_024
     session_bytes: Annotated[
         int,
-        "Most bytes that all sessions remember together. Once half of it is taken, each session "
-        "forgets its oldest messages beyond its share of the other half.",
+        "Most bytes of memory for all sessions together. Once half of it is used, each session "
+        "drops its oldest messages beyond an equal share of the other half.",
         _BYTES,
     ] = 64 << 20
     bytes_in_flight: Annotated[
         int,
-        "Most bytes of large requests held at once, and of large responses. Responses beyond it "
-        "wait, as many bytes again, until others are read; one connection gets half of it.",
+        "Most bytes of large requests in memory at once, and as many of large responses. As many "
+        "bytes of further responses wait until clients read others. One connection may use half.",
         _BYTES,
     ] = 64 << 20
     loop_lag_milliseconds: Annotated[
-        int, "Lag of the event loop from which on calls are shed, in milliseconds.", _TIME
+        int, "Lag of the event loop at which calls are shed, in milliseconds.", _TIME
     ] = 500
