@@ -49,7 +49,7 @@ def test_an_attack_gets_its_answer(case: Case, sieges: Mapping[bool, Siege]) -> 
 
 def _answer(siege: Siege, question: Question) -> Answer:
     """Return the answer, asked for again where a busy machine had no time for a worker."""
-    while "stood still" in str((answer := siege.ask(question)).whole):
+    while "made no progress" in str((answer := siege.ask(question)).whole):
         continue
     return answer
 

@@ -42,7 +42,7 @@ class Worker:
         self.compared: list[tuple[str, str]] = []
 
     async def __call__(
-        self, task: Task[Result], begun: Callable[[], None] = ignore_begin
+        self, task: Task[Result], on_begin: Callable[[], None] = ignore_begin
     ) -> Result:
         name, undecided = subject_of(task)
         self.compared.append((name, undecided))

@@ -40,11 +40,11 @@ class Tasks(RecordedTasks):
         self.deferred_checks = deferred_checks
 
     async def __call__(
-        self, task: Task[Result], begun: Callable[[], None] = ignore_begin
+        self, task: Task[Result], on_begin: Callable[[], None] = ignore_begin
     ) -> Result:
         await asyncio.sleep(0)
         if not isinstance(task, CheckSubject):
-            return await super().__call__(task, begun)
+            return await super().__call__(task, on_begin)
         findings = Findings(task.request.context, task.request.limits)
         findings.pending += [PendingCheck(("at",), check) for check in self.deferred_checks]
         return cast("Result", CheckReport(findings))

@@ -37,9 +37,9 @@ class Compiler(RecordedTasks):
             self.go.set()
 
     async def __call__(
-        self, task: Task[Result], begun: Callable[[], None] = ignore_begin
+        self, task: Task[Result], on_begin: Callable[[], None] = ignore_begin
     ) -> Result:
-        begun()
+        on_begin()
         self.tasks.append(task)
         await self.go.wait()
         return self.execute(task)
@@ -272,8 +272,10 @@ async def test_the_event_loop_runs_while_patterns_are_prepared() -> None:
     limits = replace(LIMITS, pattern_instructions=10_000_000)
     artifact = compile_schema(source, limits)
 
-    async def precompiled(task: Task[Result], begun: Callable[[], None] = ignore_begin) -> Result:
-        begun()
+    async def precompiled(
+        task: Task[Result], on_begin: Callable[[], None] = ignore_begin
+    ) -> Result:
+        on_begin()
         return cast("Result", artifact)
 
     loading = asyncio.create_task(CompiledSchemas(precompiled, limits, 0, 1 << 30).inline(source))

@@ -27,7 +27,7 @@ DOCUMENT = Document("urn:a", b"{}")
 
 
 async def compile_unless_lost(
-    task: Task[Result], begun: Callable[[], None] = ignore_begin
+    task: Task[Result], on_begin: Callable[[], None] = ignore_begin
 ) -> Result:
     """Compile a schema, or fail like a crashed worker if it contains "lost"."""
     if b"lost" in source_of(task):

@@ -21,10 +21,10 @@ class RecordedTasks:
         self.tasks: list[Task[Any]] = []
 
     async def __call__(
-        self, task: Task[_Result], begun: Callable[[], None] = ignore_begin
+        self, task: Task[_Result], on_begin: Callable[[], None] = ignore_begin
     ) -> _Result:
         """Run *task*."""
-        begun()
+        on_begin()
         self.tasks.append(task)
         return self.execute(task)
 

@@ -37,16 +37,16 @@ class InProcessWorker:
         self._starting: asyncio.Task[None] | None = None
 
     async def run(
-        self, task: Task[_TaskResult], begun: Callable[[], None] = ignore_begin
+        self, task: Task[_TaskResult], on_begin: Callable[[], None] = ignore_begin
     ) -> _TaskResult:
-        """Return the result of *task*; *begun* is called when it starts.
+        """Return the result of *task*; *on_begin* is called when it starts.
 
         Raises:
             RequestError: as `Task.execute`; of a task that needs a process, as `Workers.run`.
             WorkerStartError: no process can be started.
         """
         if not task.needs_process:
-            begun()
+            on_begin()
             return task.execute(self._limits)
         if self._workers is None or self._starting is None:
             limits = replace(self._limits, worker_wait_seconds=_WAIT_SECONDS)
@@ -54,7 +54,7 @@ class InProcessWorker:
             self._starting = asyncio.create_task(self._workers.start())
         # The cancellation of one task must not cancel the start for the others.
         await asyncio.shield(self._starting)
-        return await self._workers.run(task, begun)
+        return await self._workers.run(task, on_begin)
 
     def close(self) -> None:
         """Stop the worker process, if there is one."""

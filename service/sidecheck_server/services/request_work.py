@@ -48,10 +48,12 @@ def charge_tasks(run: RunTask, limits: Limits) -> RunTask:
     task that a limit ended is that limit, or a tenth of the budget if that is less.
     """
 
-    async def run_charged(task: Task[_Result], begun: Callable[[], None] = ignore_begin) -> _Result:
+    async def run_charged(
+        task: Task[_Result], on_begin: Callable[[], None] = ignore_begin
+    ) -> _Result:
         charge_work(task.input_steps())
         try:
-            result = await run(task, begun)
+            result = await run(task, on_begin)
         except RequestError as error:
             charge_work(_steps_until(error, task.bound, limits))
             raise

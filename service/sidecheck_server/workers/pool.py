@@ -125,8 +125,8 @@ class _CallQueue:
         self._waiting.appendleft(call)
         self._assign()
 
-    def take(self, turn: _Turn) -> None:
-        """Add *turn*, the future of an idle process, to the queue for calls."""
+    def add_idle(self, turn: _Turn) -> None:
+        """Queue *turn*, the future of an idle process, for the next call."""
         self._idle.append(turn)
         self._assign()
 
@@ -182,7 +182,7 @@ class Pool:
         #: Descriptors of idle processes, watched by the loop.
         self._watched: set[int] = set()
         self._queue = _CallQueue()
-        #: The numbers of the keepers whose attempts to start a process have failed.
+        #: The numbers of the keepers (see `_keep`) that could not start a process.
         self._failed_starts: set[int] = set()
         self._ready: asyncio.Future[None] = self._loop.create_future()
         self._keepers = [self._loop.create_task(self._keep(number)) for number in range(count)]
@@ -250,7 +250,7 @@ class Pool:
         self._queue.fail_all(NoWorkerError)
 
     async def _keep(self, number: int) -> None:
-        """Run tasks in a process, and replace it whenever it dies."""
+        """Keep one process running: run tasks in it, and replace it whenever it dies."""
         process = await self._start(number)
         if not self._ready.done():
             self._ready.set_result(None)
@@ -324,7 +324,7 @@ class Pool:
     async def _next_call(self, process: WorkerProcess) -> _Call | None:
         """Return the next call for *process*, or None if the process dies while waiting."""
         turn: _Turn = self._loop.create_future()
-        self._queue.take(turn)
+        self._queue.add_idle(turn)
         descriptor = process.fileno()
         self._watched.add(descriptor)
         self._loop.add_reader(descriptor, _resolve_as_dead, turn)

@@ -121,8 +121,8 @@ def ignore_begin() -> None:
 class RunTask(Protocol):
     """Function that runs tasks, in a worker or in the same process."""
 
-    async def __call__(self, task: Task[_Result], begun: Callable[[], None] = ...) -> _Result:
-        """Return the result of *task*; call *begun* when it starts, if that is known.
+    async def __call__(self, task: Task[_Result], on_begin: Callable[[], None] = ...) -> _Result:
+        """Return the result of *task*; call *on_begin* when it starts, if that is known.
 
         Raises:
             RequestError: as `Task.execute`; LIMIT_EXCEEDED if the task exceeds its limit of
@@ -314,9 +314,9 @@ class CompareTools(Task[ToolComparison]):
         # Imported late: the library is large, and few workers ever compare.
         from sidecheck_server.core.compat.compare import compare_definitions  # noqa: PLC0415
 
-        begun = time.process_time()
+        started = time.process_time()
         comparison = compare_definitions(self.old, self.new, limits, self.undecided)
-        seconds = time.process_time() - begun
+        seconds = time.process_time() - started
         return replace(comparison, steps=int(seconds * STEPS_PER_SECOND))
 
     def input_steps(self) -> int:

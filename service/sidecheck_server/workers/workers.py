@@ -81,8 +81,10 @@ class Workers:
             cause = EndCause.MEMORY if out_of_memory else EndCause.CRASH
             raise WorkerStartError(cause, error.message) from None
 
-    async def run(self, task: Task[_Result], begun: Callable[[], None] = ignore_begin) -> _Result:
-        """Return the result of *task*; call *begun* when the task gets a slot.
+    async def run(
+        self, task: Task[_Result], on_begin: Callable[[], None] = ignore_begin
+    ) -> _Result:
+        """Return the result of *task*; call *on_begin* when the task gets a slot.
 
         Raises:
             RequestError: as `Task.execute`; LIMIT_EXCEEDED if the task exceeds its limit of
@@ -95,7 +97,7 @@ class Workers:
                 await slot.enter_async_context(self._slots.acquire())
             finally:
                 self.waiting -= 1
-            begun()
+            on_begin()
             # A cancelled caller keeps its slot until the worker has finished: only a kill can
             # stop a worker, and a replacement takes a second to start.
             coroutine = self._run_in_slot(slot.pop_all(), task)
@@ -114,7 +116,7 @@ class Workers:
     ) -> _Result | RequestError:
         seconds: int = getattr(self._limits, task.bound)
         activity = task.activity
-        begun = time.monotonic()
+        started = time.monotonic()
         self.busy += 1
         async with slot:
             try:
@@ -124,7 +126,7 @@ class Workers:
                     task.bound, seconds, f"{activity} takes too many seconds of a processor"
                 )
             except WorkerStalledError:
-                return _crashed(f"the worker {activity} stood still")
+                return _crashed(f"the worker {activity} made no progress")
             except MemoryError:
                 limit = self._limits.worker_bytes
                 return limit_exceeded_error(
@@ -137,7 +139,7 @@ class Workers:
             finally:
                 self.busy -= 1
                 self.tasks[task.name] += 1
-                self.task_seconds[task.name] += time.monotonic() - begun
+                self.task_seconds[task.name] += time.monotonic() - started
 
     async def _run_twice(self, seconds: float, task: Task[_Result]) -> _Result | RequestError:
         """Run *task* in a process; if the process dies, retry once in another.

@@ -129,7 +129,9 @@ class TracedValidator(Validator):
 def trace_tasks(spans: ChildSpans, run: RunTask) -> RunTask:
     """Return *run* with a span ``offload`` for each task, from request to result."""
 
-    async def run_traced(task: Task[_Result], begun: Callable[[], None] = ignore_begin) -> _Result:
+    async def run_traced(
+        task: Task[_Result], on_begin: Callable[[], None] = ignore_begin
+    ) -> _Result:
         attributes = {"sidecheck.task": task.name, **task.input_attributes()}
         with spans.span("offload", attributes) as span:
             requested = time.perf_counter()
@@ -137,7 +139,7 @@ def trace_tasks(spans: ChildSpans, run: RunTask) -> RunTask:
             def begin() -> None:
                 wait_seconds = round(time.perf_counter() - requested, 6)
                 span.set_attribute("sidecheck.wait_seconds", wait_seconds)
-                begun()
+                on_begin()
 
             result = await run(task, begin)
             span.set_attributes(task.result_attributes(result))

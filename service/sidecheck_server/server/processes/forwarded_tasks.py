@@ -21,13 +21,13 @@ _Result = TypeVar("_Result")
 def forward_tasks(link: Link) -> RunTask:
     """Return a function that runs tasks in the first process.
 
-    The function never calls *begun*. If a call is cancelled after its compilation has begun,
+    The function never calls *on_begin*. If a call is cancelled after its compilation has begun,
     the first process still completes the compilation and caches the result.
     """
 
     async def run(
         task: Task[_Result],
-        begun: Callable[[], None] = ignore_begin,  # noqa: ARG001
+        on_begin: Callable[[], None] = ignore_begin,  # noqa: ARG001
     ) -> _Result:
         try:
             result: _Result = await link.call("run", CALLER.get(), task)
@@ -51,7 +51,9 @@ class SharedWorkers(Workers):
         super().__init__(count, limits)
         self.artifacts: Cache[SchemaSource, Artifact] = Cache(cache_bytes, _weigh_artifact)
 
-    async def run(self, task: Task[_Result], begun: Callable[[], None] = ignore_begin) -> _Result:
+    async def run(
+        self, task: Task[_Result], on_begin: Callable[[], None] = ignore_begin
+    ) -> _Result:
         """Run *task*, or return its cached result.
 
         A compilation that is cancelled after it has begun continues.
@@ -62,7 +64,7 @@ class SharedWorkers(Workers):
         if isinstance(task, CompileSchema):
             artifact = await self.artifacts.get(task.source, partial(super().run, task))
             return cast("_Result", artifact)
-        return await super().run(task, begun)
+        return await super().run(task, on_begin)
 
     async def run_for(self, caller: str, task: Task[_Result]) -> _Result:
         """Run *task* for *caller*, a connection of one of the processes.
