@@ -117,8 +117,9 @@ class _LineLogger:
     debug = info = warning = error = msg
 
 
-#: Message of gRPC, not a stable interface: if it changes, each such call gets an event again.
-_PEER_LEFT = "ExecuteBatchError raised in core by servicer method"
+#: Message that gRPC logs when a peer disconnects before the response. It is not a stable
+#: interface: if it changes, each such call is logged.
+_PEER_DISCONNECTED = "ExecuteBatchError raised in core by servicer method"
 
 
 class _LibraryHandler(logging.Handler):
@@ -133,7 +134,7 @@ class _LibraryHandler(logging.Handler):
     # Decision 0009: the log never contains text from a request.
 
     def emit(self, record: logging.LogRecord) -> None:
-        if str(record.msg).startswith(_PEER_LEFT):
+        if str(record.msg).startswith(_PEER_DISCONNECTED):
             return
         error_type = record.exc_info[0] if record.exc_info else None
         structlog.get_logger().log(

@@ -177,8 +177,8 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
             LogEvent(
                 "registry.over_quota",
                 ("warning",),
-                "The registry holds more than a quota. What it holds is served and "
-                "may be changed or deleted; registrations that would add to it are rejected.",
+                "The registry exceeds a quota. Its tools are served, and may be changed or "
+                "deleted; registrations that would add to the amount are rejected.",
                 {
                     "quota": "the name of the quota",
                     "limit": "the quota",
@@ -200,7 +200,7 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
             LogEvent(
                 "registry.unreachable",
                 ("warning",),
-                "The database of the registry cannot be followed. What is registered already is "
+                "The database of the registry cannot be followed. The tools in memory are "
                 "served, and may be outdated (`sidecheck_registry_age_seconds`); registrations "
                 "and deletions fail. Logged once, until `registry.reconnected`.",
                 {"detail": "the database, the reason, and a remedy"},
@@ -216,8 +216,8 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
             LogEvent(
                 "registry.term_unreadable",
                 ("warning",),
-                "The role of the server may not call functions of the database by which it tells a "
-                "former primary or another cluster. Only the history of the registry is checked. "
+                "The database denies the server's role the functions that identify a former "
+                "primary or another cluster. Only the history of the registry is checked. "
                 "Logged at the start.",
                 {"functions": "the functions on which the role, or `PUBLIC`, needs `EXECUTE`"},
             ),

@@ -152,7 +152,8 @@ def _reason(reason: ErrorReason | None) -> str:
 
 _KEY: Final = b'"traceparent"'
 
-_Carried = tuple[bytes, "msgspec.json.Decoder[Any]"]
+#: A JSON text that may carry a trace context in `_meta`, and its decoder.
+_ContextSource = tuple[bytes, "msgspec.json.Decoder[Any]"]
 
 
 class Origin(NamedTuple):
@@ -239,7 +240,7 @@ _PARAMS: Final = msgspec.json.Decoder(_Params)
 _MESSAGE: Final = msgspec.json.Decoder(_Message)
 
 # Unset messages are empty.
-_MESSAGES: Final[Mapping[type, Callable[[Any], _Carried]]] = MappingProxyType(
+_MESSAGES: Final[Mapping[type, Callable[[Any], _ContextSource]]] = MappingProxyType(
     {
         CheckMessageRequest: lambda request: (request.message.json, _MESSAGE),
         CheckSessionRequest: lambda request: (request.item.message.json, _MESSAGE),

@@ -38,7 +38,7 @@ __all__ = [
 LIBRARY: Final = "opentelemetry"
 """Name of the logger of the library."""
 
-_EVERY_SECONDS: Final = 60.0
+_LOG_INTERVAL_SECONDS: Final = 60.0
 
 _FIELD: Final = re.compile(r"%[-+ #0]*\d*(?:\.\d+)?[a-z]")
 """A field of a template of `logging`."""
@@ -61,7 +61,7 @@ class ExportFailures(logging.Handler):
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self._lock = threading.Lock()
-        self._last = -_EVERY_SECONDS
+        self._last = -_LOG_INTERVAL_SECONDS
         self._failures = 0
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -69,7 +69,7 @@ class ExportFailures(logging.Handler):
         with self._lock:
             self._failures += 1
             now = time.monotonic()
-            if now - self._last < _EVERY_SECONDS:
+            if now - self._last < _LOG_INTERVAL_SECONDS:
                 return
             self._last, failures, self._failures = now, self._failures, 0
         _log.warning("tracing.export_failed", detail=describe(record), failures=failures)
