@@ -203,7 +203,7 @@ def test_an_import_beyond_a_quota_may_be_repeated(place: Place, folder: Path) ->
         1,
         "",
         (
-            "Error: server 't': the registration would make it 2 tools of the server, more than "
+            "Error: server 't': the registration would lead to 2 tools of the server, more than "
             "the quota of 1 (server_tools), so nothing was registered; delete tools that are not "
             "used, or raise the quota in the server's setting registry_quotas.server_tools; 1 of "
             "3 servers imported before it\n"

@@ -119,7 +119,7 @@ def test_tools_beyond_a_quota_stop_the_start(
 
     assert (1, "") == (start.returncode, start.stdout)
     assert (
-        "Error: the service cannot start: the registration would make it 2 tools of the server, "
+        "Error: the service cannot start: the registration would lead to 2 tools of the server, "
         "more than the quota of 1 (server_tools), so nothing was registered; delete tools that "
         "are not used, or raise the quota in the server's setting registry_quotas.server_tools\n"
     ) == start.stderr

@@ -8,10 +8,10 @@ from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import (
     Action,
     Binding,
-    Bound,
+    BindingResult,
     Definition,
-    Deleted,
-    Registered,
+    RegistrationResult,
+    RemovalResult,
 )
 
 CREATED, CHANGED, UNCHANGED = Action.CREATED, Action.CHANGED, Action.UNCHANGED
@@ -39,67 +39,89 @@ REGISTRATIONS = [
     pytest.param(
         [define("d")],
         None,
-        Registered((Bound(CREATED, None),), (), 2),
+        RegistrationResult((BindingResult(CREATED, None),), (), 2),
         [*BEFORE, define("d")],
         id="a name that was not bound is created",
     ),
     pytest.param(
         [define("a", "2")],
         None,
-        Registered((Bound(CHANGED, "a:1"),), (), 2),
+        RegistrationResult((BindingResult(CHANGED, "a:1"),), (), 2),
         [define("a", "2"), *BEFORE[1:]],
         id="another digest is a change",
     ),
     pytest.param(
         [define("b"), define("a", text='{"y":2,"x":1}')],
         None,
-        Registered((Bound(UNCHANGED, "b:1"), Bound(UNCHANGED, "a:1")), (), 1),
+        RegistrationResult(
+            (BindingResult(UNCHANGED, "b:1"), BindingResult(UNCHANGED, "a:1")), (), 1
+        ),
         [*BEFORE],
         id="the first text of a digest is kept",
     ),
     pytest.param(
         [define("b", documents=(Document("urn:d", b"{}"),))],
         None,
-        Registered((Bound(UNCHANGED, "b:1"),), (), 1),
+        RegistrationResult((BindingResult(UNCHANGED, "b:1"),), (), 1),
         [*BEFORE],
         id="the documents of the first text are kept",
     ),
     pytest.param(
         [define("d"), define("d", "2"), define("d", "2", text="[]")],
         None,
-        Registered((Bound(CREATED, None), Bound(CHANGED, "d:1"), Bound(UNCHANGED, "d:2")), (), 2),
+        RegistrationResult(
+            (
+                BindingResult(CREATED, None),
+                BindingResult(CHANGED, "d:1"),
+                BindingResult(UNCHANGED, "d:2"),
+            ),
+            (),
+            2,
+        ),
         [*BEFORE, define("d", "2")],
         id="the last definition of a name is kept",
     ),
     pytest.param(
         [define("b", "2"), define("b", text="[]")],
         None,
-        Registered((Bound(CHANGED, "b:1"), Bound(CHANGED, "b:2")), (), 2),
+        RegistrationResult((BindingResult(CHANGED, "b:1"), BindingResult(CHANGED, "b:2")), (), 2),
         [BEFORE[0], define("b", text="[]"), BEFORE[2]],
         id="a change that is reverted counts as a change",
     ),
     pytest.param(
-        [], None, Registered((), (), 1), [*BEFORE], id="an empty registration changes nothing"
+        [],
+        None,
+        RegistrationResult((), (), 1),
+        [*BEFORE],
+        id="an empty registration changes nothing",
     ),
     pytest.param(
         [define("b"), define("d")],
         frozenset[str](),
-        Registered((Bound(UNCHANGED, "b:1"), Bound(CREATED, None)), ("a", "c"), 2),
+        RegistrationResult(
+            (BindingResult(UNCHANGED, "b:1"), BindingResult(CREATED, None)), ("a", "c"), 2
+        ),
         [BEFORE[1], define("d")],
         id="replacing removes the other names",
     ),
     pytest.param(
         [define("b", "2")],
         frozenset({"b", "c", "unknown"}),
-        Registered((Bound(CHANGED, "b:1"),), ("a",), 2),
+        RegistrationResult((BindingResult(CHANGED, "b:1"),), ("a",), 2),
         [define("b", "2"), BEFORE[2]],
         id="replacing retains the names in keep",
     ),
     pytest.param(
         [define("c"), define("a"), define("b")],
         frozenset[str](),
-        Registered(
-            (Bound(UNCHANGED, "c:1"), Bound(UNCHANGED, "a:1"), Bound(UNCHANGED, "b:1")), (), 1
+        RegistrationResult(
+            (
+                BindingResult(UNCHANGED, "c:1"),
+                BindingResult(UNCHANGED, "a:1"),
+                BindingResult(UNCHANGED, "b:1"),
+            ),
+            (),
+            1,
         ),
         [*BEFORE],
         id="replacing by the same set changes nothing",
@@ -107,7 +129,7 @@ REGISTRATIONS = [
     pytest.param(
         [],
         frozenset[str](),
-        Registered((), ("a", "b", "c"), 2),
+        RegistrationResult((), ("a", "b", "c"), 2),
         [],
         id="replacing by an empty set removes all",
     ),
@@ -119,7 +141,7 @@ def test_a_registration_binds_names_to_definitions(
     registry: Registry,
     definitions: Sequence[Definition],
     keep: frozenset[str] | None,
-    expected: Registered,
+    expected: RegistrationResult,
     remaining: list[Definition],
 ) -> None:
     """The result has the outcome of each definition; the namespace has the new bindings."""
@@ -136,13 +158,13 @@ def test_a_preview_has_the_outcomes_and_changes_nothing(
     registry: Registry,
     definitions: Sequence[Definition],
     keep: frozenset[str] | None,
-    expected: Registered,
+    expected: RegistrationResult,
     remaining: list[Definition],
 ) -> None:
     """A preview returns the outcomes of the registration with the current revision."""
     registry.register("s", BEFORE, keep=None)
 
-    expected = Registered(expected.bound, expected.removed, revision=1)
+    expected = RegistrationResult(expected.bound, expected.removed, revision=1)
     assert expected == registry.preview("s", definitions, keep=keep)
     assert [*BEFORE] == definitions_of(registry, "s")
     assert registry.revision == 1
@@ -151,20 +173,20 @@ def test_a_preview_has_the_outcomes_and_changes_nothing(
 @pytest.mark.parametrize(
     ("names", "expected", "remaining"),
     [
-        pytest.param(["b"], Deleted(("b",), (), 2), ["a", "c"], id="one name"),
-        pytest.param(None, Deleted(("a", "b", "c"), (), 2), [], id="all"),
+        pytest.param(["b"], RemovalResult(("b",), (), 2), ["a", "c"], id="one name"),
+        pytest.param(None, RemovalResult(("a", "b", "c"), (), 2), [], id="all"),
         pytest.param(
             ["z", "c", "x", "a", "c", "z"],
-            Deleted(("a", "c"), ("x", "z"), 2),
+            RemovalResult(("a", "c"), ("x", "z"), 2),
             ["b"],
             id="some, with unknown and repeated names",
         ),
-        pytest.param(["x"], Deleted((), ("x",), 1), ["a", "b", "c"], id="only unknown names"),
-        pytest.param([], Deleted((), (), 1), ["a", "b", "c"], id="none"),
+        pytest.param(["x"], RemovalResult((), ("x",), 1), ["a", "b", "c"], id="only unknown names"),
+        pytest.param([], RemovalResult((), (), 1), ["a", "b", "c"], id="none"),
     ],
 )
 def test_a_removal_returns_removed_and_unknown_names(
-    registry: Registry, names: list[str] | None, expected: Deleted, remaining: list[str]
+    registry: Registry, names: list[str] | None, expected: RemovalResult, remaining: list[str]
 ) -> None:
     """Bound names are removed; a removal of no bound name keeps the revision."""
     registry.register("s", BEFORE, keep=None)
@@ -176,8 +198,8 @@ def test_a_removal_returns_removed_and_unknown_names(
 
 def test_an_unknown_server_has_nothing_to_remove(registry: Registry) -> None:
     """Removing all tools of a server without tools removes none."""
-    assert Deleted((), (), 0) == registry.delete("s", None)
-    assert Deleted((), ("a",), 0) == registry.delete("s", ["a"])
+    assert RemovalResult((), (), 0) == registry.delete("s", None)
+    assert RemovalResult((), ("a",), 0) == registry.delete("s", ["a"])
 
 
 def test_servers_have_separate_namespaces(registry: Registry) -> None:
@@ -221,7 +243,7 @@ def test_names_are_compared_by_code_point(registry: Registry, name: str) -> None
 
     assert Binding(name, define(name), 2) == registry.find(name, name)
     assert registry.find("s", name) is None
-    assert Deleted((name,), (), 3) == registry.delete(name, None)
+    assert RemovalResult((name,), (), 3) == registry.delete(name, None)
 
 
 def test_a_name_with_a_lone_surrogate_rolls_back(registry: Registry) -> None:
@@ -232,7 +254,7 @@ def test_a_name_with_a_lone_surrogate_rolls_back(registry: Registry) -> None:
 
     assert [define("a")] == definitions_of(registry, "s")
     assert registry.revision == 1
-    assert Registered((Bound(CREATED, None),), (), 2) == registry.register(
+    assert RegistrationResult((BindingResult(CREATED, None),), (), 2) == registry.register(
         "s", [define("c")], keep=None
     )
 

@@ -70,7 +70,7 @@ NO_TOOL = (
 )
 NO_COUNT = "line 1: does not say how many tools follow; expected a number"
 ONE_LINE = "expected an object on one line"
-NO_DEFINITION = "line 3: has a definition that is not one of a tool"
+NO_DEFINITION = "line 3: has a definition that is not a tool definition"
 SCHEMA = '"inputSchema":{"type":"object"}'
 
 
@@ -117,12 +117,12 @@ SCHEMA = '"inputSchema":{"type":"object"}'
         ),
         pytest.param(
             with_line(3, digest=REFERRING.digest),
-            "line 3: has another definition than was exported: its digest is " + OLDER.digest,
+            "line 3: has a definition that does not match its digest; it has " + OLDER.digest,
             id="another digest",
         ),
         pytest.param(
             with_line(3, definition=OLDER.json.decode().replace("object", "integer")),
-            f"line 3: has another definition than was exported: its digest is {OLDER.digest[:7]}",
+            f"line 3: has a definition that does not match its digest; it has {OLDER.digest[:7]}",
             id="another definition",
         ),
         pytest.param(with_line(3, definition="{"), NO_DEFINITION, id="a definition in part"),

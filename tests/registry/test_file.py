@@ -15,9 +15,9 @@ from sidecheck_server.registry import Registry, RegistryInUse, RegistryUnusable
 from sidecheck_server.registry.definitions import (
     Action,
     Binding,
-    Bound,
-    Deleted,
-    Registered,
+    BindingResult,
+    RegistrationResult,
+    RemovalResult,
 )
 from sidecheck_server.registry.sqlite import open_registry
 from support.definitions import define_tool
@@ -70,10 +70,10 @@ def test_bindings_persist_after_reopening(tmp_path: Path) -> None:
     assert registry.count() == 3
     assert registry.schema(BARE.input_schema_digest) == (BARE, "input")
     assert registry.schema(TOOL.input_schema_digest) == (TOOL, "input")
-    assert Registered((Bound(Action.UNCHANGED, TOOL.digest),), (), 4) == registry.register(
-        "s", [TOOL], keep=None
-    )
-    assert Deleted(("bare", "tool"), (), 5) == registry.delete("s", None)
+    assert RegistrationResult(
+        (BindingResult(Action.UNCHANGED, TOOL.digest),), (), 4
+    ) == registry.register("s", [TOOL], keep=None)
+    assert RemovalResult(("bare", "tool"), (), 5) == registry.delete("s", None)
     registry.close()
 
 
@@ -87,7 +87,7 @@ def test_thousands_of_tools_fit_in_one_transaction(tmp_path: Path) -> None:
     with closing(open_registry(path)) as registry:
         names = ["t0000", *(tool.name for tool in tools[1200:])]
         assert names == [binding.name for binding in all_bindings(registry)]
-        assert Deleted(tuple(names), (), 3) == registry.delete("s", None)
+        assert RemovalResult(tuple(names), (), 3) == registry.delete("s", None)
     with closing(open_registry(path)) as registry:
         assert (0, 3) == (registry.count(), registry.revision)
 

@@ -27,7 +27,7 @@ def test_a_uri_is_shown_without_who_and_how(uri: str, shown: str) -> None:
     """The hosts and the database are left."""
     location = PostgresLocation(uri)
 
-    assert (shown, True, uri) == (str(location), location.is_clear, location.uri)
+    assert (shown, True, uri) == (str(location), location.is_unambiguous, location.uri)
     assert f"PostgresLocation({shown!r})" == repr(location)
 
 
@@ -52,7 +52,7 @@ def test_a_uri_that_is_not_clear_is_not_shown(uri: str) -> None:
     """What is not escaped may be a part of the password."""
     location = PostgresLocation(uri)
 
-    assert ("postgresql://…", False) == (str(location), location.is_clear)
+    assert ("postgresql://…", False) == (str(location), location.is_unambiguous)
     assert "PostgresLocation('postgresql://…')" == repr(location)
 
 

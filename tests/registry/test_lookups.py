@@ -4,9 +4,9 @@ from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import (
     Action,
     Binding,
-    Bound,
+    BindingResult,
     Definition,
-    Registered,
+    RegistrationResult,
 )
 
 
@@ -25,7 +25,7 @@ def test_every_server_keeps_its_own_text(registry: Registry) -> None:
     first, second = define("a", text='{"x":1,"y":2}'), define("a", text='{"y":2,"x":1}')
     registry.register("mine", [first], keep=None)
 
-    assert Registered((Bound(Action.CREATED, None),), (), 2) == registry.register(
+    assert RegistrationResult((BindingResult(Action.CREATED, None),), (), 2) == registry.register(
         "theirs", [second], keep=None
     )
     assert Binding("mine", first, 1) == registry.find("mine", "a")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from sidecheck_server.registry import RegistryUnusable
-from sidecheck_server.registry.definitions import Deleted
+from sidecheck_server.registry.definitions import RemovalResult
 from sidecheck_server.registry.sqlite import open_registry
 from support.definitions import define_tool
 
@@ -97,7 +97,7 @@ def test_a_file_that_comes_back_stays_lost(tmp_path: Path) -> None:
         with pytest.raises(RegistryUnusable, match="moved"):
             registry.delete("s", None)
     with closing(open_registry(path)) as registry:
-        assert Deleted(("a",), (), 2) == registry.delete("s", None)
+        assert RemovalResult(("a",), (), 2) == registry.delete("s", None)
 
 
 def test_a_deleted_log_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:

@@ -24,10 +24,10 @@ from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import (
     Action,
     Binding,
-    Bound,
+    BindingResult,
     Definition,
-    Deleted,
-    Registered,
+    RegistrationResult,
+    RemovalResult,
 )
 from sidecheck_server.registry.location import PostgresLocation
 from sidecheck_server.registry.opening import open_registry as open_anywhere
@@ -130,10 +130,10 @@ class InMemory(RuleBasedStateMachine):
                 definition.digest,
                 definition.protocol_version,
             ):
-                bound.append(Bound(Action.UNCHANGED, previous.digest))
+                bound.append(BindingResult(Action.UNCHANGED, previous.digest))
             else:
                 action = Action.CHANGED if previous else Action.CREATED
-                bound.append(Bound(action, previous.digest if previous else None))
+                bound.append(BindingResult(action, previous.digest if previous else None))
                 current[definition.name] = changed[definition.name] = definition
         named = {definition.name for definition in definitions}
         removed = () if keep is None else tuple(sorted(current.keys() - named - keep))
@@ -152,10 +152,10 @@ class InMemory(RuleBasedStateMachine):
                 assert ErrorReason.QUOTA_EXCEEDED == raised.value.reason
                 assert quota == raised.value.metadata["quota"]
             return
-        preview = Registered(tuple(bound), removed, self.revision)
+        preview = RegistrationResult(tuple(bound), removed, self.revision)
         assert preview == self.registry.preview(server, definitions, keep=keep)
         self.revision, self.model = revision, model
-        expected = Registered(tuple(bound), removed, self.revision)
+        expected = RegistrationResult(tuple(bound), removed, self.revision)
         assert expected == self.registry.register(server, definitions, keep=keep)
 
     @rule(server=servers, names=st.none() | st.lists(names, max_size=4))
@@ -165,7 +165,7 @@ class InMemory(RuleBasedStateMachine):
         self.revision += bool(bound & requested)
         for name in bound & requested:
             del self.model[server, name]
-        expected = Deleted(
+        expected = RemovalResult(
             tuple(sorted(bound & requested)), tuple(sorted(requested - bound)), self.revision
         )
         assert expected == self.registry.delete(server, names)

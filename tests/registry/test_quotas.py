@@ -8,7 +8,7 @@ import pytest
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.types import Document
 from sidecheck_server.registry import Registry
-from sidecheck_server.registry.definitions import Definition, Deleted
+from sidecheck_server.registry.definitions import Definition, RemovalResult
 from sidecheck_server.registry.quotas import ExceededQuota, RegistryQuotas
 from sidecheck_server.registry.sqlite import open_registry
 from support.definitions import define_tool
@@ -85,7 +85,7 @@ def test_nothing_is_registered_beyond_a_quota(
         error = raised.value
         assert (ErrorReason.QUOTA_EXCEEDED, metadata) == (error.reason, error.metadata)
         assert (
-            f"the registration would make it {excess}, so nothing was registered; {ADVICE} "
+            f"the registration would lead to {excess}, so nothing was registered; {ADVICE} "
             f"registry_quotas.{metadata['quota']}"
         ) == error.message
     assert (registry.count(), registry.revision) == (2, 1)
@@ -119,5 +119,5 @@ def test_a_file_beyond_the_quotas_is_served_and_may_shrink(tmp_path: Path) -> No
         with pytest.raises(RequestError, match="QUOTA_EXCEEDED"):
             registry.register("s", [C], keep=None)
         assert (ExceededQuota("tools", 1, 2),) == registry.exceeded_quotas()
-        assert Deleted(("a", "b"), (), 3) == registry.delete("s", None)
+        assert RemovalResult(("a", "b"), (), 3) == registry.delete("s", None)
         assert () == registry.exceeded_quotas()

@@ -6,7 +6,13 @@ from uuid import UUID
 
 from sidecheck_server.access.identity import allowed_servers, check_server
 from sidecheck_server.registry import NOTHING_EXPECTED, Expected, Registry
-from sidecheck_server.registry.definitions import Binding, Change, Definition, Deleted, Registered
+from sidecheck_server.registry.definitions import (
+    Binding,
+    Change,
+    Definition,
+    RegistrationResult,
+    RemovalResult,
+)
 from sidecheck_server.registry.quotas import ExceededQuota
 
 __all__ = ["NamespacedRegistry"]
@@ -74,7 +80,7 @@ class NamespacedRegistry:
 
     def preview(
         self, server: str, definitions: Sequence[Definition], *, keep: frozenset[str] | None
-    ) -> Registered:
+    ) -> RegistrationResult:
         """Return the result that `register` would have, without changing anything."""
         check_server(server)
         return self._registry.preview(server, definitions, keep=keep)
@@ -86,12 +92,12 @@ class NamespacedRegistry:
         *,
         keep: frozenset[str] | None,
         expected: Expected = NOTHING_EXPECTED,
-    ) -> Registered:
+    ) -> RegistrationResult:
         """Bind the names of *definitions* in the namespace of *server* to them."""
         check_server(server)
         return self._registry.register(server, definitions, keep=keep, expected=expected)
 
-    def delete(self, server: str, names: Sequence[str] | None) -> Deleted:
+    def delete(self, server: str, names: Sequence[str] | None) -> RemovalResult:
         """Remove *names*, or all names if it is None, from the namespace of *server*."""
         check_server(server)
         return self._registry.delete(server, names)

@@ -10,7 +10,13 @@ from types import MappingProxyType
 from typing import Literal, Protocol, Self, TypeAlias
 from uuid import UUID
 
-from sidecheck_server.registry.definitions import Binding, Change, Definition, Deleted, Registered
+from sidecheck_server.registry.definitions import (
+    Binding,
+    Change,
+    Definition,
+    RegistrationResult,
+    RemovalResult,
+)
 from sidecheck_server.registry.quotas import ExceededQuota
 
 __all__ = [
@@ -133,7 +139,7 @@ class Registry(Protocol):
 
     def preview(
         self, server: str, definitions: Sequence[Definition], *, keep: frozenset[str] | None
-    ) -> Registered:
+    ) -> RegistrationResult:
         """Return the result that `register` would have, with the current revision.
 
         Raises:
@@ -147,7 +153,7 @@ class Registry(Protocol):
         *,
         keep: frozenset[str] | None,
         expected: Expected = NOTHING_EXPECTED,
-    ) -> Registered:
+    ) -> RegistrationResult:
         """Bind the names of *definitions* in the namespace of *server* to them.
 
         With *keep*, the definitions are all tools of the server: its other names are removed,
@@ -163,7 +169,7 @@ class Registry(Protocol):
                 has changed.
         """
 
-    def delete(self, server: str, names: Sequence[str] | None) -> Deleted:
+    def delete(self, server: str, names: Sequence[str] | None) -> RemovalResult:
         """Remove *names*, or all names if it is None, from the namespace of *server*.
 
         Raises:

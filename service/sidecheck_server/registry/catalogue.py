@@ -39,9 +39,9 @@ class Catalogue:
     bytes: int = 0
     #: Keys: server and name, in the order of their code points.
     bindings: SortedMap[Binding] = field(default_factory=SortedMap)
-    #: Keys: digest of the definition, then age.
+    #: Keys: digest of the definition, then age (`_age_key`).
     definitions: SortedMap[Binding] = field(default_factory=SortedMap)
-    #: Keys: digest of a schema, then age.
+    #: Keys: digest of a schema, then age (`_age_key`).
     schemas: SortedMap[Binding] = field(default_factory=SortedMap)
     #: Keys: servers that have tools.
     servers: SortedMap[_ServerUsage] = field(default_factory=SortedMap)

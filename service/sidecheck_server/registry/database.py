@@ -279,7 +279,7 @@ class Database:
             RegistryUnusable: the database cannot be read, was not written by a registry, or
                 has a definition that does not match its digest.
         """
-        with self._own_exceptions():
+        with self._convert_exceptions():
             revision = read_revision(self._connection)
             if revision is None:
                 raise RegistryUnusable(
@@ -300,7 +300,7 @@ class Database:
         """
         self._check_files()
         rebound = [binding.name for binding in change.bound]
-        with self._own_exceptions(), self._transaction("IMMEDIATE"):
+        with self._convert_exceptions(), self._transaction("IMMEDIATE"):
             delete_names(self._connection, change.server, [*change.unbound, *rebound])
             insert_bindings(self._connection, change.bound)
             write_revision(self._connection, change.revision)
@@ -314,7 +314,7 @@ class Database:
 
     def _open(self, path: Path | None) -> None:
         """Connect to the database and prepare it, or leave nothing open."""
-        with self._own_exceptions():
+        with self._convert_exceptions():
             self._connection = sqlite3.connect(
                 ":memory:" if path is None else path,
                 timeout=0,  # SQLite would hold a lock while it waits.
@@ -323,7 +323,7 @@ class Database:
                 cached_statements=0,  # Statements of batches are large and rarely equal.
             )
         try:
-            with self._own_exceptions():
+            with self._convert_exceptions():
                 self._prepare()
             if path is not None:
                 self._files = FileIdentity(path)
@@ -421,7 +421,7 @@ class Database:
             raise
 
     @contextmanager
-    def _own_exceptions(self) -> Iterator[None]:
+    def _convert_exceptions(self) -> Iterator[None]:
         """Convert exceptions of SQLite to those of a registry."""
         try:
             yield

@@ -11,12 +11,12 @@ __all__ = [
     "MAX_SERVER_LENGTH",
     "Action",
     "Binding",
-    "Bound",
+    "BindingResult",
     "Change",
     "Definition",
-    "Deleted",
     "Interned",
-    "Registered",
+    "RegistrationResult",
+    "RemovalResult",
 ]
 
 _Value = TypeVar("_Value")
@@ -121,7 +121,7 @@ class Action(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class BindingResult:
     """Result of binding a definition."""
 
     action: Action
@@ -130,11 +130,11 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
-class Registered:
+class RegistrationResult:
     """Result of a registration."""
 
     #: In the order of the definitions.
-    bound: tuple[Bound, ...]
+    bound: tuple[BindingResult, ...]
     #: The names that were removed because the registration lacks them, sorted.
     removed: tuple[str, ...]
     #: The revision of the registry afterwards.
@@ -142,7 +142,7 @@ class Registered:
 
 
 @dataclass(frozen=True, slots=True)
-class Deleted:
+class RemovalResult:
     """Result of a removal."""
 
     #: The names that were removed, sorted.

@@ -156,10 +156,10 @@ def _read_tool(number: int, tool: dict[str, Any]) -> tuple[str, Definition]:
         )
     identity = identify_tool(text, documents)
     if identity is None:
-        raise DamagedExport(number, "has a definition that is not one of a tool")
+        raise DamagedExport(number, "has a definition that is not a tool definition")
     if identity.digest != digest:
         raise DamagedExport(
-            number, f"has another definition than was exported: its digest is {identity.digest}"
+            number, f"has a definition that does not match its digest; it has {identity.digest}"
         )
     definition = Definition(
         digest,

@@ -16,7 +16,7 @@ _OTHER_CONNECTION: Final = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _HOST: Final = r"(?:[\w.%-]*|\[[\w:.%]*\])(?::\d+)?"
-_CLEAR_URI: Final = re.compile(
+_UNAMBIGUOUS_URI: Final = re.compile(
     rf"postgres(?:ql)?://(?:[^/?#@]*@)?(?P<shown>{_HOST}(?:,{_HOST})*(?:/[^/?#@]*)?)(?:\?[^?#@]*)?"
 )
 
@@ -51,16 +51,16 @@ class PostgresLocation:
         return not text.startswith(_SCHEMES) and _OTHER_CONNECTION.match(text) is not None
 
     @property
-    def is_clear(self) -> bool:
+    def is_unambiguous(self) -> bool:
         """Whether the parts of the URI, the password among them, are unambiguous.
 
         They are not if special characters are unescaped. Then neither the URI nor errors of
         libpq about its parts may be shown.
         """
-        return _CLEAR_URI.fullmatch(self.uri) is not None
+        return _UNAMBIGUOUS_URI.fullmatch(self.uri) is not None
 
     def __str__(self) -> str:
-        matched = _CLEAR_URI.fullmatch(self.uri)
+        matched = _UNAMBIGUOUS_URI.fullmatch(self.uri)
         return "postgresql://…" if matched is None else f"postgresql://{matched['shown']}"
 
     def __eq__(self, other: object) -> bool:

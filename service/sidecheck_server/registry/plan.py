@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from sidecheck_server.registry import BindingsChanged, Expected
 from sidecheck_server.registry.catalogue import Catalogue
-from sidecheck_server.registry.definitions import Action, Bound, Definition
+from sidecheck_server.registry.definitions import Action, BindingResult, Definition
 
 __all__ = ["BindingPlan", "plan_registration", "plan_removal"]
 
@@ -15,14 +15,14 @@ class BindingPlan:
     """The bindings that a transaction adds and removes."""
 
     #: The result for each definition of a registration, in order.
-    bound: tuple[Bound, ...] = ()
+    bound: tuple[BindingResult, ...] = ()
     #: The new definitions of the names that change, by name.
     bind: Mapping[str, Definition] = field(default_factory=dict)
     #: The names to remove, sorted.
     unbind: tuple[str, ...] = ()
 
     @property
-    def changes(self) -> bool:
+    def has_changes(self) -> bool:
         """Whether any binding changes, so that the revision is incremented."""
         return bool(self.bind or self.unbind)
 
@@ -52,13 +52,13 @@ def plan_registration(
             and previous.digest == definition.digest
             and previous.protocol_version == definition.protocol_version
         ):
-            bound.append(Bound(Action.UNCHANGED, previous.digest))
+            bound.append(BindingResult(Action.UNCHANGED, previous.digest))
             continue
         bind[definition.name] = definition
         if previous is None:
-            bound.append(Bound(Action.CREATED, None))
+            bound.append(BindingResult(Action.CREATED, None))
         else:
-            bound.append(Bound(Action.CHANGED, previous.digest))
+            bound.append(BindingResult(Action.CHANGED, previous.digest))
     if keep is None:
         return BindingPlan(tuple(bound), bind)
     kept = keep.union(definition.name for definition in definitions)

@@ -87,7 +87,7 @@ def check_growth(before: Usage, after: Usage, quotas: RegistryQuotas) -> None:
         if exceeded.usage > earlier[exceeded.quota]:
             raise RequestError(
                 ErrorReason.QUOTA_EXCEEDED,
-                f"the registration would make it {_EXCESSES[exceeded.quota]}".format(
+                f"the registration would lead to {_EXCESSES[exceeded.quota]}".format(
                     usage=exceeded.usage
                 )
                 + f", more than the quota of {exceeded.limit:,} ({exceeded.quota}), so nothing "

@@ -7,7 +7,7 @@ from uuid import UUID
 from sidecheck_server.core.mcp.tool_definitions import ToolIdentity, identify_tool
 from sidecheck_server.registry import NOTHING_EXPECTED
 from sidecheck_server.registry.catalogue import Catalogue
-from sidecheck_server.registry.definitions import Binding, Change, Definition, Registered
+from sidecheck_server.registry.definitions import Binding, Change, Definition, RegistrationResult
 from sidecheck_server.registry.plan import BindingPlan, plan_registration
 from sidecheck_server.registry.quotas import (
     ExceededQuota,
@@ -105,12 +105,12 @@ class CatalogueReads:
 
     def preview(
         self, server: str, definitions: Sequence[Definition], *, keep: frozenset[str] | None
-    ) -> Registered:
+    ) -> RegistrationResult:
         """Return the result that `register` would have, with the current revision."""
         catalogue = self._catalogue
         plan = plan_registration(catalogue, server, definitions, keep, NOTHING_EXPECTED)
         self._change(catalogue, server, plan)
-        return Registered(plan.bound, plan.unbind, catalogue.revision)
+        return RegistrationResult(plan.bound, plan.unbind, catalogue.revision)
 
     def subscribe(self, observer: Callable[[Change], None]) -> None:
         """Call *observer* with each change from now on, once reads see it."""
@@ -132,12 +132,12 @@ class CatalogueReads:
     def _change(
         self, catalogue: Catalogue, server: str, plan: BindingPlan
     ) -> tuple[Change, Catalogue] | None:
-        """Return the change by *plan* and the next catalogue; None if equal.
+        """Return the change by *plan* and the next catalogue; None without a change.
 
         Raises:
             RequestError: QUOTA_EXCEEDED.
         """
-        if not plan.changes:
+        if not plan.has_changes:
             return None
         revision = catalogue.revision + 1
         bound = (Binding(server, plan.bind[name], revision) for name in sorted(plan.bind))
@@ -146,13 +146,16 @@ class CatalogueReads:
         check_growth(catalogue.usage(server), after.usage(server), self._quotas)
         return change, after
 
-    def _show(self, after: Catalogue, *changes: Change) -> None:
-        """Serve reads from *after*, and notify observers of the *changes* that led to it."""
+    def _publish(self, after: Catalogue, *changes: Change) -> None:
+        """Serve reads from *after*, and notify observers of the *changes* that led to it.
+
+        The caller serializes the calls.
+        """
         self._catalogue = after
         for change in changes:
             history = self._history
-            # Before the observers are called: code that subscribes and then takes the history
-            # misses no change.
+            # Append before calling the observers, so that code that subscribes and then takes the
+            # history misses no change.
             if history is not None:
                 history.append(change)
             for observer in self._observers:

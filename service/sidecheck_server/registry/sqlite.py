@@ -6,7 +6,7 @@ from threading import Lock
 
 from sidecheck_server.registry import NOTHING_EXPECTED, Expected, Registry
 from sidecheck_server.registry.database import FORMAT, Database
-from sidecheck_server.registry.definitions import Definition, Deleted, Registered
+from sidecheck_server.registry.definitions import Definition, RegistrationResult, RemovalResult
 from sidecheck_server.registry.plan import BindingPlan, plan_registration, plan_removal
 from sidecheck_server.registry.quotas import RegistryQuotas
 from sidecheck_server.registry.reads import CatalogueReads
@@ -42,7 +42,7 @@ class _SqliteRegistry(CatalogueReads):
     def __init__(self, database: Database, quotas: RegistryQuotas) -> None:
         super().__init__(database.read(), quotas)
         self._database = database
-        self._writing = Lock()
+        self._write_lock = Lock()
 
     @property
     def identity(self) -> str:
@@ -56,21 +56,21 @@ class _SqliteRegistry(CatalogueReads):
         *,
         keep: frozenset[str] | None,
         expected: Expected = NOTHING_EXPECTED,
-    ) -> Registered:
-        with self._writing:
+    ) -> RegistrationResult:
+        with self._write_lock:
             plan = plan_registration(self._catalogue, server, definitions, keep, expected)
             self._execute(server, plan)
-            return Registered(plan.bound, plan.unbind, self._catalogue.revision)
+            return RegistrationResult(plan.bound, plan.unbind, self._catalogue.revision)
 
-    def delete(self, server: str, names: Sequence[str] | None) -> Deleted:
-        with self._writing:
+    def delete(self, server: str, names: Sequence[str] | None) -> RemovalResult:
+        with self._write_lock:
             plan = plan_removal(self._catalogue, server, names)
             unknown = set(names or ()).difference(plan.unbind)
             self._execute(server, plan)
-            return Deleted(plan.unbind, tuple(sorted(unknown)), self._catalogue.revision)
+            return RemovalResult(plan.unbind, tuple(sorted(unknown)), self._catalogue.revision)
 
     def close(self) -> None:
-        with self._writing:
+        with self._write_lock:
             self._database.close()
 
     def _execute(self, server: str, plan: BindingPlan) -> None:
@@ -78,4 +78,4 @@ class _SqliteRegistry(CatalogueReads):
         if changed is not None:
             change, after = changed
             self._database.write(change)
-            self._show(after, change)
+            self._publish(after, change)

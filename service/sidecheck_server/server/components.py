@@ -73,13 +73,13 @@ class ServingComponents:
 @asynccontextmanager
 async def running_methods(
     settings: Settings,
-    opened: Registry,
+    shared_registry: Registry,
     run: RunTask,
     tokens: TokensFile | None,
     tracing: Instrumentation,
 ) -> AsyncIterator[ServingComponents]:
-    """Yield the components that serve *opened*; *run* executes tasks."""
-    registry = opened if tokens is None else NamespacedRegistry(opened)
+    """Yield the components that serve *shared_registry*; *run* executes tasks."""
+    registry = shared_registry if tokens is None else NamespacedRegistry(shared_registry)
     services = create_services(
         registry,
         tracing.tasks(run),

@@ -96,7 +96,7 @@ async def running_service(
         tracing = await stack.enter_async_context(running_tracing())
         for exceeded in registry.exceeded_quotas():
             _log.warning("registry.over_quota", **asdict(exceeded))
-        # Spawned before gRPC starts threads.
+        # Spawn workers before gRPC starts threads.
         workers, own_settings, serving_settings = _create_workers(settings)
         stack.callback(workers.close)
         workers.subscribe(_log_worker_event)

@@ -22,7 +22,12 @@ from sidecheck_server.observability.metrics import LoadCollector, register_proce
 from sidecheck_server.observability.tracing.composition import running_tracing
 from sidecheck_server.registry import NOTHING_EXPECTED, Expected, RegistryOutcomeUnknown
 from sidecheck_server.registry.catalogue import Catalogue
-from sidecheck_server.registry.definitions import Change, Definition, Deleted, Registered
+from sidecheck_server.registry.definitions import (
+    Change,
+    Definition,
+    RegistrationResult,
+    RemovalResult,
+)
 from sidecheck_server.registry.quotas import RegistryQuotas
 from sidecheck_server.registry.reads import CatalogueReads
 from sidecheck_server.rpc.server import Server
@@ -80,7 +85,7 @@ class FollowingRegistry(CatalogueReads):
         after = self._catalogue
         for part in parts:
             after = after.with_change(part)
-        self._show(after, *parts)
+        self._publish(after, *parts)
 
     def register(
         self,
@@ -89,14 +94,16 @@ class FollowingRegistry(CatalogueReads):
         *,
         keep: frozenset[str] | None,
         expected: Expected = NOTHING_EXPECTED,
-    ) -> Registered:
+    ) -> RegistrationResult:
         """Bind *definitions*; must be called outside of the event loop's thread."""
-        registered: Registered = self._write("register", server, definitions, keep, dict(expected))
+        registered: RegistrationResult = self._write(
+            "register", server, definitions, keep, dict(expected)
+        )
         return registered
 
-    def delete(self, server: str, names: Sequence[str] | None) -> Deleted:
+    def delete(self, server: str, names: Sequence[str] | None) -> RemovalResult:
         """Remove *names*, or all; must be called outside of the event loop's thread."""
-        deleted: Deleted = self._write("delete", server, names)
+        deleted: RemovalResult = self._write("delete", server, names)
         return deleted
 
     def close(self) -> None:

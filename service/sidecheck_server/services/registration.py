@@ -28,8 +28,8 @@ from sidecheck_server.registry.definitions import (
     Action,
     Binding,
     Definition,
-    Deleted,
-    Registered,
+    RegistrationResult,
+    RemovalResult,
 )
 from sidecheck_server.services.comparison import (
     CompatibilityGate,
@@ -50,13 +50,13 @@ __all__ = [
     "ReportRegistry",
 ]
 
-_Result = TypeVar("_Result", Registered, Deleted)
+_Result = TypeVar("_Result", RegistrationResult, RemovalResult)
 
 #: Called with the reason when the registry cannot be written, and with None when it can again.
 ReportRegistry: TypeAlias = Callable[[str | None], None]
 
-#: Called after a write, in its thread; blocks until the followers of the registry have the
-#: revision, or until their time is over.
+#: Called after a write, in its thread. Blocks until the followers of the registry have the
+#: revision, for a limited time.
 AwaitFollowers: TypeAlias = Callable[[int], None]
 
 
@@ -89,7 +89,7 @@ class RegistryWriter:
         *,
         keep: frozenset[str] | None,
         expected: Expected = NOTHING_EXPECTED,
-    ) -> Registered:
+    ) -> RegistrationResult:
         """Bind the names of *definitions*, as `Registry.register` does.
 
         Raises:
@@ -101,7 +101,7 @@ class RegistryWriter:
             lambda: self._registry.register(server, definitions, keep=keep, expected=expected)
         )
 
-    async def delete(self, server: str, names: Sequence[str] | None) -> Deleted:
+    async def delete(self, server: str, names: Sequence[str] | None) -> RemovalResult:
         """Remove *names*, or all if it is None, from the namespace of *server*.
 
         Raises:

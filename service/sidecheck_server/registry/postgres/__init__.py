@@ -4,5 +4,5 @@ Each server has the whole catalogue in memory, as with a file. The only row of `
 revision. Each write locks it, so that revisions have the order of commits, without gaps. A
 follower in each server polls the row, and applies the changes of other servers from the history.
 
-No exception of psycopg leaves this package: `connection.own_exceptions` converts them.
+No exception of psycopg leaves this package: `connection.convert_exceptions` converts them.
 """

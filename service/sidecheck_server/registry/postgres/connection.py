@@ -15,7 +15,7 @@ from psycopg.waiting import Ready
 from sidecheck_server.registry import RegistryUnusable
 from sidecheck_server.registry.location import PostgresLocation
 
-__all__ = ["ANSWER_SECONDS", "Connection", "close", "connect", "own_exceptions", "wake"]
+__all__ = ["ANSWER_SECONDS", "Connection", "close", "connect", "convert_exceptions", "interrupt"]
 
 Result = TypeVar("Result")
 
@@ -86,7 +86,7 @@ def connect(location: PostgresLocation) -> Connection:
     Raises:
         RegistryUnusable: the database cannot be reached, or rejects the connection.
     """
-    with own_exceptions(location):
+    with convert_exceptions(location):
         return Connection.connect(
             location.uri,
             autocommit=True,
@@ -108,8 +108,8 @@ def close(connection: psycopg.Connection[Any] | None) -> None:
             connection.close()
 
 
-def wake(connection: Connection | None) -> None:
-    """Make the thread that waits for *connection* fail; then it must be closed."""
+def interrupt(connection: Connection | None) -> None:
+    """Make the thread that waits for *connection* fail; afterwards, close the connection."""
     if connection is None or connection.closed:
         return
     with suppress(psycopg.Error, OSError), socket.socket(fileno=dup(connection.fileno())) as peer:
@@ -138,12 +138,12 @@ def _unless_silent(gen: PQGen[Result], seconds: float) -> PQGen[Result]:
 
 
 @contextmanager
-def own_exceptions(location: PostgresLocation) -> Iterator[None]:
+def convert_exceptions(location: PostgresLocation) -> Iterator[None]:
     """Convert exceptions of psycopg to those of a registry."""
     try:
         yield
     except psycopg.Error as error:
-        detail = _describe_detail(error) if location.is_clear else ""
+        detail = _describe_detail(error) if location.is_unambiguous else ""
         raise RegistryUnusable(str(location), _describe_fault(error), detail) from None
 
 

@@ -19,7 +19,8 @@ from sidecheck_server.registry.postgres.steps import Head, Step, Term
 __all__ = ["DatabaseRejected", "Fence"]
 
 _REMEDY: Final = (
-    "let the URI lead to the database that it has seen, or restart all servers to accept this one"
+    "point the URI at the database that this server has seen, or restart all servers to accept "
+    "this one"
 )
 
 #: The functions that a role must be allowed to execute, by the part of a term.
@@ -67,7 +68,7 @@ class Fence:
         return tuple(unreadable)
 
     def check_term(self, term: Term, connection: Connection) -> None:
-        """Record *term*, read on *connection*, after a check that no later one was seen.
+        """Record *term*, read on *connection*; reject it if a later one was seen.
 
         A standby has no timeline, since its view of the timeline lags behind.
 
@@ -94,41 +95,41 @@ class Fence:
             )
 
     def check_history(
-        self, ours: Head, head: Head, steps: Sequence[Step], connection: Connection
+        self, known: Head, head: Head, steps: Sequence[Step], connection: Connection
     ) -> None:
-        """Check that the history of *head* does not contradict the last state *ours*.
+        """Check that the history of *head* does not contradict *known*, the last state seen.
 
-        *steps* are the steps after the revision of *ours*. If they do not reach back to it, the
+        *steps* are the steps after the revision of *known*. If they do not reach back to it, the
         check passes.
 
         Raises:
-            DatabaseRejected: the change is missing.
+            DatabaseRejected: the registry is another one, or lacks the last change of *known*.
         """
-        if head.epoch != ours.epoch:
+        if head.epoch != known.epoch:
             raise self._reject(
                 connection,
                 "has another registry than this server has seen",
-                f"epoch {head.epoch}, not {ours.epoch}",
+                f"epoch {head.epoch}, not {known.epoch}",
             )
-        if head.revision < ours.revision:
+        if head.revision < known.revision:
             raise self._reject(
                 connection,
                 f"is at revision {head.revision}, and this server has seen revision "
-                f"{ours.revision}",
+                f"{known.revision}",
             )
-        following = ours.revision + 1
+        following = known.revision + 1
         changes = [step.previous_id for step in steps if step.change.revision == following]
-        if head.revision == ours.revision:
+        if head.revision == known.revision:
             changes = [head.change_id]
-        if changes not in ([], [ours.change_id]):
+        if changes not in ([], [known.change_id]):
             raise self._reject(
                 connection,
-                f"has another change of revision {ours.revision} than this server has seen",
+                f"has another change of revision {known.revision} than this server has seen",
             )
 
     def _reject(self, connection: Connection, fault: str, detail: str = "") -> DatabaseRejected:
         """Return the error for *fault*, with the host in its detail."""
         details = [detail] if detail else []
-        if self.location.is_clear:
+        if self.location.is_unambiguous:
             details.append(f"at {connection.info.host}:{connection.info.port}")
         return DatabaseRejected(str(self.location), f"{fault}; {_REMEDY}", "; ".join(details))

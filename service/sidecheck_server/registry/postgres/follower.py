@@ -12,8 +12,8 @@ from sidecheck_server.registry.postgres.connection import (
     Connection,
     close,
     connect,
-    own_exceptions,
-    wake,
+    convert_exceptions,
+    interrupt,
 )
 from sidecheck_server.registry.postgres.fencing import DatabaseRejected
 from sidecheck_server.registry.postgres.statements import CHANNEL
@@ -78,7 +78,7 @@ class Follower:
         """Stop the thread, and wait up to *seconds* for its end. May be called again."""
         with self._closing:
             self._stopped.set()
-            wake(self._connection)
+            interrupt(self._connection)
         if self._thread.is_alive():
             self._thread.join(seconds)
 
@@ -110,7 +110,7 @@ class Follower:
             self._listen()
         connection = self._connection
         assert connection is not None
-        with own_exceptions(self._location):
+        with convert_exceptions(self._location):
             began = monotonic()
             revision = self._poll(connection)
             if self._fault is not None:
@@ -127,7 +127,7 @@ class Follower:
         connection = connect(self._location)
         with self._closing:
             self._connection = connection
-        with own_exceptions(self._location):
+        with convert_exceptions(self._location):
             connection.execute(f"LISTEN {CHANNEL}")
 
     def _convert_error(self, error: Exception) -> RegistryUnusable:

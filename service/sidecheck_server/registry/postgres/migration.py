@@ -15,7 +15,7 @@ from sidecheck_server.registry.postgres.connection import (
     Connection,
     close,
     connect,
-    own_exceptions,
+    convert_exceptions,
 )
 from sidecheck_server.registry.postgres.statements import read_layout
 
@@ -90,7 +90,7 @@ def migrate(location: PostgresLocation, target: int = LAYOUT) -> tuple[int, int]
     # Unbounded, since the lock may be held by another migration, and large tables take long.
     connection.answer_seconds = None
     try:
-        with own_exceptions(location):
+        with convert_exceptions(location):
             before = layout = read_layout(connection) or 0
             if layout > LAYOUT:
                 check_layout(layout, location)

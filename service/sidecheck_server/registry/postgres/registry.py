@@ -10,7 +10,13 @@ import psycopg
 
 from sidecheck_server.registry import NOTHING_EXPECTED, Expected, RegistryUnusable
 from sidecheck_server.registry.catalogue import Catalogue
-from sidecheck_server.registry.definitions import Binding, Change, Definition, Deleted, Registered
+from sidecheck_server.registry.definitions import (
+    Binding,
+    Change,
+    Definition,
+    RegistrationResult,
+    RemovalResult,
+)
 from sidecheck_server.registry.location import PostgresLocation
 from sidecheck_server.registry.plan import BindingPlan, plan_registration, plan_removal
 from sidecheck_server.registry.postgres.connection import (
@@ -18,7 +24,7 @@ from sidecheck_server.registry.postgres.connection import (
     Connection,
     close,
     connect,
-    own_exceptions,
+    convert_exceptions,
 )
 from sidecheck_server.registry.postgres.fencing import Fence
 from sidecheck_server.registry.postgres.follower import Follower
@@ -34,7 +40,7 @@ from sidecheck_server.registry.postgres.steps import (
     ReportEvent,
     Step,
     TermUnreadable,
-    leads_on,
+    are_consecutive,
 )
 from sidecheck_server.registry.postgres.verified_reads import (
     check_definitions,
@@ -121,7 +127,7 @@ class PostgresRegistry(CatalogueReads):
         self._fence = Fence(location)
         connection = connect(location)
         try:
-            with own_exceptions(location):
+            with convert_exceptions(location):
                 unreadable = self._fence.find_unreadable(connection)
                 snapshot = read_checked_snapshot(connection, self._fence)
         except BaseException:
@@ -133,10 +139,10 @@ class PostgresRegistry(CatalogueReads):
         super().__init__(snapshot.catalogue(), quotas, history)
         self._head = snapshot.head
         self._write_connection = WriteConnection(self._fence, connection)
-        #: Held by a write, which uses the connection meanwhile, and by a reload.
-        self._writing = Lock()
+        #: A write holds it while it uses the connection, and so does a reload.
+        self._write_lock = Lock()
         #: Held while catalogue and head change together, and never during I/O.
-        self._showing = Lock()
+        self._publish_lock = Lock()
         self._is_closed = False
         self._follower = Follower(location, self._poll, report)
         self._follower.start()
@@ -163,30 +169,30 @@ class PostgresRegistry(CatalogueReads):
         *,
         keep: frozenset[str] | None,
         expected: Expected = NOTHING_EXPECTED,
-    ) -> Registered:
+    ) -> RegistrationResult:
         """Bind the names of *definitions* in the namespace of *server* to them."""
         plan, revision = self._write(
             server,
             lambda catalogue: plan_registration(catalogue, server, definitions, keep, expected),
         )
-        return Registered(plan.bound, plan.unbind, revision)
+        return RegistrationResult(plan.bound, plan.unbind, revision)
 
-    def delete(self, server: str, names: Sequence[str] | None) -> Deleted:
+    def delete(self, server: str, names: Sequence[str] | None) -> RemovalResult:
         """Remove *names*, or all names if it is None, from the namespace of *server*."""
         plan, revision = self._write(
             server, lambda catalogue: plan_removal(catalogue, server, names)
         )
         unknown = set(names or ()).difference(plan.unbind)
-        return Deleted(plan.unbind, tuple(sorted(unknown)), revision)
+        return RemovalResult(plan.unbind, tuple(sorted(unknown)), revision)
 
     def close(self) -> None:
         """Close the connections. Reads still work, writes raise `RegistryUnusable`."""
         self._is_closed = True
-        if not self._writing.acquire(timeout=_CLOSE_SECONDS):
+        if not self._write_lock.acquire(timeout=_CLOSE_SECONDS):
             self._write_connection.interrupt()
         else:
             self._write_connection.close()
-            self._writing.release()
+            self._write_lock.release()
         self._follower.stop(_CLOSE_SECONDS)
 
     def _write(
@@ -200,7 +206,7 @@ class PostgresRegistry(CatalogueReads):
             if fault is not None:  # Only the follower tries to reconnect.
                 raise RegistryUnusable(str(self._location), fault.fault, fault.detail)
             try:
-                with own_exceptions(self._location):
+                with convert_exceptions(self._location):
                     return self._transact(server, make_plan)
             except (RegistryUnusable, KeyboardInterrupt):  # A statement may still be running.
                 self._write_connection.close()
@@ -234,7 +240,7 @@ class PostgresRegistry(CatalogueReads):
             transactions.rollback()
             raise
         transactions.commit(step, head.term)
-        self._show_step(step, after)
+        self._publish_step(step, after)
         return plan, change.revision
 
     def _begin(self) -> tuple[Connection, Head]:
@@ -279,14 +285,14 @@ class PostgresRegistry(CatalogueReads):
             return True
         steps = read_steps(connection, known.revision)
         self._fence.check_history(known, head, steps, connection)
-        if not (steps and leads_on(steps, known)):
+        if not (steps and are_consecutive(steps, known)):
             return False
         check_definitions(
             (binding for step in self._unseen(steps) for binding in step.change.bound),
             self._location,
         )
         for step in steps:
-            self._show_step(step)
+            self._publish_step(step)
         return True
 
     def _unseen(self, steps: Sequence[Step]) -> Sequence[Step]:
@@ -295,14 +301,14 @@ class PostgresRegistry(CatalogueReads):
         start = next((index for index, step in enumerate(steps, 1) if step.id == last), 0)
         return steps[start:]
 
-    def _show_step(self, step: Step, after: Catalogue | None = None) -> None:
+    def _publish_step(self, step: Step, after: Catalogue | None = None) -> None:
         """Publish *step*, which leads to *after*, unless it was published; in any thread."""
-        with self._showing:
+        with self._publish_lock:
             if step.previous_id != self._head.change_id:
                 return
             change = step.change
             self._head = replace(self._head, revision=change.revision, change_id=step.id)
-            self._show(after or self._catalogue.with_change(change), change)
+            self._publish(after or self._catalogue.with_change(change), change)
 
     def _reload(self, connection: Connection) -> None:
         """Replace the catalogue by the content of the database.
@@ -315,10 +321,10 @@ class PostgresRegistry(CatalogueReads):
         snapshot = read_checked_snapshot(connection, self._fence)
         self._fence.check_history(known, snapshot.head, snapshot.steps, connection)
         after = snapshot.catalogue()
-        with self._showing:
+        with self._publish_lock:
             before = self._catalogue
             self._head = snapshot.head
-            self._show(after, *differences(before, after))
+            self._publish(after, *differences(before, after))
         self._reloads += 1
         self._report(RegistryReloaded(before.revision, after.revision))
 
@@ -329,9 +335,9 @@ class PostgresRegistry(CatalogueReads):
         Raises:
             RegistryUnusable: the current write or reload takes more than `ANSWER_SECONDS`.
         """
-        if not self._writing.acquire(timeout=ANSWER_SECONDS):
+        if not self._write_lock.acquire(timeout=ANSWER_SECONDS):
             raise RegistryUnusable(str(self._location), "is slow to answer other calls; try again")
         try:
             yield
         finally:
-            self._writing.release()
+            self._write_lock.release()

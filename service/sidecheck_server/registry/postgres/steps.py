@@ -20,7 +20,7 @@ __all__ = [
     "Term",
     "TermUnreadable",
     "Unreachable",
-    "leads_on",
+    "are_consecutive",
 ]
 
 
@@ -122,8 +122,8 @@ class Snapshot:
         return Catalogue.of(self.head.revision, self.bindings, self.head.change_id)
 
 
-def leads_on(steps: Sequence[Step], head: Head) -> bool:
-    """Return whether *steps* follow *head* without gaps."""
+def are_consecutive(steps: Sequence[Step], head: Head) -> bool:
+    """Return whether the first of *steps* follows *head*, and each other one the step before."""
     ids = [head.change_id, *(step.id for step in steps)]
     first = head.revision + 1
     return [step.previous_id for step in steps] == ids[:-1] and [

@@ -7,8 +7,8 @@ from sidecheck_server.registry.postgres.connection import (
     Connection,
     close,
     connect,
-    own_exceptions,
-    wake,
+    convert_exceptions,
+    interrupt,
 )
 from sidecheck_server.registry.postgres.fencing import DatabaseRejected, Fence
 from sidecheck_server.registry.postgres.statements import begin_write, read_related_ids
@@ -74,7 +74,7 @@ class WriteConnection:
 
     def interrupt(self) -> None:
         """Make the thread that waits for the database fail at once."""
-        wake(self._connection)
+        interrupt(self._connection)
 
     def _begin(self) -> tuple[Connection, Head]:
         connection = self._connection
@@ -88,7 +88,7 @@ class WriteConnection:
         for its end.
         """
         try:
-            with own_exceptions(self._location):
+            with convert_exceptions(self._location):
                 self._reconnect()
                 connection, head = self._begin()
                 ids = read_related_ids(connection, step.change.revision)

@@ -12,7 +12,12 @@ from prometheus_client.samples import Sample
 
 from sidecheck_server.config.settings import Settings
 from sidecheck_server.registry import Expected, Registry
-from sidecheck_server.registry.definitions import Change, Definition, Deleted, Registered
+from sidecheck_server.registry.definitions import (
+    Change,
+    Definition,
+    RegistrationResult,
+    RemovalResult,
+)
 from sidecheck_server.rpc.server import report_ready
 from sidecheck_server.rpc.servicers import ServedMethods
 from sidecheck_server.rpc.shutdown import Shutdown
@@ -256,14 +261,14 @@ class Fleet:
         definitions: Sequence[Definition],
         keep: frozenset[str] | None,
         expected: Expected,
-    ) -> Registered:
+    ) -> RegistrationResult:
         registered = await asyncio.to_thread(
             self._registry.register, server, definitions, keep=keep, expected=expected
         )
         await self._apply()
         return registered
 
-    async def _delete(self, server: str, names: Sequence[str] | None) -> Deleted:
+    async def _delete(self, server: str, names: Sequence[str] | None) -> RemovalResult:
         deleted = await asyncio.to_thread(self._registry.delete, server, names)
         await self._apply()
         return deleted
