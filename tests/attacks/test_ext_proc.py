@@ -104,5 +104,5 @@ def test_streams_that_stall_and_are_dropped(
     while open_ids:
         open_ids.discard(sidecheck.wait_for("gateway.completed")["verdict_id"])
 
-    overload = "as many gateway_streams are open as the server admits (gateway_streams)"
+    overload = "the limit of open gateway_streams is reached (gateway_streams)"
     assert f"RESOURCE_EXHAUSTED: {overload}; retry later" == beyond.answer

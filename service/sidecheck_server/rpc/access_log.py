@@ -212,7 +212,7 @@ def _check_result(response: Any) -> _LogFields:
     return _check(response.result.verdict)
 
 
-def _checked(response: Any) -> _LogFields:
+def _verdict_field(response: Any) -> _LogFields:
     return _check(response.verdict)
 
 
@@ -229,10 +229,10 @@ _FIELDS: Mapping[type, Callable[[Any], _LogFields]] = MappingProxyType(
         protocol_service_pb2.CheckMessageResponse: _check_result,
         protocol_service_pb2.CheckToolNamesResponse: _names,
         protocol_service_pb2.CheckToolsResponse: _tools,
-        protocol_service_pb2.NormalizeToolResultResponse: _checked,
+        protocol_service_pb2.NormalizeToolResultResponse: _verdict_field,
         conversion_service_pb2.ConvertToolsResponse: _conversions,
         conversion_service_pb2.ConvertToolCallResponse: _validation,
-        conversion_service_pb2.ConvertToolResultResponse: _checked,
+        conversion_service_pb2.ConvertToolResultResponse: _verdict_field,
         inference_service_pb2.InferToolsResponse: _inference,
     }
 )
@@ -242,7 +242,7 @@ _WITH_VERDICTS = frozenset(
         *(
             response_type
             for response_type, describe in _FIELDS.items()
-            if describe in {_validation, _check_result, _checked, _names, _tools}
+            if describe in {_validation, _check_result, _verdict_field, _names, _tools}
         ),
         validation_service_pb2.ValidateBatchResponse,
         validation_service_pb2.ValidateStreamResponse,

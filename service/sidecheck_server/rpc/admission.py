@@ -44,7 +44,7 @@ class LoopLag:
     def __init__(self) -> None:
         #: In seconds.
         self.seconds = 0.0
-        self._measured = deque([0.0], maxlen=_PERIODS)
+        self._measurements = deque([0.0], maxlen=_PERIODS)
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -64,10 +64,10 @@ class LoopLag:
             await asyncio.sleep(_PERIOD_SECONDS)
             self.record(now() - due, time.thread_time() - used_before)
 
-    def record(self, late: float, worked: float) -> None:
-        """Record how late a task woke, and how long the loop worked since it slept, in seconds."""
-        self._measured.append(max(0.0, min(late, worked)))
-        self.seconds = min(self._measured)
+    def record(self, late_seconds: float, busy_seconds: float) -> None:
+        """Record the delay of a task, and the processor time of the loop while it slept."""
+        self._measurements.append(max(0.0, min(late_seconds, busy_seconds)))
+        self.seconds = min(self._measurements)
 
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -79,10 +79,10 @@ _CHECK_SECONDS = 1.0
 _FEW_ARRIVING = 32
 _MAX_ARRIVING = 128
 _ARRIVAL_SECONDS = 0.25
-"""Bounds of messages that have not arrived, each of which may be of the maximum size.
+"""Bounds of incomplete messages, each of which may be of the maximum size.
 
-From 32 on, a message may take this time, which a small message does not take even under load. Up
-to 128 may be incomplete in any case.
+While 32 or more are incomplete, the oldest is ended after this time, within which small messages
+arrive even under load. There are never more than 128.
 """
 
 
@@ -115,13 +115,16 @@ class Admission:
 
     @property
     def receiving(self) -> int:
-        """Number of unary calls whose messages have not arrived."""
+        """Number of unary calls whose messages have not arrived completely."""
         return len(self._receiving)
 
     @property
     def bytes_held(self) -> Mapping[str, int]:
         """Bytes of large messages in memory, by direction."""
-        return {"requests": self._requests.held, "responses": self._responses.held}
+        return {
+            "requests": self._requests.counted_bytes,
+            "responses": self._responses.counted_bytes,
+        }
 
     def begin(self, context: Context) -> None:
         """Admit a call; every admitted call needs a call of `end`.

@@ -12,7 +12,7 @@ from sidecheck_server.core.errors import ErrorReason, RequestError
 __all__ = ["SMALL", "BytesInFlight"]
 
 SMALL = 16 << 10
-"""Maximum bytes of messages that are not counted; the number of calls bounds these."""
+"""Maximum bytes of a message that is not counted; the number of calls bounds these."""
 
 
 class BytesInFlight:
@@ -31,7 +31,7 @@ class BytesInFlight:
         self._waiting_bytes = 0
 
     @property
-    def held(self) -> int:
+    def counted_bytes(self) -> int:
         """Number of counted bytes."""
         return self._bytes
 

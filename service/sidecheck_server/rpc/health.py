@@ -105,7 +105,7 @@ class HealthServicer:
 def health_methods(servicer: HealthServicer) -> Iterable[Method]:
     """Return the methods of grpc.health.v1 with the handlers of *servicer*."""
     service: Any = health_pb2.DESCRIPTOR.services_by_name["Health"]
-    return methods_of([(service, _Health(servicer))], shared_only=True)
+    return methods_of([(service, _Health(servicer))], skip_missing=True)
 
 
 def reflection_methods(services: Sequence[str], streams: OpenStreams) -> Iterable[Method]:
@@ -113,7 +113,7 @@ def reflection_methods(services: Sequence[str], streams: OpenStreams) -> Iterabl
     service: Any = reflection_pb2.DESCRIPTOR.services_by_name["ServerReflection"]
     names = (*services, reflection.SERVICE_NAME)
     servicer = _Reflection(reflection.aio.ReflectionServicer(names), streams)
-    return methods_of([(service, servicer)], shared_only=True)
+    return methods_of([(service, servicer)], skip_missing=True)
 
 
 class _Health:

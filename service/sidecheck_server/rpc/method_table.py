@@ -84,19 +84,19 @@ class Unreadable:
 
 
 def methods_of(
-    servicers: Iterable[tuple[ServiceDescriptor, object]], *, shared_only: bool = False
+    servicers: Iterable[tuple[ServiceDescriptor, object]], *, skip_missing: bool = False
 ) -> Iterator[Method]:
     """Yield the methods of services, with handlers from their servicers.
 
-    With *shared_only*, methods without a handler are left out, so that clients receive
+    With *skip_missing*, methods without a handler are left out, so that clients receive
     UNIMPLEMENTED. This is for services of a library, whose later releases may add methods.
 
     Raises:
-        AttributeError: a servicer lacks a method, without *shared_only*.
+        AttributeError: a servicer lacks a method, without *skip_missing*.
     """
     for service, servicer in servicers:
         for method in service.methods:
-            if shared_only and not hasattr(servicer, method.name):
+            if skip_missing and not hasattr(servicer, method.name):
                 continue
             yield Method(
                 service.full_name,

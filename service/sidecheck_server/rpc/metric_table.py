@@ -229,7 +229,7 @@ _WORKERS = (
     MetricFamily(
         "sidecheck_worker_task_seconds_total",
         "counter",
-        "Total time of these tasks.",
+        "Total time of tasks that ended in a worker.",
         {"task": _TASK},
     ),
 )

@@ -161,8 +161,8 @@ def remove_socket(path: Path) -> None:
 def _raise_if_taken(address: Address) -> None:
     """Raise an error if any of the IP addresses of *address* is in use.
 
-    gRPC is content with one of them, so that of two servers on localhost one would listen on
-    IPv4 and the other on IPv6.
+    gRPC succeeds if it can bind one of them. Of two servers on localhost, one would then listen
+    on IPv4 and the other on IPv6.
     """
     try:
         infos = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)

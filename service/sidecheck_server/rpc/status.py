@@ -58,7 +58,7 @@ An overloaded server has more work than it can do within the deadlines of its ca
 mostly less than two seconds.
 """
 
-#: Keeps gRPC clients from automatic retries (gRFC A6, pushback). After a call whose outcome is
+#: Disables automatic retries of gRPC clients (gRFC A6, pushback). After a call whose outcome is
 #: unknown, a retry could fail with the message that nothing has changed.
 _DO_NOT_RETRY = ("grpc-retry-pushback-ms", "-1")
 

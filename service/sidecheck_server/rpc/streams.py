@@ -67,7 +67,7 @@ class OpenStreams:
                     self._shed[kind] += 1
                     raise RequestError(
                         ErrorReason.OVERLOADED,
-                        f"as many {kind} are open as the server admits ({kind}); retry later",
+                        f"the limit of open {kind} is reached ({kind}); retry later",
                         {"bound": kind},
                     )
                 yield

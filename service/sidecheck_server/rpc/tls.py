@@ -1,9 +1,9 @@
 """TLS of the TCP address; certificate files are read at each handshake.
 
-Before each handshake gRPC fetches the certificate in a thread outside of the event loop, one
-handshake at a time. The fetch reads the files and compares their contents with the previous ones;
-modification times are unreliable, since Kubernetes switches folders by a symbolic link. Open
-connections keep the certificates of their handshakes.
+Before each handshake gRPC fetches the certificate in a separate thread, one handshake at a time.
+The fetch reads the files and compares their contents with the previous ones; modification times
+are unreliable, since Kubernetes switches folders by a symbolic link. Open connections keep the
+certificates of their handshakes.
 """
 
 import logging

@@ -44,7 +44,7 @@ __all__ = [
     "value_to_normalize_from_proto",
 ]
 
-_RETURNED: Mapping[str, Callable[[Any], ToolOutput]] = MappingProxyType(
+_OUTPUT_CLASSES: Mapping[str, Callable[[Any], ToolOutput]] = MappingProxyType(
     {"value": Value, "content": Content, "result": WholeResult, "error": Failure}
 )
 
@@ -67,7 +67,7 @@ def value_to_normalize_from_proto(
         )
     context = request_context_from_proto(request.context, request.options, limits, default_version)
     return ValueToNormalize(
-        returned=_RETURNED[kind](getattr(request, kind)),
+        returned=_OUTPUT_CLASSES[kind](getattr(request, kind)),
         target=target_from_proto(request.tool) if request.HasField("tool") else None,
         profile=profile_from_proto(request.profile),
         context=context.context,
