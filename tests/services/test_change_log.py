@@ -74,7 +74,7 @@ async def test_checkpoints_come_while_nothing_changes(
         (1, "", "changes since revision 1 are not kept"),
         (2, "another", "the registry has another history up to revision 2"),
         (3, "no ID", "the registry has another history up to revision 3"),
-        (9, "", "the registry is at revision 3, before 9: it was set back"),
+        (9, "", "the registry is at revision 3, before 9: it was restored"),
     ],
 )
 async def test_a_revision_that_cannot_be_watched_from(

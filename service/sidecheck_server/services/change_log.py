@@ -60,7 +60,7 @@ class ChangeLog:
         self._seconds = seconds
         self._max_bytes = max_bytes
         self._clock = clock
-        #: Consecutive revisions; the first one follows `_oldest`.
+        #: Consecutive revisions; the first one follows `_base`.
         self._changes: deque[_LogEntry] = deque()
         self._size = 0
         #: Full reloads of the registry; each discards the history.
@@ -70,11 +70,11 @@ class ChangeLog:
         # Changes from here on arrive by the subscription, and may be in the history as well.
         history = registry.take_history()
         current = _read_checkpoint(registry)
-        #: `_oldest` is the last revision whose change is not kept, and `_oldest_id` the identity
-        #: of that change, if known. `_latest` is the last revision of all.
-        self._oldest = history[0].revision - 1 if history else current.revision
-        self._oldest_id = None if history else current.id
-        self._latest = self._oldest
+        #: `_base` is the revision before the first change that is kept, and `_base_id` the
+        #: identity of its change, if known. `_latest` is the last revision of all.
+        self._base = history[0].revision - 1 if history else current.revision
+        self._base_id = None if history else current.id
+        self._latest = self._base
         for change in history:
             self._append(change)
 
@@ -107,8 +107,8 @@ class ChangeLog:
         if self._latest < revision:
             raise RequestError(
                 ErrorReason.REVISION_NOT_REACHED,
-                f"the registry of this server is at revision {self._latest}, and the request asks "
-                f"for {revision}",
+                f"the registry of this server is at revision {self._latest}, and the request "
+                f"requires {revision}",
                 {"revision": str(self._latest), "min_revision": str(revision)},
             )
 
@@ -124,22 +124,22 @@ class ChangeLog:
         """
         reloads = self._reloads
         await self._wait_for(after)
-        if after_id and self._oldest <= after <= self._latest:
+        if after_id and self._base <= after <= self._latest:
             known = self._find_id(after)
             if known is None or str(known) != after_id:
                 raise self._compacted_error(
                     f"the registry has another history up to revision {after}"
                 )
         while True:
-            if reloads != self._reloads or not self._oldest <= after <= self._latest:
+            if reloads != self._reloads or not self._base <= after <= self._latest:
                 raise self._compacted_error(
                     f"changes since revision {after} are not kept"
                     if after <= self._latest
-                    else f"the registry is at revision {self._latest}, before {after}: it was set "
-                    "back"
+                    else f"the registry is at revision {self._latest}, before {after}: it was "
+                    "restored"
                 )
             if after < self._latest:
-                change = self._changes[after - self._oldest].change
+                change = self._changes[after - self._base].change
                 after = change.revision
                 yield change
                 continue
@@ -159,15 +159,15 @@ class ChangeLog:
 
     def _find_id(self, revision: int) -> UUID | None:
         """Return the identity of the change of *revision*, if it is known."""
-        if revision == self._oldest:
-            return self._oldest_id
-        return self._changes[revision - self._oldest - 1].change.id
+        if revision == self._base:
+            return self._base_id
+        return self._changes[revision - self._base - 1].change.id
 
     def _compacted_error(self, text: str) -> RequestError:
         return RequestError(
             ErrorReason.COMPACTED,
             f"{text}; list the tools, and watch from the revision of that response",
-            {"oldest_revision": str(self._oldest), "revision": str(self._latest)},
+            {"oldest_revision": str(self._base), "revision": str(self._latest)},
         )
 
     def _schedule_append(self, change: Change) -> None:
@@ -181,8 +181,8 @@ class ChangeLog:
         if change.is_reload or change.revision > self._latest + 1:
             self._changes.clear()
             self._size = 0
-            self._oldest = self._latest = change.revision
-            self._oldest_id = change.id
+            self._base = self._latest = change.revision
+            self._base_id = change.id
             self._reloads += 1
         elif change.revision == self._latest + 1:
             size = _CHANGE_BYTES + sum(map(len, change.unbound))
@@ -202,8 +202,8 @@ class ChangeLog:
         while self._changes and (self._changes[0].time < earliest or self._size > self._max_bytes):
             dropped = self._changes.popleft()
             self._size -= dropped.size
-            self._oldest = dropped.change.revision
-            self._oldest_id = dropped.change.id
+            self._base = dropped.change.revision
+            self._base_id = dropped.change.id
 
 
 def _read_checkpoint(registry: Registry) -> Checkpoint:

@@ -169,7 +169,7 @@ class SessionChecker:
             raise limit_exceeded_error("payload_bytes", self._max_bytes, "the payload", size)
         sender = request.context.sender
         interrupted, self._interrupted = self._interrupted, None
-        if interrupted is not None and interrupted.is_of(message, sender):
+        if interrupted is not None and interrupted.matches(message, sender):
             if interrupted.recorded is not None:
                 return await self._resolve(message, sender, *interrupted.recorded)
             if not interrupted.had_gaps:
@@ -224,7 +224,7 @@ class _Interrupted:
     #: The request and the report before the deferred checks, if the message was recorded.
     recorded: tuple[CheckRequest, CheckReport] | None = None
 
-    def is_of(self, message: ProtocolMessage, sender: Sender | None) -> bool:
+    def matches(self, message: ProtocolMessage, sender: Sender | None) -> bool:
         """Return whether *message* of *sender* is this one, sent again."""
         return self.json == message.json and self.sender is sender
 

@@ -207,7 +207,7 @@ class CompatibilityPolicy(StrEnum):
     """Reject breaking definitions, and those for which that is undecided."""
 
 
-_REJECTED: Final[Mapping[CompatibilityPolicy, frozenset[Level]]] = MappingProxyType(
+_REJECTED_LEVELS: Final[Mapping[CompatibilityPolicy, frozenset[Level]]] = MappingProxyType(
     {
         CompatibilityPolicy.IGNORE: frozenset(),
         CompatibilityPolicy.REPORT: frozenset(),
@@ -216,7 +216,7 @@ _REJECTED: Final[Mapping[CompatibilityPolicy, frozenset[Level]]] = MappingProxyT
     }
 )
 
-_REPORTED: Final[Mapping[Level, tuple[str, str]]] = MappingProxyType(
+_LEVEL_VIOLATIONS: Final[Mapping[Level, tuple[str, str]]] = MappingProxyType(
     {
         Level.BREAKING: ("BREAKING_CHANGE", "the definition breaks callers of the registered one"),
         Level.UNDECIDED: (
@@ -250,8 +250,8 @@ class CompatibilityGate:
 
     @property
     def keeps_others(self) -> bool:
-        """Whether a registration keeps the tools that it would remove otherwise."""
-        return bool(_REJECTED[self._policy])
+        """Whether no tool may be removed, since its removal would break callers."""
+        return bool(_REJECTED_LEVELS[self._policy])
 
     async def compare(
         self, before: Binding | None, tool: CheckedDefinition
@@ -275,10 +275,10 @@ class CompatibilityGate:
     ) -> CheckedDefinition:
         """Return *tool* with a violation if it is not known to be compatible."""
         level = Level.COSMETIC if comparison is None else comparison.level(self._reading)
-        if comparison is None or level not in _REPORTED:
+        if comparison is None or level not in _LEVEL_VIOLATIONS:
             return tool
-        rejected = level in _REJECTED[self._policy]
-        code, message = _REPORTED[level]
+        rejected = level in _REJECTED_LEVELS[self._policy]
+        code, message = _LEVEL_VIOLATIONS[level]
         location, reasons = self._reasons(comparison, level)
         violation = Violation(
             instance_location=location,

@@ -1,4 +1,4 @@
-"""Normalization: builds results that conform to the protocol."""
+"""Inference of tools from source text, and normalization of return values to results."""
 
 from dataclasses import dataclass, replace
 from typing import Any

@@ -130,7 +130,7 @@ class PreparedTarget:
     ) -> ValidationOutcome:
         """Return the outcome of *payload*.
 
-        *tried* means that `try_validate` returned None for the same payload.
+        *tried*: whether `try_validate` has returned None for the same payload.
 
         Raises:
             RequestError: the request is invalid, its target is unknown or invalid, a limit
@@ -283,7 +283,7 @@ def _value_or_raise(value: _Value | RequestError) -> _Value:
     return value
 
 
-#: The target and the options of a request, in its encoding.
+#: The target and the options of a request, serialized.
 _Key: TypeAlias = tuple[bytes, bytes]
 
 _MAX_TARGETS = 4096
