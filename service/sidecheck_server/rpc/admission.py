@@ -160,8 +160,8 @@ class Admission:
         assert task is not None
         receiving, now = self._receiving, time.monotonic()
         if len(receiving) >= _FEW_ARRIVING:
-            oldest, begun = next(iter(receiving.items()))
-            if len(receiving) >= _MAX_ARRIVING or now - begun > _ARRIVAL_SECONDS:
+            oldest, started_at = next(iter(receiving.items()))
+            if len(receiving) >= _MAX_ARRIVING or now - started_at > _ARRIVAL_SECONDS:
                 self._stop_receiving(oldest, too_many=True)
         receiving[task] = now
         try:
@@ -244,9 +244,9 @@ class Admission:
         logged: Counter[str] = Counter()
         while True:
             await asyncio.sleep(_CHECK_SECONDS)
-            begun_before = time.monotonic() - self._message_seconds
-            for task, begun in list(self._receiving.items()):
-                if begun < begun_before:
+            earliest_start = time.monotonic() - self._message_seconds
+            for task, started_at in list(self._receiving.items()):
+                if started_at < earliest_start:
                     self._stop_receiving(task, too_many=False)
             if shed := self.shed - logged:
                 lag = round(self.lag.seconds * 1000, 1)

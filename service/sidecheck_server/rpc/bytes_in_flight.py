@@ -45,15 +45,15 @@ class BytesInFlight:
             raise _overloaded("requests")
         return self._hold(peer, size)
 
-    def resize(self, peer: str, held: int, size: int) -> None:
-        """Count *size* bytes of requests of *peer* in place of *held*.
+    def resize(self, peer: str, old_size: int, new_size: int) -> None:
+        """Count *new_size* bytes of requests of *peer* in place of *old_size*.
 
         Raises:
-            RequestError: OVERLOADED if they exceed the capacity; *held* bytes stay counted.
+            RequestError: OVERLOADED if they exceed the capacity; *old_size* stays counted.
         """
-        self._release(peer, held)
-        fits = size <= held or self._has_room(peer, size)
-        if counted := size if fits else held:
+        self._release(peer, old_size)
+        fits = new_size <= old_size or self._has_room(peer, new_size)
+        if counted := new_size if fits else old_size:
             self._hold(peer, counted)
         if not fits:
             raise _overloaded("requests")
@@ -86,9 +86,9 @@ class BytesInFlight:
 
     def _has_room(self, peer: str, size: int) -> bool:
         """Return whether *size* bytes fit; any size fits if nothing is counted."""
-        held = self._by_peer[peer]
+        peer_bytes = self._by_peer[peer]
         fits = not self._bytes or self._bytes + size <= self._capacity
-        return fits and (not held or held + size <= self._share)
+        return fits and (not peer_bytes or peer_bytes + size <= self._share)
 
     def _hold(self, peer: str, size: int) -> Callable[[], None]:
         self._bytes += size

@@ -132,9 +132,9 @@ class MethodMetrics:
         self.started += 1
         return time.perf_counter()
 
-    def end(self, code: int, begun: float) -> None:
-        """Count the end, with the status *code*, of the call that began at *begun*."""
-        seconds = time.perf_counter() - begun
+    def end(self, code: int, started_at: float) -> None:
+        """Count the end, with the status *code*, of the call that began at *started_at*."""
+        seconds = time.perf_counter() - started_at
         self.seconds += seconds
         self.buckets[bisect_left(_BOUNDS, seconds)] += 1
         self.handled[code] += 1

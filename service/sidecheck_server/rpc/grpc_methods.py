@@ -107,10 +107,10 @@ def _handler(
 class _GrpcCall:
     """A gRPC call, as a context manager that records its metrics."""
 
-    __slots__ = ("_begun", "_context", "_method", "_metrics", "code", "observe")
+    __slots__ = ("_context", "_method", "_metrics", "_started_at", "code", "observe")
 
     def __init__(self, context: Context, method: Method, metrics: MethodMetrics) -> None:
-        self._begun = metrics.begin()
+        self._started_at = metrics.begin()
         self._context = context
         self._method = method
         self._metrics = metrics
@@ -125,7 +125,7 @@ class _GrpcCall:
     def __exit__(self, kind: type[BaseException] | None, *_exc_info: object) -> None:
         if kind is not None and self.code == _OK:
             self.code = self._code_of(kind)
-        self._metrics.end(self.code, self._begun)
+        self._metrics.end(self.code, self._started_at)
 
     @property
     def peer(self) -> str:
@@ -165,7 +165,7 @@ class _GrpcCall:
         """Return the code of the call, which an exception of *kind* ended."""
         if not issubclass(kind, _ENDED_BY_PEER):
             return _UNKNOWN
-        seconds = time.perf_counter() - self._begun
+        seconds = time.perf_counter() - self._started_at
         is_late = has_passed_deadline(self._context.time_remaining(), seconds)
         return _DEADLINE_EXCEEDED if is_late else _CANCELLED
 

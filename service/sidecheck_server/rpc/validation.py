@@ -75,7 +75,7 @@ class ValidationServicer(ValidationServiceServicer):
     ) -> LoggedResponse | ValidateResponse:
         """Return the response for *outcome*, or validate *payload* first if that is None."""
         if outcome is None:
-            outcome = await prepared.validate(kind, payload, tried=True)
+            outcome = await prepared.validate(kind, payload, was_tried=True)
             if outcome.shared:
                 return (outcome.encoded or _encode(outcome, prepared.revision)).response
         verdict = outcome_to_proto(outcome)
@@ -106,14 +106,14 @@ class ValidationServicer(ValidationServiceServicer):
             prepared = self._prepare_item(default, request.target, request.options, item)
             kind, payload = subject_from_proto(item.subject)
             try:
-                outcome, tried = prepared.try_validate(kind, payload, budget), True
+                outcome, was_tried = prepared.try_validate(kind, payload, budget), True
             except Exception:  # noqa: BLE001  (`_item_outcome` raises it again and converts it)
-                outcome, tried = None, False
+                outcome, was_tried = None, False
             if outcome is not None and outcome.shared:
                 append((outcome.encoded or _encode(outcome, prepared.revision)).item)
             else:
                 message = await _item_outcome(
-                    outcome, prepared, item, "ValidateBatch", budget, tried=tried
+                    outcome, prepared, item, "ValidateBatch", budget, was_tried=was_tried
                 )
                 counter.classify(message)
                 append(message)
@@ -216,7 +216,7 @@ async def _item_outcome(
     method: str,
     budget: BatchBudget | None = None,
     *,
-    tried: bool = False,
+    was_tried: bool = False,
 ) -> ValidateOutcome:
     """Return the message of *outcome*, or validate *item* if that is None.
 
@@ -225,7 +225,7 @@ async def _item_outcome(
     try:
         if outcome is None:
             kind, payload = subject_from_proto(item.subject)
-            outcome = await prepared.validate(kind, payload, budget, tried=tried)
+            outcome = await prepared.validate(kind, payload, budget, was_tried=was_tried)
         if outcome.shared:
             return (outcome.encoded or _encode(outcome, prepared.revision)).item
         return ValidateOutcome(verdict=outcome_to_proto(outcome))

@@ -163,7 +163,7 @@ class Cache(Generic[_Key, _Value]):
             return await asyncio.shield(computation.task)
         finally:
             computation.waiters -= 1
-            if not computation.waiters and not computation.begun:
+            if not computation.waiters and not computation.has_begun:
                 computation.task.cancel()
                 self._remove(key, computation.task)
 
@@ -211,12 +211,12 @@ class _Entry(NamedTuple, Generic[_Value]):
 class _Computation(Generic[_Value]):
     """A running computation and the number of callers that wait for it."""
 
-    begun: bool = False
+    has_begun: bool = False
     waiters: int = 0
     task: "asyncio.Task[_Value | RequestError] | None" = None
 
     def begin(self) -> None:
-        self.begun = True
+        self.has_begun = True
 
 
 def _result(outcome: _Value | RequestError) -> _Value:

@@ -124,11 +124,11 @@ class CallValidator:
         tool = None if named is None else await self._resolver.resolve_tool(named, "target")
         if arguments is None:
             subject = CallParams(params, "" if tool is None else tool.name)
-            checked = await self._check(subject, options, count_offloaded)
+            check_report = await self._check(subject, options, count_offloaded)
         else:
-            checked = _faultless_report(options, arguments)
+            check_report = _faultless_report(options, arguments)
         part = _Part(params, ARGUMENTS, Side.INPUT)
-        return await self._validate(checked, part, named, tool, options, count_offloaded)
+        return await self._validate(check_report, part, named, tool, options, count_offloaded)
 
     async def validate_result(
         self,
@@ -151,11 +151,11 @@ class CallValidator:
         has_output_schema = bool(tool.output_schema_digest)
         if content is None or not has_output_schema:
             subject = ToolResult(result, has_output_schema=has_output_schema)
-            checked = await self._check(subject, options, count_offloaded)
+            check_report = await self._check(subject, options, count_offloaded)
         else:
-            checked = _faultless_report(options, content)
+            check_report = _faultless_report(options, content)
         part = _Part(result, STRUCTURED_CONTENT, Side.OUTPUT)
-        return await self._validate(checked, part, target, tool, options, count_offloaded)
+        return await self._validate(check_report, part, target, tool, options, count_offloaded)
 
     def with_called_name(self, params: bytes, target: Target) -> Target | None:
         """Return *target* with the tool name in *params*, or None if they have none."""
@@ -175,15 +175,15 @@ class CallValidator:
 
     async def _validate(
         self,
-        checked: CheckReport,
+        check_report: CheckReport,
         part: _Part,
         target: Target | None,
         tool: ResolvedTool | None,
         options: ValidationOptions,
         count_offloaded: CountOffloaded,
     ) -> CallVerdict:
-        """Return the verdict by the findings of *checked* and by the schema of the *part*."""
-        findings, payload = checked.findings, checked.payload
+        """Return the verdict by the findings of *check_report* and by the schema of the *part*."""
+        findings, payload = check_report.findings, check_report.payload
         malformed, protocol_verdict = findings.has_errors, findings.verdict()
         if payload is None or target is None or tool is None:
             return replace(_tool_verdict(protocol_verdict, tool), malformed=malformed)
@@ -247,8 +247,8 @@ class ResultChecker:
             request = replace(
                 request, subject=replace(subject, has_output_schema=has_output_schema)
             )
-        checked = await self._checker.check(request, count_offloaded)
-        if checked.payload is not None and target is not None:
+        check_report = await self._checker.check(request, count_offloaded)
+        if check_report.payload is not None and target is not None:
             schema = await self._resolver.resolve_schema(
                 target, Side.OUTPUT, request.context.version, assert_formats=False
             )
@@ -260,11 +260,11 @@ class ResultChecker:
                 hide_values=request.context.hide_values,
             )
             verdict = await self._validator.validate(
-                schema, checked.payload, options, count_offloaded
+                schema, check_report.payload, options, count_offloaded
             )
             violations = _relocate(STRUCTURED_CONTENT, verdict.violations)
-            checked.findings.add_all(violations, truncated=verdict.truncated)
-        return checked
+            check_report.findings.add_all(violations, truncated=verdict.truncated)
+        return check_report
 
 
 def _context_and_limits(options: ValidationOptions) -> tuple[Context, ReportLimits]:

@@ -92,15 +92,15 @@ class SubjectChecker:
             context = self._resolver.context_of(target, request.context)
             request = replace(request, context=context)
         if budget is None:
-            checked = await self._check(request, target)
-            return _report(request, checked, checked.findings.verdict())
+            check_report = await self._check(request, target)
+            return _report(request, check_report, check_report.findings.verdict())
         request = replace(request, limits=budget.limit_report(request.limits))
-        checked = await self._check(request, target, budget)
-        verdict = checked.findings.verdict()
+        check_report = await self._check(request, target, budget)
+        verdict = check_report.findings.verdict()
         budget.charge(verdict)
         if not budget.has_characters:
             return SubjectReport(verdict)
-        report = _report(request, checked, verdict)
+        report = _report(request, check_report, verdict)
         budget.charge_characters(len(report.error_response) + len(report.json_rpc_error))
         return report
 
@@ -176,37 +176,39 @@ class SessionChecker:
                 self._session.close_gap()
         request = self._session.check_request(message, sender, request.limits)
         try:
-            checked = await self._checker.check_partially(request)
+            check_report = await self._checker.check_partially(request)
         except Exception as error:
             if _may_be_sent_again(error):
                 self._interrupted = _Interrupted(message.json, sender, self._session.has_gaps)
             self._session.record_gap()
             raise
         time_slice = TimeSlice()
-        for _ in self._session.record(request, checked, number=number, http_status=http_status):
+        for _ in self._session.record(
+            request, check_report, number=number, http_status=http_status
+        ):
             await time_slice.yield_if_over()
-        return await self._resolve(message, sender, request, checked)
+        return await self._resolve(message, sender, request, check_report)
 
     async def _resolve(
         self,
         message: ProtocolMessage,
         sender: Sender | None,
         request: CheckRequest,
-        checked: CheckReport,
+        check_report: CheckReport,
     ) -> SubjectReport:
-        """Return the report on *message* of *sender*, recorded with the report *checked*."""
-        if not checked.findings.pending:
-            return _report(request, checked, checked.findings.verdict())
-        before = replace(checked, findings=checked.findings.copy())
+        """Return the report on *message* of *sender*, recorded with *check_report*."""
+        if not check_report.findings.pending:
+            return _report(request, check_report, check_report.findings.verdict())
+        before = replace(check_report, findings=check_report.findings.copy())
         try:
-            await self._checker.resolve_deferred(request, checked)
+            await self._checker.resolve_deferred(request, check_report)
         except RequestError as error:
             if _may_be_sent_again(error):
                 self._interrupted = _Interrupted(
                     message.json, sender, self._session.has_gaps, (request, before)
                 )
             raise
-        return _report(request, checked, checked.findings.verdict())
+        return _report(request, check_report, check_report.findings.verdict())
 
     def skip(self) -> None:
         """Record a gap for a message that cannot be checked."""
@@ -233,15 +235,15 @@ def _may_be_sent_again(error: Exception) -> bool:
     return isinstance(error, RequestError) and error.reason is ErrorReason.WORKER_CRASHED
 
 
-def _report(request: CheckRequest, checked: CheckReport, verdict: Verdict) -> SubjectReport:
+def _report(request: CheckRequest, check_report: CheckReport, verdict: Verdict) -> SubjectReport:
     if not isinstance(request.subject, ProtocolMessage):
         return SubjectReport(verdict)
     context = request.context
-    method = _method_of(checked)
+    method = _method_of(check_report)
     if verdict is VALID:
         return SubjectReport(verdict, version=context.version, method=method)
     response = build_error_response(
-        checked.messages, verdict, context.version, hide_values=context.hide_values
+        check_report.messages, verdict, context.version, hide_values=context.hide_values
     )
     # The response to a batch is a list with an error for each message.
     if not response.startswith(b"{"):
@@ -250,9 +252,9 @@ def _report(request: CheckRequest, checked: CheckReport, verdict: Verdict) -> Su
     return SubjectReport(verdict, response, bytes(properties["error"]), context.version, method)
 
 
-def _method_of(checked: CheckReport) -> str:
-    """Return the method of a single message, or "" if its contents were not *checked*."""
-    if len(checked.messages) != 1:
+def _method_of(check_report: CheckReport) -> str:
+    """Return the method of a single message, or "" if its contents were not checked."""
+    if len(check_report.messages) != 1:
         return ""
-    [message] = checked.messages
+    [message] = check_report.messages
     return message.method if message.kind in {Kind.REQUEST, Kind.RESULT} else ""

@@ -96,8 +96,8 @@ class ResultConverter:
         if not result.names_version:
             context = self._resolver.context_of(result.target, request.context)
             request = replace(request, context=context)
-        checked = await self._results.check(request, result.target)
-        verdict = checked.findings.verdict()
+        check_report = await self._results.check(request, result.target)
+        verdict = check_report.findings.verdict()
         text = subject.json
         if not verdict.valid:
             text = invalid_result_response(verdict, request.context.version).call_tool_result

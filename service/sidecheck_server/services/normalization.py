@@ -147,8 +147,8 @@ class Normalizer:
                 # A text result needs no structured content, even with an output schema.
                 target = None
             request = CheckRequest(ToolResult(result.json), value.context, value.limits)
-            checked = await self._results.check(request, target, is_adapted=True)
-            verdict = checked.findings.verdict()
+            check_report = await self._results.check(request, target, is_adapted=True)
+            verdict = check_report.findings.verdict()
         if not verdict.valid:
             name = None if tool is None else tool.name
             error_result = invalid_result_response(verdict, version, tool=name).call_tool_result

@@ -126,11 +126,11 @@ class PreparedTarget:
         payload: bytes,
         budget: BatchBudget | None = None,
         *,
-        tried: bool = False,
+        was_tried: bool = False,
     ) -> ValidationOutcome:
         """Return the outcome of *payload*.
 
-        *tried*: whether `try_validate` has returned None for the same payload.
+        *was_tried*: whether `try_validate` has returned None for the same payload.
 
         Raises:
             RequestError: the request is invalid, its target is unknown or invalid, a limit
@@ -148,14 +148,14 @@ class PreparedTarget:
                     raise
                 return self._unknown_tool(error, kind, options)
             self._schemas[kind] = prepared
-            tried = False
+            was_tried = False
         evaluation = prepared.evaluation
         if budget is not None:
             evaluation = budget.limit_evaluation(evaluation)
         schema, count = prepared.schema, allow_offloading
         if budget is not None:
             count = budget.count_offloaded
-        if tried and schema.unadapted is None:
+        if was_tried and schema.unadapted is None:
             count()
             verdict = await self._validator.validate_offloaded(schema.compiled, payload, evaluation)
         else:

@@ -101,5 +101,5 @@ def is_resource(schema: Any, draft: Draft) -> bool:
     """Return whether *schema*, a subschema in a resource of *draft*, declares a URI."""
     if not isinstance(schema, dict) or ("$id" not in schema and "id" not in schema):
         return False
-    own = STANDARD_DIALECTS[declared_draft(schema, draft)]
-    return bool(embedded_identifier(schema, own, STANDARD_DIALECTS[draft]))
+    dialect = STANDARD_DIALECTS[declared_draft(schema, draft)]
+    return bool(embedded_identifier(schema, dialect, STANDARD_DIALECTS[draft]))

@@ -62,12 +62,12 @@ _DEADLINE_EXCEEDED: Final = grpc.StatusCode.DEADLINE_EXCEEDED.name
 class TracedCall:
     """A call with its span; as a context manager, it ends the span."""
 
-    __slots__ = ("_begun", "_call", "_spans", "context")
+    __slots__ = ("_call", "_spans", "_started_at", "context")
 
     def __init__(self, call: Call, spans: CallSpans, parent: Context) -> None:
         self._call = call
         self._spans = spans
-        self._begun = time.perf_counter()
+        self._started_at = time.perf_counter()
         #: The context for the work in the call.
         self.context = spans.context(parent)
 
@@ -129,7 +129,7 @@ class TracedCall:
 
     def _status_of_cancelled(self) -> str:
         """Return the status of a call that the peer or the deadline has ended."""
-        seconds = time.perf_counter() - self._begun
+        seconds = time.perf_counter() - self._started_at
         is_late = has_passed_deadline(self._call.time_remaining(), seconds)
         return _DEADLINE_EXCEEDED if is_late else _CANCELLED
 
