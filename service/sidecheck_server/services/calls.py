@@ -182,7 +182,7 @@ class CallValidator:
         options: ValidationOptions,
         count_offloaded: CountOffloaded,
     ) -> CallVerdict:
-        """Return the verdict by the findings of *check_report* and by the schema of the *part*."""
+        """Return the verdict by *check_report*, and by the schema of the *part*."""
         findings, payload = check_report.findings, check_report.payload
         malformed, protocol_verdict = findings.has_errors, findings.verdict()
         if payload is None or target is None or tool is None:

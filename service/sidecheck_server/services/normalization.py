@@ -1,4 +1,4 @@
-"""Inference of tools from source text, and normalization of return values to results."""
+"""Inference of tools, and normalization of return values to results."""
 
 from dataclasses import dataclass, replace
 from typing import Any

@@ -66,7 +66,7 @@ def _url(fact: Fact) -> str:
 def check_portability(
     tool: dict[str, Any], targets: Iterable[Target], limits: Limits, *, server: str = ""
 ) -> tuple[list[PortabilityFinding], list[Violation]]:
-    """Return what *targets* refuse or ignore in *tool*, and the lints, which hold for all.
+    """Return what *targets* refuse or ignore in *tool*, and the lints of *tool*.
 
     Both are ordered by location. *server* is the name under which clients know the server.
 

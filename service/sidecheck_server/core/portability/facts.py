@@ -1,4 +1,4 @@
-"""Data model of portability: targets, hazards, and the effects of hazards on targets."""
+"""Data model of portability: targets, hazards, and effects of hazards."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -77,7 +77,7 @@ class Occurrence:
 
 @dataclass(frozen=True, slots=True)
 class ToolView:
-    """Tool definition with the subschemas of both schemas, each with its path in the tool."""
+    """Tool definition, and the subschemas of both its schemas with their paths."""
 
     tool: dict[str, Any]
     #: Subschemas of the input schema that are objects; paths start at the input schema.

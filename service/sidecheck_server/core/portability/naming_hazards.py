@@ -53,7 +53,7 @@ def property_name(grammar: NameGrammar) -> Hazard:
 
 
 def long_combined_name(longest: int, combine: Callable[[str, str], str]) -> Hazard:
-    """Return the hazard of a tool name that exceeds *longest* once joined with its server's.
+    """Return the hazard of a tool name that is too long joined with its server's.
 
     *combine* joins the names of server and tool. An unknown server counts as one character.
     """

@@ -1,4 +1,4 @@
-"""Hazards of input and output schemas: keywords, types, roots, patterns and dialects."""
+"""Hazards of schemas: keywords, types, roots, patterns and dialects."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -338,7 +338,7 @@ def _pattern_hazard(
 
 
 def _contains_outside_classes(pattern: str, starts: tuple[str, ...]) -> bool:
-    """Return whether one of *starts* occurs in *pattern*, outside of classes and unescaped."""
+    """Return whether *pattern* has one of *starts*, unescaped and outside classes."""
     index, in_class = 0, False
     while index < len(pattern):
         if not in_class and pattern.startswith(starts, index):
@@ -360,7 +360,7 @@ def has_look_around(pattern: str) -> bool:
 
 
 def needs_unicode_flag(pattern: str) -> bool:
-    """Return whether *pattern* has an escape that only the u flag of ECMA-262 gives a meaning."""
+    """Return whether *pattern* has an escape that needs the u flag of ECMA-262."""
     unescaped = pattern.replace("\\\\", "")
     return any(escape in unescaped for escape in ("\\p{", "\\P{", "\\u{"))
 

@@ -269,7 +269,7 @@ class _Coercer:
         return repairs
 
     def _repair(self, fault: Fault, repairs: _Repairs, depth: int, *, certain: bool) -> bool:
-        """Add the repair of *fault* to *repairs*; return whether no further round is needed.
+        """Add the repair of *fault* to *repairs*; return whether no round must follow.
 
         *certain* is False for a fault in a branch that is only tried, not the intended one.
         """
@@ -333,7 +333,7 @@ class _Coercer:
                         )
 
     def _repair_choice(self, fault: Fault, repairs: _Repairs, depth: int, *, certain: bool) -> bool:
-        """Add the repairs for one branch of a choice; return whether that branch then accepts."""
+        """Add the repairs for one branch of a choice; return whether it then accepts."""
         names = len(fault.instance) if isinstance(fault.instance, dict) else 0
         spend(self._budget, (_BRANCH + names) * min(len(fault.keyword_value), MOST_BRANCHES))
         partial: _Repairs = {}

@@ -195,7 +195,7 @@ class _Surveyor:
         return children
 
     def check_embedded(self, child: Subschema, resource: Resource, dialect: Dialect) -> bool:
-        """Check *child*, a *resource* embedded in one of *dialect*; return whether to walk it.
+        """Check *child*, a *resource* inside one of *dialect*; return whether to walk it.
 
         A resource of an unknown dialect is reported, and not walked.
         """

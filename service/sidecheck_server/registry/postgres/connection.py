@@ -109,7 +109,7 @@ def close(connection: psycopg.Connection[Any] | None) -> None:
 
 
 def interrupt(connection: Connection | None) -> None:
-    """Make the thread that waits for *connection* fail; afterwards, close the connection."""
+    """Make the thread that waits for *connection* fail; close it afterwards."""
     if connection is None or connection.closed:
         return
     with suppress(psycopg.Error, OSError), socket.socket(fileno=dup(connection.fileno())) as peer:

@@ -97,7 +97,7 @@ class Fence:
     def check_history(
         self, known: Head, head: Head, steps: Sequence[Step], connection: Connection
     ) -> None:
-        """Check that the history of *head* does not contradict *known*, the last state seen.
+        """Check that the history of *head* does not contradict the last state *known*.
 
         *steps* are the steps after the revision of *known*. If they do not reach back to it, the
         check passes.

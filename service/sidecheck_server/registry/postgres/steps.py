@@ -123,7 +123,7 @@ class Snapshot:
 
 
 def are_consecutive(steps: Sequence[Step], head: Head) -> bool:
-    """Return whether the first of *steps* follows *head*, and each other one the step before."""
+    """Return whether *steps* follow *head* and each other without gaps."""
     ids = [head.change_id, *(step.id for step in steps)]
     first = head.revision + 1
     return [step.previous_id for step in steps] == ids[:-1] and [
