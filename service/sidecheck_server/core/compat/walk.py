@@ -138,9 +138,8 @@ class SchemaTree:
             dialect = parent if subschema is None else subschema.dialect
             hides = "$ref" in value and dialect.reference_hides_siblings
             for name, item in value.items():
-                if name == "$ref" or (hides and name in dialect.keywords):
-                    continue
-                if name in dialect.keywords and is_neutral(name, item):
+                is_keyword = name in dialect.keywords
+                if name == "$ref" or (is_keyword and (hides or is_neutral(name, item))):
                     continue
                 if name not in keywords:
                     keywords[name] = item
