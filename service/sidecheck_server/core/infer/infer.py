@@ -105,9 +105,17 @@ class Parameters:
             )
 
     @property
-    def names(self) -> list[str]:
-        """Their names, in order."""
-        return [parameter.arg for parameter, _ in self._parameters]
+    def all_names(self) -> set[str]:
+        """The names of all parameters of the function."""
+        signature = self._signature
+        variadic = [parameter for parameter in (signature.vararg, signature.kwarg) if parameter]
+        parameters = (*signature.posonlyargs, *signature.args, *signature.kwonlyargs, *variadic)
+        return {parameter.arg for parameter in parameters}
+
+    @property
+    def admits_more(self) -> bool:
+        """Whether the function has ``**kwargs``."""
+        return self._signature.kwarg is not None
 
     def input_schema(self, descriptions: Mapping[str, str]) -> dict[str, Any]:
         """Return the input schema; *descriptions* apply to parameters without their own.
@@ -495,6 +503,9 @@ class _ToolReader:
         docstring = self._docstring(function, parameters)
         input_schema = decorator.input_schema
         if input_schema is None:
+            if docstring.unread and not parameters.admits_more:
+                message = docstring.describe_unread()
+                self._diagnostics.warn(DiagnosticCode.UNREAD_DOCSTRING, message, function.node)
             input_schema = parameters.input_schema(docstring.parameters)
         output_schema = decorator.output_schema
         if output_schema is None and decorator.structured_output:
@@ -514,7 +525,7 @@ class _ToolReader:
 
     def _docstring(self, function: SourceFunction, parameters: Parameters) -> ParsedDocstring:
         text = self._literals.read_docstring(function.node, clean=False)
-        return parse_docstring(text, parameters.names)
+        return parse_docstring(text, parameters.all_names)
 
     def _output_schema(
         self, function: SourceFunction, options: InferenceOptions
