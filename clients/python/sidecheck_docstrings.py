@@ -45,7 +45,7 @@ _PARAMETER_TITLES = frozenset(
     }
 )  # fmt: skip
 _GOOGLE_HEADER = re.compile(r"(\w[\w\s-]*):(?:\s+\S.*)?\s*")
-_PARAMETER_HEADER = re.compile(r"(\w[\w -]*?)\s*[:\uff1a]\s*(.*)")
+_PARAMETER_HEADER = re.compile(r"(\w[\w ]{2,20}?) {0,4}[:\uff1a]\s*(.*)")
 _SPHINX_PARAMETER = re.compile(
     r":(?:arg|argument|key|keyword|param|parameter)\b([^:\uff1a]*)[:\uff1a]\s*(.*)", re.DOTALL
 )
@@ -238,14 +238,15 @@ def _without_type(rest: str) -> str:
     return rest
 
 
-_TYPE_WORDS = re.compile(r",?\s*\b(?:optional|required|default\b.*)", re.DOTALL)
-_JOINING_WORDS = re.compile(r"\s+(?:and|of|or)\s+")
-_PROSE = re.compile(r"\w\s+\w|[.!?;\u3002]$")
+_TYPE_WORDS = re.compile(r",? ?\b(?:optional|required|default\b.*)", re.DOTALL)
+_JOINING_WORDS = re.compile(r" (?:and|of|or) ")
+_PROSE = re.compile(r"\w \w|[.!?;\u3002]$")
 
 
 def _is_type(text: str) -> bool:
     """Return whether *text* may be the type of a parameter, rather than its description."""
-    kind = _JOINING_WORDS.sub("|", _TYPE_WORDS.sub("", text)).strip()
+    kind = " ".join(text.split())
+    kind = _JOINING_WORDS.sub("|", _TYPE_WORDS.sub("", kind)).strip()
     return kind.isascii() and _PROSE.search(kind) is None
 
 

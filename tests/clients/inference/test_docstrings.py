@@ -1,5 +1,6 @@
 """Docstring parser of both routes; further cases: tests/cases/infer/docstrings.json."""
 
+import time
 from typing import Annotated
 
 import pytest
@@ -186,3 +187,23 @@ def test_an_unknown_parameter_in_a_docstring_is_a_warning() -> None:
     ]
     assert '"title: The title."' in warnings[0].message
     assert () == tool_config(infer_tool(fetch_more)).diagnostics
+
+
+@pytest.mark.parametrize(
+    "docstring",
+    [
+        "Args:\n    x" + " " * 16_000 + "y",
+        "Args" + " " * 16_000 + "y",
+        "Args:\n    x" + " " * 8_000 + "y" + " " * 8_000 + ": z",
+        "Parameters\n---\nx :" + " or" * 5_000,
+        "Args:\nx: y\n\n" * 1_200,
+        "Args:\n" * 2_700,
+        "Args:\n    x " + "(" * 16_000,
+    ],
+    ids=range(7),
+)
+def test_a_hostile_docstring_is_parsed_in_time(docstring: str) -> None:
+    """Of quadratic work, each of them takes seconds."""
+    start = time.process_time()
+    parse_docstring(docstring, ["x"])
+    assert time.process_time() - start < 1
