@@ -70,7 +70,7 @@ PYDANTIC = "from pydantic import BaseModel, ConfigDict, Field, computed_field, f
             id="a callable",
         ),
         pytest.param(
-            [("UNSUPPORTED_TYPE", 4, 6)],
+            [("UNSUPPORTED_TYPE", 7, 16)],
             f"{PYDANTIC}class A(BaseModel):\n    x: int\n    @computed_field\n"
             "    def y(self) -> int: ...\n@tool\ndef f(a: A) -> A: ...",
             id="a computed field, in a result",

@@ -97,9 +97,8 @@ def infer(
         try:
             output_model = build_output(signature.result_type, diagnostics)
         except InferenceError as error:
-            if not admit_any:
-                raise
-            message = error.diagnostic.message
+            # Its tool can be called all the same.
+            message = f"the result has no output schema: {error.diagnostic.message}"
             warnings.append(diagnostics.warning(error.code, "return", message))
         output_schema = output_model.schema if output_model else None
     warnings.sort(key=lambda warning: positions.get(warning.parameter, len(positions)))

@@ -31,6 +31,9 @@ _CONTENT_TYPES: Final = frozenset(
         "TextContent",
     }
 )
+#: Packages of MCP SDKs, and their helpers for content by name.
+_SDK_PACKAGES: Final = frozenset({"fastmcp", "mcp"})
+_SDK_CONTENT: Final = frozenset({"Audio", "File", "Image", "ToolResult"})
 _WITHOUT_SCHEMA: Final = (MISSING, None, types.NoneType, Any, object, Never, NoReturn)
 _SEQUENCES: Final = frozenset(
     {list, tuple, set, frozenset, deque, Sequence, Collection, Iterable, AbstractSet}
@@ -129,7 +132,13 @@ def _is_informative(schema: dict[str, Any]) -> bool:
 
 
 def _is_content(cls: Any, diagnostics: FunctionDiagnostics) -> bool:
-    """Whether a class has the name of MCP content and is not from the function's own module."""
-    if getattr(cls, "__name__", "") not in _CONTENT_TYPES:
+    """Whether a class is MCP content by its name, and not from the function's own module.
+
+    Names such as ``Image`` are helpers for content in the packages of SDKs alone.
+    """
+    name, module = getattr(cls, "__name__", ""), getattr(cls, "__module__", None)
+    if not isinstance(module, str) or module == getattr(diagnostics.function, "__module__", None):
         return False
-    return bool(cls.__module__ != getattr(diagnostics.function, "__module__", None))
+    return name in _CONTENT_TYPES or (
+        name in _SDK_CONTENT and not _SDK_PACKAGES.isdisjoint(module.split("."))
+    )

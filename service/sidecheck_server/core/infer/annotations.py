@@ -16,7 +16,6 @@ from typing import Any
 from sidecheck_server.core.infer.diagnostics import DiagnosticCode, SourceError
 from sidecheck_server.core.infer.fields import FieldInfo, read_default
 from sidecheck_server.core.infer.known_types import (
-    CONTENT_TYPES,
     ITERATORS,
     MAPPINGS,
     SEQUENCES,
@@ -25,6 +24,7 @@ from sidecheck_server.core.infer.known_types import (
     SIMPLE,
     TUPLES,
     TypeKind,
+    is_content,
 )
 from sidecheck_server.core.infer.models import TypeReader, class_schema, functional_schema
 from sidecheck_server.core.infer.scopes import Binding, ForeignName, KnownName, Scope, SourceClass
@@ -287,7 +287,7 @@ class AnnotationReader:
         if isinstance(binding, KnownName):
             return self._read_known(binding.name, node)
         if isinstance(binding, ForeignName):
-            if self._is_serialization and binding.name.rpartition(".")[2] in CONTENT_TYPES:
+            if self._is_serialization and is_content(binding.name):
                 raise HoldsContent
             raise SourceError(
                 DiagnosticCode.UNRESOLVED_NAME,

@@ -54,6 +54,8 @@ _AUTOWIRED_TYPES = frozenset({"ConfigPaths", "Settings"})
 # Types whose derived classes are injected, too. Request is not among them: MCP and other
 # protocols use that name for data.
 _INHERITED_TYPES = INJECTED_TYPES - _AUTOWIRED_TYPES - {"Request"}
+# Faults of a source as a whole, whichever annotation shows them first.
+_BOUNDS_EXCEEDED = frozenset({DiagnosticCode.TOO_DEEP, DiagnosticCode.TOO_LARGE})
 # Maximum parts of an annotation, and generations of a class, in the search for injected types.
 _MAX_PARTS = 100
 
@@ -509,7 +511,7 @@ class _ToolReader:
             input_schema = parameters.input_schema(docstring.parameters)
         output_schema = decorator.output_schema
         if output_schema is None and decorator.structured_output:
-            output_schema = self._output_schema(function, options)
+            output_schema = self._output_schema(function)
         definition: dict[str, Any] = {"name": decorator.name or function.node.name}
         if decorator.title:
             definition["title"] = decorator.title
@@ -527,12 +529,11 @@ class _ToolReader:
         text = self._literals.read_docstring(function.node, clean=False)
         return parse_docstring(text, parameters.all_names)
 
-    def _output_schema(
-        self, function: SourceFunction, options: InferenceOptions
-    ) -> dict[str, Any] | None:
+    def _output_schema(self, function: SourceFunction) -> dict[str, Any] | None:
         """Return the canonical output schema, or None.
 
-        Types of content, and types that admit arbitrary results, have none.
+        Types of content, and types that admit arbitrary results, have none. A type that
+        cannot be read has none either, with a warning: its tool can be called all the same.
         """
         # Decision 0039: the canonical definition has an output schema of any type.
         node = function.node.returns
@@ -545,7 +546,13 @@ class _ToolReader:
         except HoldsContent:
             return None
         except SourceError as error:
-            report_unsupported(error, options, self._diagnostics)
+            if error.code in _BOUNDS_EXCEEDED:
+                raise
+            message = f"the result has no output schema: {error.message}"
+            # Types may be fine where they are defined: it is the annotation that needs a schema.
+            line = getattr(error.node, "lineno", node.lineno)
+            message += f" (line {line})" if line != node.lineno else ""
+            self._diagnostics.warn(error.code, message, node)
             return None
         schema = _with_definitions(type_schema.build(), definitions)
         # Metadata alone does not make a schema of arbitrary values informative.
