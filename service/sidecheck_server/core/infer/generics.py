@@ -119,7 +119,7 @@ class _Describer:
         Raises:
             SourceError: it nests too deeply, or a name in it is unknown.
         """
-        text = self._describe(node, scope, depth)
+        text = "" if depth > _MAX_DEPTH else self._describe(node, scope, depth + 1)
         if depth > _MAX_DEPTH or len(text) > _MAX_CHARACTERS:
             raise SourceError(
                 DiagnosticCode.TOO_DEEP, "the arguments of a generic class are too large", node
@@ -127,9 +127,6 @@ class _Describer:
         return text
 
     def _describe(self, node: ast.expr, scope: Scope, depth: int) -> str:
-        depth += 1
-        if depth > _MAX_DEPTH:
-            return ""
         if isinstance(node, ast.Constant):
             if isinstance(node.value, str):
                 return self.describe(parse_expression(node), scope, depth)
