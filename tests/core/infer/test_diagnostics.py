@@ -46,7 +46,7 @@ PYDANTIC = "from pydantic import BaseModel, ConfigDict, Field, computed_field, f
         ),
         pytest.param(
             [("UNRESOLVED_NAME", 3, 10)],
-            "from typing import *\n@tool\ndef f(a: Any): ...",
+            "from elsewhere import *\n@tool\ndef f(a: Any): ...",
             id="imported by a star",
         ),
         pytest.param(
