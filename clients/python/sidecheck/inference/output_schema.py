@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaValue
 
 from sidecheck.inference.annotations import nested_types, underlying_class
+from sidecheck.inference.content_blocks import is_content_helper
 from sidecheck.inference.diagnostics import FunctionDiagnostics
 from sidecheck.inference.input_schema import describe_type
 from sidecheck.inference.schema_generator import ToolSchemaGenerator, inline_root
@@ -31,9 +32,6 @@ _CONTENT_TYPES: Final = frozenset(
         "TextContent",
     }
 )
-#: Packages of MCP SDKs, and their helpers for content by name.
-_SDK_PACKAGES: Final = frozenset({"fastmcp", "mcp"})
-_SDK_CONTENT: Final = frozenset({"Audio", "File", "Image", "ToolResult"})
 _WITHOUT_SCHEMA: Final = (MISSING, None, types.NoneType, Any, object, Never, NoReturn)
 _SEQUENCES: Final = frozenset(
     {list, tuple, set, frozenset, deque, Sequence, Collection, Iterable, AbstractSet}
@@ -139,6 +137,4 @@ def _is_content(cls: Any, diagnostics: FunctionDiagnostics) -> bool:
     name, module = getattr(cls, "__name__", ""), getattr(cls, "__module__", None)
     if not isinstance(module, str) or module == getattr(diagnostics.function, "__module__", None):
         return False
-    return name in _CONTENT_TYPES or (
-        name in _SDK_CONTENT and not _SDK_PACKAGES.isdisjoint(module.split("."))
-    )
+    return name in _CONTENT_TYPES or is_content_helper(cls)

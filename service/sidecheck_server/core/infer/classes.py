@@ -95,8 +95,9 @@ def bases_of(subject: SourceClass) -> list[SourceClass]:
             continue
         binding = subject.scope.resolve(name)
         if isinstance(binding, SourceClass):
-            is_generic = isinstance(base, ast.Subscript)
-            bases.append(specialize_class(binding, base, subject.scope) if is_generic else binding)
+            if isinstance(base, ast.Subscript):
+                binding = specialize_class(binding, base, subject.scope)
+            bases.append(binding)
     return bases
 
 

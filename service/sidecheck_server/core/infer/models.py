@@ -187,8 +187,10 @@ def _root_schema(
     if "root" in fields:
         return _field_schema(types, fields["root"])[0]
     for base in subject.node.bases:
-        is_generic = isinstance(base, ast.Subscript)
-        if is_generic and known_name(base.value, subject.scope) == "pydantic.RootModel":
+        if (
+            isinstance(base, ast.Subscript)
+            and known_name(base.value, subject.scope) == "pydantic.RootModel"
+        ):
             return types.read_type(base.slice, subject.scope)
     for base_class in bases_of(subject):
         return _root_schema(types, base_class, fields)
