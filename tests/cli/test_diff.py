@@ -212,6 +212,7 @@ def _witness_as_written(tool: dict[str, Any]) -> Any:
         ("undecided", [1, 1, 0, 0, 0]),
         ("risky", [1, 1, 1, 0, 0]),
         ("any", [1, 1, 1, 1, 0]),
+        ("never", [0, 0, 0, 0, 0]),
     ],
 )
 def test_a_gate_fails_on_its_level_and_on_worse_ones(gate: str, exit_codes: list[int]) -> None:

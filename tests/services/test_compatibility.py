@@ -30,12 +30,12 @@ OLD = {"name": "a", "inputSchema": {"type": "object", "properties": {"n": {"maxi
 SAME = {"inputSchema": OLD["inputSchema"], "name": "a"}
 NARROWER = {"name": "a", "inputSchema": {"type": "object", "properties": {"n": {"maximum": 3}}}}
 WIDER = {"name": "a", "inputSchema": {"type": "object", "properties": {"n": {"maximum": 9}}}}
-# More combinations than a proof takes, and none that is found to be rejected.
+# A pattern that matches every text, which the proof does not see.
 HARD = {
     "name": "a",
     "inputSchema": {
         "type": "object",
-        "properties": {"n": {"maximum": 5, "not": {"not": {"pattern": "^(?:a?){30}b*$|^[^c]"}}}},
+        "properties": {"n": {"maximum": 5, "not": {"not": {"pattern": "^(?:a?){30}b*$|^[^c]|^c"}}}},
     },
 }
 OTHER = {"name": "b", "inputSchema": {"type": "object"}}

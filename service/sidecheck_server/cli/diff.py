@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["diff"]
 
-_ANY = "any"
+_ANY, _NEVER = "any", "never"
 _GATES = (Level.BREAKING, Level.UNDECIDED, Level.RISKY)
 
 
@@ -60,11 +60,11 @@ _GATES = (Level.BREAKING, Level.UNDECIDED, Level.RISKY)
 )
 @click.option(
     "--fail-on",
-    type=click.Choice([*(level.value for level in _GATES), _ANY]),
+    type=click.Choice([*(level.value for level in _GATES), _ANY, _NEVER]),
     default=Level.BREAKING.value,
     show_default=True,
     help="Level of changes, or a worse one, that exits with 1: breaking, undecided (neither "
-    "proved nor refuted), risky; or any difference.",
+    "proved nor refuted), risky; or any difference, or never.",
 )
 @click.option(
     "--reading",
@@ -100,8 +100,9 @@ def diff(
     no less than it promised: this is proved, or refuted by a payload, or undecided.
 
     Exits with 0 if no change reaches the level of --fail-on, with 1 if one does, and with 2
-    if the command is wrong or a file cannot be read. The guide on comparing explains the
-    levels.
+    if the command is wrong or a file cannot be read. By default, undecided changes exit
+    with 0; --fail-on undecided accepts only proved changes. The guide on comparing explains
+    the levels.
     """
     if [old, new, *(file for _, file in documents)].count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")
@@ -136,6 +137,8 @@ def diff(
 
 
 def _fails(comparison: SetComparison, reading: Reading, fail_on: str) -> bool:
+    if fail_on == _NEVER:
+        return False
     if fail_on == _ANY:
         return comparison.differs
     return LEVELS.index(comparison.level(reading)) <= LEVELS.index(Level(fail_on))

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from mcp.server.mcpserver import Image
 from mcp.types import AudioContent, CallToolResult, ImageContent, ResourceLink, TextContent
 from pydantic import Field, PlainSerializer
 from sidecheck import BlockingClient, Change, Options, ProtocolContext, ToolDefinition
@@ -139,6 +140,21 @@ def test_objects_of_an_sdk_are_content_or_results(
     else:
         assert result["isError"] is True
         assert result["content"][0]["text"].startswith("Output validation error: ")
+
+
+@pytest.mark.parametrize(
+    ("value", "blocks"),
+    [
+        (Image(data=bytes(3), format="png"), [IMAGE]),
+        ([TEXT, Image(data=bytes(3), format="png")], [TEXT, IMAGE]),
+        (["a", Image(data=bytes(3), format="png")], [TEXT, IMAGE]),
+    ],
+    ids=["alone", "beside a block", "beside a text"],
+)
+def test_helpers_of_an_sdk_become_content(value: Any, blocks: list[Any]) -> None:
+    assert call_tool_result(returning(Any, blocks), {}) == call_tool_result(
+        returning(Any, value), {}
+    )
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -69,6 +69,18 @@ class TextContent:
 TextContent.__module__ = "mcp_types"
 
 
+class Image:
+    """Not a model; the SDKs have such helpers for content."""
+
+
+class File:
+    """The same."""
+
+
+Image.__module__ = "mcp.server.mcpserver.utilities.types"
+File.__module__ = "fastmcp.utilities.types"
+
+
 @dataclass
 class ImageContent:
     width: int
@@ -259,6 +271,9 @@ class Shown(BaseModel):
         (None, TextContent),
         (None, list[TextContent]),
         (None, str | TextContent),
+        (None, Image | None),
+        (None, list[Image | str]),
+        (None, File),
         (None, dict[str, bytes]),
         (None, Annotated[list, "x"]),
         (None, Any | None),
@@ -282,7 +297,9 @@ def test_a_result_has_a_schema_unless_it_is_content(expected: Any, annotation: A
     def give() -> None: ...
 
     give.__annotations__["return"] = annotation
-    assert expected == tool_definition(infer_tool(give)).get("outputSchema")
+    tool_function = infer_tool(give)
+    assert expected == tool_definition(tool_function).get("outputSchema")
+    assert () == tool_config(tool_function).diagnostics
 
 
 def test_the_order_of_a_union_is_that_of_the_annotation() -> None:

@@ -14,6 +14,7 @@ from sidecheck.inference import (
     tool_config,
     tool_definition,
 )
+from sidecheck.verdicts import Severity
 
 
 class PlainClass:
@@ -102,8 +103,6 @@ LINES = {
         (("UNSUPPORTED_TYPE", "a"), classes),
         (("UNSUPPORTED_TYPE", "a"), paths),
         (("UNSUPPORTED_TYPE", "a"), twice),
-        (("UNSUPPORTED_TYPE", "return"), gives),
-        (("UNRESOLVED_NAME", "return"), gives_unknown),
     ],
 )
 def test_an_error_has_a_location(expected: tuple[str, str], function: Callable[..., Any]) -> None:
@@ -128,6 +127,20 @@ def test_the_location_of_a_parameter_is_its_own_line() -> None:
         ) -> None: ...
 
     assert here + 8 == caught.value.line
+
+
+@pytest.mark.parametrize(
+    ("code", "function"), [("UNSUPPORTED_TYPE", gives), ("UNRESOLVED_NAME", gives_unknown)]
+)
+def test_a_result_without_a_schema_is_a_warning(code: str, function: Callable[..., Any]) -> None:
+    """The tool remains, with its input schema."""
+    tool_function = infer_tool(function)
+    definition, (warning,) = tool_definition(tool_function), tool_config(tool_function).diagnostics
+
+    assert (code, "return", Severity.WARNING) == (warning.code, warning.parameter, warning.severity)
+    assert LINES[function.__name__] == warning.line
+    assert "outputSchema" not in definition
+    assert ["a"] == [*definition["inputSchema"]["properties"]]
 
 
 @pytest.mark.parametrize("function", [unknown, opaque, calls, classes, gives, gives_unknown])

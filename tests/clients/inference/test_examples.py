@@ -6,6 +6,7 @@ the same files.
 
 import json
 import linecache
+import sys
 from collections.abc import Callable, Iterator
 from itertools import count
 from types import ModuleType
@@ -26,7 +27,7 @@ _numbers = count()
 
 
 @pytest.fixture
-def run_source() -> Iterator[Callable[[str], dict[str, Any]]]:
+def run_source(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], dict[str, Any]]]:
     """Return a function that runs a source and returns its names."""
     files: list[str] = []
 
@@ -36,6 +37,8 @@ def run_source() -> Iterator[Callable[[str], dict[str, Any]]]:
         # Diagnostics take their lines from here.
         linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
         module = ModuleType("example")
+        # Pydantic looks up the module of a generic model.
+        monkeypatch.setitem(sys.modules, "example", module)
         exec(compile(source, file, "exec", dont_inherit=True), vars(module))
         return vars(module)
 

@@ -111,7 +111,9 @@ CLOSED = {"additionalProperties": False}
     [
         pytest.param({"type": "object"}, {"type": "object"}, id="it declares nothing"),
         pytest.param(
-            {"properties": {}}, {"properties": {}, **CLOSED}, id="it declares no property"
+            {"properties": {}, "required": [], "anyOf": [{"properties": {"a": S}}, {}]},
+            {"anyOf": [{"properties": {"a": S}, **CLOSED}, {}]},
+            id="it declares no property",
         ),
         pytest.param(
             {"properties": {"a": S}, "additionalProperties": True},

@@ -46,7 +46,7 @@ PYDANTIC = "from pydantic import BaseModel, ConfigDict, Field, computed_field, f
         ),
         pytest.param(
             [("UNRESOLVED_NAME", 3, 10)],
-            "from typing import *\n@tool\ndef f(a: Any): ...",
+            "from elsewhere import *\n@tool\ndef f(a: Any): ...",
             id="imported by a star",
         ),
         pytest.param(
@@ -70,7 +70,7 @@ PYDANTIC = "from pydantic import BaseModel, ConfigDict, Field, computed_field, f
             id="a callable",
         ),
         pytest.param(
-            [("UNSUPPORTED_TYPE", 4, 6)],
+            [("UNSUPPORTED_TYPE", 7, 16)],
             f"{PYDANTIC}class A(BaseModel):\n    x: int\n    @computed_field\n"
             "    def y(self) -> int: ...\n@tool\ndef f(a: A) -> A: ...",
             id="a computed field, in a result",

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from sidecheck_server.core.infer.types import OnUnsupported
+from sidecheck_server.core.types import Severity
 from support.inference import infer, infer_definition
 
 
@@ -194,6 +195,11 @@ def test_the_nearest_description_wins(expected: str, annotation: str) -> None:
         pytest.param(None, " -> TextContent", id="content"),
         pytest.param(None, " -> list[TextContent | types.ImageContent]", id="contents"),
         pytest.param(None, " -> CallToolResult", id="a result"),
+        pytest.param(None, " -> Image | None", id="an image of an SDK"),
+        pytest.param(None, " -> list[Image | str]", id="images of an SDK"),
+        pytest.param(None, " -> toolkit.File", id="a file of an SDK"),
+        pytest.param(None, " -> ToolResult", id="a result of an SDK"),
+        pytest.param(None, " -> list[ContentBlock]", id="blocks"),
         pytest.param({"type": "integer"}, " -> int", id="a number"),
         pytest.param({"type": "object", "additionalProperties": True}, " -> dict", id="an object"),
     ],
@@ -202,10 +208,47 @@ def test_an_output_schema_is_informative(expected: dict[str, Any] | None, return
     """Else it is omitted."""
     source = (
         "from typing import Any\nfrom mcp import types\nfrom mcp.types import CallToolResult\n"
-        f"from mcp.types import TextContent\n@tool\ndef f(){returns}: ..."
+        "from mcp.types import ContentBlock, TextContent\n"
+        "from mcp.server.fastmcp import Image\nimport fastmcp.utilities.types as toolkit\n"
+        f"from fastmcp.tools import ToolResult\n@tool\ndef f(){returns}: ..."
     )
 
-    assert expected == infer_definition(source).get("outputSchema")
+    result = infer(source)
+
+    assert () == result.diagnostics
+    assert expected == json.loads(result.tools[0].json).get("outputSchema")
+
+
+@pytest.mark.parametrize(
+    ("code", "returns"),
+    [
+        pytest.param("UNRESOLVED_NAME", "PIL.Image.Image", id="an image of another package"),
+        pytest.param("UNRESOLVED_NAME", "list['Frame'] | None", id="a name of another module"),
+        pytest.param("UNRESOLVED_NAME", "missing", id="an unknown name"),
+        pytest.param("UNSUPPORTED_TYPE", "dict[str, Plain]", id="a plain class"),
+        pytest.param("UNSUPPORTED_TYPE", "Callable[[int], str]", id="a function"),
+        pytest.param("UNSUPPORTED_SYNTAX", "5", id="no type"),
+    ],
+)
+def test_a_result_that_cannot_be_read_has_no_schema(code: str, returns: str) -> None:
+    """A warning at the annotation says so; the tool has its input schema."""
+    source = (
+        "from typing import Callable\nimport PIL.Image\nfrom frames import Frame\n"
+        f"class Plain: ...\n\ndef f(x: int) -> {returns}: ...\n"
+        f"\ndef g(x: int) -> {returns}: ...\n"
+    )
+
+    result = infer(source)
+
+    assert ["f", "g"] == [tool.function for tool in result.tools]
+    assert [(code, Severity.WARNING, line) for line in (6, 8)] == [
+        (diagnostic.code, diagnostic.severity, diagnostic.location.line)
+        for diagnostic in result.diagnostics
+    ]
+    for tool in result.tools:
+        definition = json.loads(tool.json)
+        assert {"x": {"type": "integer"}} == definition["inputSchema"]["properties"]
+        assert "outputSchema" not in definition
 
 
 def test_properties_of_a_definition_are_ordered() -> None:

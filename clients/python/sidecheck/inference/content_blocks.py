@@ -3,12 +3,25 @@
 from collections.abc import Callable, Container, Mapping
 from typing import Any, Final
 
-__all__ = ["describe_block", "dump_content", "dump_whole_result", "is_known_block"]
+__all__ = [
+    "describe_block",
+    "dump_content",
+    "dump_whole_result",
+    "is_content_helper",
+    "is_known_block",
+]
 
 #: Classes of SDKs whose objects are content blocks.
 _BLOCK_CLASSES: Final = frozenset(
     {"AudioContent", "EmbeddedResource", "ImageContent", "ResourceLink", "TextContent"}
 )
+#: Packages of MCP SDKs, and the methods that make content blocks of their helpers, by class.
+_SDK_PACKAGES: Final = frozenset({"fastmcp", "mcp"})
+_CONVERSIONS: Final[Mapping[str, str]] = {
+    "Audio": "to_audio_content",
+    "File": "to_resource_content",
+    "Image": "to_image_content",
+}
 #: The first protocol version of each type of block.
 _TYPES_SINCE: Final[Mapping[str, str]] = {
     "text": "2024-11-05",
@@ -31,13 +44,42 @@ def dump_whole_result(value: Any, module: str) -> dict[str, Any] | None:
 def dump_content(value: Any, module: str) -> list[dict[str, Any]] | None:
     """Return content blocks of an SDK, one or a list, as JSON; None for other values.
 
+    Helpers of SDKs, such as ``Image``, become blocks, and so do the texts in a list with one.
     The class decides, never the form of a value: a dictionary is data. An object of a class in
     *module*, the module of the tool, is data as well.
     """
     items = value if isinstance(value, list | tuple) else [value]
-    if items and all(_is_model(item, _BLOCK_CLASSES, module) for item in items):
-        return [_dump(item) for item in items]
-    return None
+    has_helper = any(_is_helper(item, module) for item in items)
+    blocks: list[dict[str, Any]] = []
+    for item in items:
+        if _is_model(item, _BLOCK_CLASSES, module):
+            blocks.append(_dump(item))
+        elif _is_helper(item, module):
+            blocks.append(_dump(getattr(item, _CONVERSIONS[type(item).__name__])()))
+        elif has_helper and isinstance(item, str):
+            blocks.append({"type": "text", "text": item})
+        else:
+            return None
+    return blocks or None
+
+
+def is_content_helper(cls: Any) -> bool:
+    """Return whether *cls* is a class of an SDK whose objects stand for content."""
+    name, module = getattr(cls, "__name__", ""), getattr(cls, "__module__", None)
+    return (
+        (name in _CONVERSIONS or name == "ToolResult")
+        and isinstance(module, str)
+        and not _SDK_PACKAGES.isdisjoint(module.split("."))
+    )
+
+
+def _is_helper(value: Any, module: str) -> bool:
+    cls = type(value)
+    return (
+        cls.__module__ != module
+        and is_content_helper(cls)
+        and hasattr(cls, _CONVERSIONS.get(cls.__name__, ""))
+    )
 
 
 def _is_model(value: Any, names: Container[str], module: str) -> bool:

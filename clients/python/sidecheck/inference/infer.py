@@ -2,7 +2,7 @@
 
 import inspect
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -60,7 +60,7 @@ def infer(
         parameter: position
         for position, parameter in enumerate(inspect.signature(target).parameters)
     }
-    docstring = parse_docstring(function.__doc__, positions)
+    docstring = parse_docstring(function.__doc__, {*positions, *_parameters_of(function)})
     admit_any = options.on_unsupported == "any"
     warnings: list[Diagnostic] = []
 
@@ -82,6 +82,9 @@ def infer(
     warnings += signature.diagnostics
     input_model = None
     if input_schema is None:
+        if docstring.unread and not _admits_more(target):
+            message = docstring.describe_unread()
+            warnings.append(diagnostics.warning("UNREAD_DOCSTRING", "", message))
         input_model, input_warnings = build_input(
             signature, docstring.parameters, diagnostics, admit_any=admit_any
         )
@@ -95,9 +98,8 @@ def infer(
         try:
             output_model = build_output(signature.result_type, diagnostics)
         except InferenceError as error:
-            if not admit_any:
-                raise
-            message = error.diagnostic.message
+            # Its tool can be called all the same.
+            message = f"the result has no output schema: {error.diagnostic.message}"
             warnings.append(diagnostics.warning(error.code, "return", message))
         output_schema = output_model.schema if output_model else None
     warnings.sort(key=lambda warning: positions.get(warning.parameter, len(positions)))
@@ -122,6 +124,20 @@ def infer(
     )
     config = replace(config, fingerprint=fingerprint_of(config.definition))
     return InferredTool(config, signature, input_model, output_model, input_checker, output_checker)
+
+
+def _parameters_of(function: Callable[..., Any]) -> Iterable[str]:
+    """Return the names of all parameters of *function*; a partial one hides some."""
+    try:
+        return inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return ()
+
+
+def _admits_more(target: Callable[..., Any]) -> bool:
+    """Return whether *target* has ``**kwargs``."""
+    parameters = inspect.signature(target).parameters.values()
+    return any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
 
 
 def _name_of(target: Callable[..., Any], function: Callable[..., Any]) -> str:

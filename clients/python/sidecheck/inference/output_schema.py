@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaValue
 
 from sidecheck.inference.annotations import nested_types, underlying_class
+from sidecheck.inference.content_blocks import is_content_helper
 from sidecheck.inference.diagnostics import FunctionDiagnostics
 from sidecheck.inference.input_schema import describe_type
 from sidecheck.inference.schema_generator import ToolSchemaGenerator, inline_root
@@ -129,7 +130,11 @@ def _is_informative(schema: dict[str, Any]) -> bool:
 
 
 def _is_content(cls: Any, diagnostics: FunctionDiagnostics) -> bool:
-    """Return whether a class has a name of MCP content and is from another module."""
-    if getattr(cls, "__name__", "") not in _CONTENT_TYPES:
+    """Return whether a class has a name of MCP content and is from another module.
+
+    Names such as ``Image`` are helpers for content only in the packages of SDKs.
+    """
+    name, module = getattr(cls, "__name__", ""), getattr(cls, "__module__", None)
+    if not isinstance(module, str) or module == getattr(diagnostics.function, "__module__", None):
         return False
-    return bool(cls.__module__ != getattr(diagnostics.function, "__module__", None))
+    return name in _CONTENT_TYPES or is_content_helper(cls)

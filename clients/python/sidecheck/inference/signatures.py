@@ -78,8 +78,9 @@ def read_signature(
     """Return the signature of *target*.
 
     With *admit_any*, an unresolvable annotation admits any value, and ``*args`` is skipped, both
-    with a warning. With *injections_only*, arguments are skipped, since the author provides the
-    input schema. With *without_result*, the annotation of the result is skipped.
+    with a warning; an annotation of the result always does. With *injections_only*, arguments
+    are skipped, since the author provides the input schema. With *without_result*, the
+    annotation of the result is skipped.
 
     Raises:
         InferenceError: *target* has ``*args`` or positional-only parameters, or an annotation
@@ -162,7 +163,7 @@ class _ArgumentReader:
         """Return the type of the result; for a generator, the type of all its items."""
         if annotation is MISSING:
             return MISSING
-        return collected_type(self._resolve("return", annotation))
+        return collected_type(self._resolve("return", annotation, admit_any=True))
 
     def _add_wire_name(self, name: str, fields: list[FieldInfo]) -> str:
         wire_name = _wire_name(name, fields)
@@ -178,7 +179,9 @@ class _ArgumentReader:
         self._wire_names.add(wire_name)
         return wire_name
 
-    def _resolve(self, name: str, annotation: Any, *, is_input: bool = False) -> Any:
+    def _resolve(
+        self, name: str, annotation: Any, *, is_input: bool = False, admit_any: bool = False
+    ) -> Any:
         try:
             return self._scope.resolve(annotation, is_input=is_input)
         except NameError as error:
@@ -194,7 +197,7 @@ class _ArgumentReader:
         except (TypeError, AttributeError, ValueError, RecursionError) as error:
             code = "UNSUPPORTED_TYPE"
             message = f"its annotation is not a type ({error}); annotate it with a type"
-        if not self._admit_any:
+        if not (self._admit_any or admit_any):
             raise self._diagnostics.error(code, name, message)
         self.warnings.append(self._diagnostics.warning(code, name, message))
         return Any

@@ -94,7 +94,7 @@ def compare_schemas(
             locations = (None, location) if is_added else (location, None)
             changes = [_change_of_schema(code, *locations)]
         else:
-            changes = find_schema_changes(*admitted, location, budget)
+            changes = find_schema_changes(*admitted, location, budget, of_arguments=of_arguments)
         if undecided:
             return _leave_undecided(changes, part, undecided)
         schema_pair = SchemaPair(part, pair, admitted, changes, limits, of_arguments=of_arguments)

@@ -18,6 +18,7 @@ from typing import Any
 
 from sidecheck_server.core.compat.changes import Reading
 from sidecheck_server.core.compat.keyword_writers import Mode, write_keywords
+from sidecheck_server.core.compat.rules import is_neutral
 from sidecheck_server.core.compiler.admission import AdmittedSchema
 from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.schemas.dialects import STANDARD_DIALECTS
@@ -149,7 +150,9 @@ class _Writer:
     def _keywords_in_force(self, subschema: Subschema) -> dict[str, JsonValue]:
         dialect = subschema.dialect
         keywords = {
-            name: value for name, value in subschema.schema.items() if name in dialect.keywords
+            name: value
+            for name, value in subschema.schema.items()
+            if name in dialect.keywords and not is_neutral(name, value)
         }
         if "format" in keywords and dialect.asserts_format:
             raise CannotCompareError("its dialect asserts formats")
@@ -278,12 +281,13 @@ _OBJECT_SUBSCHEMA = 40
 class _KnownProperties:
     """Properties that the subschemas for one object declare.
 
-    `core.repair.unknown_properties` uses the same notion.
+    `core.repair.unknown_properties` uses the same notion, but takes an object with empty
+    ``properties`` for one that has no properties, as arguments do.
     """
 
     names: dict[str, None] = field(default_factory=dict)
     patterns: dict[str, None] = field(default_factory=dict)
-    #: Whether an unconditional subschema has ``properties``.
+    #: Whether an unconditional subschema declares a property.
     declares: bool = False
     #: Whether a subschema itself states how to treat undeclared properties.
     is_explicit: bool = False
@@ -312,7 +316,7 @@ def _find_object(survey: Survey, subschema: Subschema, budget: Budget) -> _Known
             if name in current.dialect.keywords
         }
         _add_properties(known, keywords)
-        known.declares |= always and "properties" in keywords
+        known.declares |= always and bool(keywords.get("properties"))
         pending += [
             (survey.reached[id(value)], always and name == "allOf")
             for name, value in _in_place_subschemas(keywords)

@@ -8,10 +8,18 @@ has a level if no proof decides it, because the schema does not express the chan
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 from sidecheck_server.core.compat.changes import Direction, Level
 
-__all__ = ["BOUNDS", "CHANGE_RULES", "SUBSCHEMA_KEYWORDS", "ChangeRule", "upper_snake"]
+__all__ = [
+    "BOUNDS",
+    "CHANGE_RULES",
+    "SUBSCHEMA_KEYWORDS",
+    "ChangeRule",
+    "is_neutral",
+    "upper_snake",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +42,17 @@ class ChangeRule:
     def is_proved(self) -> bool:
         """Whether a proof or a payload decides the level."""
         return self.input_level is None
+
+
+_NEUTRAL_IF_EMPTY = frozenset(
+    {"properties", "patternProperties", "required"}
+    | {"dependentSchemas", "dependentRequired", "dependencies"}
+)
+
+
+def is_neutral(keyword: str, value: Any) -> bool:
+    """Return whether *keyword* with *value* means the same as no keyword, in both readings."""
+    return keyword in _NEUTRAL_IF_EMPTY and isinstance(value, dict | list) and not value
 
 
 def upper_snake(keyword: str) -> str:

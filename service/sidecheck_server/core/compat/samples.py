@@ -10,6 +10,7 @@ from itertools import chain, islice, zip_longest
 from typing import Any
 
 from sidecheck_server.core.compat.normal_form import NormalForm
+from sidecheck_server.core.compat.pattern_samples import PatternSampler, pattern_texts
 from sidecheck_server.core.compat.sample_places import (
     MAX_VALUES,
     Differences,
@@ -23,12 +24,7 @@ from sidecheck_server.core.compat.sample_places import (
     schemas_of_item,
     schemas_of_property,
 )
-from sidecheck_server.core.compat.scalar_samples import (
-    TYPES,
-    pattern_texts,
-    scalar_values,
-    types_of,
-)
+from sidecheck_server.core.compat.scalar_samples import TYPES, scalar_values, types_of
 from sidecheck_server.core.json_values import canonical_json
 from sidecheck_server.core.limits import Budget, Exhausted, spend
 from sidecheck_server.core.types import JsonValue
@@ -69,6 +65,7 @@ class _Sampler:
         self._other_choices = SubschemaChoices(other, budget)
         self.differ = Differences(admitting, other).differ
         self._budget = budget
+        self._texts = PatternSampler(budget)
 
     def values(
         self, schemas: Sequence[Any], others: Sequence[Any], depth: int
@@ -124,7 +121,7 @@ class _Sampler:
         if kind == "array":
             place = Place(nodes, hints, depth)
             return _sample_arrays(self, place) if depth <= _MAX_DEPTH else iter(([],))
-        return scalar_values(kind, nodes, hints)
+        return scalar_values(kind, nodes, hints, self._texts)
 
     def _sample_objects(
         self, nodes: list[dict[str, Any]], hints: list[dict[str, Any]], depth: int
@@ -203,12 +200,21 @@ class _Sampler:
         self, nodes: list[dict[str, Any]], hints: list[dict[str, Any]], depth: int
     ) -> dict[str, Iterator[Any]]:
         """Return values for properties that *nodes* do not declare, by name."""
+        own, others = (_name_patterns(side) for side in (nodes, hints))
         from_patterns = [
             text
-            for node in (*nodes, *hints)
-            for pattern in islice(node.get("patternProperties", ()), 4)
-            for text in pattern_texts(pattern)[:2]
-        ][:8]
+            for pattern in (*own, *others)
+            for text in (
+                pattern_texts(pattern)[:2]
+                if own == others
+                else self._texts.sample((pattern,), (*own, *others))[:4]
+            )
+        ][:16]
+        named = [node["propertyNames"] for node in nodes if "propertyNames" in node]
+        if named:
+            restrictions = [node["propertyNames"] for node in hints if "propertyNames" in node]
+            names = islice(self.values(named, restrictions, depth + 1), MAX_VALUES)
+            from_patterns += [name for name in names if isinstance(name, str)]
         # A pattern without an end anchor matches longer names, too.
         longer = [f"{text}a" for text in from_patterns[:4]]
         return {
@@ -222,6 +228,11 @@ class _Sampler:
         }
 
 
+def _name_patterns(nodes: list[dict[str, Any]]) -> list[str]:
+    """Return the first patterns of names of properties."""
+    return [*names_of(nodes, "patternProperties")][:4]
+
+
 _PLAIN_VALUES: tuple[JsonValue, ...] = ("a", 1, True, None, {}, [], 0.5)
 _FILLER: Any = object()
 
@@ -231,7 +242,10 @@ def _pair_with_name(name: str, values: Iterator[Any]) -> Iterator[tuple[str, Any
 
 
 def _is_constrained(nodes: list[dict[str, Any]], kind: str) -> bool:
-    return kind == "object" and any("properties" in node or "required" in node for node in nodes)
+    return kind == "object" and any(not _CONSTRAINTS.isdisjoint(node) for node in nodes)
+
+
+_CONSTRAINTS = frozenset({"properties", "required", "patternProperties", "propertyNames"})
 
 
 _COUNTS_OF_PROPERTIES = ("minProperties", "maxProperties")

@@ -1,23 +1,14 @@
-"""Strings, numbers, booleans and null at the edges of schemas.
-
-Texts for a pattern follow its plain parts only: look-around, back-references and boundaries
-are ignored, so a text may not match.
-"""
+"""Strings, numbers, booleans and null at the edges of schemas."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import Any
 
+from sidecheck_server.core.compat.pattern_samples import PatternSampler
 from sidecheck_server.core.json_values import has_type, is_number
-from sidecheck_server.core.patterns.codepoints import Ranges
-from sidecheck_server.core.patterns.cursor import PatternError
-from sidecheck_server.core.patterns.groups import LOOK_AROUND, Group, GroupKind, Quantifier
-from sidecheck_server.core.patterns.reading import Assertion, PatternReader
 from sidecheck_server.core.types import Draft
 
-__all__ = ["TYPES", "pattern_texts", "scalar_values", "types_of"]
+__all__ = ["TYPES", "scalar_values", "types_of"]
 
 TYPES = ("string", "integer", "number", "boolean", "object", "array", "null")
 """The types of JSON Schema, in the order in which values are tried."""
@@ -41,16 +32,20 @@ def types_of(nodes: Iterable[dict[str, Any]]) -> frozenset[str]:
 
 
 def scalar_values(
-    kind: str, nodes: list[dict[str, Any]], hints: list[dict[str, Any]]
+    kind: str, nodes: list[dict[str, Any]], hints: list[dict[str, Any]], sampler: PatternSampler
 ) -> Iterator[Any]:
-    """Yield values of the type *kind* for *nodes*, with *hints* of the other form."""
+    """Yield values of the type *kind* for *nodes*, with *hints* of the other form.
+
+    Raises:
+        Exhausted: the budget of *sampler* is spent.
+    """
     if kind == "boolean":
         return iter((True, False))
     if kind == "null":
         return iter((None,))
     constants = _constants(kind, hints)
     if kind == "string":
-        return chain(_strings(nodes, hints), constants)
+        return chain(_strings(nodes, hints, sampler), constants)
     return chain(_numbers(kind, nodes, hints), constants)
 
 
@@ -61,35 +56,38 @@ def _constants(kind: str, hints: list[dict[str, Any]]) -> Iterator[Any]:
                 yield value
 
 
-def _strings(nodes: list[dict[str, Any]], hints: list[dict[str, Any]]) -> Iterator[str]:
+def _strings(
+    nodes: list[dict[str, Any]], hints: list[dict[str, Any]], sampler: PatternSampler
+) -> Iterator[str]:
     least = int(max(_values(nodes, "minLength"), default=0))
     most = min(int(min(_values(nodes, "maxLength"), default=_DEFAULT_MAX_TEXT)), _MAX_TEXT)
     if least > _MAX_TEXT:
         return
-    patterns = [node["pattern"] for node in nodes if "pattern" in node]
+    patterns = tuple(node["pattern"] for node in nodes if "pattern" in node)
     excluded = [node["not"] for node in nodes if isinstance(node.get("not"), dict)]
-    other_patterns = [node["pattern"] for node in (*hints, *excluded) if "pattern" in node]
-    texts = list(dict.fromkeys(text for pattern in patterns for text in pattern_texts(pattern)))
+    other_patterns = tuple(node["pattern"] for node in (*hints, *excluded) if "pattern" in node)
     own = (int(value) for name in _LENGTHS for value in _values(nodes, name))
     edges = {*own, *(int(value) for name in _LENGTHS for value in _values(hints, name))}
     lengths = sorted({edge + step for edge in edges for step in (-1, 0, 1)})
-    if texts:
-        yield from texts
+    lengths = [length for length in lengths if least <= length <= most]
+    if patterns:
+        texts = sampler.sample(patterns, other_patterns)
+        fitting = [text for text in texts if least <= len(text) <= most] or list(texts)
+        yield from fitting[:_FIRST_TEXTS]
         for length in lengths:
-            if least <= length <= most:
-                # A pattern that ends in a repetition often admits more of the last character.
-                yield from (_stretch(text, length) for text in texts[:2])
+            # A pattern that ends in a repetition often admits more of the last character.
+            yield from (_stretch(text, length) for text in texts[:2])
+        yield from fitting[_FIRST_TEXTS:]
         return
     fitting = [text for text in _TEXTS if least <= len(text) <= most]
-    yield from fitting[:1] or [_stretch(_PLAIN, least)]
-    for length in lengths:
-        if least <= length <= most:
-            yield _stretch(_PLAIN, length)
-    yield from fitting[1:]
-    for pattern in other_patterns:
-        yield from pattern_texts(pattern)
+    plain = fitting[:1] or [_stretch(_PLAIN, least)]
+    plain += [_stretch(_PLAIN, length) for length in lengths]
+    texts = tuple(dict.fromkeys((*plain, *fitting)))
+    yield from sampler.sample((), other_patterns, texts) if other_patterns else texts
 
 
+_FIRST_TEXTS = 6
+"""Number of texts of a pattern that precede texts of other lengths."""
 _LENGTHS = ("minLength", "maxLength")
 
 
@@ -145,106 +143,3 @@ def _is_within_bounds(value: float, node: dict[str, Any]) -> bool:
 
 def _values(nodes: Iterable[dict[str, Any]], keyword: str) -> list[Any]:
     return [node[keyword] for node in nodes if is_number(node.get(keyword))]
-
-
-_VARIANTS = 6
-_MAX_MATCH = 200
-
-
-@dataclass(slots=True)
-class _Repetition:
-    """Piece of a pattern, with its minimum and maximum count; None is no maximum."""
-
-    piece: "_Piece"
-    least: int = 1
-    most: int | None = 1
-
-
-@dataclass(slots=True)
-class _Choice:
-    """The alternatives of a group, each a sequence."""
-
-    alternatives: list[list[_Repetition]] = field(default_factory=lambda: [[]])
-
-
-_Piece: TypeAlias = Ranges | _Choice
-
-
-@lru_cache(maxsize=512)
-def pattern_texts(pattern: str) -> tuple[str, ...]:
-    """Return a few distinct texts that *pattern* may match."""
-    reader = _Sketch(pattern)
-    try:
-        reader.read()
-    except PatternError:
-        return ()
-    texts = (_spell(reader.choices[0], variant) for variant in range(_VARIANTS))
-    return tuple(dict.fromkeys(text[:_MAX_MATCH] for text in texts))
-
-
-class _Sketch(PatternReader):
-    """Reader of the plain parts of a pattern."""
-
-    def __init__(self, source: str) -> None:
-        super().__init__(source, max_repetitions=10_000)
-        self.choices = [_Choice()]
-
-    def _add(self, piece: _Piece) -> None:
-        self.choices[-1].alternatives[-1].append(_Repetition(piece))
-
-    def add_characters(self, members: Ranges) -> None:
-        self._add(members)
-
-    def add_assertion(self, assertion: Assertion) -> None:
-        """Ignore the assertion."""
-
-    def add_reference(self, start: int, target: str) -> None:  # noqa: ARG002  (overrides)
-        self._add(())
-
-    def add_quantifier(self, quantifier: Quantifier) -> None:
-        last = self.choices[-1].alternatives[-1][-1]
-        last.least, last.most = quantifier.least, quantifier.most
-
-    def add_alternative(self) -> None:
-        self.choices[-1].alternatives.append([])
-
-    def begin_group(self, kind: GroupKind, opened: int) -> Group:
-        self.choices.append(_Choice())
-        return Group(kind, opened, [])
-
-    def end_group(self, group: Group) -> None:
-        choice = self.choices.pop()
-        self._add(() if group.kind in LOOK_AROUND else choice)
-
-
-def _spell(piece: _Piece, variant: int) -> str:
-    if not isinstance(piece, _Choice):
-        return _character(piece, variant)
-    sequence = piece.alternatives[variant % len(piece.alternatives)]
-    text = ""
-    for repetition in sequence:
-        # Odd variants repeat as rarely as possible, even ones at least once if allowed.
-        least = repetition.least if variant % 2 else max(repetition.least, 1)
-        count = least if repetition.most is None else min(least, repetition.most)
-        if variant >= 4 and (repetition.most is None or repetition.most > count):
-            count += 1
-        for number in range(min(count, _MAX_MATCH)):
-            text += _spell(repetition.piece, variant + number)
-            if len(text) > _MAX_MATCH:
-                return text
-    return text
-
-
-_PRINTABLE = ((97, 122), (48, 57), (65, 90), (32, 126))
-"""Preferred ranges of a class: lower-case letters, digits, upper-case, printable ASCII."""
-
-
-def _character(members: Ranges, variant: int) -> str:
-    if not members:
-        return ""
-    for low, high in (_PRINTABLE[variant // 2 % len(_PRINTABLE)], *_PRINTABLE):
-        for first, last in members:
-            begin, end = max(first, low), min(last, high)
-            if begin <= end:
-                return chr(begin + variant % (end - begin + 1))
-    return chr(members[0][0])

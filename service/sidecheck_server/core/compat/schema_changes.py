@@ -37,14 +37,22 @@ __all__ = ["find_schema_changes"]
 
 
 def find_schema_changes(
-    old: AdmittedSchema, new: AdmittedSchema, location: str, budget: Budget
+    old: AdmittedSchema,
+    new: AdmittedSchema,
+    location: str,
+    budget: Budget,
+    *,
+    of_arguments: bool = False,
 ) -> list[SchemaChange]:
     """Return the changes from *old* to *new*, at *location* of their definitions.
+
+    *of_arguments* is as for `core.compat.compare.compare_schemas`.
 
     Raises:
         Exhausted: *budget* is spent.
     """
-    walk = Walk(SchemaTree(old, location), SchemaTree(new, location), (_compare,), budget)
+    trees = SchemaTree(old, location), SchemaTree(new, location)
+    walk = Walk(*trees, (_compare,), budget, of_arguments=of_arguments)
     roots = walk.old.root, walk.new.root
     names = [schema.context.dialect.name for schema in (old, new)]
     if old.context.dialect.uri != new.context.dialect.uri:
@@ -205,7 +213,7 @@ def _compare_properties(walk: Walk, old: SchemaNode, new: SchemaNode, sign: Sign
             "properties",
             sign,
             steps=("", as_step(name)) if added else (as_step(name), ""),
-            directions=_directions_of_property(old, new, added=added, required=required),
+            directions=_directions_of_property(walk, old, new, added=added, required=required),
             name=name,
         )
 
@@ -300,7 +308,7 @@ def _compare_dependencies(
 
 
 def _directions_of_property(
-    old: SchemaNode, new: SchemaNode, *, added: bool, required: bool
+    walk: Walk, old: SchemaNode, new: SchemaNode, *, added: bool, required: bool
 ) -> PerReading[Direction]:
     """Return the directions of adding or removing the declaration of a property."""
     without = old if added else new
@@ -310,10 +318,20 @@ def _directions_of_property(
     gains = Direction.BOTH if required else Direction.WIDER
     as_written = gains if is_closed else Direction.NARROWER
     assumed = as_written if is_explicit else gains
-    if not is_explicit and "properties" not in without.keywords:
+    has_no_arguments = walk.of_arguments and not without.path and _asserts_only_type(without)
+    if not is_explicit and not has_no_arguments and "properties" not in without.keywords:
         assumed = Direction.UNKNOWN  # The first declaration closes the object.
     pair = PerReading(as_written, assumed)
     return pair if added else PerReading(pair.as_written.reversed, pair.assume_closed.reversed)
+
+
+def _asserts_only_type(node: SchemaNode) -> bool:
+    """Return whether *node* has no keyword in force but ``type``."""
+    return node.unmerged_target is None and all(
+        keyword == "type" or keyword in SILENT_KEYWORDS
+        for keyword in node.keywords
+        if node.is_in_force(keyword)
+    )
 
 
 def _directions_of_others(before: Any, after: Any) -> PerReading[Direction]:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from sidecheck_server.core.compat.changes import Direction, PerReading
 from sidecheck_server.core.compat.keyword_changes import ABSENT, KeywordChange, are_equal
-from sidecheck_server.core.compat.rules import CHANGE_RULES
+from sidecheck_server.core.compat.rules import CHANGE_RULES, is_neutral
 from sidecheck_server.core.compiler.admission import AdmittedSchema
 from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.schemas.dialects import Dialect
@@ -138,7 +138,8 @@ class SchemaTree:
             dialect = parent if subschema is None else subschema.dialect
             hides = "$ref" in value and dialect.reference_hides_siblings
             for name, item in value.items():
-                if name == "$ref" or (hides and name in dialect.keywords):
+                is_keyword = name in dialect.keywords
+                if name == "$ref" or (is_keyword and (hides or is_neutral(name, item))):
                     continue
                 if name not in keywords:
                     keywords[name] = item
@@ -237,10 +238,18 @@ class Walk:
     """Walk over two schemas, side by side."""
 
     def __init__(
-        self, old: SchemaTree, new: SchemaTree, comparers: Sequence[_Comparer], budget: Budget
+        self,
+        old: SchemaTree,
+        new: SchemaTree,
+        comparers: Sequence[_Comparer],
+        budget: Budget,
+        *,
+        of_arguments: bool = False,
     ) -> None:
         self.old = old
         self.new = new
+        #: Whether the root is the schema of the arguments of a tool.
+        self.of_arguments = of_arguments
         self.changes: list[SchemaChange] = []
         self._comparers = comparers
         #: The index of each change, without its paths.

@@ -15,8 +15,12 @@ from typing import Any
 
 from sidecheck_server.core.infer.diagnostics import DiagnosticCode, SourceError
 from sidecheck_server.core.infer.fields import FieldInfo, read_default
+from sidecheck_server.core.infer.generics import (
+    is_type_variable,
+    specialize_alias,
+    specialize_class,
+)
 from sidecheck_server.core.infer.known_types import (
-    CONTENT_TYPES,
     ITERATORS,
     MAPPINGS,
     SEQUENCES,
@@ -25,9 +29,17 @@ from sidecheck_server.core.infer.known_types import (
     SIMPLE,
     TUPLES,
     TypeKind,
+    is_content,
 )
 from sidecheck_server.core.infer.models import TypeReader, class_schema, functional_schema
-from sidecheck_server.core.infer.scopes import Binding, ForeignName, KnownName, Scope, SourceClass
+from sidecheck_server.core.infer.scopes import (
+    Alias,
+    Binding,
+    ForeignName,
+    KnownName,
+    Scope,
+    SourceClass,
+)
 from sidecheck_server.core.infer.type_schemas import (
     NULL,
     HoldsContent,
@@ -72,7 +84,8 @@ class _Definitions:
     def __init__(self, types: TypeReader) -> None:
         self._types = types
         self._definitions: dict[str, _Definition] = {}
-        self._names: dict[ast.AST, str] = {}
+        #: By the key of a class, or the node of a call.
+        self._names: dict[object, str] = {}
         self._nested_reads = 0
         #: Names of the definitions that the schema being read refers to.
         self.references: set[str] = set()
@@ -84,14 +97,14 @@ class _Definitions:
 
     def reference(self, subject: SourceClass) -> TypeSchema:
         """Return the reference to a class."""
-        return self._reference(subject.node, subject.node.name, subject)
+        return self._reference(subject.key, subject.name, subject, subject.node)
 
     def reference_to_call(self, node: ast.Call, scope: Scope) -> TypeSchema | None:
         """Return the reference to ``TypedDict(name, {...})``; None for other calls."""
         if known_name(node.func, scope) != "typing.TypedDict" or not node.args:
             return None
         name = self._types.context.literals.read_string(node.args[0], scope)
-        return self._reference(node, name, (node, scope))
+        return self._reference(node, name, (node, scope), node)
 
     def reference_to_any(self, name: str) -> TypeSchema:
         """Return the reference to a definition *name* that admits any value."""
@@ -148,19 +161,23 @@ class _Definitions:
         return {} if definition is None else self._read(definition)
 
     def _reference(
-        self, node: ast.AST, name: str, subject: SourceClass | tuple[ast.Call, Scope]
+        self,
+        key: object,
+        name: str,
+        subject: SourceClass | tuple[ast.Call, Scope],
+        node: ast.AST,
     ) -> TypeSchema:
-        if node not in self._names:
+        if key not in self._names:
             bound = self._types.context.meter.bounds.classes
             if len(self._definitions) >= bound:
                 raise SourceError(
                     DiagnosticCode.TOO_LARGE, f"more than {bound} classes are used", node
                 )
             unique = _make_unique(_INVALID_NAME_CHARACTERS.sub("_", name), self._definitions)
-            self._names[node] = unique
+            self._names[key] = unique
             self._definitions[unique] = _Definition(subject)
-        self.references.add(self._names[node])
-        return TypeSchema({"$ref": f"#/$defs/{self._names[node]}"})
+        self.references.add(self._names[key])
+        return TypeSchema({"$ref": f"#/$defs/{self._names[key]}"})
 
     def _read(self, definition: _Definition) -> dict[str, Any]:
         if definition.error is not None:
@@ -271,6 +288,8 @@ class AnnotationReader:
         if isinstance(node, ast.Subscript):
             return self._read_generic(node, scope, depth, info)
         if isinstance(node, ast.Call):
+            if is_type_variable(node, scope):
+                return TypeSchema({})
             reference = self.definitions.reference_to_call(node, scope)
             if reference is not None:
                 return reference
@@ -287,7 +306,7 @@ class AnnotationReader:
         if isinstance(binding, KnownName):
             return self._read_known(binding.name, node)
         if isinstance(binding, ForeignName):
-            if self._is_serialization and binding.name.rpartition(".")[2] in CONTENT_TYPES:
+            if self._is_serialization and is_content(binding.name):
                 raise HoldsContent
             raise SourceError(
                 DiagnosticCode.UNRESOLVED_NAME,
@@ -352,10 +371,21 @@ class AnnotationReader:
                 f"no JSON Schema is known for {name} with {len(arguments)} type parameters",
                 node,
             )
-        self._read_binding(scope.resolve(node.value), node.value)
+        return self._read_specialized(node, scope, depth)
+
+    def _read_specialized(self, node: ast.Subscript, scope: Scope, depth: int) -> TypeSchema:
+        """Return the schema of a class or alias of the source with type arguments."""
+        binding = scope.resolve(node.value)
+        if isinstance(binding, SourceClass):
+            return self.definitions.reference(specialize_class(binding, node, scope))
+        if isinstance(binding, Alias):
+            alias = specialize_alias(binding, node, scope)
+            if alias is not None:
+                return self.read_field(alias.value, alias.scope, depth)[0]
+        self._read_binding(binding, node.value)
         raise SourceError(
             DiagnosticCode.UNSUPPORTED_TYPE,
-            "generic classes are not supported; write the class without type parameters",
+            f"{ast.unparse(node.value)} has no type parameters",
             node,
         )
 

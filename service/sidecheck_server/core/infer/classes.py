@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from sidecheck_server.core.infer.diagnostics import DiagnosticCode, SourceError
 from sidecheck_server.core.infer.fields import callee_name
+from sidecheck_server.core.infer.generics import specialize_class
 from sidecheck_server.core.infer.literals import ENUMERATIONS, LiteralReader
 from sidecheck_server.core.infer.scopes import ForeignName, KnownName, Scope, SourceClass
 from sidecheck_server.core.infer.source import Meter
@@ -59,6 +60,7 @@ _DATACLASS_DECORATORS = frozenset({"dataclasses.dataclass", "pydantic.dataclasse
 _NEUTRAL_BASES = frozenset(
     {"abc.ABC", "builtins.float", "builtins.int", "builtins.object", "builtins.str"}
 )
+_GENERIC_BASES = frozenset({"typing.Generic", "typing.Protocol"})
 _MAX_GENERATIONS = 20
 _EXTRA = {"allow": True, "forbid": False, "ignore": None}
 # Settings that change validation or behaviour, but not the schema.
@@ -85,13 +87,18 @@ def dataclass_decorator(subject: SourceClass) -> ast.expr | None:
 
 
 def bases_of(subject: SourceClass) -> list[SourceClass]:
-    """Return the bases of *subject* that the source defines."""
-    bindings = (
-        subject.scope.resolve(base)
-        for base in subject.node.bases
-        if isinstance(base, ast.Name | ast.Attribute)
-    )
-    return [binding for binding in bindings if isinstance(binding, SourceClass)]
+    """Return the bases of *subject* that the source defines, with their type arguments."""
+    bases: list[SourceClass] = []
+    for base in subject.node.bases:
+        name = base.value if isinstance(base, ast.Subscript) else base
+        if not isinstance(name, ast.Name | ast.Attribute):
+            continue
+        binding = subject.scope.resolve(name)
+        if isinstance(binding, SourceClass):
+            if isinstance(base, ast.Subscript):
+                binding = specialize_class(binding, base, subject.scope)
+            bases.append(binding)
+    return bases
 
 
 def kind_of(subject: SourceClass, meter: Meter, generation: int = 0) -> ClassKind:
@@ -130,10 +137,10 @@ def _kinds_by_base(
     if not isinstance(base_name, ast.Name | ast.Attribute):
         raise SourceError(DiagnosticCode.UNSUPPORTED_SYNTAX, "a base class must be a name", base)
     binding = subject.scope.resolve(base_name)
-    if isinstance(binding, SourceClass) and base_name is base:
+    if isinstance(binding, SourceClass):
         return [kind_of(binding, meter, generation + 1)]
     if isinstance(binding, KnownName):
-        if binding.name in _NEUTRAL_BASES and base_name is base:
+        if binding.name in (_NEUTRAL_BASES if base_name is base else _GENERIC_BASES):
             return []
         kind = _KINDS.get(binding.name)
         if kind and (base_name is base or kind is ClassKind.ROOT):

@@ -43,6 +43,8 @@ class DiagnosticCode(StrEnum):
     """A parameter without a type admits any value."""
     DEFAULT_NOT_JSON = "DEFAULT_NOT_JSON"
     """A default cannot be expressed in the schema and is omitted."""
+    UNREAD_DOCSTRING = "UNREAD_DOCSTRING"
+    """A section of parameters in a docstring describes what is none; it stays in the text."""
     IMPLICIT_OPTIONAL = "IMPLICIT_OPTIONAL"
     """The default is None and the type does not admit it."""
 

@@ -54,6 +54,8 @@ _AUTOWIRED_TYPES = frozenset({"ConfigPaths", "Settings"})
 # Types whose derived classes are injected, too. Request is not among them: MCP and other
 # protocols use that name for data.
 _INHERITED_TYPES = INJECTED_TYPES - _AUTOWIRED_TYPES - {"Request"}
+# Faults of a source as a whole, whichever annotation shows them first.
+_BOUNDS_EXCEEDED = frozenset({DiagnosticCode.TOO_DEEP, DiagnosticCode.TOO_LARGE})
 # Maximum parts of an annotation, and generations of a class, in the search for injected types.
 _MAX_PARTS = 100
 
@@ -105,9 +107,17 @@ class Parameters:
             )
 
     @property
-    def names(self) -> list[str]:
-        """Their names, in order."""
-        return [parameter.arg for parameter, _ in self._parameters]
+    def all_names(self) -> set[str]:
+        """The names of all parameters of the function."""
+        signature = self._signature
+        variadic = [parameter for parameter in (signature.vararg, signature.kwarg) if parameter]
+        parameters = (*signature.posonlyargs, *signature.args, *signature.kwonlyargs, *variadic)
+        return {parameter.arg for parameter in parameters}
+
+    @property
+    def admits_more(self) -> bool:
+        """Whether the function has ``**kwargs``."""
+        return self._signature.kwarg is not None
 
     def input_schema(self, descriptions: Mapping[str, str]) -> dict[str, Any]:
         """Return the input schema; *descriptions* apply to parameters without their own.
@@ -495,10 +505,13 @@ class _ToolReader:
         docstring = self._docstring(function, parameters)
         input_schema = decorator.input_schema
         if input_schema is None:
+            if docstring.unread and not parameters.admits_more:
+                message = docstring.describe_unread()
+                self._diagnostics.warn(DiagnosticCode.UNREAD_DOCSTRING, message, function.node)
             input_schema = parameters.input_schema(docstring.parameters)
         output_schema = decorator.output_schema
         if output_schema is None and decorator.structured_output:
-            output_schema = self._output_schema(function, options)
+            output_schema = self._output_schema(function)
         definition: dict[str, Any] = {"name": decorator.name or function.node.name}
         if decorator.title:
             definition["title"] = decorator.title
@@ -514,14 +527,13 @@ class _ToolReader:
 
     def _docstring(self, function: SourceFunction, parameters: Parameters) -> ParsedDocstring:
         text = self._literals.read_docstring(function.node, clean=False)
-        return parse_docstring(text, parameters.names)
+        return parse_docstring(text, parameters.all_names)
 
-    def _output_schema(
-        self, function: SourceFunction, options: InferenceOptions
-    ) -> dict[str, Any] | None:
+    def _output_schema(self, function: SourceFunction) -> dict[str, Any] | None:
         """Return the canonical output schema, or None.
 
-        Types of content, and types that admit arbitrary results, have none.
+        Types of content, and types that admit arbitrary results, have none. A type that
+        cannot be read has none either, with a warning: its tool can be called all the same.
         """
         # Decision 0039: the canonical definition has an output schema of any type.
         node = function.node.returns
@@ -534,7 +546,13 @@ class _ToolReader:
         except HoldsContent:
             return None
         except SourceError as error:
-            report_unsupported(error, options, self._diagnostics)
+            if error.code in _BOUNDS_EXCEEDED:
+                raise
+            message = f"the result has no output schema: {error.message}"
+            # Types may be fine where they are defined: it is the annotation that needs a schema.
+            line = getattr(error.node, "lineno", node.lineno)
+            message += f" (line {line})" if line != node.lineno else ""
+            self._diagnostics.warn(error.code, message, node)
             return None
         schema = _with_definitions(type_schema.build(), definitions)
         # Metadata alone does not make a schema of arbitrary values informative.

@@ -6,7 +6,6 @@ from types import MappingProxyType
 from typing import Any
 
 __all__ = [
-    "CONTENT_TYPES",
     "INJECTED_TYPES",
     "ITERATORS",
     "KNOWN_MODULES",
@@ -18,6 +17,7 @@ __all__ = [
     "TUPLES",
     "TypeKind",
     "canonical_name",
+    "is_content",
 ]
 
 KNOWN_MODULES = frozenset(
@@ -209,13 +209,28 @@ MAPPINGS = frozenset(
 )  # fmt: skip
 TUPLES = frozenset({"builtins.tuple"})
 
-CONTENT_TYPES = frozenset(
+_CONTENT_TYPES = frozenset(
     {
         "AudioContent", "CallToolResult", "EmbeddedResource", "ImageContent", "ResourceLink",
         "ServerResult", "TextContent",
     }
 )  # fmt: skip
 """MCP types, by name, that are tool results themselves and have no output schema."""
+
+_SDK_PACKAGES = frozenset({"fastmcp", "mcp"})
+_SDK_CONTENT = frozenset({"Audio", "ContentBlock", "File", "Image", "ToolResult"})
+
+
+def is_content(dotted: str) -> bool:
+    """Return whether *dotted*, a name of an unknown module, is of MCP content.
+
+    Names such as ``Image`` are helpers for content in the packages of SDKs alone.
+    """
+    module, _, name = dotted.rpartition(".")
+    if name in _CONTENT_TYPES:
+        return True
+    return name in _SDK_CONTENT and not _SDK_PACKAGES.isdisjoint(module.split("."))
+
 
 INJECTED_TYPES = frozenset(
     {

@@ -84,10 +84,14 @@ def class_schema(types: TypeReader, subject: SourceClass) -> dict[str, Any]:
     if kind is ClassKind.NAMED_TUPLE:
         return _named_tuple_schema(types, fields)
     config = read_config(subject, kind, literals)
-    if kind is ClassKind.ROOT:
-        return _with_docstring(types, subject, _root_schema(types, subject, fields))
-    schema = _object_schema(types, fields, config)
-    return _with_docstring(types, subject, schema) | config.keywords
+    is_root = kind is ClassKind.ROOT
+    schema = (
+        _root_schema(types, subject, fields) if is_root else _object_schema(types, fields, config)
+    )
+    # To pydantic, a model with arguments is a subclass, and inherits no docstring.
+    if not subject.arguments or kind not in (ClassKind.MODEL, ClassKind.ROOT):
+        schema = _with_docstring(types, subject, schema)
+    return schema if is_root else schema | config.keywords
 
 
 def functional_schema(types: TypeReader, node: ast.Call, scope: Scope) -> dict[str, Any]:
@@ -183,8 +187,13 @@ def _root_schema(
     if "root" in fields:
         return _field_schema(types, fields["root"])[0]
     for base in subject.node.bases:
-        if isinstance(base, ast.Subscript):
+        if (
+            isinstance(base, ast.Subscript)
+            and known_name(base.value, subject.scope) == "pydantic.RootModel"
+        ):
             return types.read_type(base.slice, subject.scope)
+    for base_class in bases_of(subject):
+        return _root_schema(types, base_class, fields)
     message = "this RootModel has no type; write RootModel[...]"
     raise SourceError(DiagnosticCode.UNSUPPORTED_TYPE, message, subject.node)
 

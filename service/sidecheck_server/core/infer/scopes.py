@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from sidecheck_server.core.infer.diagnostics import DiagnosticCode, SourceError
 from sidecheck_server.core.infer.known_types import KNOWN_MODULES, canonical_name
+from sidecheck_server.core.infer.star_imports import STAR_EXPORTS
 
 __all__ = ["Alias", "Binding", "ClassAttribute", "ForeignName", "KnownName", "Scope", "SourceClass"]
 
@@ -75,10 +76,25 @@ class ForeignName:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SourceClass:
-    """A class that the source defines."""
+    """A class that the source defines, perhaps with type arguments."""
 
     node: ast.ClassDef
+    #: The scope of its bases, which binds its type variables.
     scope: "Scope"
+    #: Type arguments as text, or "".
+    arguments: str = ""
+    #: The classes that *arguments* names.
+    argument_classes: tuple[ast.ClassDef, ...] = ()
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Key that is equal for the same class with the same arguments."""
+        return self.node, self.arguments, self.argument_classes
+
+    @property
+    def name(self) -> str:
+        """Its name, with its arguments in brackets."""
+        return f"{self.node.name}[{self.arguments}]" if self.arguments else self.node.name
 
     @property
     def body_scope(self) -> "Scope":
@@ -132,6 +148,8 @@ class Scope:
     outer: "Scope | None" = None
     _bindings: dict[str, list[Binding]] | None = None
     _children: dict[ast.AST, "Scope"] = field(default_factory=dict)
+    #: Known modules whose names ``import *`` binds.
+    _star_imports: list[str] = field(default_factory=list)
 
     def child(self, node: ast.ClassDef | _Definition) -> "Scope":
         """Return the scope of *node*, a class or function in this scope."""
@@ -152,6 +170,11 @@ class Scope:
                 binding = KnownName("typing.Any") if bound is None else Alias(bound, self)
             parameters[parameter.name] = [binding]
         return Scope(ast.Module([], []), self, parameters) if parameters else self
+
+    def with_bindings(self, bindings: dict[str, Binding]) -> "Scope":
+        """Return a scope in this one that has *bindings*."""
+        lists = {name: [binding] for name, binding in bindings.items()}
+        return Scope(ast.Module([], []), self, lists)
 
     def own_bindings(self, name: str) -> list[Binding]:
         """Return the bindings of *name* in this scope itself, at most two."""
@@ -206,6 +229,8 @@ class Scope:
                     )
                 if bindings:
                     return bindings[0]
+                if (known := scope.find_star_import(name)) is not None:
+                    return known
             scope = scope.outer
         if name in _BUILTINS:
             return KnownName(f"builtins.{name}")
@@ -214,6 +239,13 @@ class Scope:
             f"{name} is neither defined in the source nor imported from a known module",
             node,
         )
+
+    def find_star_import(self, name: str) -> KnownName | None:
+        """Return what ``import *`` of a known module in this scope binds *name* to."""
+        for module in reversed(self._star_imports):
+            if name in STAR_EXPORTS[module]:
+                return KnownName(canonical_name(f"{module}.{name}"))
+        return None
 
     def _bind_all(self) -> None:
         if not isinstance(self.node, ast.Module | ast.ClassDef):
@@ -263,7 +295,9 @@ class Scope:
             return
         module = "." * node.level + (node.module or "")
         for alias_node in node.names:
-            if alias_node.name != "*":
+            if alias_node.name == "*" and module in STAR_EXPORTS:
+                self._star_imports.append(module)
+            elif alias_node.name != "*":
                 binding = _imported_binding(f"{module}.{alias_node.name}")
                 self._add(alias_node.asname or alias_node.name, binding)
 

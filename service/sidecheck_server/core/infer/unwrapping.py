@@ -94,10 +94,27 @@ def _unwrap_layer(
         if generic in _REQUIREMENTS:
             info.required = _REQUIREMENTS[generic] if info.required is None else info.required
             return node.slice, scope
+    if isinstance(node, ast.Call) and known_name(node.func, scope) == "typing.TypeVar":
+        bound = _bound_of(node)
+        return None if bound is None else (bound, scope)
     if not isinstance(node, ast.Call) or len(node.args) != 2:
         return None
     is_new_type = known_name(node.func, scope) == "typing.NewType"
     return (node.args[1], scope) if is_new_type else None
+
+
+def _bound_of(variable: ast.Call) -> ast.expr | None:
+    """Return the type that pydantic reads for a ``TypeVar`` without an argument."""
+    options = {keyword.arg: keyword.value for keyword in variable.keywords}
+    for name in ("default", "bound"):
+        if name in options:
+            return options[name]
+    if len(variable.args) < 2:
+        return None
+    union, *others = variable.args[1:]
+    for constraint in others:
+        union = ast.copy_location(ast.BinOp(union, ast.BitOr(), constraint), constraint)
+    return union
 
 
 def unwrap_alias(
