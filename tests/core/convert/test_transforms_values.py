@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from sidecheck_server.core.convert.providers.subset import Patterns, Subset
-from sidecheck_server.core.convert.transforms.values import supports_pattern
+from sidecheck_server.core.convert.transforms.values import has_look_around, supports_pattern
 from sidecheck_server.core.limits import Exhausted
 
 from .transforms import CLOSED, SMALL, supporting, transformed_property
@@ -218,24 +218,36 @@ def test_null_stays_in_the_types_where_it_is_a_flag() -> None:
 @pytest.mark.parametrize(
     ("pattern", "accepted"),
     {
-        "^[a-z]+$": (True, True),
-        "[[a]": (True, True),
-        r"[(?=a)\1]": (True, True),
-        r"\\b": (True, True),
-        "(?=a)": (True, False),
-        "(?<!a)b": (True, False),
-        r"(a)\1": (True, False),
-        r"\bword": (True, False),
-        r"\p{L}": (False, False),
-        "(?<name>a)": (False, False),
-        "a{4294967296}": (False, False),
-        "(" * 500 + "a" + ")" * 500: (False, False),
+        "^[a-z]+$": (True, True, True),
+        "[[a]": (True, True, True),
+        r"[(?=a)\1]": (True, True, True),
+        r"\(?=a": (True, True, True),
+        r"\[(?=a)]": (True, False, False),
+        r"[\](?=a)]": (True, True, True),
+        r"\\b": (True, True, True),
+        "(?=a)": (True, False, False),
+        "^(?!undefined$|null$)": (True, False, False),
+        "(?<!a)b": (True, False, False),
+        "a(?:b|(?<=c)d)": (True, False, False),
+        r"(a)\1": (True, True, False),
+        r"\bword": (True, True, False),
+        r"\p{L}": (False, False, False),
+        r"[^\P{Lu}]": (False, False, False),
+        r"\u{1F600}": (False, False, False),
+        "(?<name>a)": (False, False, False),
+        "a{4294967296}": (False, False, False),
+        "(" * 500 + "a" + ")" * 500: (False, False, False),
     }.items(),
 )
-def test_patterns(pattern: str, accepted: tuple[bool, bool]) -> None:
+def test_patterns(pattern: str, accepted: tuple[bool, bool, bool]) -> None:
     budget = [1_000_000]
     result = tuple(supports_pattern(pattern, item, budget) for item in Patterns)
     assert result == accepted
+
+
+def test_look_around_is_found_in_linear_time() -> None:
+    assert not has_look_around("[" * 1_000_000)
+    assert has_look_around(r"\(" * 100_000 + "(?=")
 
 
 def test_wide_classes_cost_steps() -> None:

@@ -1,5 +1,6 @@
 """Mistral: chat completions, in shapes that follow OpenAI's."""
 
+from dataclasses import replace
 from typing import Any
 
 from sidecheck_server.core.convert.providers import openai
@@ -11,6 +12,7 @@ from sidecheck_server.core.convert.providers.provider import (
     Source,
     ToolResult,
 )
+from sidecheck_server.core.convert.providers.subset import Patterns
 from sidecheck_server.core.convert.types import ModelApi
 from sidecheck_server.core.mcp.name_grammars import LETTERS_TO_DASH_64
 
@@ -33,7 +35,8 @@ CHAT = Provider(
     display_name="Mistral's chat completions",
     tool_names=LETTERS_TO_DASH_64,
     property_names=None,
-    compatible=openai.COMPATIBLE,
+    # The rule on look-around is OpenAI's own.
+    compatible=replace(openai.COMPATIBLE, patterns=Patterns.PYTHON),
     strict=openai.STRICT,
     request_limits=RequestLimits(),
     sources=(

@@ -40,6 +40,7 @@ COMPATIBLE = Subset(
     not_at_root=frozenset({"allOf", "anyOf", "const", "enum", "not", "oneOf"}),
     properties_at_root=True,
     items=True,
+    patterns=Patterns.WITHOUT_LOOK_AROUND,
 )
 
 STRICT = Subset(
@@ -120,6 +121,12 @@ _SOURCES = (
         "compatible: patterns that Python compiles",
         "litellm 1.109.1, drop_non_python_regex_patterns",
         "2026-11-22",
+    ),
+    Source(
+        "compatible: no look-around in patterns",
+        "https://github.com/tombii/better-ccflare/issues/357 (the error of the API, for requests "
+        "that are not strict too)",
+        "2026-07-30",
     ),
     Source(
         "strict: keywords, formats, references, closed, all_required and limits",

@@ -103,14 +103,19 @@ def _in_place(keywords: dict[str, Any], *, own: bool) -> list[SchemaNode]:
 def _drop_patterns(node: SchemaNode, context: TransformContext) -> None:
     """Rewrite unsupported patterns of names as a schema of all other properties."""
     keywords = node.keywords
-    patterns: dict[str, SchemaNode] = keywords.get("patternProperties", {})
-    if not patterns or _supports_patterns(patterns, node, context):
+    declared: dict[str, SchemaNode] = keywords.get("patternProperties", {})
+    patterns = _unsupported_patterns(declared, node, context)
+    if not patterns:
         return
     others: SchemaNode | None = keywords.get("additionalProperties")
-    text = phrase("patternProperties", keywords)
+    text = phrase("patternProperties", {"patternProperties": patterns})
     if others is not None and others.never:
         text += ", and other undeclared ones are rejected"
     describe_keyword(node, context.log, "patternProperties", text)
+    if len(patterns) < len(declared):
+        keywords["patternProperties"] = {
+            pattern: schema for pattern, schema in declared.items() if pattern not in patterns
+        }
     if others is None and not context.subset.closed:
         return
     if others is None:
@@ -126,17 +131,18 @@ def _drop_patterns(node: SchemaNode, context: TransformContext) -> None:
         )
 
 
-def _supports_patterns(
+def _unsupported_patterns(
     patterns: dict[str, SchemaNode], node: SchemaNode, context: TransformContext
-) -> bool:
+) -> dict[str, SchemaNode]:
     subset, budget = context.subset, context.log.budget
-    return (
-        context.supports("patternProperties")
-        and not subset.closed
-        # Patterns apply to the original names.
-        and not node.encoding.renamed
-        and all(supports_pattern(pattern, subset.patterns, budget) for pattern in patterns)
-    )
+    # Patterns apply to the original names.
+    if not context.supports("patternProperties") or subset.closed or node.encoding.renamed:
+        return patterns
+    return {
+        pattern: schema
+        for pattern, schema in patterns.items()
+        if not supports_pattern(pattern, subset.patterns, budget)
+    }
 
 
 def _drop_impossible(node: SchemaNode, context: TransformContext) -> None:

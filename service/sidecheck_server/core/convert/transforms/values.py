@@ -26,7 +26,7 @@ from sidecheck_server.core.convert.types import Action, Effect
 from sidecheck_server.core.json_values import json_equal
 from sidecheck_server.core.limits import Budget, spend
 
-__all__ = ["RULES", "supports_pattern"]
+__all__ = ["RULES", "has_look_around", "supports_pattern"]
 
 _VALUE_COUNTS = {"boolean": 2, "null": 1}
 """Number of values of each finite type."""
@@ -190,9 +190,12 @@ RULES: tuple[Rule, ...] = (
     ),
 )
 
-# Irregular constructs, outside of classes and escaped characters.
-_IRREGULAR = re.compile(
-    r"(?P<irregular>\\[1-9bB]|\\k<|\(\?<?[=!])|\\.|\[(?:\\.|[^\]\\])*+\]", re.DOTALL
+# Constructs outside of classes and escaped characters. A class without an end reaches to the end
+# of the pattern, which keeps the scan linear.
+_CONSTRUCTS = re.compile(
+    r"(?P<look_around>\(\?<?[=!])|(?P<irregular>\\[1-9bB]|\\k<)|\\."
+    r"|\[(?:\\.|[^\]\\])*+\]?",
+    re.DOTALL,
 )
 
 _PATTERN = 4_000
@@ -214,15 +217,22 @@ def supports_pattern(pattern: str, patterns: Patterns, budget: Budget) -> bool:
         budget,
         _PATTERN + _CHARACTER * len(pattern) + (_WIDE_CLASS * pattern.count("[") if wide else 0),
     )
+    if patterns is not Patterns.PYTHON and has_look_around(pattern):
+        return False
     if patterns is Patterns.REGULAR and _is_irregular(pattern):
         return False
     # Flags are not in ECMA-262 2018, and make Python examine every character of a class.
     return "(?i" not in pattern and _compiles(pattern)
 
 
+def has_look_around(pattern: str) -> bool:
+    """Return whether *pattern* has a look-ahead or a look-behind."""
+    return any(match["look_around"] for match in _CONSTRUCTS.finditer(pattern))
+
+
 def _is_irregular(pattern: str) -> bool:
-    """Return whether *pattern* has look-around, back-references or word boundaries."""
-    return any(match["irregular"] for match in _IRREGULAR.finditer(pattern))
+    """Return whether *pattern* has back-references or word boundaries."""
+    return any(match["irregular"] for match in _CONSTRUCTS.finditer(pattern))
 
 
 def _compiles(pattern: str) -> bool:
