@@ -209,10 +209,53 @@ def test_values(
     assert (result, [item[1:] for item in losses]) == (expected, reported)
 
 
-def test_null_stays_in_the_types_where_it_is_a_flag() -> None:
-    subset = supporting("anyOf", type_lists=False, nullable=True)
-    result, _ = transformed_property({"type": ["string", "integer", "null"]}, subset)
-    assert result == {"anyOf": [{"type": "string", "nullable": True}, {"type": "integer"}]}
+_NULL = {"type": "null"}
+_NULLABLE_STRING = {"type": "string", "nullable": True}
+_NULLABLE_INTEGER = {"type": "integer", "nullable": True}
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        (
+            {"type": ["string", "integer", "null"]},
+            {"anyOf": [_NULLABLE_STRING, _NULLABLE_INTEGER]},
+        ),
+        (
+            {"anyOf": [{"type": "string"}, _NULL, {"type": "integer"}]},
+            {"anyOf": [_NULLABLE_STRING, _NULLABLE_INTEGER]},
+        ),
+        (
+            {"anyOf": [_NULL, {"anyOf": [{"type": "string"}, {"type": "integer"}]}]},
+            {"anyOf": [_NULLABLE_STRING, _NULLABLE_INTEGER]},
+        ),
+        (
+            {
+                "anyOf": [
+                    {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+                    {"type": "array"},
+                    _NULL,
+                ]
+            },
+            {
+                "anyOf": [
+                    {"anyOf": [_NULLABLE_STRING, _NULLABLE_INTEGER]},
+                    {"type": "array", "nullable": True},
+                ]
+            },
+        ),
+        (
+            {"anyOf": [{"type": "object", "description": "O."}, _NULL], "description": "D."},
+            {"type": "object", "description": "D. O.", "nullable": True},
+        ),
+        ({"anyOf": [{}, _NULL]}, {}),
+        ({"anyOf": [_NULL, _NULL]}, {"anyOf": [_NULL, _NULL]}),
+    ],
+)
+def test_null_is_a_flag_of_each_branch(schema: Any, expected: Any) -> None:
+    subset = supporting("anyOf", "items", type_lists=False, nullable=True, any_of_alone=True)
+    result, _ = transformed_property(schema, subset)
+    assert result == expected
 
 
 @pytest.mark.parametrize(

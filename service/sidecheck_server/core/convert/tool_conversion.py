@@ -125,19 +125,6 @@ class _Writer:
 
     def replace_null_type(self, body: dict[str, Any]) -> None:
         """Replace the type null by ``nullable: true`` (OpenAPI 3.0.3, Schema Object)."""
-        branches = [
-            branch for branch in body.get("anyOf", ()) if branch.keywords != {"type": "null"}
-        ]
-        if branches and len(branches) < len(body["anyOf"]):
-            body["nullable"] = True
-            body["anyOf"] = branches
-            keywords = self.described_keywords(branches[0])
-            is_single = len(branches) == 1 and not branches[0].never and "$ref" not in keywords
-            siblings = body.keys() - {"anyOf"}
-            if is_single and siblings.isdisjoint(keywords):
-                del body["anyOf"]
-                body.update(keywords)
-        # After the union, since a single branch may have a list of types.
         types = body.get("type")
         if isinstance(types, list) and "null" in types:
             others = [type_ for type_ in types if type_ != "null"]

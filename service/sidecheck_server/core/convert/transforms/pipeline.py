@@ -40,7 +40,7 @@ STAGES: tuple[Stage, ...] = (
             *unsupported_keywords.RULES,
         )
     ),
-    Stage(combinators.ARRANGE_DISCRIMINATORS),
+    Stage((*nulls.DISTRIBUTE_NULL, *combinators.ARRANGE_DISCRIMINATORS)),
     Stage(combinators.CHECK_DISCRIMINATORS),
 )
 """All rules, in order: the structure first, so that later rules see its final form.
@@ -48,8 +48,8 @@ STAGES: tuple[Stage, ...] = (
 Stray keywords are dropped before all else, since other rules would take them for a part of
 the structure. Each stage visits all nodes before the next begins. Rules that merge nodes have
 earlier stages than rules that encode: encoded nodes cannot be merged, and a reference may lead
-to a node that was visited before. First properties are arranged last, when all properties are
-declared.
+to a node that was visited before. Null joins the branches of unions when all have types, and
+first properties are arranged last, when all properties are declared.
 """
 
 
