@@ -30,6 +30,9 @@ __all__ = ["CONVERSE"]
 
 def _write_tool(tool: ToolDeclaration) -> dict[str, Any]:
     function = tool.function("inputSchema")
+    if not tool.strict:
+        # The default; botocore before the field refuses it as an unknown parameter.
+        function.pop("strict", None)
     return {"toolSpec": {**function, "inputSchema": {"json": function["inputSchema"]}}}
 
 
@@ -80,6 +83,11 @@ CONVERSE = Provider(
             "botocore 1.44.5, bedrock-runtime 2023-09-30, ToolSpecification, ToolUseBlock and "
             "ToolResultBlock",
             "2026-11-22",
+        ),
+        Source(
+            "write_tool: versions of botocore without the field strict refuse it",
+            "https://github.com/langchain-ai/langchain/issues/28660 (the error of botocore)",
+            "2026-11-28",
         ),
         Source(
             "property_names",
