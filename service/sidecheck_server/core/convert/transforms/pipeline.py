@@ -13,6 +13,9 @@ from sidecheck_server.core.convert.transforms import (
     unsupported_keywords,
     values,
 )
+from sidecheck_server.core.convert.transforms.impossible_branches import (
+    drop_impossible_branches,
+)
 from sidecheck_server.core.convert.transforms.root import transform_root
 from sidecheck_server.core.convert.transforms.rules import (
     Choice,
@@ -69,6 +72,7 @@ def transform_schema(
         RequestError: NOT_CONVERTIBLE.
         Exhausted: the budget of *log* is spent.
     """
+    drop_impossible_branches(root, log)
     visit = unsupported_keywords.drop_stray_keywords(root, log.budget)
     original, kind, losses = root, kind_of(root.keywords), len(log.losses)
     if subset.references is References.NOWHERE:
