@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from sidecheck_server.core.convert.call_ids import CallIdGrammar
 from sidecheck_server.core.convert.providers.provider import (
     PDF,
     WEB_IMAGES,
@@ -202,6 +203,8 @@ CHAT = Provider(
             "ChatCompletionMessageToolCall",
             "2026-08-21",
         ),
+        # Reports of 2025 have a limit of 40 characters; a live request of 2026-07-14 with 51 was
+        # accepted (https://github.com/vercel/ai/pull/17233).
         *_SOURCES,
     ),
     write_tool=write_chat_tool,
@@ -241,7 +244,7 @@ RESPONSES = Provider(
     sources=(
         Source(
             "tool_names; call, whose `id` is that of the item and whose `call_id` pairs it with "
-            "its output; max_result_length; max_call_id_length",
+            "its output; max_result_length; call_ids",
             "https://github.com/openai/openai-openapi at f85dbe2, openapi.yaml, "
             "FunctionToolParam, FunctionToolCall and FunctionCallOutputItemParam",
             "2026-08-21",
@@ -261,6 +264,6 @@ RESPONSES = Provider(
     write_result=_write_responses_result,
     write_media=_write_responses_media,
     accepts_output_schema=True,
-    max_call_id_length=64,
+    call_ids=CallIdGrammar(64),
     max_result_length=10_485_760,
 )
