@@ -20,6 +20,7 @@ from sidecheck_server.core.convert.schema_graph import (
 )
 from sidecheck_server.core.convert.schema_reader import read_schema
 from sidecheck_server.core.convert.schema_size import SchemaSize, describe_excess, measure_schema
+from sidecheck_server.core.convert.transforms.descriptions import shorten
 from sidecheck_server.core.convert.transforms.pipeline import transform_schema
 from sidecheck_server.core.convert.types import (
     Action,
@@ -243,7 +244,11 @@ def convert_definition(
         ) from None
     omits_schema = provider.omits_empty_parameters and _is_empty(schema.schema)
     note = schema.description if omits_schema else schema.root_notes
-    metadata = _add_note(metadata, note, provider, options)
+    metadata = _add_note(metadata, note, "inputSchema", provider, options)
+    if not definition.name.isascii():
+        # No provider accepts the name.
+        name_note = f"(original name: {shorten(definition.name)})"
+        metadata = _add_note(metadata, name_note, "name", provider, options)
     omission_losses = _losses_of_omission(schema.schema) if omits_schema else ()
     form = ToolForm(
         tool=definition.name,
@@ -322,16 +327,20 @@ def _read_metadata(
 
 
 def _add_note(
-    metadata: _Metadata, note: str, provider: Provider, options: ConversionOptions
+    metadata: _Metadata,
+    note: str,
+    subject: str,
+    provider: Provider,
+    options: ConversionOptions,
 ) -> _Metadata:
-    """Append a *note* on the schema to the description unless it gets too long."""
+    """Append a *note* on the property *subject* to the description unless it gets too long."""
     description = f"{metadata.description} {note}".strip()
     maximum = _max_description_length(provider, options)
     if not note or note == metadata.description:
         return metadata
     if maximum is not None and len(description) > maximum:
-        message = f"the description has no room for a note on the schema: {note[:_MAX_NOTE]}"
-        loss = _metadata_loss(("inputSchema",), Action.DROPPED, message)
+        message = f"the description has no room for a note: {note[:_MAX_NOTE]}"
+        loss = _metadata_loss((subject,), Action.DROPPED, message)
         return replace(metadata, losses=(*metadata.losses, loss))
     return replace(metadata, description=description)
 

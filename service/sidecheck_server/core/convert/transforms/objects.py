@@ -56,6 +56,7 @@ def _rename_properties(node: SchemaNode, context: TransformContext) -> None:
         if keyword in keywords:
             items = keywords[keyword].items()
             keywords[keyword] = {names.get(name, name): value for name, value in items}
+    _describe_names(keywords.get("properties", {}), originals)
     if "required" in keywords:
         keywords["required"] = [names.get(name, name) for name in keywords["required"]]
     if "dependentRequired" in keywords:
@@ -66,6 +67,16 @@ def _rename_properties(node: SchemaNode, context: TransformContext) -> None:
     if "propertyNames" in keywords:
         # It applies to the original names.
         describe_keyword(node, context.log, "propertyNames")
+
+
+def _describe_names(properties: dict[str, SchemaNode], originals: dict[str, str]) -> None:
+    """State the original names of *properties* that are transliterated, or only numbers."""
+    for name, original in originals.items():
+        schema = properties.get(name)
+        if schema is not None and not schema.never and not original.isascii():
+            # A copy: other properties may have the same schema.
+            note = f"original name: {shorten(original)}"
+            properties[name] = replace(schema, notes=[*schema.notes, note])
 
 
 def _declared_names(node: SchemaNode, context: TransformContext) -> dict[str, None]:
