@@ -91,19 +91,32 @@ def _is_type_independent(keyword: str) -> bool:
     return keyword in value_types.ANNOTATIONS and keyword not in APPLIES_TO
 
 
+def _match_types(node: SchemaNode, context: TransformContext) -> None:
+    """Leave out the values of types that the node does not allow, which are never valid.
+
+    If no value is left, or only a null that may stand for absence, the types of the values
+    replace the types of the node.
+    """
+    keywords, types = node.keywords, types_of(node)
+    name = "enum" if "enum" in keywords else "const"
+    values = keywords["enum"] if name == "enum" else [keywords["const"]]
+    possible = [value for value in values if any(has_type(value, type_) for type_ in types)]
+    if not types or not values or len(possible) == len(values):
+        return
+    if any(value is not None or types == ["null"] for value in possible):
+        keywords["enum"] = possible
+        message = "values of other types are left out"
+        context.log.add(node, "enum", Action.REWRITTEN, Effect.EQUIVALENT, message)
+    else:
+        types = value_types.types_of_values(node)
+        keywords["type"] = types[0] if len(types) == 1 else types
+        message = f"no value in {name} is of the type, which is replaced by that of the values"
+        context.log.add(node, "type", Action.REWRITTEN, Effect.WIDENED, message)
+
+
 def _restrict_enum(node: SchemaNode, context: TransformContext) -> None:
     """Restrict enums to strings where only those are supported."""
-    keywords = node.keywords
     types = types_of(node)
-    if types and context.subset.enum_of_strings:
-        # A value of a type that the node does not allow is never valid.
-        possible = [
-            value for value in keywords["enum"] if any(has_type(value, type_) for type_ in types)
-        ]
-        if possible and len(possible) < len(keywords["enum"]):
-            keywords["enum"] = possible
-            message = "values of other types are left out"
-            context.log.add(node, "enum", Action.REWRITTEN, Effect.EQUIVALENT, message)
     if not context.supports("enum"):
         describe_keyword(node, context.log, "enum")
     elif context.subset.enum_of_strings:
@@ -159,6 +172,14 @@ _lacks_values = lacks_support("default", "examples")
 
 RULES: tuple[Rule, ...] = (
     *sibling_keywords.RULES,
+    Rule(
+        _match_types,
+        lambda traits, subset: (
+            "type" in traits
+            and ("enum" in traits or "const" in traits)
+            and (subset.closed or subset.enum_of_strings)
+        ),
+    ),
     Rule(
         _rewrite_const,
         lambda traits, subset: (
