@@ -1,4 +1,4 @@
-"""The check of portability finds no refusal in tools of the corpus that are converted."""
+"""The check of portability finds no refusal in converted tools."""
 
 import json
 from collections.abc import Iterator
@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 from conversions.converting_tools import LIMITS, OPTIONS, convert_tool, read_definition
+from conversions.hostile import tools
 from conversions.subjects import sample
+from hypothesis import HealthCheck, given, settings
 from sidecheck_server.core.convert.names import ToolName, assign_tool_names
 from sidecheck_server.core.convert.providers import PROVIDERS
 from sidecheck_server.core.convert.types import ModelApi, ServerPrefix
@@ -37,6 +39,15 @@ def test_converted_tools_are_portable(target: Target, api: ModelApi, options_nam
     ]
 
     assert refusals == []
+
+
+@pytest.mark.parametrize(("target", "api", "options_name"), ROWS)
+@given(tool=tools())
+@settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+def test_random_tools_are_portable(
+    target: Target, api: ModelApi, options_name: str, tool: dict[str, Any]
+) -> None:
+    assert list(find_refusals(tool, target, api, options_name)) == []
 
 
 def find_refusals(
