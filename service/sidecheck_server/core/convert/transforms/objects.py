@@ -4,7 +4,12 @@ from dataclasses import replace
 from typing import Any
 
 from sidecheck_server.core.convert.providers.subset import Subset
-from sidecheck_server.core.convert.schema_graph import Entries, SchemaNode, collect_reachable
+from sidecheck_server.core.convert.schema_graph import (
+    UNCHANGED,
+    Entries,
+    SchemaNode,
+    collect_reachable,
+)
 from sidecheck_server.core.convert.transforms.arrays import describe_bounds
 from sidecheck_server.core.convert.transforms.descriptions import (
     describe_keyword,
@@ -22,6 +27,7 @@ from sidecheck_server.core.convert.transforms.rules import (
     TransformContext,
     has,
 )
+from sidecheck_server.core.convert.transforms.static_checks import may_encode
 from sidecheck_server.core.convert.transforms.value_types import (
     ANNOTATIONS,
     APPLIES_TO,
@@ -152,8 +158,17 @@ def _unsupported_patterns(
     return {
         pattern: schema
         for pattern, schema in patterns.items()
-        if not supports_pattern(pattern, subset.patterns, budget)
+        if not supports_pattern(pattern, subset.patterns, budget) or _renames(schema, context)
     }
+
+
+def _renames(schema: SchemaNode, context: TransformContext) -> bool:
+    """Return whether values of *schema* need a decoder, which patterns of names cannot have."""
+    if not context.renamed:
+        return False
+    return may_encode(schema, context) or any(
+        node.encoding is not UNCHANGED for node in collect_reachable(schema)
+    )
 
 
 def _drop_impossible(node: SchemaNode, context: TransformContext) -> None:
