@@ -9,6 +9,7 @@ Where jsonschema-rs is known to evaluate wrongly, the material keeps away from i
 
 import json
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from random import Random
 from types import MappingProxyType
 from typing import Any
@@ -151,4 +152,7 @@ def _exact(value: Any) -> Any:
         return {name: _exact(item) for name, item in value.items()}
     if isinstance(value, list):
         return [_exact(item) for item in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    if isinstance(value, float) and value.is_integer():
+        # A double is written as the shortest decimal that identifies it, not as its exact value.
+        return int(Decimal(repr(value)) if type(value) is float else value)
+    return value

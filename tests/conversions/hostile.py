@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 __all__ = ["tools"]
 
-_NAMES = st.sampled_from(("a", "b", "c", "kind", "$ref", "a b"))
+_NAMES = st.sampled_from(("a", "b", "c", "kind", "$ref", "a b", "é", "日本", "p1"))
 _TEXTS = st.sampled_from(("", "a", "b", "x-1", "null", "{}"))
 _SCALARS = st.one_of(st.none(), st.booleans(), st.integers(-2, 3), _TEXTS)
-_PATTERNS = st.sampled_from(("^a", "b$", "^x-"))
+_PATTERNS = st.sampled_from(("^a", "b$", "^x-", "^(?!b)"))
 _REFERENCES = st.sampled_from(("#", "#/$defs/d", "#/$defs/e~1f")).map(lambda to: {"$ref": to})
 
 
@@ -25,6 +25,11 @@ def _simple() -> st.SearchStrategy[Any]:
             (
                 {"type": "string", "minLength": 1},
                 {"type": "string", "pattern": "^a"},
+                {"type": "string", "pattern": "^(?!b)a?"},
+                {"type": "string", "enum": ["a", 1]},
+                {"type": "integer", "enum": ["a", 1.5]},
+                {"not": {}},
+                {"enum": []},
                 {"type": ["string", "null"], "enum": ["a", "b", None]},
                 {"type": "integer", "minimum": 1, "default": 2},
                 {"type": "string", "nullable": True},

@@ -9,8 +9,6 @@ from preflight.subsets import Subset
 
 __all__ = ["RULES"]
 
-_ANNOTATIONS = {"title", "description", "nullable", "default", "example", "$defs"}
-
 
 def _keywords(place: Place, subset: Subset, _: Any) -> Iterator[str]:
     if subset.keywords is not None:
@@ -87,7 +85,7 @@ def _enums(place: Place, subset: Subset, _: Any) -> Iterator[str]:
 
 def _choices(place: Place, subset: Subset, root: Any) -> Iterator[str]:
     keywords = place.keywords()
-    siblings = keywords.keys() - _ANNOTATIONS - {"anyOf"}
+    siblings = keywords.keys() - {"anyOf"}
     if subset.lone_any_of and "anyOf" in keywords and siblings:
         yield f"{sorted(siblings)} beside any_of"
     if subset.first_keys_differ:

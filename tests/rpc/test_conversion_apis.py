@@ -102,7 +102,7 @@ APIS: Any = [
         "read_file",
         NESTED,
         chat_call,
-        {**CHAT_RESULT, "name": "read_file"},
+        {**CHAT_RESULT, "tool_call_id": "rKSxKBV4V", "name": "read_file"},
         id="mistral",
     ),
     pytest.param(

@@ -19,6 +19,7 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.schemas.dialects import SchemaSource
 
 LIMITS = Limits()
+OPTIONS = EvaluationOptions()
 #: The property a is a text, or the JSON text of an array.
 EITHER: Any = {
     "properties": {
@@ -28,7 +29,11 @@ EITHER: Any = {
 
 
 def resolve(
-    schema: Any, arguments: Any, decoder: Any = None, limits: Limits = LIMITS
+    schema: Any,
+    arguments: Any,
+    decoder: Any = None,
+    limits: Limits = LIMITS,
+    options: EvaluationOptions = OPTIONS,
 ) -> ResolvedArguments:
     """Return the resolution of *arguments* for *schema*."""
     text = json.dumps({"type": "tool_use", "id": "1", "name": "t", "input": arguments})
@@ -38,7 +43,7 @@ def resolve(
     )
     source = SchemaSource(json.dumps(schema).encode())
     compiled = CompiledSchema(source, compile_schema(source, LIMITS), LIMITS)
-    resolution = CallResolution(call, mapping, EvaluationOptions(), limits)
+    resolution = CallResolution(call, mapping, options, limits)
     step = resolution.advance(None)
     while not isinstance(step, ResolvedArguments):
         step = resolution.advance(evaluate(compiled, step.payload, step.options))
@@ -67,6 +72,81 @@ def test_the_first_valid_interpretation_is_selected(
 
     assert ({"a": expected}, valid) == (json.loads(result.payload), result.verdict.valid)
     assert (arguments != expected) == bool(result.changes)
+
+
+JSON_OR_TEXT: Any = {
+    "any_of": [
+        {"when": {"types": ["string"]}, "as": {"json_text": True}},
+        {"when": {"types": ["string"]}},
+    ]
+}
+TEXT, NUMBER = {"type": "string"}, {"type": "number"}
+
+
+@pytest.mark.parametrize(
+    ("options", "properties", "arguments", "expected", "blamed"),
+    [
+        pytest.param(
+            OPTIONS,
+            {"q": TEXT, "n": {"type": "integer"}},
+            {"q": "5", "n": "x"},
+            {"q": "5", "n": "x"},
+            ["/n"],
+            id="the second reading of an argument",
+        ),
+        pytest.param(
+            EvaluationOptions(max_violations=1),
+            {"q": TEXT, "n": {"type": "integer"}},
+            {"q": "5", "n": "x"},
+            {"q": "5", "n": "x"},
+            ["/n"],
+            id="in a truncated verdict",
+        ),
+        pytest.param(
+            OPTIONS,
+            {"a": TEXT, "b": NUMBER, "c": TEXT, "n": {"type": "integer"}},
+            {"a": "1", "b": "2", "c": "3", "n": "x"},
+            {"a": "1", "b": 2, "c": "3", "n": "x"},
+            ["/n"],
+            id="different readings of each",
+        ),
+        pytest.param(
+            OPTIONS,
+            {"a": {"type": "object", "properties": {"b": TEXT, "n": TEXT}}},
+            {"a": {"b": "1", "n": 2}},
+            {"a": {"b": "1", "n": 2}},
+            ["/a/n"],
+            id="within an argument",
+        ),
+    ],
+)
+def test_a_valid_argument_is_not_blamed(
+    options: EvaluationOptions, properties: Any, arguments: Any, expected: Any, blamed: list[str]
+) -> None:
+    """The fault is in another argument."""
+    names = ("q", "a", "b", "c")
+    decoder = {"properties": dict.fromkeys(names, JSON_OR_TEXT)}
+    if isinstance(arguments.get("a"), dict):
+        decoder["properties"]["a"] = {"properties": {"b": JSON_OR_TEXT}}
+    schema = {"type": "object", "properties": properties}
+
+    result = resolve(schema, arguments, decoder, options=options)
+
+    assert expected == json.loads(result.payload)
+    assert blamed == [violation.instance_location for violation in result.verdict.violations]
+    assert len(result.changes) == sum(value != arguments[name] for name, value in expected.items())
+
+
+def test_readings_of_many_arguments_are_combined() -> None:
+    """There are more combinations of readings than are tried."""
+    properties = {f"p{number}": (TEXT, NUMBER)[number % 2] for number in range(12)}
+    decoder = {"properties": dict.fromkeys(properties, JSON_OR_TEXT)}
+    arguments = dict.fromkeys(properties, "1")
+
+    result = resolve({"type": "object", "properties": properties}, arguments, decoder)
+
+    assert result.verdict.valid
+    assert [1, "1"] == [json.loads(result.payload)[name] for name in ("p1", "p2")]
 
 
 def test_decoding_beyond_the_step_limit_is_rejected() -> None:

@@ -50,7 +50,15 @@ def given_to(*names: str, grammar: NameGrammar = DASHES) -> list[str]:
     [
         (["get_weather"], ["get_weather"]),
         (["get.weather"], ["get_weather"]),
-        (["日本"], ["__"]),
+        (["日本"], ["tool_1"]),
+        (["日本", "имя", "tool_2", "!"], ["tool_3", "tool_1", "tool_2", "_"]),
+        (["日本_id"], ["___id"]),
+        (
+            ["été", "e\u0301te\u0301", "ete"],
+            ["ete_" + short_hash("", "été"), "ete_" + short_hash("", "e\u0301te\u0301"), "ete"],
+        ),
+        (["ＡＢ①", "naïve.name"], ["AB1", "naive_name"]),
+        (["한글", "नाम"], ["tool_2", "tool_1"]),
         ([""], ["_"]),
         (["a" * 64], ["a" * 64]),
         (["a" * 65], ["a" * 55 + "_" + short_hash("", "a" * 65)]),
@@ -66,7 +74,7 @@ def test_names_are_changed_as_little_as_possible(names: list[str], expected: lis
 
 def test_an_invalid_first_character_is_prefixed() -> None:
     """A grammar may allow fewer characters there."""
-    assert ["_3d", "_x"] == given_to("3d", "éx", grammar=SHORT)
+    assert ["_3d", "_x"] == given_to("3d", ".x", grammar=SHORT)
 
 
 @pytest.mark.parametrize(
@@ -78,6 +86,7 @@ def test_an_invalid_first_character_is_prefixed() -> None:
         (ServerPrefix.ALWAYS, ["s", "s"], ["s__a", "s__b"]),
         (ServerPrefix.ALWAYS, ["s", ""], ["s__a", "b"]),
         (ServerPrefix.NEVER, ["s", "t"], ["a", "b"]),
+        (ServerPrefix.ALWAYS, ["é", "日"], ["e__a", "___b"]),
     ],
 )
 def test_names_are_prefixed_with_servers(
@@ -87,6 +96,26 @@ def test_names_are_prefixed_with_servers(
     tools = [ToolName(server, name) for server, name in zip(servers, "ab", strict=True)]
 
     assert expected == assign_tool_names(tools, DASHES, prefix)
+
+
+def test_numbers_follow_the_prefix() -> None:
+    """A server's name without an ASCII form is left out."""
+    tools = [
+        ToolName("s", "日"),
+        ToolName("s", "月"),
+        ToolName("é" * 70, "日"),
+        ToolName("火", "日"),
+    ]
+
+    names = assign_tool_names(tools, DASHES, ServerPrefix.ALWAYS)
+
+    assert ["s__tool_1", "s__tool_2", "e" * 32 + "tool_1", "tool_1"] == names
+
+
+def test_properties_are_numbered_in_their_order() -> None:
+    names = ["日", "p1", "月", "a", "p3", "ｂ"]
+
+    assert {"日": "p2", "月": "p4", "ｂ": "b"} == assign_property_names(names, DASHES)
 
 
 def test_prefixed_names_are_distinct() -> None:
@@ -113,10 +142,12 @@ def test_a_name_that_collides_with_a_hash_is_kept() -> None:
 
 def test_names_with_equal_short_hashes_have_long_ones() -> None:
     """Such pairs can be constructed."""
-    first, second = "\u5011\u4e10", "\u5e33\u4e01"
+    first, second = "a!!;=%", "a#/+=&"
 
-    assert "f6d14c91" == short_hash("", first) == short_hash("", second)
-    assert [f"___{long_hash('', name, 2)}" for name in (first, second)] == given_to(first, second)
+    assert "011da8fa" == short_hash("", first) == short_hash("", second)
+    assert [f"a______{long_hash('', name, 2)}" for name in (first, second)] == given_to(
+        first, second
+    )
 
 
 @settings(deadline=None)

@@ -94,8 +94,10 @@ def test_a_doubly_nullable_schema_is_nullable_for_gemini() -> None:
         (
             [{"type": "null"}, {"anyOf": [{"type": "string"}, {"type": "integer"}]}],
             {
-                "nullable": True,
-                "anyOf": [{"type": "STRING", "description": "D"}, {"type": "INTEGER"}],
+                "anyOf": [
+                    {"type": "STRING", "description": "D", "nullable": True},
+                    {"type": "INTEGER", "nullable": True},
+                ],
             },
         ),
     ],

@@ -78,14 +78,6 @@ def test_required_identifiers_may_not_be_empty(provider: ModelApi, field: str) -
     assert excinfo.value.metadata == {"field": field}
 
 
-@pytest.mark.parametrize(("provider", "longest"), [(RESPONSES, 64), (BEDROCK, 64), (MISTRAL, 9)])
-def test_a_long_id_is_rejected(provider: ModelApi, longest: int) -> None:
-    convert_result({"content": []}, PROVIDERS[provider], "a" * longest, NAME)
-    with pytest.raises(RequestError) as excinfo:
-        convert_result({"content": []}, PROVIDERS[provider], "a" * (longest + 1), NAME)
-    assert excinfo.value.reason is ErrorReason.LIMIT_EXCEEDED
-
-
 def test_a_result_that_requires_input_is_rejected() -> None:
     result = {"resultType": "input_required", "inputRequests": {}}
     with pytest.raises(RequestError) as excinfo:

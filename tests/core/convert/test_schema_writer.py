@@ -66,30 +66,6 @@ CASES: list[tuple[str, Subset, Any, Any]] = [
         {"type": ["string", "null"], "enum": ["a", None]},
         {"type": "STRING", "enum": ["a"], "nullable": True},
     ),
-    (
-        "nullable, from a branch",
-        OPENAPI,
-        {"anyOf": [{"type": "string", "minLength": 1}, NULL], "title": "T"},
-        {"title": "T", "nullable": True, "type": "STRING", "minLength": 1},
-    ),
-    (
-        "nullable, from a branch that has what stands beside it",
-        OPENAPI,
-        {"anyOf": [NULL, {"type": "string", "title": "S"}], "title": "T"},
-        {"anyOf": [{"type": "STRING", "title": "S"}], "title": "T", "nullable": True},
-    ),
-    (
-        "nullable, from a union in a union",
-        OPENAPI,
-        {"anyOf": [NULL, {"anyOf": [{"type": "string"}, {"type": "integer"}]}]},
-        {"nullable": True, "anyOf": [{"type": "STRING"}, {"type": "INTEGER"}]},
-    ),
-    (
-        "nullable, from one branch of three",
-        OPENAPI,
-        {"anyOf": [{"type": "string"}, {"type": "integer"}, NULL]},
-        {"anyOf": [{"type": "STRING"}, {"type": "INTEGER"}], "nullable": True},
-    ),
     ("nothing but null", OPENAPI, NULL, {"type": "NULL"}),
     (
         "a reference that may have no siblings",

@@ -97,7 +97,6 @@ WHOLE: dict[ModelApi, tuple[ToolForm, dict[str, Any]]] = {
                 "name": "weather_get",
                 "description": "Tells the weather",
                 "inputSchema": {"json": _SCHEMA},
-                "strict": False,
             }
         },
     ),
@@ -144,7 +143,7 @@ BARE: dict[ModelApi, tuple[ToolForm, dict[str, Any]]] = {
     ModelApi.GEMINI_JSON: (_form(None, description="", parameters=None), {"name": "a"}),
     ModelApi.BEDROCK: (
         _form(_NOTHING, description="", strict=False),
-        {"toolSpec": {"name": "a", "inputSchema": {"json": _NOTHING}, "strict": False}},
+        {"toolSpec": {"name": "a", "inputSchema": {"json": _NOTHING}}},
     ),
     ModelApi.MISTRAL: (
         _form(_NOTHING, description="", strict=False),

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from sidecheck_server.core.convert.providers.subset import Patterns, Subset
-from sidecheck_server.core.convert.transforms.values import supports_pattern
+from sidecheck_server.core.convert.transforms.values import has_look_around, supports_pattern
 from sidecheck_server.core.limits import Exhausted
 
 from .transforms import CLOSED, SMALL, supporting, transformed_property
@@ -209,33 +209,88 @@ def test_values(
     assert (result, [item[1:] for item in losses]) == (expected, reported)
 
 
-def test_null_stays_in_the_types_where_it_is_a_flag() -> None:
-    subset = supporting("anyOf", type_lists=False, nullable=True)
-    result, _ = transformed_property({"type": ["string", "integer", "null"]}, subset)
-    assert result == {"anyOf": [{"type": "string", "nullable": True}, {"type": "integer"}]}
+_NULL = {"type": "null"}
+_NULLABLE_STRING = {"type": "string", "nullable": True}
+_NULLABLE_INTEGER = {"type": "integer", "nullable": True}
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        (
+            {"type": ["string", "integer", "null"]},
+            {"anyOf": [_NULLABLE_STRING, _NULLABLE_INTEGER]},
+        ),
+        (
+            {"anyOf": [{"type": "string"}, _NULL, {"type": "integer"}]},
+            {"anyOf": [_NULLABLE_STRING, _NULLABLE_INTEGER]},
+        ),
+        (
+            {"anyOf": [_NULL, {"anyOf": [{"type": "string"}, {"type": "integer"}]}]},
+            {"anyOf": [_NULLABLE_STRING, _NULLABLE_INTEGER]},
+        ),
+        (
+            {
+                "anyOf": [
+                    {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+                    {"type": "array"},
+                    _NULL,
+                ]
+            },
+            {
+                "anyOf": [
+                    {"anyOf": [_NULLABLE_STRING, _NULLABLE_INTEGER]},
+                    {"type": "array", "nullable": True},
+                ]
+            },
+        ),
+        (
+            {"anyOf": [{"type": "object", "description": "O."}, _NULL], "description": "D."},
+            {"type": "object", "description": "D. O.", "nullable": True},
+        ),
+        ({"anyOf": [{}, _NULL]}, {}),
+        ({"anyOf": [_NULL, _NULL]}, {"anyOf": [_NULL, _NULL]}),
+    ],
+)
+def test_null_is_a_flag_of_each_branch(schema: Any, expected: Any) -> None:
+    subset = supporting("anyOf", "items", type_lists=False, nullable=True, any_of_alone=True)
+    result, _ = transformed_property(schema, subset)
+    assert result == expected
 
 
 @pytest.mark.parametrize(
     ("pattern", "accepted"),
     {
-        "^[a-z]+$": (True, True),
-        "[[a]": (True, True),
-        r"[(?=a)\1]": (True, True),
-        r"\\b": (True, True),
-        "(?=a)": (True, False),
-        "(?<!a)b": (True, False),
-        r"(a)\1": (True, False),
-        r"\bword": (True, False),
-        r"\p{L}": (False, False),
-        "(?<name>a)": (False, False),
-        "a{4294967296}": (False, False),
-        "(" * 500 + "a" + ")" * 500: (False, False),
+        "^[a-z]+$": (True, True, True),
+        "[[a]": (True, True, True),
+        r"[(?=a)\1]": (True, True, True),
+        r"\(?=a": (True, True, True),
+        r"\[(?=a)]": (True, False, False),
+        r"[\](?=a)]": (True, True, True),
+        r"\\b": (True, True, True),
+        "(?=a)": (True, False, False),
+        "^(?!undefined$|null$)": (True, False, False),
+        "(?<!a)b": (True, False, False),
+        "a(?:b|(?<=c)d)": (True, False, False),
+        r"(a)\1": (True, True, False),
+        r"\bword": (True, True, False),
+        r"\p{L}": (False, False, False),
+        r"[^\P{Lu}]": (False, False, False),
+        r"\u{1F600}": (False, False, False),
+        "(?<name>a)": (False, False, False),
+        "a{4294967296}": (False, False, False),
+        "(" * 500 + "a" + ")" * 500: (False, False, False),
     }.items(),
 )
-def test_patterns(pattern: str, accepted: tuple[bool, bool]) -> None:
+def test_patterns(pattern: str, accepted: tuple[bool, bool, bool]) -> None:
     budget = [1_000_000]
     result = tuple(supports_pattern(pattern, item, budget) for item in Patterns)
     assert result == accepted
+
+
+def test_look_around_is_found_in_linear_time() -> None:
+    assert not has_look_around("[" * 1_000_000)
+    assert has_look_around(r"\(" * 100_000 + "(?=")
 
 
 def test_wide_classes_cost_steps() -> None:

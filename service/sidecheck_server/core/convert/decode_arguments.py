@@ -6,8 +6,8 @@ selects one.
 """
 
 from collections import deque
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TypeAlias, Union
 
@@ -19,7 +19,7 @@ from sidecheck_server.core.limits import Budget, Exhausted, Limits, spend
 from sidecheck_server.core.payload import MalformedError, decode, decoding_steps
 from sidecheck_server.core.types import Change, ChangeRule, JsonValue, as_pointer
 
-__all__ = ["MAX_INTERPRETATIONS", "Interpretation", "decode_arguments"]
+__all__ = ["MAX_INTERPRETATIONS", "Interpretation", "combine_choices", "decode_arguments"]
 
 # Decision 0034: validation against the original schema selects among the interpretations.
 MAX_INTERPRETATIONS = 16
@@ -51,6 +51,36 @@ class Interpretation:
     value: JsonValue
     #: Changes except renaming; pointers are locations in the arguments of the model.
     changes: tuple[Change, ...]
+    #: Indexes of the chosen branches, in the order of decoding.
+    choices: tuple[int, ...] = ()
+    #: Start and end in `choices` of the choices within each argument, by its original name.
+    spans: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+    def choices_within(self, name: str) -> tuple[int, ...]:
+        """Return the choices within the argument *name*."""
+        start, end = self.spans[name]
+        return self.choices[start:end]
+
+
+def combine_choices(
+    base: Interpretation, replacements: Mapping[str, Interpretation]
+) -> tuple[int, ...] | None:
+    """Return the choices of *base*, and within some arguments those of *replacements*.
+
+    *replacements* are interpretations of the same arguments, by the original name of an
+    argument. Returns None if the choices for the arguments as a whole differ.
+    """
+    spans = base.spans
+    before = min((start for start, _end in spans.values()), default=0)
+    combined = list(base.choices[:before])
+    if any(
+        other.spans.keys() != spans.keys() or other.choices[:before] != base.choices[:before]
+        for other in replacements.values()
+    ):
+        return None
+    for name in spans:
+        combined += replacements.get(name, base).choices_within(name)
+    return tuple(combined)
 
 
 def decode_arguments(
@@ -59,8 +89,11 @@ def decode_arguments(
     budget: Budget,
     *,
     max_depth: int = _PAYLOAD_DEPTH,
+    choices: tuple[int, ...] | None = None,
 ) -> Iterator[Interpretation]:
     """Yield the 1 to 16 interpretations of *arguments* by *decoder*.
+
+    With *choices*, yield only the interpretation with these.
 
     They are computed lazily. In the first, every union uses the first branch that matches, in
     the second the second, and so on; then one union uses another branch than the first, then
@@ -74,15 +107,20 @@ def decode_arguments(
         return
     matcher = BranchMatcher(budget)
     seen: set[tuple[object, ...]] = set()
-    for choices in islice(_enumerate_choices(MAX_INTERPRETATIONS), _MAX_ATTEMPTS):
-        decoding = _Decoding(decoder, choices, matcher, budget, max_depth)
+    sequences = (
+        islice(_enumerate_choices(MAX_INTERPRETATIONS), _MAX_ATTEMPTS)
+        if choices is None
+        else iter((_Choices(choices),))
+    )
+    for sequence in sequences:
+        decoding = _Decoding(decoder, sequence, matcher, budget, max_depth)
         try:
             value = decoding.decode(arguments, [decoder], None, 0)
         except RecursionError:
             raise Exhausted from None
         if decoding.history not in seen:
             seen.add(decoding.history)
-            yield Interpretation(value, tuple(decoding.changes))
+            yield Interpretation(value, tuple(decoding.changes), sequence.sequence, decoding.spans)
         if len(seen) == MAX_INTERPRETATIONS:
             return
 
@@ -102,9 +140,14 @@ class _Choices:
         """The choices so far, in order."""
         return tuple(self._sequence)
 
+    @property
+    def count(self) -> int:
+        """Number of choices so far."""
+        return len(self._sequence)
+
     def choose(self, options: int) -> int:
         """Return the index of one of *options*, which is their number."""
-        count = len(self._sequence)
+        count = self.count
         preferred = self._prefix[count] if count < len(self._prefix) else self._default
         choice = min(preferred, options - 1)
         self._sequence.append(choice)
@@ -153,6 +196,8 @@ class _Decoding:
         self._budget = budget
         self._max_depth = max_depth
         self.changes: list[Change] = []
+        #: As in `Interpretation`.
+        self.spans: dict[str, tuple[int, int]] = {}
         #: Renamed properties: the identity of the object, the name, the original name.
         self._renamed: list[tuple[int, str, str]] = []
 
@@ -249,9 +294,12 @@ class _Decoding:
                 original = name
             if original != name:
                 self._renamed.append((id(value), name, original))
+            start = self._choices.count
             decoded[original] = (
                 self.decode(item, nested, (path, name), depth + 1) if nested else item
             )
+            if not depth:
+                self.spans[original] = (start, self._choices.count)
         return decoded
 
     def _is_synthetic(self, name: str, decoders: list[ArgumentDecoder]) -> bool:

@@ -8,7 +8,11 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sidecheck_server.core.convert.argument_decoder import ArgumentDecoder
-from sidecheck_server.core.convert.decode_arguments import decode_arguments
+from sidecheck_server.core.convert.decode_arguments import (
+    Interpretation,
+    combine_choices,
+    decode_arguments,
+)
 from sidecheck_server.core.convert.mapping import ToolMapping
 from sidecheck_server.core.convert.providers.provider import Arguments, Provider
 from sidecheck_server.core.convert.types import ModelApi
@@ -314,10 +318,12 @@ class ResolvedArguments:
 class CallResolution:
     """Resolution of the arguments of one call, in steps.
 
-    Of at most 16 interpretations it selects the first that is valid; or else the first that
-    is valid after strings that contain an object or an array are decoded where the schema
-    requires one; or else the first. The caller, which has the schema, validates each payload
-    that `advance` returns, until `advance` returns the result.
+    Of at most 16 interpretations it selects the first that is valid; or else their combination
+    that takes each argument from an interpretation without a violation in it, if there is one.
+    If no interpretation is valid, it selects the first that is valid after strings that contain
+    an object or an array are decoded where the schema requires one; or else the one with the
+    fewest arguments that have violations. The caller, which has the schema, validates each
+    payload that `advance` returns, until `advance` returns the result.
     """
 
     def __init__(
@@ -344,13 +350,24 @@ def _resolve(
     call: ModelCall, mapping: ToolMapping, options: EvaluationOptions, limits: Limits
 ) -> Generator[_PendingValidation, Verdict, ResolvedArguments]:
     # Decision 0034: the first interpretation that the original schema admits counts.
+    decoding = _CallDecoding(call, mapping, limits)
     invalid: list[ResolvedArguments] = []
-    for payload, changes in _payloads(call, mapping, limits):
+    interpretations: list[Interpretation] = []
+    for payload, interpretation in decoding.interpretations():
         verdict = yield _PendingValidation(payload, options)
-        resolved = ResolvedArguments(payload, changes, verdict)
+        resolved = ResolvedArguments(payload, interpretation.changes, verdict)
         if verdict.valid:
             return resolved
         invalid.append(resolved)
+        interpretations.append(interpretation)
+    choices = _choose_by_argument(interpretations, invalid)
+    if choices is not None:
+        for payload, interpretation in decoding.interpretations(choices):
+            verdict = yield _PendingValidation(payload, options)
+            resolved = ResolvedArguments(payload, interpretation.changes, verdict)
+            if verdict.valid:
+                return resolved
+            invalid.append(resolved)
     coercing = _enable_coercion(options)
     for resolved in invalid:
         verdict = yield _PendingValidation(resolved.payload, coercing)
@@ -358,23 +375,65 @@ def _resolve(
         if repair is not None and repair.verdict.valid and not verdict.valid:
             changes = (*resolved.changes, *repair.changes)
             return ResolvedArguments(repair.payload, changes, repair.verdict)
-    return invalid[0]
+    if choices is not None:
+        # The combination is preferred: truncated verdicts can hide that it is better.
+        invalid.insert(0, invalid.pop())
+    return min(invalid, key=_count_faults)
 
 
-def _payloads(
-    call: ModelCall, mapping: ToolMapping, limits: Limits
-) -> Iterator[tuple[bytes, tuple[Change, ...]]]:
-    """Yield the JSON texts of the interpretations, each with its changes."""
-    budget = [limits.steps]
-    depth = limits.payload_depth
-    try:
-        for interpretation in decode_arguments(
-            call.arguments, mapping.decoder, budget, max_depth=depth
-        ):
-            yield encode_repaired(interpretation.value, limits, budget), interpretation.changes
-    except Exhausted:
-        message = "decoding the arguments takes too many steps"
-        raise limit_exceeded_error("steps", limits.steps, message) from None
+class _CallDecoding:
+    """Decoding of the arguments of one call, within the steps of a request."""
+
+    def __init__(self, call: ModelCall, mapping: ToolMapping, limits: Limits) -> None:
+        self._arguments = call.arguments
+        self._decoder = mapping.decoder
+        self._limits = limits
+        self._budget = [limits.steps]
+
+    def interpretations(
+        self, choices: tuple[int, ...] | None = None
+    ) -> Iterator[tuple[bytes, Interpretation]]:
+        """Yield the JSON text of each interpretation; with *choices*, of the one with these."""
+        limits, budget, depth = self._limits, self._budget, self._limits.payload_depth
+        try:
+            for interpretation in decode_arguments(
+                self._arguments, self._decoder, budget, max_depth=depth, choices=choices
+            ):
+                yield encode_repaired(interpretation.value, limits, budget), interpretation
+        except Exhausted:
+            message = "decoding the arguments takes too many steps"
+            raise limit_exceeded_error("steps", limits.steps, message) from None
+
+
+def _choose_by_argument(
+    interpretations: list[Interpretation], invalid: list[ResolvedArguments]
+) -> tuple[int, ...] | None:
+    """Return choices that leave no violation in an argument that is valid in some reading.
+
+    *invalid* are the verdicts on *interpretations*. Returns None if no choices are better than
+    those of the first interpretation.
+    """
+    base, *others = interpretations
+    blamed = [_blamed_arguments(resolved.verdict) for resolved in invalid]
+    replacements = {}
+    for name in blamed[0] & base.spans.keys():
+        better = [
+            other for other, names in zip(others, blamed[1:], strict=True) if name not in names
+        ]
+        if better:
+            replacements[name] = better[0]
+    return combine_choices(base, replacements) if replacements else None
+
+
+def _blamed_arguments(verdict: Verdict) -> set[str]:
+    """Return the names of the arguments in which *verdict* has violations."""
+    steps = (violation.instance_location.split("/")[1:2] for violation in verdict.violations)
+    return {step[0].replace("~1", "/").replace("~0", "~") for step in steps if step}
+
+
+def _count_faults(resolved: ResolvedArguments) -> tuple[int, int]:
+    violations = resolved.verdict.violations
+    return len(_blamed_arguments(resolved.verdict)), len(violations)
 
 
 def _enable_coercion(options: EvaluationOptions) -> EvaluationOptions:

@@ -1,9 +1,11 @@
 """Assignment of distinct, reproducible names that a provider accepts."""
 
 import hashlib
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sidecheck_server.core.convert.types import ServerPrefix
 from sidecheck_server.core.mcp.name_grammars import NameGrammar
@@ -12,6 +14,9 @@ __all__ = ["ToolName", "assign_property_names", "assign_tool_names"]
 
 _SEPARATOR = "__"
 """Separator between the name of a server and the name of its tool."""
+
+_TOOL, _PROPERTY = "tool_", "p"
+"""Names of tools and properties without an ASCII form, before their number."""
 
 _SHORT_DIGITS, _LONG_DIGITS = 8, 32
 """Hexadecimal digits of the hash in a name: at the first attempt, and at later ones.
@@ -35,35 +40,39 @@ def assign_tool_names(
     """Return the name at the provider of each of *tools*, which must be distinct.
 
     The result does not depend on the order of the tools. A name that is valid and unique is
-    kept. *grammar* must allow 34 characters or more, among them letters, digits and "_".
+    kept; characters of others are replaced by their ASCII forms, or "_". A name without an
+    ASCII letter or digit becomes ``tool_1``, ``tool_2`` and so on. *grammar* must allow 34
+    characters or more, among them letters, digits and "_".
     """
     prefixed = prefix is ServerPrefix.ALWAYS
     if prefix is ServerPrefix.AUTOMATIC:
         prefixed = len({tool.server for tool in tools} - {""}) > 1
     preferred = {
         tool: f"{tool.server}{_SEPARATOR}{tool.name}" if prefixed and tool.server else tool.name
-        for tool in tools
+        for tool in sorted(tools, key=lambda tool: (tool.server, tool.name))
     }
-    names = _assign_distinct(preferred, grammar)
+    names = _assign_distinct(preferred, grammar, _TOOL)
     return [names[tool] for tool in tools]
 
 
 def assign_property_names(names: Iterable[str], grammar: NameGrammar) -> Mapping[str, str]:
     """Return replacements for the *names* that *grammar* does not allow.
 
-    No replacement equals one of *names*. `assign_tool_names` describes *grammar*.
+    No replacement equals one of *names*. A name without an ASCII letter or digit becomes ``p1``,
+    ``p2`` and so on, in the order of *names*. `assign_tool_names` describes *grammar*.
     """
     preferred = {ToolName("", name): name for name in names}
-    assigned = _assign_distinct(preferred, grammar)
+    assigned = _assign_distinct(preferred, grammar, _PROPERTY)
     return {key.name: name for key, name in assigned.items() if name != key.name}
 
 
 def _assign_distinct(
-    preferred: Mapping[ToolName, str], grammar: NameGrammar
+    preferred: Mapping[ToolName, str], grammar: NameGrammar, noun: str
 ) -> dict[ToolName, str]:
     """Return a name for each key, as similar to the *preferred* one as possible.
 
-    Keys with the same candidate all go on to the next attempt, so their order does not matter.
+    Keys without an ASCII form get *noun* and a number, in their order. Of the others, keys with
+    the same candidate all go on to the next attempt, so their order does not matter.
     A preferred name can collide with a long hash at one attempt only, so there are no more
     attempts than names.
     """
@@ -75,6 +84,8 @@ def _assign_distinct(
     assigned = {
         key: name for key, name in preferred.items() if name in used_names and claims[name] == 1
     }
+    numbered = [key for key in preferred if key not in assigned and not _has_ascii_form(key.name)]
+    assigned |= _number(numbered, preferred, grammar, noun, used_names)
     pending = {
         key: _Candidates(key, preferred[key], grammar) for key in preferred.keys() - assigned.keys()
     }
@@ -91,6 +102,52 @@ def _assign_distinct(
     return assigned
 
 
+def _number(
+    keys: list[ToolName],
+    preferred: Mapping[ToolName, str],
+    grammar: NameGrammar,
+    noun: str,
+    used_names: set[str],
+) -> dict[ToolName, str]:
+    """Return a numbered name for each of *keys*, and add it to *used_names*."""
+    names: dict[ToolName, str] = {}
+    counts: Counter[str] = Counter()
+    for key in keys:
+        server = _to_ascii(preferred[key].removesuffix(key.name))
+        stem = server[: grammar.longest // 2] if _has_letter(server) else ""
+        while key not in names or names[key] in used_names:
+            counts[stem] += 1
+            names[key] = grammar.replace_invalid(f"{stem}{noun}{counts[stem]}")
+        used_names.add(names[key])
+    return names
+
+
+def _has_ascii_form(name: str) -> bool:
+    """Return whether *name* is ASCII, or its ASCII form has a letter or digit."""
+    return name.isascii() or _has_letter(_to_ascii(name))
+
+
+def _has_letter(text: str) -> bool:
+    """Return whether *text* has an ASCII letter or digit."""
+    return any(character.isascii() and character.isalnum() for character in text)
+
+
+def _to_ascii(text: str) -> str:
+    """Return *text* with the ASCII forms of those characters that have one."""
+    return text if text.isascii() else "".join(map(_ascii_form, text))
+
+
+@lru_cache(maxsize=4096)
+def _ascii_form(character: str) -> str:
+    """Return the base letters of *character* if they are ASCII, or else *character*.
+
+    Marks have no form of their own: they follow their base letter.
+    """
+    decomposed = unicodedata.normalize("NFKD", character)
+    base = "".join(part for part in decomposed if not unicodedata.category(part).startswith("M"))
+    return base if base.isascii() else character
+
+
 class _Candidates:
     """Candidate names for one tool or property, the most similar first."""
 
@@ -100,7 +157,7 @@ class _Candidates:
         self._hash = hashlib.sha256(qualified.encode("utf-8", "surrogatepass"))
         self._longest = grammar.longest
         # One more character than allowed marks the name as too long.
-        self._allowed = grammar.replace_invalid(preferred)[: grammar.longest + 1]
+        self._allowed = grammar.replace_invalid(_to_ascii(preferred))[: grammar.longest + 1]
 
     def name(self, attempt: int) -> str:
         if attempt == 0:

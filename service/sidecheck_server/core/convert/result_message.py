@@ -13,7 +13,6 @@ from sidecheck_server.core.convert.providers.provider import Media, Provider, Re
 from sidecheck_server.core.convert.types import Action, Effect, Loss
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.json_values import json_equal
-from sidecheck_server.core.limits import limit_exceeded_error
 from sidecheck_server.core.payload import MalformedError, decode, encode_json
 from sidecheck_server.core.types import JsonValue, as_pointer
 
@@ -177,11 +176,12 @@ def convert_result(
     ``function_call_output`` for Responses; a block ``tool_result`` for Anthropic, which goes
     into one message of the user together with the blocks of all other calls; and a part
     ``functionResponse`` for Gemini, or a block ``toolResult`` for Bedrock, likewise. There are
-    at most 1,001 losses, ordered by location in *result*.
+    at most 1,001 losses, ordered by location in *result*. An id that the provider would reject
+    is sent as another one, which `CallIdGrammar.map_id` derives from it.
 
     Raises:
         RequestError: INVALID_REQUEST if *call_id* or *name* is empty and the provider requires
-            it, or if *result* has no content; LIMIT_EXCEEDED if *call_id* is too long.
+            it, or if *result* has no content.
     """
     _check_identifiers(provider, call_id, name)
     content = result.get("content")
@@ -189,6 +189,7 @@ def convert_result(
         message = "the result has no content: the call is not complete, or requires input"
         raise RequestError(ErrorReason.INVALID_REQUEST, message, {"field": "result"})
     losses = _ResultLosses()
+    sent_id = _map_call_id(call_id, provider, losses)
     for property_name in result:
         if property_name not in _RESULT_PROPERTIES:
             losses.add((property_name,), Action.DROPPED, "not sent to the model")
@@ -205,7 +206,7 @@ def convert_result(
         losses.add(("content",), Action.REWRITTEN, "empty; sent as a sentence that says so")
     items = _mark_failed(items, provider, losses) if failed else items or [_EMPTY]
     _truncate(items, provider.max_result_length, losses)
-    written = provider.write_result(ToolResult(call_id, name, items, failed))
+    written = provider.write_result(ToolResult(sent_id, name, items, failed))
     return encode_json(written), losses.sort_losses()
 
 
@@ -218,10 +219,20 @@ def _check_identifiers(provider: Provider, call_id: str, name: str) -> None:
         if is_required and not value:
             message = f"{provider.display_name} requires {noun} in a result"
             raise RequestError(ErrorReason.INVALID_REQUEST, message, {"field": field})
-    maximum = provider.max_call_id_length
-    if maximum is not None and len(call_id) > maximum:
-        message = f"the id of the call is too long for {provider.display_name}"
-        raise limit_exceeded_error("call_id", maximum, message, len(call_id))
+
+
+def _map_call_id(call_id: str, provider: Provider, losses: _ResultLosses) -> str:
+    """Return *call_id*, or the id that stands for it if the provider rejects it."""
+    if provider.call_ids is None:
+        return call_id
+    sent_id = provider.call_ids.map_id(call_id)
+    if sent_id != call_id:
+        message = (
+            f"the id of the call is sent as {sent_id}, since {provider.display_name} requires "
+            f"{provider.call_ids.allowed}; the message with the call needs the same id"
+        )
+        losses.add((), Action.REWRITTEN, message)
+    return sent_id
 
 
 def _convert_part(part: _ContentPart, provider: Provider, losses: _ResultLosses) -> ResultItem:

@@ -170,10 +170,11 @@ def _substitute(value: Any, copies: Mapping[SchemaNode, SchemaNode]) -> Any:
     return [copies[node] for node in value]
 
 
-def property_names(root: SchemaNode) -> set[str]:
-    """Return the names of all declared or required properties at *root* and below."""
-    return {
+def property_names(root: SchemaNode) -> list[str]:
+    """Return the names of all declared or required properties, in the order of the schema."""
+    names = (
         name
         for node in collect_reachable(root)
         for name in (*node.keywords.get("properties", ()), *node.keywords.get("required", ()))
-    }
+    )
+    return list(dict.fromkeys(names))

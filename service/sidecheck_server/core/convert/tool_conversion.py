@@ -20,6 +20,7 @@ from sidecheck_server.core.convert.schema_graph import (
 )
 from sidecheck_server.core.convert.schema_reader import read_schema
 from sidecheck_server.core.convert.schema_size import SchemaSize, describe_excess, measure_schema
+from sidecheck_server.core.convert.transforms.descriptions import shorten
 from sidecheck_server.core.convert.transforms.pipeline import transform_schema
 from sidecheck_server.core.convert.types import (
     Action,
@@ -127,19 +128,6 @@ class _Writer:
 
     def replace_null_type(self, body: dict[str, Any]) -> None:
         """Replace the type null by ``nullable: true`` (OpenAPI 3.0.3, Schema Object)."""
-        branches = [
-            branch for branch in body.get("anyOf", ()) if branch.keywords != {"type": "null"}
-        ]
-        if branches and len(branches) < len(body["anyOf"]):
-            body["nullable"] = True
-            body["anyOf"] = branches
-            keywords = self.described_keywords(branches[0])
-            is_single = len(branches) == 1 and not branches[0].never and "$ref" not in keywords
-            siblings = body.keys() - {"anyOf"}
-            if is_single and siblings.isdisjoint(keywords):
-                del body["anyOf"]
-                body.update(keywords)
-        # After the union, since a single branch may have a list of types.
         types = body.get("type")
         if isinstance(types, list) and "null" in types:
             others = [type_ for type_ in types if type_ != "null"]
@@ -258,7 +246,11 @@ def convert_definition(
         ) from None
     omits_schema = provider.omits_empty_parameters and _is_empty(schema.schema)
     note = schema.description if omits_schema else schema.root_notes
-    metadata = _add_note(metadata, note, provider, options)
+    metadata = _add_note(metadata, note, "inputSchema", provider, options)
+    if not definition.name.isascii():
+        # No provider accepts the name.
+        name_note = f"(original name: {shorten(definition.name)})"
+        metadata = _add_note(metadata, name_note, "name", provider, options)
     omission_losses = _losses_of_omission(schema.schema) if omits_schema else ()
     form = ToolForm(
         tool=definition.name,
@@ -357,16 +349,20 @@ def _lift_dialect(schema: Any, losses: list[Loss], limits: Limits) -> Any:
 
 
 def _add_note(
-    metadata: _Metadata, note: str, provider: Provider, options: ConversionOptions
+    metadata: _Metadata,
+    note: str,
+    subject: str,
+    provider: Provider,
+    options: ConversionOptions,
 ) -> _Metadata:
-    """Append a *note* on the schema to the description unless it gets too long."""
+    """Append a *note* on the property *subject* to the description unless it gets too long."""
     description = f"{metadata.description} {note}".strip()
     maximum = _max_description_length(provider, options)
     if not note or note == metadata.description:
         return metadata
     if maximum is not None and len(description) > maximum:
-        message = f"the description has no room for a note on the schema: {note[:_MAX_NOTE]}"
-        loss = _metadata_loss(("inputSchema",), Action.DROPPED, message)
+        message = f"the description has no room for a note: {note[:_MAX_NOTE]}"
+        loss = _metadata_loss((subject,), Action.DROPPED, message)
         return replace(metadata, losses=(*metadata.losses, loss))
     return replace(metadata, description=description)
 

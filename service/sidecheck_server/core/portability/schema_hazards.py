@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from sidecheck_server.core.convert.providers.subset import Patterns
-from sidecheck_server.core.convert.transforms.values import supports_pattern
+from sidecheck_server.core.convert.transforms.values import has_look_around, supports_pattern
 from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.portability.facts import Hazard, Occurrence, Path, ToolView
 from sidecheck_server.core.schemas.keywords import KEYWORDS, subschemas
@@ -335,28 +335,6 @@ def _pattern_hazard(
                     yield Occurrence((_INPUT, *location.path, *path), subject, str(path[0]))
 
     return Hazard(code, requirement, remedy, find)
-
-
-def _contains_outside_classes(pattern: str, starts: tuple[str, ...]) -> bool:
-    """Return whether *pattern* has one of *starts*, unescaped and outside classes."""
-    index, in_class = 0, False
-    while index < len(pattern):
-        if not in_class and pattern.startswith(starts, index):
-            return True
-        if pattern[index] == "\\":
-            index += 1
-        elif pattern[index] in "[]":
-            in_class = pattern[index] == "["
-        index += 1
-    return False
-
-
-_LOOK_AROUND = ("(?=", "(?!", "(?<=", "(?<!")
-
-
-def has_look_around(pattern: str) -> bool:
-    """Return whether *pattern* has a look-ahead or look-behind."""
-    return _contains_outside_classes(pattern, _LOOK_AROUND)
 
 
 def needs_unicode_flag(pattern: str) -> bool:

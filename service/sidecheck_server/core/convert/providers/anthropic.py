@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from sidecheck_server.core.convert.call_ids import CallIdGrammar
 from sidecheck_server.core.convert.providers.provider import (
     LETTERS_TO_DOT_64,
     PDF,
@@ -112,6 +113,12 @@ MESSAGES = Provider(
             "2026-11-22",
         ),
         Source(
+            "call_ids",
+            'https://github.com/maximhq/bifrost/issues/5097 (the error of the API, "String should '
+            "match pattern '^[a-zA-Z0-9_-]+$'\")",
+            "2026-11-28",
+        ),
+        Source(
             "compatible: the root is an object without oneOf, anyOf or allOf",
             "https://github.com/makenotion/notion-mcp-server/issues/341 (the error of the API)",
             "2026-11-22",
@@ -141,4 +148,7 @@ MESSAGES = Provider(
     write_result=_write_result,
     write_media=_write_media,
     result_has_error_flag=True,
+    call_ids=CallIdGrammar(
+        characters="A-Za-z0-9_-", description='ASCII letters, digits, "_" and "-"'
+    ),
 )

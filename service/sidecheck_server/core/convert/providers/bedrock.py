@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from sidecheck_server.core.convert.call_ids import CallIdGrammar
 from sidecheck_server.core.convert.providers.anthropic import STRICT, STRICT_LIMITS
 from sidecheck_server.core.convert.providers.provider import (
     LETTERS_TO_DOT_64,
@@ -30,6 +31,9 @@ __all__ = ["CONVERSE"]
 
 def _write_tool(tool: ToolDeclaration) -> dict[str, Any]:
     function = tool.function("inputSchema")
+    if not tool.strict:
+        # The default; botocore before the field refuses it as an unknown parameter.
+        function.pop("strict", None)
     return {"toolSpec": {**function, "inputSchema": {"json": function["inputSchema"]}}}
 
 
@@ -75,11 +79,23 @@ CONVERSE = Provider(
     request_limits=STRICT_LIMITS,
     sources=(
         Source(
-            "tool_names; max_call_id_length; strict; the root is an object; write_tool, call "
+            "tool_names; the length of call_ids; strict; the root is an object; write_tool, call "
             "and write_result",
             "botocore 1.44.5, bedrock-runtime 2023-09-30, ToolSpecification, ToolUseBlock and "
             "ToolResultBlock",
             "2026-11-22",
+        ),
+        Source(
+            "call_ids",
+            "https://docs.aws.amazon.com/bedrock/latest/APIReference/"
+            "API_runtime_ToolUseBlock.html, as "
+            "https://github.com/run-llama/llama_index/pull/22775 quotes it",
+            "2026-11-28",
+        ),
+        Source(
+            "write_tool: versions of botocore without the field strict refuse it",
+            "https://github.com/langchain-ai/langchain/issues/28660 (the error of botocore)",
+            "2026-11-28",
         ),
         Source(
             "property_names",
@@ -124,5 +140,7 @@ CONVERSE = Provider(
     write_media=_write_media,
     combine_tools=_combine_tools,
     result_has_error_flag=True,
-    max_call_id_length=64,
+    call_ids=CallIdGrammar(
+        64, characters="A-Za-z0-9_.:-", description='ASCII letters, digits, "_", ".", ":" and "-"'
+    ),
 )

@@ -1,7 +1,9 @@
 """Mistral: chat completions, in shapes that follow OpenAI's."""
 
+from dataclasses import replace
 from typing import Any
 
+from sidecheck_server.core.convert.call_ids import CallIdGrammar
 from sidecheck_server.core.convert.providers import openai
 from sidecheck_server.core.convert.providers.provider import (
     WEB_IMAGES,
@@ -11,6 +13,7 @@ from sidecheck_server.core.convert.providers.provider import (
     Source,
     ToolResult,
 )
+from sidecheck_server.core.convert.providers.subset import Patterns
 from sidecheck_server.core.convert.types import ModelApi
 from sidecheck_server.core.mcp.name_grammars import LETTERS_TO_DASH_64
 
@@ -33,12 +36,13 @@ CHAT = Provider(
     display_name="Mistral's chat completions",
     tool_names=LETTERS_TO_DASH_64,
     property_names=None,
-    compatible=openai.COMPATIBLE,
+    # The rule on look-around is OpenAI's own.
+    compatible=replace(openai.COMPATIBLE, patterns=Patterns.PYTHON),
     strict=openai.STRICT,
     request_limits=RequestLimits(),
     sources=(
         Source(
-            "tool_names; the id of a call; compatible: a schema of draft 7, which ignores the "
+            "tool_names; call_ids; compatible: a schema of draft 7, which ignores the "
             "keywords that only 2020-12 has",
             "https://github.com/mistralai/mistral-common at 039465d, "
             "src/mistral_common/protocol/instruct/validator.py",
@@ -60,5 +64,7 @@ CHAT = Provider(
     call=openai.CHAT_CALL,
     write_result=_write_result,
     write_media=_write_media,
-    max_call_id_length=9,
+    call_ids=CallIdGrammar(
+        9, shortest=9, characters="A-Za-z0-9", description="ASCII letters and digits"
+    ),
 )

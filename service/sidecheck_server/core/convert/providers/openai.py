@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from sidecheck_server.core.convert.call_ids import CallIdGrammar
 from sidecheck_server.core.convert.providers.provider import (
     PDF,
     WEB_IMAGES,
@@ -40,6 +41,7 @@ COMPATIBLE = Subset(
     not_at_root=frozenset({"allOf", "anyOf", "const", "enum", "not", "oneOf"}),
     properties_at_root=True,
     items=True,
+    patterns=Patterns.WITHOUT_LOOK_AROUND,
 )
 
 STRICT = Subset(
@@ -122,6 +124,12 @@ _SOURCES = (
         "2026-11-22",
     ),
     Source(
+        "compatible: no look-around in patterns",
+        "https://github.com/tombii/better-ccflare/issues/357 (the error of the API, for requests "
+        "that are not strict too)",
+        "2026-07-30",
+    ),
+    Source(
         "strict: keywords, formats, references, closed, all_required and limits",
         "https://developers.openai.com/api/docs/guides/structured-outputs, "
         "as quotations from 2026-02 to 2026-10 agree; older ones say five levels",
@@ -195,6 +203,8 @@ CHAT = Provider(
             "ChatCompletionMessageToolCall",
             "2026-08-21",
         ),
+        # Reports of 2025 have a limit of 40 characters; a live request of 2026-07-14 with 51 was
+        # accepted (https://github.com/vercel/ai/pull/17233).
         *_SOURCES,
     ),
     write_tool=write_chat_tool,
@@ -234,7 +244,7 @@ RESPONSES = Provider(
     sources=(
         Source(
             "tool_names; call, whose `id` is that of the item and whose `call_id` pairs it with "
-            "its output; max_result_length; max_call_id_length",
+            "its output; max_result_length; call_ids",
             "https://github.com/openai/openai-openapi at f85dbe2, openapi.yaml, "
             "FunctionToolParam, FunctionToolCall and FunctionCallOutputItemParam",
             "2026-08-21",
@@ -254,6 +264,6 @@ RESPONSES = Provider(
     write_result=_write_responses_result,
     write_media=_write_responses_media,
     accepts_output_schema=True,
-    max_call_id_length=64,
+    call_ids=CallIdGrammar(64),
     max_result_length=10_485_760,
 )

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from sidecheck_server.core.convert.call_ids import CallIdGrammar
 from sidecheck_server.core.convert.providers.subset import Subset
 from sidecheck_server.core.convert.types import ModelApi
 from sidecheck_server.core.mcp.name_grammars import NameGrammar
@@ -226,7 +227,7 @@ class Provider:
     result_requires_name: bool = False
     #: Whether a result has a field for failure; otherwise its text states the failure.
     result_has_error_flag: bool = False
-    #: Maximum length of the id of a call, in characters; None is no limit.
-    max_call_id_length: int | None = None
+    #: Grammar of the ids of calls; None is any id.
+    call_ids: CallIdGrammar | None = None
     #: Maximum length of the text of a result, in characters; None is no limit.
     max_result_length: int | None = None

@@ -60,7 +60,9 @@ class Patterns(Enum):
 
     #: Patterns that Python's ``re`` compiles.
     PYTHON = "python"
-    #: Patterns that also have no look-around, back-references or word boundaries.
+    #: Patterns that also have no look-around.
+    WITHOUT_LOOK_AROUND = "without look-around"
+    #: Patterns that also have no back-references and no word boundaries.
     REGULAR = "regular"
     #: Of those, the ones from ``^`` to ``$`` without shorthand classes: grammars for decoding.
     GRAMMAR = "grammar"

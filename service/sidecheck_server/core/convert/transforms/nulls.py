@@ -17,7 +17,7 @@ from sidecheck_server.core.convert.transforms.value_types import (
 from sidecheck_server.core.convert.types import Action, Effect
 from sidecheck_server.core.limits import spend
 
-__all__ = ["RULES", "Answer", "admits_null", "require_all"]
+__all__ = ["DISTRIBUTE_NULL", "RULES", "Answer", "admits_null", "require_all"]
 
 _VISIT = 80
 """Steps per visited node."""
@@ -244,4 +244,46 @@ def _with_null_type(keywords: dict[str, Any]) -> dict[str, Any]:
 
 RULES: tuple[Rule, ...] = (
     Rule(_merge_nullable, lambda traits, subset: subset.nullable and "anyOf" in traits),
+)
+
+_NULL = {"type": "null"}
+
+
+def _distribute_null(node: SchemaNode, _context: TransformContext) -> None:
+    """Let each branch of a union admit null, in place of a branch for null.
+
+    The flag ``nullable`` may not stand beside a union. A single branch replaces the union.
+    """
+    while "anyOf" in node.keywords:
+        branches: list[SchemaNode] = node.keywords["anyOf"]
+        others = [branch for branch in branches if branch.never or branch.keywords != _NULL]
+        refers = any("$ref" in branch.keywords for branch in others)
+        if not others or len(others) == len(branches) or refers:
+            return
+        nullable = {id(branch): _admit_null(branch) for branch in others}
+        node.keywords = {**node.keywords, "anyOf": [nullable[id(branch)] for branch in others]}
+        if len(nullable) > 1 or len(node.keywords) > 1 or node.encoding is not UNCHANGED:
+            return
+        [single] = nullable.values()
+        node.keywords, node.encoding = single.keywords, single.encoding
+        node.notes = list(dict.fromkeys([*node.notes, *single.notes]))
+
+
+def _admit_null(branch: SchemaNode) -> SchemaNode:
+    """Return a copy of *branch* that admits null, or *branch* if it admits any type."""
+    keywords = branch.keywords
+    if "anyOf" in keywords:
+        # The union below is visited after the one around it.
+        null = SchemaNode(branch.path, dict(_NULL))
+        return replace(branch, keywords={**keywords, "anyOf": [*keywords["anyOf"], null]})
+    if not types_of(branch):
+        return branch
+    return replace(branch, keywords=_with_null_type(keywords))
+
+
+DISTRIBUTE_NULL: tuple[Rule, ...] = (
+    Rule(
+        _distribute_null,
+        lambda traits, subset: subset.nullable and "anyOf" in traits,
+    ),
 )

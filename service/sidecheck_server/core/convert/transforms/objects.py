@@ -4,7 +4,12 @@ from dataclasses import replace
 from typing import Any
 
 from sidecheck_server.core.convert.providers.subset import Subset
-from sidecheck_server.core.convert.schema_graph import Entries, SchemaNode, collect_reachable
+from sidecheck_server.core.convert.schema_graph import (
+    UNCHANGED,
+    Entries,
+    SchemaNode,
+    collect_reachable,
+)
 from sidecheck_server.core.convert.transforms.arrays import describe_bounds
 from sidecheck_server.core.convert.transforms.descriptions import (
     describe_keyword,
@@ -22,6 +27,7 @@ from sidecheck_server.core.convert.transforms.rules import (
     TransformContext,
     has,
 )
+from sidecheck_server.core.convert.transforms.static_checks import may_encode
 from sidecheck_server.core.convert.transforms.value_types import (
     ANNOTATIONS,
     APPLIES_TO,
@@ -56,6 +62,7 @@ def _rename_properties(node: SchemaNode, context: TransformContext) -> None:
         if keyword in keywords:
             items = keywords[keyword].items()
             keywords[keyword] = {names.get(name, name): value for name, value in items}
+    _describe_names(keywords.get("properties", {}), originals)
     if "required" in keywords:
         keywords["required"] = [names.get(name, name) for name in keywords["required"]]
     if "dependentRequired" in keywords:
@@ -66,6 +73,16 @@ def _rename_properties(node: SchemaNode, context: TransformContext) -> None:
     if "propertyNames" in keywords:
         # It applies to the original names.
         describe_keyword(node, context.log, "propertyNames")
+
+
+def _describe_names(properties: dict[str, SchemaNode], originals: dict[str, str]) -> None:
+    """State the original names of *properties* that are transliterated, or only numbers."""
+    for name, original in originals.items():
+        schema = properties.get(name)
+        if schema is not None and not schema.never and not original.isascii():
+            # A copy: other properties may have the same schema.
+            note = f"original name: {shorten(original)}"
+            properties[name] = replace(schema, notes=[*schema.notes, note])
 
 
 def _declared_names(node: SchemaNode, context: TransformContext) -> dict[str, None]:
@@ -103,14 +120,19 @@ def _in_place(keywords: dict[str, Any], *, own: bool) -> list[SchemaNode]:
 def _drop_patterns(node: SchemaNode, context: TransformContext) -> None:
     """Rewrite unsupported patterns of names as a schema of all other properties."""
     keywords = node.keywords
-    patterns: dict[str, SchemaNode] = keywords.get("patternProperties", {})
-    if not patterns or _supports_patterns(patterns, node, context):
+    declared: dict[str, SchemaNode] = keywords.get("patternProperties", {})
+    patterns = _unsupported_patterns(declared, node, context)
+    if not patterns:
         return
     others: SchemaNode | None = keywords.get("additionalProperties")
-    text = phrase("patternProperties", keywords)
+    text = phrase("patternProperties", {"patternProperties": patterns})
     if others is not None and others.never:
         text += ", and other undeclared ones are rejected"
     describe_keyword(node, context.log, "patternProperties", text)
+    if len(patterns) < len(declared):
+        keywords["patternProperties"] = {
+            pattern: schema for pattern, schema in declared.items() if pattern not in patterns
+        }
     if others is None and not context.subset.closed:
         return
     if others is None:
@@ -126,16 +148,26 @@ def _drop_patterns(node: SchemaNode, context: TransformContext) -> None:
         )
 
 
-def _supports_patterns(
+def _unsupported_patterns(
     patterns: dict[str, SchemaNode], node: SchemaNode, context: TransformContext
-) -> bool:
+) -> dict[str, SchemaNode]:
     subset, budget = context.subset, context.log.budget
-    return (
-        context.supports("patternProperties")
-        and not subset.closed
-        # Patterns apply to the original names.
-        and not node.encoding.renamed
-        and all(supports_pattern(pattern, subset.patterns, budget) for pattern in patterns)
+    # Patterns apply to the original names.
+    if not context.supports("patternProperties") or subset.closed or node.encoding.renamed:
+        return patterns
+    return {
+        pattern: schema
+        for pattern, schema in patterns.items()
+        if not supports_pattern(pattern, subset.patterns, budget) or _renames(schema, context)
+    }
+
+
+def _renames(schema: SchemaNode, context: TransformContext) -> bool:
+    """Return whether values of *schema* need a decoder, which patterns of names cannot have."""
+    if not context.renamed:
+        return False
+    return may_encode(schema, context) or any(
+        node.encoding is not UNCHANGED for node in collect_reachable(schema)
     )
 
 

@@ -13,6 +13,9 @@ from sidecheck_server.core.convert.transforms import (
     unsupported_keywords,
     values,
 )
+from sidecheck_server.core.convert.transforms.impossible_branches import (
+    drop_impossible_branches,
+)
 from sidecheck_server.core.convert.transforms.root import transform_root
 from sidecheck_server.core.convert.transforms.rules import (
     Choice,
@@ -40,7 +43,7 @@ STAGES: tuple[Stage, ...] = (
             *unsupported_keywords.RULES,
         )
     ),
-    Stage(combinators.ARRANGE_DISCRIMINATORS),
+    Stage((*nulls.DISTRIBUTE_NULL, *combinators.ARRANGE_DISCRIMINATORS)),
     Stage(combinators.CHECK_DISCRIMINATORS),
 )
 """All rules, in order: the structure first, so that later rules see its final form.
@@ -48,8 +51,8 @@ STAGES: tuple[Stage, ...] = (
 Stray keywords are dropped before all else, since other rules would take them for a part of
 the structure. Each stage visits all nodes before the next begins. Rules that merge nodes have
 earlier stages than rules that encode: encoded nodes cannot be merged, and a reference may lead
-to a node that was visited before. First properties are arranged last, when all properties are
-declared.
+to a node that was visited before. Null joins the branches of unions when all have types, and
+first properties are arranged last, when all properties are declared.
 """
 
 
@@ -69,6 +72,7 @@ def transform_schema(
         RequestError: NOT_CONVERTIBLE.
         Exhausted: the budget of *log* is spent.
     """
+    drop_impossible_branches(root, log)
     visit = unsupported_keywords.drop_stray_keywords(root, log.budget)
     original, kind, losses = root, kind_of(root.keywords), len(log.losses)
     if subset.references is References.NOWHERE:

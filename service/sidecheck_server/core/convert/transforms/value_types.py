@@ -145,11 +145,10 @@ def _must_split(node: SchemaNode, types: list[str], subset: Subset) -> bool:
 
 
 def _group_types(types: list[str], subset: Subset) -> list[list[str]]:
-    """Return the types of each branch; a null that is only a flag joins the first one."""
+    """Return the types of each branch; a null that is only a flag joins each of them."""
     if not subset.nullable or "null" not in types:
         return [[type_] for type_ in types]
-    first, *rest = [type_ for type_ in types if type_ != "null"]
-    return [[first, "null"], *([type_] for type_ in rest)]
+    return [[type_, "null"] for type_ in types if type_ != "null"]
 
 
 def _build_branch(node: SchemaNode, types: list[str]) -> SchemaNode:

@@ -26,7 +26,7 @@ from sidecheck_server.core.convert.types import Action, Effect
 from sidecheck_server.core.json_values import json_equal
 from sidecheck_server.core.limits import Budget, spend
 
-__all__ = ["RULES", "supports_pattern"]
+__all__ = ["RULES", "has_look_around", "supports_pattern"]
 
 _VALUE_COUNTS = {"boolean": 2, "null": 1}
 """Number of values of each finite type."""
@@ -91,19 +91,32 @@ def _is_type_independent(keyword: str) -> bool:
     return keyword in value_types.ANNOTATIONS and keyword not in APPLIES_TO
 
 
+def _match_types(node: SchemaNode, context: TransformContext) -> None:
+    """Leave out the values of types that the node does not allow, which are never valid.
+
+    If no value is left, or only a null that may stand for absence, the types of the values
+    replace the types of the node.
+    """
+    keywords, types = node.keywords, types_of(node)
+    name = "enum" if "enum" in keywords else "const"
+    values = keywords["enum"] if name == "enum" else [keywords["const"]]
+    possible = [value for value in values if any(has_type(value, type_) for type_ in types)]
+    if not types or not values or len(possible) == len(values):
+        return
+    if any(value is not None or types == ["null"] for value in possible):
+        keywords["enum"] = possible
+        message = "values of other types are left out"
+        context.log.add(node, "enum", Action.REWRITTEN, Effect.EQUIVALENT, message)
+    else:
+        types = value_types.types_of_values(node)
+        keywords["type"] = types[0] if len(types) == 1 else types
+        message = f"no value in {name} is of the type, which is replaced by that of the values"
+        context.log.add(node, "type", Action.REWRITTEN, Effect.WIDENED, message)
+
+
 def _restrict_enum(node: SchemaNode, context: TransformContext) -> None:
     """Restrict enums to strings where only those are supported."""
-    keywords = node.keywords
     types = types_of(node)
-    if types and context.subset.enum_of_strings:
-        # A value of a type that the node does not allow is never valid.
-        possible = [
-            value for value in keywords["enum"] if any(has_type(value, type_) for type_ in types)
-        ]
-        if possible and len(possible) < len(keywords["enum"]):
-            keywords["enum"] = possible
-            message = "values of other types are left out"
-            context.log.add(node, "enum", Action.REWRITTEN, Effect.EQUIVALENT, message)
     if not context.supports("enum"):
         describe_keyword(node, context.log, "enum")
     elif context.subset.enum_of_strings:
@@ -160,6 +173,14 @@ _lacks_values = lacks_support("default", "examples")
 RULES: tuple[Rule, ...] = (
     *sibling_keywords.RULES,
     Rule(
+        _match_types,
+        lambda traits, subset: (
+            "type" in traits
+            and ("enum" in traits or "const" in traits)
+            and (subset.closed or subset.enum_of_strings)
+        ),
+    ),
+    Rule(
         _rewrite_const,
         lambda traits, subset: (
             "const" in traits and (subset.closed or not subset.supports("const"))
@@ -190,9 +211,12 @@ RULES: tuple[Rule, ...] = (
     ),
 )
 
-# Irregular constructs, outside of classes and escaped characters.
-_IRREGULAR = re.compile(
-    r"(?P<irregular>\\[1-9bB]|\\k<|\(\?<?[=!])|\\.|\[(?:\\.|[^\]\\])*+\]", re.DOTALL
+# Constructs outside of classes and escaped characters. A class without an end reaches to the end
+# of the pattern, which keeps the scan linear.
+_CONSTRUCTS = re.compile(
+    r"(?P<look_around>\(\?<?[=!])|(?P<irregular>\\[1-9bB]|\\k<)|\\."
+    r"|\[(?:\\.|[^\]\\])*+\]?",
+    re.DOTALL,
 )
 
 _PATTERN = 4_000
@@ -219,6 +243,8 @@ def supports_pattern(pattern: str, patterns: Patterns, budget: Budget) -> bool:
         budget,
         _PATTERN + _CHARACTER * len(pattern) + (_WIDE_CLASS * pattern.count("[") if wide else 0),
     )
+    if patterns is not Patterns.PYTHON and has_look_around(pattern):
+        return False
     if patterns in _REGULAR and _is_irregular(pattern):
         return False
     if patterns is Patterns.GRAMMAR and not _GRAMMAR_PATTERN.fullmatch(pattern):
@@ -227,9 +253,14 @@ def supports_pattern(pattern: str, patterns: Patterns, budget: Budget) -> bool:
     return "(?i" not in pattern and _compiles(pattern)
 
 
+def has_look_around(pattern: str) -> bool:
+    """Return whether *pattern* has a look-ahead or a look-behind."""
+    return any(match["look_around"] for match in _CONSTRUCTS.finditer(pattern))
+
+
 def _is_irregular(pattern: str) -> bool:
-    """Return whether *pattern* has look-around, back-references or word boundaries."""
-    return any(match["irregular"] for match in _IRREGULAR.finditer(pattern))
+    """Return whether *pattern* has back-references or word boundaries."""
+    return any(match["irregular"] for match in _CONSTRUCTS.finditer(pattern))
 
 
 def _compiles(pattern: str) -> bool:

@@ -91,6 +91,10 @@ _GEMINI_UNKNOWN = Source(
     'google-genai 3.4.0, types.py, Schema; the error of the API, "Unknown name"',
     _READ,
 )
+# Some versions of the API reject `title` and `default`.
+_GEMINI_FIELDS = frozenset({"default", "nullable", "title"})
+"""Fields of the type that conversion does not take for keywords."""
+
 _GEMINI_NAMES = Source(
     "names",
     "https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/function-calling",
@@ -111,7 +115,6 @@ _VERTEX_ANY_OF = Source(
 
 
 def _gemini(target: Target, provider: Provider) -> Iterator[Fact]:
-    # `title` and `default` are fields of the type; some versions of the API reject them.
     subset = provider.compatible
     assert subset.keywords is not None
     assert subset.formats is not None
@@ -119,7 +122,7 @@ def _gemini(target: Target, provider: Provider) -> Iterator[Fact]:
     for hazard, source in (
         (naming.tool_name(provider.tool_names), _GEMINI_NAMES),
         (naming.property_name(provider.property_names), _GEMINI_NAMES),
-        (hazards.unsupported_keyword(subset.keywords | {"default", "title"}), _GEMINI_UNKNOWN),
+        (hazards.unsupported_keyword(subset.keywords | _GEMINI_FIELDS), _GEMINI_UNKNOWN),
         (hazards.REFERENCE, _GEMINI_UNKNOWN),
         (hazards.TYPE_LIST, _GEMINI_TYPES),
         (hazards.BOOLEAN_SCHEMA, _GEMINI_TYPES),
