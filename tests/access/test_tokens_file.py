@@ -20,8 +20,8 @@ class Watched:
 
     def names(self) -> set[str]:
         """Return the names of the tokens that hold."""
-        found = (self.tokens.find(token) for token in TOKENS.values())
-        return {identity.name for identity in found if identity is not None}
+        entries = (self.tokens.find(token) for token in TOKENS.values())
+        return {identity.name for identity in entries if identity is not None}
 
 
 @pytest.fixture
