@@ -159,10 +159,10 @@ async def test_a_client_that_leaves_gets_nothing() -> None:
 
 async def test_large_bodies_are_held_until_the_response_is_sent() -> None:
     """As large messages of gRPC are."""
-    held: list[Mapping[str, int]] = []
+    samples: list[Mapping[str, int]] = []
 
     async def handler(_request: Any, _call: Call) -> ValidateResponse:
-        held.append(client.admission.bytes_held)
+        samples.append(client.admission.bytes_held)
         return ValidateResponse(verdict={"tool_error_text": "a" * 300_000})
 
     client = _Client(handler)
@@ -171,7 +171,7 @@ async def test_large_bodies_are_held_until_the_response_is_sent() -> None:
 
     assert 200 == status
     assert len(body) > 300_000
-    assert [{"requests": len(request), "responses": 0}] == held
+    assert [{"requests": len(request), "responses": 0}] == samples
     assert {"requests": 0, "responses": 0} == client.admission.bytes_held
 
 

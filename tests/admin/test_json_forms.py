@@ -239,8 +239,8 @@ def test_every_field_has_one_name(rpc: Any) -> None:
     """Two fields share a property only where a place before them decides which is meant."""
     allowed = {"definition_digest", "documents", "server"}
     for message in (rpc.request, rpc.response):
-        for name, each in shape_of(message.DESCRIPTOR).properties.items():
-            assert len(each.paths) == 1 or name in allowed
+        for name, property_shape in shape_of(message.DESCRIPTOR).properties.items():
+            assert len(property_shape.paths) == 1 or name in allowed
 
 
 @pytest.mark.parametrize(
@@ -257,11 +257,11 @@ def test_every_property_can_be_read(rpc: Any) -> None:
         Form.OBJECT: {},
         Form.MARK: True,
     }
-    for name, each in shape_of(rpc.request.DESCRIPTOR).properties.items():
-        if each.form is Form.WORD or name == "documents":
+    for name, property_shape in shape_of(rpc.request.DESCRIPTOR).properties.items():
+        if property_shape.form is Form.WORD or name == "documents":
             continue
-        value = values[each.form]
-        body = json.dumps({name: [value] if each.is_repeated else value})
+        value = values[property_shape.form]
+        body = json.dumps({name: [value] if property_shape.is_repeated else value})
         message: Message = read_request(rpc.request, body.encode())
 
         assert message.ListFields()

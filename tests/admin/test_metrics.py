@@ -99,8 +99,8 @@ def test_caches_registry_and_compilations(server: MeteredServer) -> None:
     assert misses[("registered_schemas",)] == misses[("inline_schemas",)] == 1
     assert series("sidecheck_cache_hits_total")[("inline_schemas",)] == 1
     assert not nonzero(series("sidecheck_cache_evictions_total"))
-    taken, capacity = series("sidecheck_cache_bytes"), series("sidecheck_cache_capacity_bytes")
-    assert 0 < taken[("registered_schemas",)] < capacity[("registered_schemas",)] == 128 << 20
+    used, capacity = series("sidecheck_cache_bytes"), series("sidecheck_cache_capacity_bytes")
+    assert 0 < used[("registered_schemas",)] < capacity[("registered_schemas",)] == 128 << 20
     assert series("sidecheck_prepared_target_misses_total")[()] >= 1
     # Two, and the schemas of the protocol, and the one that tries the worker at the start.
     tasks, seconds = (

@@ -120,7 +120,7 @@ def test_the_dashboard_can_be_imported() -> None:
     assert max(x for x, _ in cells) == 23
     for panel in PANELS:
         assert panel["fieldConfig"]["defaults"]["unit"], panel["title"]
-        assert {each["datasource"]["uid"] for each in (panel, *panel["targets"])} == {
+        assert {query["datasource"]["uid"] for query in (panel, *panel["targets"])} == {
             "${datasource}"
         }
 
