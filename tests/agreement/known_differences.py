@@ -151,12 +151,12 @@ def is_avoided(edition: Edition, schema: Any) -> bool:
 
 def never_together(edition: Edition) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
     """Return pairs of groups of keywords: no schema of *edition* has keywords of both."""
-    found: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
+    pairs: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
     if edition.draft is Draft.DRAFT_2019_09:
-        found.append((("contains",), ("unevaluatedItems",)))
+        pairs.append((("contains",), ("unevaluatedItems",)))
     if edition.since(Draft.DRAFT_2019_09):
-        found.append((("dependencies",), ("unevaluatedItems", "unevaluatedProperties")))
-    return found
+        pairs.append((("dependencies",), ("unevaluatedItems", "unevaluatedProperties")))
+    return pairs
 
 
 _IDENTIFIERS = ("$id", "id", "$anchor", "$dynamicAnchor")

@@ -96,8 +96,8 @@ class PayloadMaker:
                 if branches := _listed(schema.get(choice)):
                     pending.append(self.random.choice(branches))
             if "if" in schema:
-                taken = self.random.random() < 0.5
-                pending += [schema["if"], schema.get("then")] if taken else [schema.get("else")]
+                is_chosen = self.random.random() < 0.5
+                pending += [schema["if"], schema.get("then")] if is_chosen else [schema.get("else")]
         return gathered
 
     def _kind(self, applicable: list[dict[str, Any]]) -> str:
@@ -107,7 +107,7 @@ class PayloadMaker:
             named = {types} if isinstance(types, str) else set(types)
             named |= {"integer"} if "number" in named else set()
             allowed = allowed & named or named
-        keywords = {name for each in applicable for name in each}
+        keywords = {name for keyword_group in applicable for name in keyword_group}
         implied_kinds = [
             kind for kind, about in _ABOUT.items() if about & keywords and kind in allowed
         ]

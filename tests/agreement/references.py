@@ -79,10 +79,10 @@ class Connector:
         """The root of the schema."""
         return self._roots[0].root
 
-    def learn(self, other: "Connector") -> None:
+    def learn(self, source: "Connector") -> None:
         """Record the nodes that *other* has connected, so that the first root can refer to them."""
-        self._elsewhere += [place for place in other._places if not place.void]
-        self.targets |= other.targets
+        self._elsewhere += [place for place in source._places if not place.void]
+        self.targets |= source.targets
 
     def connect(self) -> None:
         """Give names to some subschemas, and references to all holes."""
@@ -142,8 +142,8 @@ class Connector:
         based = place.resource.uri.startswith("http:")
         if name in _RELATIVE and not based:
             return
-        taken = [*self._resources.values(), *(other.resource for other in self._elsewhere)]
-        if all(uri != resource.uri for resource in taken):
+        resources = [*self._resources.values(), *(place.resource for place in self._elsewhere)]
+        if all(uri != resource.uri for resource in resources):
             place.node[self.edition.id_keyword] = name
             self._resources[id(place.node)] = Resource(uri, place.node)
 
@@ -182,11 +182,11 @@ class Connector:
         if self._refer_dynamically(place):
             return
         known_places = [
-            other
-            for other in places
-            if (other.resource.uri or other.resource is place.resource)
+            candidate
+            for candidate in places
+            if (candidate.resource.uri or candidate.resource is place.resource)
             # jsonschema-rs reads the documents before it knows the schema.
-            and (place.document is self._roots[0] or other.document is place.document)
+            and (place.document is self._roots[0] or candidate.document is place.document)
         ]
         if self._elsewhere and place.document is self._roots[0] and self._writer.chance(0.5):
             known_places = self._elsewhere
@@ -256,14 +256,14 @@ class Connector:
         if id(node) in above or id(node) in done:
             return id(node) in above
         above.add(id(node))
-        found = any(
+        is_answered = any(
             self._returns(followers, done, above)
             for keyword, followers in self._followers(node)
             if keyword in _IN_PLACE and (keyword not in ("then", "else") or "if" in node)
         )
         above.discard(id(node))
         done.add(id(node))
-        return found
+        return is_answered
 
     def _followers(self, node: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the subschemas that *node* applies or holds, with the keyword that does."""
