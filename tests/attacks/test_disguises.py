@@ -47,7 +47,11 @@ def results(text: str) -> list[Any]:
     """Return what the messages in *text*, JSON or events, have as structured content."""
     texts = [line.removeprefix("data: ") for line in text.splitlines() if line]
     messages = [json.loads(line) for line in texts]
-    items = [item for each in messages for item in (each if isinstance(each, list) else [each])]
+    items = [
+        item
+        for message in messages
+        for item in (message if isinstance(message, list) else [message])
+    ]
     return [item.get("result", {}).get("structuredContent") for item in items]
 
 

@@ -334,8 +334,8 @@ def check(channel: grpc.Channel, message: Any) -> tuple[str, bytes]:
     is_response = isinstance(message, McpResponse)
     method: Any = channel.unary_unary(
         f"/agentgateway.dev.ext_mcp.ExtMcp/{'CheckResponse' if is_response else 'CheckRequest'}",
-        request_serializer=lambda each: (
-            each if isinstance(each, bytes) else each.SerializeToString()
+        request_serializer=lambda request: (
+            request if isinstance(request, bytes) else request.SerializeToString()
         ),
         response_deserializer=(McpResponseResult if is_response else McpRequestResult).FromString,
     )

@@ -128,7 +128,7 @@ def backtracking(tree: Any) -> bool:
         parts = argument if isinstance(argument, tuple | list) else [argument]
         for part in parts:
             inner = part if isinstance(part, list) else [part]
-            if any(hasattr(each, "data") and backtracking(each) for each in inner):
+            if any(hasattr(node, "data") and backtracking(node) for node in inner):
                 return True
     return False
 
@@ -136,13 +136,13 @@ def backtracking(tree: Any) -> bool:
 def test_no_pattern_goes_back_without_a_reason() -> None:
     """All that others repeat without an end is possessive."""
     parser: Any = re._parser  # type: ignore[attr-defined]
-    found = {
+    patterns = {
         name
         for name, pattern in PATTERNS.items()
         if backtracking(parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE))
     }
 
-    assert set(GOES_BACK) == found
+    assert set(GOES_BACK) == patterns
 
 
 @pytest.mark.parametrize("text", ["a*", "(?:a|b+)c", "x(?>a+b)?", "(?=a*)"])

@@ -327,7 +327,7 @@ def test_an_attack_at_a_call(attacked: Proxy, folder: Path, name: str) -> None:
     while (answer := _receive(attacked))["id"] != next_id:
         answers.append(answer)
 
-    assert expected == [_kind(each) for each in answers], rule
+    assert expected == [_kind(answer) for answer in answers], rule
     assert _MARK not in json.dumps(answers).replace('\\"evil\\"', "")
     assert "result" == _kind(answer)
     assert report == _findings(folder, before)
@@ -349,8 +349,8 @@ def test_an_attack_on_a_session(tmp_path: Path, name: str) -> None:
     exit_code, rest, err = proxy.end()
     answers += rest
 
-    assert expected == [_kind(each) for each in answers], rule
-    assert [1, 2, 3, 4] == [each["id"] for each in answers]
+    assert expected == [_kind(answer) for answer in answers], rule
+    assert [1, 2, 3, 4] == [answer["id"] for answer in answers]
     assert _MARK not in json.dumps(answers).replace('\\"evil\\"', "")
     assert code == exit_code
     assert report == _findings(tmp_path)

@@ -52,7 +52,10 @@ async def _read(
     """Return the messages that clients find in each response, those of both SDKs."""
     by_typescript = typescript.read_responses(responses)
     by_python = [await python.read_response(method, response) for method, response in responses]
-    return [[*one, *other] for one, other in zip(by_python, by_typescript, strict=True)]
+    return [
+        [*python_reading, *typescript_reading]
+        for python_reading, typescript_reading in zip(by_python, by_typescript, strict=True)
+    ]
 
 
 def _invalid(read: list[list[Any]]) -> list[int]:
@@ -120,16 +123,18 @@ def test_requests(attacked: Attacked, typescript: TypeScriptSdk) -> None:
     def read_all(received: Sequence[list[Received]]) -> list[list[Any]]:
         # A GET has no message to either SDK, and the stream that it opens does not end.
         flat = [
-            (index, each)
+            (index, request)
             for index, some in enumerate(received)
-            for each in some
-            if not each.line.startswith("GET ")
+            for request in some
+            if not request.line.startswith("GET ")
         ]
         by_case: list[list[Any]] = [[] for _ in received]
-        by_typescript = typescript.read_requests([each for _, each in flat])
-        by_python = asyncio.run(_read_requests([each for _, each in flat]))
-        for (index, _), one, other in zip(flat, by_python, by_typescript, strict=True):
-            by_case[index] += [*one, *other]
+        by_typescript = typescript.read_requests([request for _, request in flat])
+        by_python = asyncio.run(_read_requests([request for _, request in flat]))
+        for (index, _), python_request, typescript_request in zip(
+            flat, by_python, by_typescript, strict=True
+        ):
+            by_case[index] += [*python_request, *typescript_request]
         return by_case
 
     def send(case: Case) -> list[Received]:
@@ -150,7 +155,7 @@ def test_requests(attacked: Attacked, typescript: TypeScriptSdk) -> None:
 
 async def _read_requests(received: Sequence[Received]) -> list[list[Any]]:
     async with python_sdk() as python:
-        return [await python.read_request(each) for each in received]
+        return [await python.read_request(request) for request in received]
 
 
 def _received(case: Case) -> list[Received]:
