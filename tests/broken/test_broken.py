@@ -44,8 +44,8 @@ def _sound(session: str, version: str, *, seen_partly: bool = False) -> Counter[
 @pytest.mark.parametrize("session", _SESSIONS)
 def test_sound_sessions_have_no_violations(session: str) -> None:
     for version in ("", session[:10]):
-        found = _sound(session, version)
-        assert [text for text in found if text.split()[2] not in _DEPRECATED] == []
+        violations = _sound(session, version)
+        assert [text for text in violations if text.split()[2] not in _DEPRECATED] == []
 
 
 @pytest.mark.parametrize(("session", "case"), list(_cases()))
