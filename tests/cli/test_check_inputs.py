@@ -129,13 +129,13 @@ def test_a_file_without_tools_has_an_outcome_with_a_position(
 ) -> None:
     """Other files are checked nevertheless."""
     (folder / "tools").write_bytes(content)
-    outcome, other = checked("tools", "good.json")
+    outcome, good_outcome = checked("tools", "good.json")
     [violation] = outcome.pop("violations")
     # tests/cli/test_check.py tests these three.
     del violation["instance_location"], violation["spec_url"], violation["requirement"]
 
     assert {"file": "tools", "name": "", "ok": False} == outcome
-    assert {"file": "good.json", "name": "good", "ok": True, "violations": []} == other
+    assert {"file": "good.json", "name": "good", "ok": True, "violations": []} == good_outcome
     assert {
         **COMMON_FIELDS,
         "code": code,

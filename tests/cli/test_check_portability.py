@@ -79,12 +79,12 @@ def test_targets_are_objects_in_json() -> None:
 def test_sarif_has_the_place_of_a_target() -> None:
     """As of any other violation."""
     result = run("--for", "openai", "tools.json", "--format", "sarif")
-    (found,) = json.loads(result.stdout)["runs"][0]["results"]
+    (finding,) = json.loads(result.stdout)["runs"][0]["results"]
 
     assert ("PATTERN_LOOK_AROUND", "error", 7) == (
-        found["ruleId"],
-        found["level"],
-        found["locations"][0]["physicalLocation"]["region"]["startLine"],
+        finding["ruleId"],
+        finding["level"],
+        finding["locations"][0]["physicalLocation"]["region"]["startLine"],
     )
 
 

@@ -155,24 +155,26 @@ def test_json_is_one_object() -> None:
 
 def test_texts_are_decoded_where_the_schema_demands_it() -> None:
     """Models encode twice."""
-    found = restored("text.json")
+    restoration = restored("text.json")
 
     assert ({"to": "Oslo", "via": ["Bergen"]}, True) == (
-        found["params"]["arguments"],
-        found["valid"],
+        restoration["params"]["arguments"],
+        restoration["valid"],
     )
     assert ["SYNTHETIC_NULL_REMOVED", "JSON_STRING_DECODED"] == [
-        change["code"] for change in found["changes"]
+        change["code"] for change in restoration["changes"]
     ]
 
 
 def test_what_is_wrong_even_so_is_told_of_what_was_sent() -> None:
     """Decoding would change the arguments and leave them invalid."""
-    found = restored("-", stdin=json.dumps(call({"to": "O", "via": "[]"})).encode())
+    restoration = restored("-", stdin=json.dumps(call({"to": "O", "via": "[]"})).encode())
 
-    assert {"to": "O", "via": "[]"} == found["params"]["arguments"]
-    assert ["/to", "/via"] == [each["instance_location"] for each in found["violations"]]
-    assert [] == found["changes"]
+    assert {"to": "O", "via": "[]"} == restoration["params"]["arguments"]
+    assert ["/to", "/via"] == [
+        violation["instance_location"] for violation in restoration["violations"]
+    ]
+    assert [] == restoration["changes"]
 
 
 def test_arguments_that_are_no_object_have_no_params(folder: Path) -> None:
@@ -205,9 +207,9 @@ def test_arguments_that_are_no_object_have_no_params(folder: Path) -> None:
 def test_a_terminal_gets_excerpts_and_colours(on_terminal: Any) -> None:
     """Of what is told; the params are plain JSON."""
     words = ("convert-call", "--mappings", "plan.json", "--tools", "tools.json", "bad.json")
-    code, said = on_terminal(*words)
+    code, output = on_terminal(*words)
 
     assert 1 == code
-    assert said.startswith(printed({"to": "O"}))
-    assert "search.flights: \x1b[0m\x1b[1;31minvalid\x1b[0m\n" in said
-    assert "\x1b[1;31m^~~\x1b[0m\n" in said
+    assert output.startswith(printed({"to": "O"}))
+    assert "search.flights: \x1b[0m\x1b[1;31minvalid\x1b[0m\n" in output
+    assert "\x1b[1;31m^~~\x1b[0m\n" in output

@@ -53,7 +53,7 @@ def test_a_server_that_serves_is_healthy(shared_server: RunningServer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "said"),
+    ("status", "message"),
     [
         pytest.param(
             health_pb2.HealthCheckResponse.NOT_SERVING, "is NOT_SERVING", id="it does not serve"
@@ -61,17 +61,17 @@ def test_a_server_that_serves_is_healthy(shared_server: RunningServer) -> None:
         pytest.param(None, "does not respond: UNIMPLEMENTED", id="it does not know health"),
     ],
 )
-def test_a_server_that_does_not_serve_is_not_healthy(status: Any, said: str) -> None:
+def test_a_server_that_does_not_serve_is_not_healthy(status: Any, message: str) -> None:
     """Whatever else it answers."""
     with rpc_handler(status) as target:
-        assert (1, "", f"Error: {target} {said}\n") == check("--target", target)
+        assert (1, "", f"Error: {target} {message}\n") == check("--target", target)
 
 
 def test_nobody_is_not_healthy(tmp_path: Path) -> None:
     """Neither a port nor a socket that nobody listens on."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port = f"127.0.0.1:{taken.getsockname()[1]}"
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = f"127.0.0.1:{listener.getsockname()[1]}"
         for target in (port, f"unix:{tmp_path}/none.sock"):
             assert (1, "", f"Error: {target} does not respond: UNAVAILABLE\n") == check(
                 "--target", target
@@ -110,7 +110,7 @@ def test_the_servers_own_settings_name_the_target(shared_server: RunningServer) 
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         pytest.param(["--timeout", "0"], "is not in the range 0<x<=3600", id="no time"),
         pytest.param(["--timeout", "inf"], "is not in the range 0<x<=3600", id="all time"),
@@ -119,9 +119,9 @@ def test_the_servers_own_settings_name_the_target(shared_server: RunningServer) 
         pytest.param(["server:1"], "unexpected extra argument", id="an argument"),
     ],
 )
-def test_a_wrong_command_exits_with_2(words: list[str], said: str) -> None:
+def test_a_wrong_command_exits_with_2(words: list[str], message: str) -> None:
     """It says what is wrong."""
     code, out, error = check(*words)
 
     assert (2, "") == (code, out)
-    assert said in error
+    assert message in error

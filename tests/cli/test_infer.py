@@ -37,9 +37,9 @@ def _in_a_folder_with_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     Path("large.py").write_text("#" * 262_145)
 
 
-def infer(*words: str, given: str | None = None) -> Result:
+def infer(*words: str, stdin: str | None = None) -> Result:
     """Run the command."""
-    return CliRunner().invoke(sidecheck, ["infer", *words], input=given, catch_exceptions=False)
+    return CliRunner().invoke(sidecheck, ["infer", *words], input=stdin, catch_exceptions=False)
 
 
 def test_definitions_go_to_standard_output() -> None:
@@ -53,7 +53,7 @@ def test_definitions_go_to_standard_output() -> None:
 @pytest.mark.parametrize("source", ["", "x = 1\n", "class A:\n    def f(self): ...\n"])
 def test_no_tools_are_told(source: str) -> None:
     """And are no error; in JSON there are simply none."""
-    result, in_json = infer("-", given=source), infer("-", "--format", "json", given=source)
+    result, in_json = infer("-", stdin=source), infer("-", "--format", "json", stdin=source)
 
     assert (0, "[]\n") == (result.exit_code, result.stdout)
     assert result.stderr.endswith(
@@ -82,10 +82,10 @@ def test_diagnostics_go_to_standard_error() -> None:
 def test_json_is_one_object() -> None:
     """With both in it."""
     result = infer("mixed.py", "--format", "json")
-    said = json.loads(result.stdout)
+    report = json.loads(result.stdout)
 
     assert (1, "") == (result.exit_code, result.stderr)
-    (tool,) = said["tools"]
+    (tool,) = report["tools"]
     assert ("add", 2, ADD) == (tool["function"], tool["line"], tool["definition"])
     assert tool["digest"].startswith("sha256:")
     assert [
@@ -100,7 +100,7 @@ def test_json_is_one_object() -> None:
             "function": "draw",
             "parameter": "shape",
         }
-    ] == said["diagnostics"]
+    ] == report["diagnostics"]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_text_that_is_too_large_is_refused_by_its_bound() -> None:
 
 def test_standard_input_is_read() -> None:
     """For -."""
-    assert [ADD] == json.loads(infer("-", given=GOOD).stdout)
+    assert [ADD] == json.loads(infer("-", stdin=GOOD).stdout)
 
 
 def test_what_is_inferred_can_be_checked() -> None:

@@ -55,13 +55,20 @@ def linted(*lines: Any, words: tuple[str, ...] = ()) -> list[tuple[int, list[tup
     result = run("-", "--format", "json", *words, stdin=written(*lines))
     outcomes = json.loads(result.stdout)
     expected = [
-        not any(one["severity"] == "error" for one in each["violations"]) for each in outcomes
+        not any(violation["severity"] == "error" for violation in outcome["violations"])
+        for outcome in outcomes
     ]
-    assert expected == [each["ok"] for each in outcomes]
+    assert expected == [outcome["ok"] for outcome in outcomes]
     assert (0 if all(expected) else 1) == result.exit_code
     return [
-        (each["line"], [(one["code"], one["instance_location"]) for one in each["violations"]])
-        for each in outcomes
+        (
+            outcome["line"],
+            [
+                (violation["code"], violation["instance_location"])
+                for violation in outcome["violations"]
+            ],
+        )
+        for outcome in outcomes
     ]
 
 
@@ -96,19 +103,19 @@ def test_json_has_an_outcome_for_each_line() -> None:
 
     (outcome,) = json.loads(result.stdout)
     assert ("-", 2, False) == (outcome["file"], outcome["line"], outcome["ok"])
-    (found,) = outcome["violations"]
+    (violation,) = outcome["violations"]
     assert {
         "code": "METHOD_TYPE",
         "severity": "error",
         "keyword": "",
         "instance_location": "/method",
         "keyword_location": "",
-        "message": found["message"],
+        "message": violation["message"],
         "suggestion": "",
         "line": 2,
         "column": 39,
         "spec_url": "https://modelcontextprotocol.io/specification/2025-11-25/basic#requests",
-    } == found
+    } == violation
 
 
 def test_each_file_is_a_session_of_its_own(folder: Path) -> None:
@@ -118,7 +125,9 @@ def test_each_file_is_a_session_of_its_own(folder: Path) -> None:
     (folder / "broken.jsonl").write_bytes(written({"jsonrpc": "2.0", "id": 1, "method": 7}))
     sound = run("monday.jsonl", "tuesday.jsonl")
     broken = run("monday.jsonl", "broken.jsonl", "tuesday.jsonl", "--format", "json")
-    places = [(each["file"], each["line"], each["ok"]) for each in json.loads(broken.stdout)]
+    places = [
+        (outcome["file"], outcome["line"], outcome["ok"]) for outcome in json.loads(broken.stdout)
+    ]
 
     assert (0, "6 messages, no violations\n") == (sound.exit_code, sound.stdout)
     assert 1 == broken.exit_code
@@ -159,10 +168,10 @@ def test_a_message_that_http_rejected_may_be_sent_again() -> None:
     rejected, accepted = ({**ping, "http": {"status": status}} for status in (401, 202))
 
     assert [[], [], ["REQUEST_ID_REUSED"]] == [
-        [code for code, _ in found]
-        for _, found in linted(*SESSION, rejected, {**ping, "http": {"method": "POST"}}, accepted)[
-            3:
-        ]
+        [code for code, _ in violations]
+        for _, violations in linted(
+            *SESSION, rejected, {**ping, "http": {"method": "POST"}}, accepted
+        )[3:]
     ]
 
 
@@ -170,9 +179,9 @@ def test_a_message_that_http_rejected_may_be_sent_again() -> None:
 def test_a_status_that_http_does_not_have_is_reported(status: Any) -> None:
     """What else a recorder says of the transport is not read."""
     ping = {"message": {"jsonrpc": "2.0", "id": 1, "method": "ping"}, "http": {"status": status}}
-    found = [("TRANSCRIPT_LINE", "/http/status")]
+    fault = [("TRANSCRIPT_LINE", "/http/status")]
 
-    assert [(1, found)] == linted(ping, words=("--partial",))
+    assert [(1, fault)] == linted(ping, words=("--partial",))
     assert [(1, [])] == linted({**ping, "http": "POST"}, words=("--partial",))
 
 
@@ -187,7 +196,8 @@ def test_what_is_true_of_every_message_is_reported_once() -> None:
 
     assert "since 2026-07-28 (SEP-2577) (in 3 messages, first here)\n3 messages, 1 warning" in text
     assert [[("LOGGING_DEPRECATED", 3)], [], []] == [
-        [(each["code"], each["messages"]) for each in outcome["violations"]] for outcome in outcomes
+        [(violation["code"], violation["messages"]) for violation in outcome["violations"]]
+        for outcome in outcomes
     ]
 
 
@@ -213,8 +223,8 @@ def test_a_line_may_say_what_it_answers() -> None:
     answer = {"jsonrpc": "2.0", "id": 7, "result": {"tools": 1}}
     codes = [
         code
-        for _, found in linted({"request_method": "tools/list", "message": answer})
-        for code in found
+        for _, violations in linted({"request_method": "tools/list", "message": answer})
+        for code in violations
     ]
 
     assert ("TYPE", "/message/result/tools") in codes
@@ -256,8 +266,8 @@ FAULTY = [
 def test_what_stands_beside_a_message_must_be_known(line: Any, pointer: str) -> None:
     """It is a problem of that line."""
     assert [(1, [("TRANSCRIPT_LINE", pointer)])] == [
-        (number, [one for one in found if one[0] == "TRANSCRIPT_LINE"])
-        for number, found in linted(line)
+        (number, [violation for violation in violations if violation[0] == "TRANSCRIPT_LINE"])
+        for number, violations in linted(line)
     ]
 
 
@@ -283,7 +293,7 @@ def test_a_line_that_cannot_be_read_costs_no_other(line: bytes, codes: list[str]
     """Each is told by itself."""
     got = linted(SESSION[0], line, SESSION[1])
 
-    assert [[], codes, []] == [[code for code, _ in found] for _, found in got]
+    assert [[], codes, []] == [[code for code, _ in violations] for _, violations in got]
 
 
 @pytest.mark.parametrize("text", [b"", b"\n", b" \r\n\t\n"])
@@ -303,7 +313,7 @@ def test_lines_may_end_as_on_windows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         pytest.param(["gone.jsonl"], "cannot read gone.jsonl: No such file", id="no file"),
         pytest.param(["."], "cannot read .: Is a directory", id="a folder"),
@@ -312,12 +322,12 @@ def test_lines_may_end_as_on_windows() -> None:
         pytest.param(["-", "--format", "sarif"], "'sarif' is not one of", id="no format"),
     ],
 )
-def test_a_wrong_command_exits_with_2(words: list[str], said: str) -> None:
+def test_a_wrong_command_exits_with_2(words: list[str], message: str) -> None:
     """And says what is wrong."""
     result = run(*words)
 
     assert 2 == result.exit_code
-    assert said in result.stderr
+    assert message in result.stderr
 
 
 def test_places_can_be_shown(folder: Path) -> None:
@@ -333,9 +343,9 @@ def test_findings_of_a_line_stand_in_the_order_of_their_places(
 ) -> None:
     """On a terminal too, where places are shown."""
     Path("s.jsonl").write_bytes(written({"message": {"id": None, "method": 7}, "direction": 1}))
-    code, said = on_terminal("lint-messages", "s.jsonl", columns=100)
+    code, output = on_terminal("lint-messages", "s.jsonl", columns=100)
 
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", said)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", output)
 
     assert 1 == code
     assert "\n1 message, " in plain
@@ -406,6 +416,10 @@ def test_less_severe_findings_are_left_out(severity: str, severities: set[str]) 
         severity,
         stdin=written(SESSION[0], early, {"direction": "server", "message": response}),
     )
-    found = {one["severity"] for each in json.loads(result.stdout) for one in each["violations"]}
+    reported = {
+        violation["severity"]
+        for outcome in json.loads(result.stdout)
+        for violation in outcome["violations"]
+    }
 
-    assert (1, severities) == (result.exit_code, found)
+    assert (1, severities) == (result.exit_code, reported)

@@ -82,12 +82,12 @@ def as_role(postgres: RunningPostgres, role: str) -> str:
 
 
 def unreachable(_: RunningPostgres) -> str:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return f"postgresql://me:{PASSWORD}@127.0.0.1:{taken.getsockname()[1]}/db"
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return f"postgresql://me:{PASSWORD}@127.0.0.1:{listener.getsockname()[1]}/db"
 
 
-def given(uri: str) -> Callable[[RunningPostgres], str]:
+def fixed_uri(uri: str) -> Callable[[RunningPostgres], str]:
     return lambda _: uri
 
 
@@ -121,26 +121,26 @@ EXPECTED = 'expected the path of a file, or "postgresql://user@host:port/databas
         pytest.param(no_database, 1, 'FATAL: database "absent" does not exist', id="no database"),
         pytest.param(unreachable, 1, "Connection refused", id="unreachable"),
         pytest.param(
-            given(f"postgresql://me:{PASSWORD}@h:{PASSWORD}/db"),
+            fixed_uri(f"postgresql://me:{PASSWORD}@h:{PASSWORD}/db"),
             1,
             UNREACHABLE.format("…"),
             id="a wrong port",
         ),
         pytest.param(
-            given(f"postgresql://me:{PASSWORD}@h/db?sslmod=off"),
+            fixed_uri(f"postgresql://me:{PASSWORD}@h/db?sslmod=off"),
             1,
             "Error: postgresql://h/db is not a usable connection URI; expected "
             "postgresql://user@host:port/database",
             id="a wrong parameter",
         ),
         pytest.param(
-            given(f"postgresql+psycopg://me:{PASSWORD}@h/db"),
+            fixed_uri(f"postgresql+psycopg://me:{PASSWORD}@h/db"),
             2,
             f"Error: invalid settings: registry: Value error, {EXPECTED}",
             id="a URI of others",
         ),
         pytest.param(
-            given(f"host=db user=me password={PASSWORD}"),
+            fixed_uri(f"host=db user=me password={PASSWORD}"),
             2,
             f"Error: invalid settings: registry: Value error, {EXPECTED}",
             id="keywords",

@@ -42,7 +42,7 @@ def result(
     code: str,
     index: int,
     level: str,
-    said: str,
+    output: str,
     pointer: str,
     region: tuple[int, int, int, int],
     clause: str,
@@ -54,7 +54,7 @@ def result(
         "ruleId": code,
         "ruleIndex": index,
         "level": level,
-        "message": {"text": said},
+        "message": {"text": output},
         "locations": [
             {
                 "physicalLocation": {
@@ -135,12 +135,12 @@ def test_a_file_that_cannot_be_read_is_a_notification(folder: Path) -> None:
     """And the run no success (SARIF, section 3.20.14)."""
     (folder / "none.json").write_text("[]")
     run = log("none.json", "gone.json")["runs"][0]
-    said = "cannot read gone.json: No such file or directory"
+    message = "cannot read gone.json: No such file or directory"
 
     assert [
         {
             "executionSuccessful": False,
-            "toolExecutionNotifications": [{"level": "error", "message": {"text": said}}],
+            "toolExecutionNotifications": [{"level": "error", "message": {"text": message}}],
         }
     ] == run["invocations"]
     assert ([], []) == (run["results"], run["tool"]["driver"]["rules"])

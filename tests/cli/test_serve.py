@@ -240,8 +240,8 @@ def test_a_closed_log_fails_no_call(tmp_path: Path) -> None:
 
 def test_a_taken_address_is_reported_in_a_line() -> None:
     """It is checked before any worker starts."""
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        address = f"127.0.0.1:{other.getsockname()[1]}"
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = f"127.0.0.1:{listener.getsockname()[1]}"
         server = start("--listen", address)
         code, stderr = wait_for_exit(server)
 
@@ -252,9 +252,9 @@ def test_a_taken_address_is_reported_in_a_line() -> None:
 def test_a_taken_socket_is_reported_in_a_line(tmp_path: Path) -> None:
     """As a taken port is."""
     path = tmp_path / "taken.sock"
-    with socket.socket(socket.AF_UNIX) as other:
-        other.bind(str(path))
-        other.listen()
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
         server = start("--listen", "", "--unix-socket", str(path))
         code, stderr = wait_for_exit(server)
 

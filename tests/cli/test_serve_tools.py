@@ -41,9 +41,9 @@ def registered(running: RunningServer) -> list[tuple[str, str]]:
 
 def test_tools_of_files_are_there_when_the_server_is(tmp_path: Path, git: Path) -> None:
     """A bad one is logged by its code, and by nothing that it says itself."""
-    other = tmp_path / "b.json"
-    other.write_text(json.dumps(DIFF))
-    files = ("--tools", str(git), "--tools", str(other))
+    second_file = tmp_path / "b.json"
+    second_file.write_text(json.dumps(DIFF))
+    files = ("--tools", str(git), "--tools", str(second_file))
     running = RunningServer(tmp_path, *files)
     try:
         assert [("b", "diff"), ("git", "diff"), ("git", "log")] == registered(running)
@@ -88,7 +88,7 @@ def test_files_can_be_named_in_the_settings(tmp_path: Path, git: Path) -> None:
     config = tmp_path / "settings.toml"
     config.write_text(f'[[tools]]\nfile = "{git}"\nserver = "file"\n')
     variable = json.dumps([{"file": str(git), "server": "variable"}])
-    found = []
+    tool_names = []
     for flags, environment in (
         ((), {}),
         ((), {"SIDECHECK_TOOLS": variable}),
@@ -96,11 +96,11 @@ def test_files_can_be_named_in_the_settings(tmp_path: Path, git: Path) -> None:
     ):
         running = RunningServer(tmp_path, "--config", str(config), *flags, **environment)
         try:
-            found.append({server for server, _ in registered(running)})
+            tool_names.append({server for server, _ in registered(running)})
         finally:
             running.close()
 
-    assert [{"file"}, {"variable"}, {"git"}] == found
+    assert [{"file"}, {"variable"}, {"git"}] == tool_names
 
 
 def test_tools_beyond_a_quota_stop_the_start(

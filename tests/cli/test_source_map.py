@@ -21,12 +21,12 @@ JSON = st.recursive(
 
 def walk(value: Any, pointer: str = "") -> dict[str, Any]:
     """Return every value in *value* by its pointer."""
-    found = {pointer: value}
+    values = {pointer: value}
     if isinstance(value, dict | list):
         for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
             escaped = str(step).replace("~", "~0").replace("/", "~1")
-            found |= walk(inner, f"{pointer}/{escaped}")
-    return found
+            values |= walk(inner, f"{pointer}/{escaped}")
+    return values
 
 
 @given(JSON, st.booleans(), st.randoms())
@@ -36,12 +36,12 @@ def test_every_value_is_found_where_it_stands(value: Any, ascii_only: bool, rand
     written = json.dumps(value, indent=random.choice([None, 1]), ensure_ascii=ascii_only)
     text = written.encode("utf-8", "surrogatepass")
     values = walk(value)
-    asked = [pointer for pointer in values if random.random() < 0.5]
+    pointers = [pointer for pointer in values if random.random() < 0.5]
 
     def read(start: int, end: int) -> Any:
         return json.loads(text[start:end].decode("utf-8", "surrogatepass"))
 
-    for pointer, span in find_spans(text, asked).items():
+    for pointer, span in find_spans(text, pointers).items():
         assert values[pointer] == read(span.start, span.end)
         if span.key_start != span.start:
             key = pointer.rpartition("/")[2].replace("~1", "/").replace("~0", "~")

@@ -76,12 +76,12 @@ def run(*words: str, **environment: str) -> Result:
     ],
     ids=" ".join,
 )
-@pytest.mark.parametrize("way", ["options", "variables"])
+@pytest.mark.parametrize("source", ["options", "variables"])
 def test_commands_call_a_server_with_tls(
     served: RunningServer,
     certificates: Certificates,
     command: list[str],
-    way: str,
+    source: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -98,7 +98,7 @@ def test_commands_call_a_server_with_tls(
         ).exit_code
     )
 
-    if way == "options":
+    if source == "options":
         done = run(*command, "--target", served.address, *TIMEOUT, *options(certificates))
     else:
         done = run(*command, "--target", served.address, *TIMEOUT, **variables(certificates))
@@ -123,8 +123,8 @@ def test_the_message_says_what_is_wrong_with_the_certificate(
     tmp_path: Path,
 ) -> None:
     """A later option replaces an earlier."""
-    other = make_certificates(tmp_path).authority
-    words = [str(other) if word == "other" else word for word in extra]
+    foreign_authority = make_certificates(tmp_path).authority
+    words = [str(foreign_authority) if word == "other" else word for word in extra]
 
     done = run(command, "--target", served.address, *TIMEOUT, *options(certificates), *words)
 
@@ -185,12 +185,12 @@ def test_files_that_cannot_be_used_are_named(
     """With the option, and exit code 2."""
     (tmp_path / "empty.pem").touch()
     (tmp_path / "a.pem").write_bytes(certificates.client.read_bytes())
-    given = [str(tmp_path / word) if word.endswith(".pem") else word for word in words]
+    tls_words = [str(tmp_path / word) if word.endswith(".pem") else word for word in words]
     if command == "proxy":
-        proxy = Proxy("--service", "localhost:1", *given)
+        proxy = Proxy("--service", "localhost:1", *tls_words)
         code, _, error = proxy.end()
     else:
-        done = run(command, "--target", "localhost:1", *given)
+        done = run(command, "--target", "localhost:1", *tls_words)
         code, error = done.exit_code, done.stderr
 
     assert 2 == code

@@ -225,7 +225,8 @@ def test_formats_are_asserted_on_request() -> None:
 
     assert [GOOD] == judged("--schema", "schema.json", "good.json")
     assert [("/when", "FORMAT")] == [
-        (found["instance_location"], found["code"]) for found in asserted[0]["violations"]
+        (violation["instance_location"], violation["code"])
+        for violation in asserted[0]["violations"]
     ]
 
 
@@ -233,8 +234,12 @@ def test_values_are_left_out_on_request() -> None:
     """Of messages and suggestions; pointers stay."""
     hidden = judged("--schema", "schema.json", "--hide-values", "bad.json")[0]["violations"]
 
-    assert ["/count", "/whn"] == [found["instance_location"] for found in hidden]
-    assert [] == [found for found in hidden if "three" in str(found) or "whn" in found["message"]]
+    assert ["/count", "/whn"] == [violation["instance_location"] for violation in hidden]
+    assert [] == [
+        violation
+        for violation in hidden
+        if "three" in str(violation) or "whn" in violation["message"]
+    ]
 
 
 def test_values_that_are_hidden_are_in_no_excerpt() -> None:

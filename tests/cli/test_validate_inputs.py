@@ -68,11 +68,11 @@ def test_whatever_a_file_holds_is_judged_or_refused(
     """Never with an exception, and the same in both forms."""
     (folder / "it").write_bytes(CONTENTS[content])
     text = run(*words)
-    told = run("--format", "json", *words)
-    [report] = json.loads(told.stdout)
+    result = run("--format", "json", *words)
+    [report] = json.loads(result.stdout)
 
-    assert ("", "") == (text.stderr, told.stderr)
-    assert text.exit_code == told.exit_code == (0 if report.get("valid") else 1)
+    assert ("", "") == (text.stderr, result.stderr)
+    assert text.exit_code == result.exit_code == (0 if report.get("valid") else 1)
     assert {report["payload"], text.stdout.splitlines()[-1]} == {
         line.partition(":")[0] for line in text.stdout.splitlines()
     }
@@ -80,7 +80,7 @@ def test_whatever_a_file_holds_is_judged_or_refused(
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         pytest.param(["good.json"], "give either --schema or --tools", id="no schema"),
         pytest.param(
@@ -140,12 +140,12 @@ def test_whatever_a_file_holds_is_judged_or_refused(
         ),
     ],
 )
-def test_a_wrong_command_exits_with_2(words: list[str], said: str) -> None:
+def test_a_wrong_command_exits_with_2(words: list[str], message: str) -> None:
     """It says what is wrong on standard error, and nothing else."""
     result = run(*words)
 
     assert (2, "") == (result.exit_code, result.stdout)
-    assert said in result.stderr
+    assert message in result.stderr
 
 
 @pytest.mark.parametrize("color", [False, True])
@@ -154,11 +154,13 @@ def test_names_of_a_payload_do_not_talk_to_the_terminal(folder: Path, color: boo
     key = "\nok.json: valid \x1b[2J\u202e"
     (folder / "key.json").write_text(json.dumps({key: 1}))
     (folder / "a\nb.json").write_text('{"count": 1}')
-    said = run("--schema", "schema.json", "--excerpts", "key.json", "a\nb.json", color=color).stdout
+    output = run(
+        "--schema", "schema.json", "--excerpts", "key.json", "a\nb.json", color=color
+    ).stdout
 
-    assert 9 == len(said.splitlines())
-    assert [] == [bad for bad in ("\x1b[2J", "\u202e") if bad in said]
-    assert "/\\nok.json: valid \\u001b[2J\\u202e" in said
+    assert 9 == len(output.splitlines())
+    assert [] == [bad for bad in ("\x1b[2J", "\u202e") if bad in output]
+    assert "/\\nok.json: valid \\u001b[2J\\u202e" in output
 
 
 def test_names_that_are_not_utf8_are_told(folder: Path) -> None:
@@ -205,7 +207,7 @@ def test_a_pipe_gets_plain_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("redirected", "said"),
+    ("redirected", "message"),
     [
         pytest.param("-- - <&-", b"cannot read standard input: it is closed", id="no input"),
         pytest.param(
@@ -215,11 +217,11 @@ def test_a_pipe_gets_plain_text() -> None:
         ),
     ],
 )
-def test_a_stream_that_fails_is_told_without_a_traceback(redirected: str, said: bytes) -> None:
+def test_a_stream_that_fails_is_told_without_a_traceback(redirected: str, message: bytes) -> None:
     """With the exit code of a file that cannot be read."""
     command = f'"{sys.executable}" -m sidecheck_server validate --schema schema.json {redirected}'
     done = subprocess.run(command, shell=True, capture_output=True, timeout=300, check=False)
 
     assert 2 == done.returncode
-    assert said in done.stderr
+    assert message in done.stderr
     assert b"Traceback" not in done.stderr
