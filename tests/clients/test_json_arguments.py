@@ -315,8 +315,8 @@ def ids(rows: list[Any]) -> list[str]:
 
 def sent(call: Callable[[BlockingClient, Any], object], value: Any, path: str) -> object:
     """Return what *call* sends for *value*, at *path* in the request."""
-    (found,) = capture(scripted_client(), lambda client: call(client, value))
-    inner: Any = found
+    (request,) = capture(scripted_client(), lambda client: call(client, value))
+    inner: Any = request
     for name in path.split("."):
         inner = inner[int(name)] if name.isdecimal() else getattr(inner, name)
     result: object = inner

@@ -185,9 +185,9 @@ async def test_bounds_of_a_batch_do_not_show(tmp_path: Path, limits: dict[str, s
             Client(running.address, timeout=PATIENCE) as plain,
             Client(running.address, timeout=PATIENCE, coalesce=True) as client,
         ):
-            expected = [await outcome_of(plain.validate(target, each)) for each in payloads]
+            expected = [await outcome_of(plain.validate(target, payload)) for payload in payloads]
             actual = await asyncio.gather(
-                *(outcome_of(client.validate(target, each)) for each in payloads)
+                *(outcome_of(client.validate(target, payload)) for payload in payloads)
             )
     finally:
         running.close()
@@ -273,7 +273,7 @@ async def test_items_keep_their_own_targets_and_options(hidden: bool) -> None:
         await asyncio.gather(*tasks)
     batch = recorder.requests[1]
     targets = [batch] if not hidden else batch.items
-    assert {b"true"} == {each.target.inline_schema.json for each in targets}
+    assert {b"true"} == {item_target.target.inline_schema.json for item_target in targets}
     assert [hidden] * 2 == [item.HasField("target") for item in batch.items]
     assert [False, hidden] == [item.options.hide_values for item in batch.items]
 
@@ -345,14 +345,14 @@ async def test_without_a_server_the_policy_applies_to_each() -> None:
         (type(error), getattr(error, "reason", "")) for error in errors
     ]
     assert 5 == len({id(error) for error in errors})
-    assert ["SIDECHECK_UNAVAILABLE"] * 5 == [each.violations[0].code for each in denied]
+    assert ["SIDECHECK_UNAVAILABLE"] * 5 == [verdict.violations[0].code for verdict in denied]
 
 
 async def test_a_server_that_is_lost_fails_all_of_its_batch(tmp_path: Path) -> None:
     """And the next call finds none, rather than wait for the batch."""
     running = RunningServer(tmp_path)
     async with Client(running.address, coalesce=True, timeout=PATIENCE) as client:
-        assert all(each.valid for each in await asyncio.gather(*start(client, *[b"1"] * 5)))
+        assert all(verdict.valid for verdict in await asyncio.gather(*start(client, *[b"1"] * 5)))
         running.close()
         errors = await asyncio.gather(*map(outcome_of, start(client, *[b"1"] * 5)))
         errors.append(await outcome_of(client.validate(ANY, b"1")))
@@ -376,7 +376,7 @@ async def test_each_caller_has_its_own_deadline() -> None:
         )
         assert expected == await asyncio.wait_for(outcome_of(hasty), PATIENCE)
         recorder.released.set()
-        assert [True, True] == [each.valid for each in await asyncio.gather(first, patient)]
+        assert [True, True] == [verdict.valid for verdict in await asyncio.gather(first, patient)]
 
 
 async def test_a_cancelled_caller_leaves_the_queue() -> None:

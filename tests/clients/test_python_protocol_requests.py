@@ -188,9 +188,9 @@ def test_tools_become_a_message(
     expected: protocol_pb.CheckToolsRequest, tools: dict[str, Any], documents: list[Document]
 ) -> None:
     """A tools list is sent as a single text; definitions are separate messages."""
-    given: dict[str, Any] = {"tools_list": None, "definitions": None, **tools}
+    arguments: dict[str, Any] = {"tools_list": None, "definitions": None, **tools}
     assert expected == tool_checks.encode_tools(
-        **given, documents=documents, context=None, options=None
+        **arguments, documents=documents, context=None, options=None
     )
 
 

@@ -325,5 +325,5 @@ async def test_items_that_a_server_sheds_follow_the_policy(
     ):
         outcomes = await client.validate_batch([Item(Arguments(1))])
     (outcome,) = outcomes
-    found = outcome if policy == "raise" else first_validity(outcome)
-    assert expected == found
+    validity = outcome if policy == "raise" else first_validity(outcome)
+    assert expected == validity

@@ -226,9 +226,9 @@ async def test_a_registry_is_mirrored(registering: RunningServer) -> None:
         mirror = {tool.name: tool async for tool in client.list("s")}
         await client.delete("s", ["b"])
         registration = await client.register("s", {**TOOL, "description": "Changed."})
-        seen = [begun]
+        states = [begun]
         async for event in events:
-            seen.append(event)
+            states.append(event)
             if isinstance(event, ToolsChange):
                 mirror |= {tool.name: tool for tool in event.registered}
                 for name in event.deleted:
@@ -237,9 +237,9 @@ async def test_a_registry_is_mirrored(registering: RunningServer) -> None:
                 break
 
         assert {"a": await client.get("s", "a")} == mirror
-    changes = [event for event in seen if isinstance(event, ToolsChange)]
+    changes = [event for event in states if isinstance(event, ToolsChange)]
     assert ["s"] * 3 == [event.server for event in changes]
-    assert Checkpoint(changes[-1].revision, changes[-1].id) == changes[-1].checkpoint == seen[-1]
+    assert Checkpoint(changes[-1].revision, changes[-1].id) == changes[-1].checkpoint == states[-1]
 
 
 @pytest.mark.server

@@ -151,9 +151,13 @@ def test_a_string_is_read_where_an_object_or_array_is_required(
 ) -> None:
     """Both ways in report it as the service does: a change with its locations."""
     echo, arguments = echo_tool(annotation), {"x": argument}
-    valid, told = validate_arguments(echo, arguments), list[Change]()
-    assert expected == call_tool(echo, arguments, changes=told)
-    assert ({"x": expected}, tuple(changes), changes) == (valid.values, valid.changes, told)
+    valid, reported_changes = validate_arguments(echo, arguments), list[Change]()
+    assert expected == call_tool(echo, arguments, changes=reported_changes)
+    assert ({"x": expected}, tuple(changes), changes) == (
+        valid.values,
+        valid.changes,
+        reported_changes,
+    )
 
 
 @pytest.mark.parametrize(
@@ -178,7 +182,7 @@ def test_a_string_is_read_where_an_object_or_array_is_required(
 def test_no_other_string_is_read(annotation: Any, argument: str) -> None:
     """The answer is the same in every way to call."""
     echo, arguments = echo_tool(annotation), {"x": argument}
-    for call in (call_tool, validate_arguments, lambda function, given: function(**given)):
+    for call in (call_tool, validate_arguments, lambda function, arguments: function(**arguments)):
         with pytest.raises(InvalidArguments):
             call(echo, arguments)
 
@@ -294,8 +298,8 @@ def test_a_model_reaches_the_function_however_it_is_called() -> None:
     user = User(**ADA)
     assert user is call_in_python(User, user)
     for call in (
-        lambda given: register_user(**given),
-        lambda given: call_tool(register_user, given),
+        lambda arguments: register_user(**arguments),
+        lambda arguments: call_tool(register_user, arguments),
     ):
         with pytest.raises(InvalidArguments) as caught:
             call({"user": {**ADA, "age": "36", "email": "ada"}})
@@ -333,8 +337,8 @@ def call_in_python(annotation: Any, value: Any) -> Any:
 def test_a_value_in_python_is_of_its_type_or_json(
     expected: Any, annotation: Any, value: Any
 ) -> None:
-    found = call_in_python(annotation, value)
-    assert (expected, type(expected)) == (found, type(found))
+    value_or_error = call_in_python(annotation, value)
+    assert (expected, type(expected)) == (value_or_error, type(value_or_error))
 
 
 @pytest.mark.parametrize(

@@ -126,9 +126,9 @@ def test_objects_of_an_sdk_are_content_or_results(
 ) -> None:
     """Content that the version lacks, or that the schema rejects, is an error of the tool."""
     function = returning(Any, value, **options)
-    given: Any = {field: list(value) if isinstance(value, tuple) else value}
+    sent_fields: Any = {field: list(value) if isinstance(value, tuple) else value}
     expected = client.protocol.normalize_tool_result(
-        **given,
+        **sent_fields,
         tool=ToolDefinition(tool_definition(function)),
         profile=profile,
         context=ProtocolContext(version),
