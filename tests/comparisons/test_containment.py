@@ -86,19 +86,23 @@ def _compare(folder: str) -> Iterator[Compared]:
 @pytest.mark.parametrize("folder", _DIALECTS)
 def test_no_truth_is_wrongly_compatible(folder: str) -> None:
     """And the rest is as the ledger has it."""
-    outcomes = Counter(each.outcome for each in compared(folder))
+    outcomes = Counter(comparison.outcome for comparison in compared(folder))
 
-    assert [] == [each.name for each in compared(folder) if each.outcome == "wrongly compatible"]
+    assert [] == [
+        comparison.name
+        for comparison in compared(folder)
+        if comparison.outcome == "wrongly compatible"
+    ]
     assert LEDGER[folder]["counts"] == outcomes
     assert LEDGER[folder]["undecided"] == _by_reason(folder)
 
 
 def _by_reason(folder: str) -> dict[str, list[str]]:
     reasons: dict[str, list[str]] = {}
-    for each in compared(folder):
-        if each.outcome == "undecided":
-            reason = each.verdict.reason.partition(":")[0]
-            reasons.setdefault(reason, []).append(each.name)
+    for comparison in compared(folder):
+        if comparison.outcome == "undecided":
+            reason = comparison.verdict.reason.partition(":")[0]
+            reasons.setdefault(reason, []).append(comparison.name)
     return dict(sorted(reasons.items()))
 
 
@@ -109,17 +113,19 @@ def test_a_doubtful_truth_is_refuted_by_other_validators(folder: str) -> None:
     The schemas were made from those of the official suite by negation, which in some left
     a keyword out, or names what a constant contains.
     """
-    refuted = [each for each in compared(folder) if each.outcome == "wrongly breaking"]
+    refuted = [
+        comparison for comparison in compared(folder) if comparison.outcome == "wrongly breaking"
+    ]
 
-    assert LEDGER[folder]["doubtful"] == [each.name for each in refuted]
-    for each in refuted:
-        assert each.verdict.witness is not None
-        payload = msgspec.json.decode(each.verdict.witness.payload)
+    assert LEDGER[folder]["doubtful"] == [comparison.name for comparison in refuted]
+    for comparison in refuted:
+        assert comparison.verdict.witness is not None
+        payload = msgspec.json.decode(comparison.verdict.witness.payload)
         assert [True, False] == [
-            _is_valid(folder, schema, payload) for schema in (each.old, each.new)
+            _is_valid(folder, schema, payload) for schema in (comparison.old, comparison.new)
         ]
         assert [True, False] == [
-            _is_valid_rs(folder, schema, payload) for schema in (each.old, each.new)
+            _is_valid_rs(folder, schema, payload) for schema in (comparison.old, comparison.new)
         ]
 
 
