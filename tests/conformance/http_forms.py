@@ -79,7 +79,8 @@ def _members(message: Any, fields: Mapping[str, Any]) -> Iterator[tuple[str, str
         elif nested is not None:
             elements = value if field.is_repeated else [value]
             texts = [
-                body_of(nested, each).decode() if nested.fields else "true" for each in elements
+                body_of(nested, element).decode() if nested.fields else "true"
+                for element in elements
             ]
             yield _NAMES.get(key, name), f"[{', '.join(texts)}]" if field.is_repeated else texts[0]
         else:
