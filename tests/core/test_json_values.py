@@ -83,7 +83,7 @@ def test_uniqueness_is_equality_of_no_two_items() -> None:
     values: list[Any] = [
         *scalars,
         *([scalar] for scalar in scalars),
-        *({"a": scalar, "b": other} for scalar in scalars[:4] for other in scalars[:4]),
+        *({"a": scalar, "b": second} for scalar in scalars[:4] for second in scalars[:4]),
     ]
     for _ in range(2000):
         items = [choose.choice(values) for _ in range(choose.randint(0, 6))]

@@ -61,7 +61,7 @@ def test_a_error_crosses_a_process_border_whole() -> None:
 
 
 @pytest.mark.parametrize(
-    "other",
+    "unequal",
     [
         pytest.param(
             RequestError(ErrorReason.INVALID_TOOL, "said", {"a": "b"}), id="another reason"
@@ -81,12 +81,12 @@ def test_a_error_crosses_a_process_border_whole() -> None:
         pytest.param(ValueError("said"), id="another error"),
     ],
 )
-def test_equality_of_errors(other: Exception) -> None:
+def test_equality_of_errors(unequal: Exception) -> None:
     """All that they say."""
     error = RequestError(ErrorReason.INVALID_SCHEMA, "said", {"a": "b"})
 
     assert error == RequestError(ErrorReason.INVALID_SCHEMA, "said", {"a": "b"})
-    assert error != other
+    assert error != unequal
 
 
 @pytest.mark.parametrize("version", ["", *VERSIONS])

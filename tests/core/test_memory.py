@@ -76,8 +76,8 @@ def test_the_weight_of_a_compiled_schema_is_about_what_it_takes() -> None:
         check=True,
     )
     ratios = {
-        family: round(weight / taken, 2)
-        for family, (taken, weight) in json.loads(measured.stdout).items()
+        family: round(weight / used, 2)
+        for family, (used, weight) in json.loads(measured.stdout).items()
     }
 
     assert FAMILIES.keys() == ratios.keys()

@@ -56,8 +56,8 @@ def test_a_large_count_means_what_it_says(atom: str, least: int, most: int | Non
     lengths = sorted(edges(least, most))
 
     for text in ("a", "z"):
-        found = {length for length in lengths if pattern.search(text * length)}
-        assert {length for length in lengths if oracle.match(text * length)} == found
+        matched_lengths = {length for length in lengths if pattern.search(text * length)}
+        assert {length for length in lengths if oracle.match(text * length)} == matched_lengths
 
 
 MOST_NESTED = 2500

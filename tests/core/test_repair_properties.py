@@ -57,8 +57,12 @@ def cases(edition: Edition, seed: int) -> Iterator[tuple[Case, Any]]:
     hides = edition.reference_hides_siblings
     maker = PayloadMaker(random, generated.follow, names=generated.names, hides_siblings=hides)
     for _ in range(3):
-        made = maker.make(generated.question.schema)
-        for payload in (made, mutated(random, made, generated.names), written(random, made)):
+        written_payload = maker.make(generated.question.schema)
+        for payload in (
+            written_payload,
+            mutated(random, written_payload, generated.names),
+            written(random, written_payload),
+        ):
             yield Case(engine, [], schema), json.loads(json.dumps(payload))
 
 

@@ -9,7 +9,7 @@ from sidecheck_server.core.types import as_pointer
 from support.compiling import D04, D07, D2020
 
 
-def found(schema: Any) -> list[tuple[str, bool]]:
+def walked_locations(schema: Any) -> list[tuple[str, bool]]:
     return [
         (as_pointer(subschema.path), subschema.by_properties)
         for subschema in walk_schema(schema, [100_000])
@@ -77,7 +77,7 @@ CASES = [
 
 @pytest.mark.parametrize(("schema", "standing"), CASES, ids=str)
 def test_where_subschemas_stand(schema: Any, standing: list[tuple[str, bool]]) -> None:
-    assert standing == found(schema)
+    assert standing == walked_locations(schema)
 
 
 def test_a_deep_schema_takes_no_stack() -> None:

@@ -60,10 +60,10 @@ def test_every_engine_counts_what_it_does(shape: str, payload: str) -> None:
     """No combination makes more than a call for two steps."""
     ((_, schema),) = combinations(shape)
     unpaid = {}
-    for way, run in runs(compile_value(schema), PAYLOADS[payload]):
+    for engine, run in runs(compile_value(schema), PAYLOADS[payload]):
         calls, steps = count_work(run)
         if calls > FIXED_CALLS + MOST_CALLS * steps:
-            unpaid[way] = (calls, steps)
+            unpaid[engine] = (calls, steps)
 
     assert {} == unpaid
 

@@ -285,7 +285,7 @@ MEMBERS: list[Any] = [*TAGS, 0, 1, 1.0, "d", [], {}]
 OBJECTS: list[Any] = [
     *PAYLOADS,
     *({"kind": tag, **more} for tag in MEMBERS for more in ({}, {"n": 1}, {"n": "x"}, {"m": 1})),
-    *({"sort": tag, "kind": other} for tag in MEMBERS[:6] for other in MEMBERS[:3]),
+    *({"sort": tag, "kind": kind} for tag in MEMBERS[:6] for kind in MEMBERS[:3]),
 ]
 
 

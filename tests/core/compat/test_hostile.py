@@ -141,8 +141,8 @@ def test_a_bound_beyond_memory_ends(keyword: str, bound: float) -> None:
 def test_few_steps_leave_it_undecided() -> None:
     """The limit is named."""
     source = SchemaSource(json.dumps(nested({"type": "integer"})).encode())
-    other = SchemaSource(json.dumps(nested({"type": "string"})).encode())
-    _, comparison = compare_schemas(Part.INPUT, (source, other), replace(LIMITS, steps=2000))
+    changed = SchemaSource(json.dumps(nested({"type": "string"})).encode())
+    _, comparison = compare_schemas(Part.INPUT, (source, changed), replace(LIMITS, steps=2000))
 
     assert "comparing the schemas takes more than 2,000 steps" == (
         comparison.verdicts.as_written.reason

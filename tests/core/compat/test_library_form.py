@@ -44,12 +44,12 @@ def covers(schema: Any, constant: Any) -> bool:
     """Return whether the library finds that *schema* accepts *constant*."""
     forms = (
         jsonschema_rs.canonicalize(
-            write_for_library(each, Draft.DRAFT_2020_12),  # type: ignore[arg-type]
+            write_for_library(subschema, Draft.DRAFT_2020_12),  # type: ignore[arg-type]
             draft=jsonschema_rs.Draft202012,
             validate_formats=False,
             offline=True,
         )
-        for each in (schema, {"const": constant})
+        for subschema in (schema, {"const": constant})
     )
     wider, narrower = forms
     return str(wider.covers(narrower)) == str(jsonschema_rs.canonical.Containment.YES)
@@ -148,11 +148,11 @@ def test_a_number_is_the_same_in_the_library(keyword: str) -> None:
         schema = {keyword: [value, "a"] if keyword == "enum" else value}
         for number in NUMBERS:
             try:
-                found = covers(schema, number)
+                is_covered = covers(schema, number)
             except CannotWriteError:
                 continue
             written += 1
-            assert (value, number, accepts(schema, number)) == (value, number, found)
+            assert (value, number, accepts(schema, number)) == (value, number, is_covered)
 
     assert written > 300
 
@@ -162,7 +162,10 @@ def test_a_difference_has_numbers_of_json_alone() -> None:
     multiples: Any = {"type": "number", "multipleOf": 2.5, "maximum": 2**53 + 1}
     smaller: Any = {**multiples, "maximum": 0}
     difference = subtract(
-        *(Operand.of(NormalForm(each, Draft.DRAFT_2020_12)) for each in (multiples, smaller))
+        *(
+            Operand.of(NormalForm(subschema, Draft.DRAFT_2020_12))
+            for subschema in (multiples, smaller)
+        )
     )
 
     assert isinstance(difference, dict)

@@ -147,10 +147,10 @@ def test_a_recursive_schema_has_a_recursive_decoder() -> None:
 
 
 def nested(depth: int) -> SchemaNode:
-    made = text()
+    decoder = text()
     for _ in range(depth):
-        made = object_node(a=node(anyOf=[made, NULL]))
-    return made
+        decoder = object_node(a=node(anyOf=[decoder, NULL]))
+    return decoder
 
 
 def test_a_mapping_nests_less_than_its_schema() -> None:

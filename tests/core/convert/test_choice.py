@@ -85,7 +85,7 @@ def test_every_stage_takes_steps_for_every_node(subset: Subset, extra: dict[str,
     """Whether or not it is visited, so that a limit of steps is the same for every schema."""
     string = {"type": "string", **extra}
     names = [f"p{number}" for number in range(9)]
-    taken = []
+    steps = []
     for count in (4, 9):
         schema = {
             "type": "object",
@@ -96,9 +96,9 @@ def test_every_stage_takes_steps_for_every_node(subset: Subset, extra: dict[str,
         root, _ = read(schema)
         log = LossLog([LIMITS.steps])
         transform_schema(root, subset, {}, log)
-        taken.append(LIMITS.steps - log.budget[0])
+        steps.append(LIMITS.steps - log.budget[0])
 
-    per_node = (taken[1] - taken[0]) / 5
+    per_node = (steps[1] - steps[0]) / 5
     assert per_node >= sum(stage.steps for stage in STAGES)
 
 

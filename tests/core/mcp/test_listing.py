@@ -139,10 +139,10 @@ def test_container_of_the_tools(text: bytes, expected: ToolList | ProtocolMessag
 )
 def test_values_that_are_no_lists(text: bytes, outcome: object) -> None:
     """Numbers that no double holds are values as others are."""
-    found: object
+    tools: object
     try:
-        found = read_tools_list(text, LIMITS).tools
+        tools = read_tools_list(text, LIMITS).tools
     except RequestError as error:
-        found = (error.metadata["pointer"], error.metadata["code"])
+        tools = (error.metadata["pointer"], error.metadata["code"])
 
-    assert outcome == found
+    assert outcome == tools

@@ -98,8 +98,8 @@ def test_a_probe_lacks_only_what_2026_07_28_requires(*, pinned: bool) -> None:
     """The method tells its version, where no message told another one."""
     session = Session(Context(version="2025-11-25"), pinned=pinned)
     probe = request(1, "server/discover")
-    found = all_codes(session, [(CLIENT, probe), (SERVER, error(1, -32000)), *HANDSHAKE])
-    assert [["REQUIRED"], [], [], [], [], []] == found
+    violations = all_codes(session, [(CLIENT, probe), (SERVER, error(1, -32000)), *HANDSHAKE])
+    assert [["REQUIRED"], [], [], [], [], []] == violations
 
 
 @pytest.mark.parametrize("pinned", [False, True])
@@ -117,10 +117,10 @@ def test_a_probe_without_a_response_may_be_cancelled(*, pinned: bool) -> None:
         *HANDSHAKE,
     ]
     assert [[], [], [], [], [], []] == all_codes(session, messages)
-    other = Session(Context(version="2025-11-25"), pinned=True)
-    codes(other, CLIENT, request(1, "server/discover", _meta=META))
+    second_session = Session(Context(version="2025-11-25"), pinned=True)
+    codes(second_session, CLIENT, request(1, "server/discover", _meta=META))
     cancelled["params"] = {"requestId": 7}
-    assert "INITIALIZE_NOT_FIRST" in codes(other, CLIENT, cancelled)
+    assert "INITIALIZE_NOT_FIRST" in codes(second_session, CLIENT, cancelled)
 
 
 def test_after_the_handshake_there_is_no_probe() -> None:
@@ -146,12 +146,12 @@ def test_requests_declare_their_capabilities(*, pinned: bool) -> None:
         params: dict[str, Any] = {"messages": [], "maxTokens": 1}
         if method == "elicitation/create":
             params = {"mode": "form", "message": "?", "requestedSchema": {"type": "object"}}
-        asked = {
+        input_requests = {
             "resultType": "input_required",
             "inputRequests": {"a": {"method": method, "params": params}},
         }
-        found = codes(session, SERVER, result(number, **asked))
-        assert (method == "sampling/createMessage") is ("INPUT_REQUEST_UNDECLARED" in found)
+        violations = codes(session, SERVER, result(number, **input_requests))
+        assert (method == "sampling/createMessage") is ("INPUT_REQUEST_UNDECLARED" in violations)
 
 
 def test_a_rejected_request_takes_no_part() -> None:
@@ -183,11 +183,11 @@ RETRY = request(7, "tools/call", name="book", arguments={}, requestState="s", _m
 def test_a_partial_session_proves_less(*, from_beginning: bool) -> None:
     """Rules that need the whole session are silent where it was not seen from its beginning."""
     session = Session(Context(), from_beginning=from_beginning)
-    found = codes(session, CLIENT, RETRY)
+    violations = codes(session, CLIENT, RETRY)
     later = Session(Context(), from_beginning=from_beginning)
     listing = codes(later, CLIENT, request(1, "tools/list"))
     response = codes(later, SERVER, result(99))
-    assert from_beginning is ("RETRY_UNASKED" in found)
+    assert from_beginning is ("RETRY_UNASKED" in violations)
     assert from_beginning is ("INITIALIZE_NOT_FIRST" in listing)
     assert from_beginning is ("RESPONSE_WITHOUT_REQUEST" in response)
 
@@ -208,7 +208,7 @@ def test_only_warnings_are_reported_once() -> None:
 def test_what_is_true_of_every_message_is_reported_once() -> None:
     """For a session, or for a tool; the caller counts the messages."""
     session = Session(Context(version="2026-07-28"), pinned=True, from_beginning=False)
-    found = []
+    violations = []
     messages = [(SERVER, LOG), (SERVER, LOG)]
     for number, tool in enumerate(("book", "book", "cancel", "book")):
         messages.append((CLIENT, request(number, "tools/call", name=tool, _meta=META)))
@@ -219,9 +219,12 @@ def test_what_is_true_of_every_message_is_reported_once() -> None:
         check_request = session.check_request(text, sender, ReportLimits())
         checked = check(check_request, LIMITS, PROTOCOL_SCHEMAS)
         record(session, check_request, checked, number=number)
-        found.append([each.code for each in checked.findings.verdict().violations])
+        violations.append([violation.code for violation in checked.findings.verdict().violations])
     once = {"LOGGING_DEPRECATED", "META_SERVER_INFO", "STRUCTURED_CONTENT_WITHOUT_TEXT"}
-    counts = [(each.code, each.tool, each.first, each.count) for each in session.repetitions()]
+    counts = [
+        (repetition.code, repetition.tool, repetition.first, repetition.count)
+        for repetition in session.repetitions()
+    ]
 
     assert [
         ["LOGGING_DEPRECATED"],
@@ -234,7 +237,7 @@ def test_what_is_true_of_every_message_is_reported_once() -> None:
         ["STRUCTURED_CONTENT_WITHOUT_TEXT"],
         [],
         [],
-    ] == [sorted(once & set(each)) for each in found]
+    ] == [sorted(once & set(codes_of_message)) for codes_of_message in violations]
     assert [
         ("LOGGING_DEPRECATED", "", 0, 2),
         ("META_SERVER_INFO", "", 3, 4),
@@ -289,11 +292,15 @@ def test_without_a_version_only_rules_of_all_versions_are_certain(*, from_beginn
     session = Session(Context(), from_beginning=from_beginning)
     codes(session, CLIENT, request(5, "tools/list"))
     listing = codes(session, SERVER, result(5, tools=[READ_ONLY]))
-    told = Session(Context(), from_beginning=False)
-    codes(told, SERVER, result(2, protocolVersion="2025-06-18", capabilities={}, serverInfo=INFO))
-    codes(told, CLIENT, request(5, "tasks/list"))
-    codes(told, CLIENT, request(6, "tools/list"))
-    listing_of_told = codes(told, SERVER, result(6, tools=[READ_ONLY]))
+    unversioned = Session(Context(), from_beginning=False)
+    codes(
+        unversioned,
+        SERVER,
+        result(2, protocolVersion="2025-06-18", capabilities={}, serverInfo=INFO),
+    )
+    codes(unversioned, CLIENT, request(5, "tasks/list"))
+    codes(unversioned, CLIENT, request(6, "tools/list"))
+    listing_of_told = codes(unversioned, SERVER, result(6, tools=[READ_ONLY]))
     assert from_beginning is ("TOOL_HINT_WITHOUT_MEANING" in listing)
     assert "TOOL_HINT_WITHOUT_MEANING" in listing_of_told
 
@@ -301,8 +308,8 @@ def test_without_a_version_only_rules_of_all_versions_are_certain(*, from_beginn
 @pytest.mark.parametrize("from_beginning", [False, True])
 def test_extensions_that_were_not_seen_may_explain_a_method(*, from_beginning: bool) -> None:
     session = Session(Context(), from_beginning=from_beginning)
-    found = codes(session, CLIENT, request(4, "acme/search", _meta=META))
-    assert from_beginning is ("METHOD_UNKNOWN" in found)
+    violations = codes(session, CLIENT, request(4, "acme/search", _meta=META))
+    assert from_beginning is ("METHOD_UNKNOWN" in violations)
 
 
 def test_notifications_are_of_the_extensions_of_requests() -> None:
@@ -322,10 +329,10 @@ def test_a_session_after_another_keeps_counts_and_returns_memory() -> None:
     codes(session, SERVER, LOG)
     for number in range(50):
         codes(session, CLIENT, request(number, "tools/list", _meta=META))
-    held = pool.bytes
+    held_bytes = pool.bytes
     codes(session, CLIENT, request(99, "tools/list", _meta=META), http_status=404)
     codes(session, CLIENT, INITIALIZE)
-    assert 0 < pool.bytes < held
+    assert 0 < pool.bytes < held_bytes
     assert "LOGGING_DEPRECATED" not in codes(session, SERVER, LOG)
     assert [2] == [repetition.count for repetition in session.repetitions()]
     session.close()

@@ -27,15 +27,15 @@ def codes(*entries: Entry) -> list[str]:
     messages = [{"from": sender, "message": message} for sender, message in entries]
     fields = {"code": "", "version": VERSION, "check": {"session": messages}}
     verdicts = session_verdicts(RuleCase("", fields))
-    found = [violation.code for verdict in verdicts for violation in verdict.violations]
-    return [code for code in found if code in _CODES]
+    violation_codes = [violation.code for verdict in verdicts for violation in verdict.violations]
+    return [code for code in violation_codes if code in _CODES]
 
 
 def request(number: int, method: str, *, version: Any = VERSION, **meta: Any) -> Entry:
     """Return a request, without the fields of `_meta` that are None."""
     fields = {"protocolVersion": version, "clientCapabilities": {}, **meta}
-    kept = {f"{PREFIX}{name}": value for name, value in fields.items() if value is not None}
-    params: dict[str, Any] = {"_meta": kept}
+    declared = {f"{PREFIX}{name}": value for name, value in fields.items() if value is not None}
+    params: dict[str, Any] = {"_meta": declared}
     if method == "subscriptions/listen":
         params["notifications"] = {}
     return "client", {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
