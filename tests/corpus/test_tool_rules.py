@@ -24,7 +24,7 @@ def definitions() -> tuple[dict[str, Any], ...]:
 @cache
 def names_by_code(version: str) -> dict[str, set[str]]:
     """Return the names of the tools that break a rule, by the rule's code."""
-    found: defaultdict[str, set[str]] = defaultdict(set)
+    tool_names: defaultdict[str, set[str]] = defaultdict(set)
     visit = visitors_of(version).of("Tool")
     assert visit is not None
     for tool in definitions():
@@ -38,8 +38,8 @@ def names_by_code(version: str) -> dict[str, set[str]]:
 
         visit(tool, (), Context(version=version, budget=[10_000_000]), tell)
         for code in reported_codes:
-            found[code].add(str(tool["name"]))
-    return {code: broken for code, broken in found.items() if code in _CODES}
+            tool_names[code].add(str(tool["name"]))
+    return {code: broken for code, broken in tool_names.items() if code in _CODES}
 
 
 def named_other_than(pattern: str) -> set[str]:
