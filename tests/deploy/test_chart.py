@@ -69,9 +69,9 @@ REJECTED = {
 def test_the_chart_makes_the_manifests_of_the_fleet_by_default() -> None:
     """Object by object, but for the labels of helm."""
     objects: Any = deepcopy(chart())
-    for each in objects:
+    for resource in objects:
         for label in HELM_LABELS:
-            del each["metadata"]["labels"][label]
+            del resource["metadata"]["labels"][label]
 
     assert by_kind(kustomization("fleet")) == by_kind(objects)
 
@@ -103,7 +103,7 @@ def test_the_kustomization_of_the_guide_is_that_of_a_chart_without_migration(
     sets = ("database.migrate=false", "image.repository=registry.example.com/sidecheck")
     objects, pod = kustomization(tmp_path), pod_of(chart(None, *sets))
 
-    assert {"tools"} == {each["metadata"]["namespace"] for each in objects}
+    assert {"tools"} == {resource["metadata"]["namespace"] for resource in objects}
     assert {**pod, "initContainers": []} == pod_of(objects)
 
 
@@ -141,13 +141,13 @@ def test_bad_values_are_rejected_with_their_places(sets: str) -> None:
 
 
 def test_everything_can_be_switched_on() -> None:
-    kinds = sorted(each["kind"] for each in chart("everything"))
+    kinds = sorted(resource["kind"] for resource in chart("everything"))
 
     assert [
         *("Certificate", "Deployment", "HorizontalPodAutoscaler", "NetworkPolicy"),
         *("PodDisruptionBudget", "Secret", "Service", "ServiceMonitor"),
     ] == kinds
-    assert ["Deployment", "Service"] == sorted(each["kind"] for each in chart("minimal"))
+    assert ["Deployment", "Service"] == sorted(resource["kind"] for resource in chart("minimal"))
     assert list(containers_of(chart("minimal"))) == ["sidecheck"]
 
 
@@ -204,7 +204,7 @@ def test_objects_are_named_for_the_release(release: str, name: str) -> None:
     objects = chart(release=release)
     selector = only(objects, "Service")["spec"]["selector"]
 
-    assert {name} == {each["metadata"]["name"] for each in objects}
+    assert {name} == {resource["metadata"]["name"] for resource in objects}
     assert release == selector["app.kubernetes.io/instance"]
 
 
@@ -222,7 +222,7 @@ def test_the_notes_warn_of_what_is_open() -> None:
 
 def by_kind(objects: list[Object]) -> dict[str, Object]:
     """Return *objects* by their kinds, of which each must have one."""
-    kinds = [str(each["kind"]) for each in objects]
+    kinds = [str(resource["kind"]) for resource in objects]
     assert len(set(kinds)) == len(kinds)
     return dict(zip(kinds, objects, strict=True))
 

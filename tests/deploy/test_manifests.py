@@ -73,7 +73,7 @@ def test_every_variable_is_a_setting(objects: list[Object]) -> None:
 def test_no_credential_is_in_the_manifest(objects: list[Object]) -> None:
     """URIs and passwords come out of Secrets, and not as arguments."""
     for name, container in containers_of(objects).items():
-        variables = {each["name"]: each for each in container["env"]}
+        variables = {variable["name"]: variable for variable in container["env"]}
         registry = variables.get("SIDECHECK_REGISTRY", {"value": "/"})
 
         assert name in {"sidecheck", "migrate", "application"}
@@ -130,13 +130,13 @@ def test_prometheus_discovers_the_admin_port_alone(objects: list[Object]) -> Non
     """By what it keeps of all ports of all containers of the cluster."""
     text = (REPOSITORY / "deploy" / "prometheus" / "scrape-kubernetes.yaml").read_text()
     [job] = yaml.safe_load(text)["scrape_configs"]
-    [kept] = [rule for rule in job["relabel_configs"] if rule["action"] == "keep"]
+    [keep_rule] = [rule for rule in job["relabel_configs"] if rule["action"] == "keep"]
     container = containers_of(objects)["sidecheck"]
     ports = {
         port["containerPort"]
-        for name, each in containers_of(objects).items()
-        for port in each.get("ports", ())
-        if re.fullmatch(kept["regex"], f"{name};{port['name']}")
+        for name, container in containers_of(objects).items()
+        for port in container.get("ports", ())
+        if re.fullmatch(keep_rule["regex"], f"{name};{port['name']}")
     }
 
     assert {int(settings_of(container).admin_listen.rpartition(":")[2])} == ports
@@ -152,8 +152,8 @@ def test_everything_selects_the_pods(fleet: list[Object]) -> None:
         only(fleet, "PodDisruptionBudget")["spec"]["selector"]["matchLabels"],
         only(fleet, "NetworkPolicy")["spec"]["podSelector"]["matchLabels"],
         *(
-            each["labelSelector"]["matchLabels"]
-            for each in template["spec"]["topologySpreadConstraints"]
+            constraint["labelSelector"]["matchLabels"]
+            for constraint in template["spec"]["topologySpreadConstraints"]
         ),
     ]
 
@@ -190,23 +190,29 @@ def test_the_pods_are_migrated_by_the_image_that_serves(fleet: list[Object]) -> 
     containers = containers_of(fleet)
     migrate, serve = containers["migrate"], containers["sidecheck"]
     registries = [
-        [each for each in container["env"] if each["name"].startswith(("SIDECHECK_REG", "PGSSL"))]
+        [
+            variable
+            for variable in container["env"]
+            if variable["name"].startswith(("SIDECHECK_REG", "PGSSL"))
+        ]
         for container in (migrate, serve)
     ]
 
     assert ["registry", "migrate"] == migrate["args"]
     assert migrate["image"] == serve["image"]
     assert registries[0]
-    assert registries[0] == [each for each in registries[1] if "QUOTAS" not in each["name"]]
+    assert registries[0] == [
+        variable for variable in registries[1] if "QUOTAS" not in variable["name"]
+    ]
 
 
 def test_the_sidecar_begins_before_the_application_and_shares_its_socket_alone() -> None:
     objects = kustomization("sidecar")
     sidecar, application = containers_of(objects).values()
-    mounts: Any = {each["name"]: each for each in application["volumeMounts"]}
-    own = {each["name"]: each["mountPath"] for each in sidecar["volumeMounts"]}
+    mounts: Any = {mount["name"]: mount for mount in application["volumeMounts"]}
+    own = {mount["name"]: mount["mountPath"] for mount in sidecar["volumeMounts"]}
     settings = settings_of(sidecar)
-    [target] = [each["value"] for each in application["env"]]
+    [target] = [variable["value"] for variable in application["env"]]
 
     assert [sidecar] == pod_of(objects)["initContainers"]
     assert ("sidecheck", "Always") == (sidecar["name"], sidecar["restartPolicy"])

@@ -42,7 +42,7 @@ def test_objects_are_of_the_api(name: str, version: str) -> None:
     """All of them: those that are not validated are counted."""
     objects = RENDERED[name]()
     done = conformance(objects, version)
-    skipped = sum(f"{each['apiVersion']}/{each['kind']}" in CUSTOM for each in objects)
+    skipped = sum(f"{resource['apiVersion']}/{resource['kind']}" in CUSTOM for resource in objects)
     counts = f"Valid: {len(objects) - skipped}, Invalid: 0, Errors: 0, Skipped: {skipped}"
 
     assert 0 == done.returncode, done.stdout
