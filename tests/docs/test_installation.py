@@ -40,7 +40,7 @@ def test_no_message_or_hook_names_an_unpublished_package_to_install() -> None:
         r"additional_dependencies: *\[[^]]*sidecheck|[\"']sidecheck(?:-server)?\[[^]]*\](?! @)"
     )
     folders = ("service", "clients/python/sidecheck", "docs", "deploy")
-    found = [
+    unpublished = [
         f"{path.relative_to(REPOSITORY)}: {match[0]}"
         for folder in folders
         for path in sorted((REPOSITORY / folder).rglob("*"))
@@ -48,7 +48,7 @@ def test_no_message_or_hook_names_an_unpublished_package_to_install() -> None:
         for match in by_name.finditer(path.read_text())
     ]
 
-    assert [] == found
+    assert [] == unpublished
 
 
 def test_the_commands_of_registries_are_known() -> None:
