@@ -73,14 +73,14 @@ def proxied(url: str, findings: list[str]) -> Iterator[str]:
     )
     assert process.stderr is not None
     line = process.stderr.readline()
-    found = re.search(r"http://[^ ]*:\d+", line)
-    assert found, line
+    match = re.search(r"http://[^ ]*:\d+", line)
+    assert match, line
     try:
-        yield f"{found[0]}/mcp"
+        yield f"{match[0]}/mcp"
     finally:
         process.terminate()
         _, err = process.communicate(timeout=_SECONDS)
-        findings += [each for each in err.splitlines() if "->" in each]
+        findings += [line for line in err.splitlines() if "->" in line]
 
 
 async def use(url: str, mode: str) -> list[Any]:
