@@ -63,19 +63,19 @@ def _examine_item(
     for name in ("context", "options"):
         if request.HasField(name):
             getattr(batch, name).CopyFrom(getattr(request, name))
-    other = replace(exchange, path=_BATCH, messages=(batch.SerializeToString(),))
-    answer = _in_batch(caller.send(other))
+    batch_exchange = replace(exchange, path=_BATCH, messages=(batch.SerializeToString(),))
+    answer = _in_batch(caller.send(batch_exchange))
     if answer is not None and answer not in SUDDEN and answer != first:
-        found = f"{first}\n{answer}"
-        yield Finding("another answer in a batch", found, [exchange, other])
+        difference = f"{first}\n{answer}"
+        yield Finding("another answer in a batch", difference, [exchange, batch_exchange])
     try:
         with CORE:
             core = _from_core(request, item)
     except Exception as error:  # noqa: BLE001  (any is what is looked for)
         core = f"raised {type(error).__name__}: {error}"
     if core is not None and core != _reduced(first.verdict):
-        found = f"{_reduced(first.verdict)}\n{core}"
-        yield Finding("the core finds something else", found, [exchange])
+        difference = f"{_reduced(first.verdict)}\n{core}"
+        yield Finding("the core finds something else", difference, [exchange])
 
 
 def _names_what_may_change(request: Any) -> bool:
@@ -83,7 +83,7 @@ def _names_what_may_change(request: Any) -> bool:
     items = getattr(request, "items", [])
     results = [request.tool_result] if hasattr(request, "tool_result") else []
     results += [item.tool_result for item in items]
-    kinds = {one.tool.WhichOneof("target") for one in results}
+    kinds = {result.tool.WhichOneof("target") for result in results}
     return bool(kinds - {None, "inline_tool", "inline_schema"})
 
 
@@ -108,17 +108,25 @@ def _in_batch(outcome: Outcome) -> Any:
     response = _answer(_BATCH, outcome)
     if response is None or isinstance(response, str):
         return response
-    told = response.outcomes[0]
-    return told.result if told.HasField("result") else reason_in(told.error)
+    batch_outcome = response.outcomes[0]
+    return (
+        batch_outcome.result if batch_outcome.HasField("result") else reason_in(batch_outcome.error)
+    )
 
 
 def _reduced(verdict: Verdict) -> Any:
     """Return what the core says too."""
-    found = [
-        (one.instance_location, one.code, one.message, one.suggestion, one.spec_url)
-        for one in verdict.violations
+    violations = [
+        (
+            violation.instance_location,
+            violation.code,
+            violation.message,
+            violation.suggestion,
+            violation.spec_url,
+        )
+        for violation in verdict.violations
     ]
-    return verdict.valid, verdict.truncated, found
+    return verdict.valid, verdict.truncated, violations
 
 
 def _from_core(request: Any, item: v1.CheckItem) -> Any:
@@ -130,20 +138,26 @@ def _from_core(request: Any, item: v1.CheckItem) -> Any:
         terms = request_context_from_proto(
             request.context, request.options, _LIMITS, DEFAULT_VERSION
         )
-        asked = check_request_from_proto(getattr(item, name), terms)
-        checked = check(asked, _LIMITS, _SURFACES)
-        how = EvaluationOptions(
-            max_violations=asked.limits.max_violations,
-            max_length=asked.limits.max_characters,
-            hide_values=asked.context.hide_values,
+        check_request = check_request_from_proto(getattr(item, name), terms)
+        checked = check(check_request, _LIMITS, _SURFACES)
+        evaluation_options = EvaluationOptions(
+            max_violations=check_request.limits.max_violations,
+            max_length=check_request.limits.max_characters,
+            hide_values=check_request.context.hide_values,
         )
-        resolve_all_deferred(checked, _LIMITS, how)
+        resolve_all_deferred(checked, _LIMITS, evaluation_options)
     except RequestError as refusal:
         # What waits for a worker may be refused by bounds that only the server has.
         return None if refusal.reason is ErrorReason.LIMIT_EXCEEDED else refusal.reason.value
     verdict = checked.findings.verdict()
-    found = [
-        (one.instance_location, one.code, one.message, one.suggestion, one.spec_url)
-        for one in verdict.violations
+    violations = [
+        (
+            violation.instance_location,
+            violation.code,
+            violation.message,
+            violation.suggestion,
+            violation.spec_url,
+        )
+        for violation in verdict.violations
     ]
-    return verdict.valid, verdict.truncated, found
+    return verdict.valid, verdict.truncated, violations

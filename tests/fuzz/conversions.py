@@ -86,45 +86,45 @@ class ConversionWriter:
 
     def request(self, descriptor: Descriptor) -> Message:
         """Return a request of that type."""
-        made: Any = GetMessageClass(descriptor)()
+        request: Any = GetMessageClass(descriptor)()
         api = self._random.choice(list(ModelApi))
         match descriptor.name:
             case "ConvertToolsRequest":
-                made.api = _APIS[api]
-                self._to_convert(made)
+                request.api = _APIS[api]
+                self._to_convert(request)
             case "ConvertToolCallRequest":
-                self._to_restore(made, api)
+                self._to_restore(request, api)
             case _:
-                made.api = _APIS[api]
-                made.call_id = made.name = self._random.choice(("c", "c", self._mark))
-                made.result.json = self._changed(
-                    self._sayings.one(self._random, "tool_result").text
+                request.api = _APIS[api]
+                request.call_id = request.name = self._random.choice(("c", "c", self._mark))
+                request.result.json = self._changed(
+                    self._sayings.choose(self._random, "tool_result").text
                 )
-        return made  # type: ignore[no-any-return]
+        return request  # type: ignore[no-any-return]
 
     def _changed(self, text: bytes) -> bytes:
         if self._random.random() < 0.6:
             return text
         return changed_text(self._random, text, self._mark)
 
-    def _to_convert(self, made: Any) -> None:
+    def _to_convert(self, request: Any) -> None:
         random = self._random
-        made.options.mode = random.choice(v1.ConversionMode.values())
-        made.options.server_prefix = random.choice(v1.ServerPrefix.values())
-        made.options.assume_closed = random.random() < 0.5
-        made.options.description_length = random.choice((0, 0, 1, 10))
-        made.options.include_output_schema = random.random() < 0.3
-        made.options.drop_defaults = random.random() < 0.3
+        request.options.mode = random.choice(v1.ConversionMode.values())
+        request.options.server_prefix = random.choice(v1.ServerPrefix.values())
+        request.options.assume_closed = random.random() < 0.5
+        request.options.description_length = random.choice((0, 0, 1, 10))
+        request.options.include_output_schema = random.random() < 0.3
+        request.options.drop_defaults = random.random() < 0.3
         for _ in range(random.choice((1, 1, 2, 5))):
-            tool = made.tools.add()
+            tool = request.tools.add()
             tool.tool.inline_tool.json = self._tool()
             tool.server = random.choice(("", "a", "b"))
 
-    def _to_restore(self, made: Any, api: ModelApi) -> None:
+    def _to_restore(self, request: Any, api: ModelApi) -> None:
         tool = self._tool()
-        made.tool.inline_tool.json = tool
-        made.call = self._changed(_CALLS[api](self._payload()))
-        made.mappings.append(self._changed(self._plan(tool, api)))
+        request.tool.inline_tool.json = tool
+        request.call = self._changed(_CALLS[api](self._payload()))
+        request.mappings.append(self._changed(self._plan(tool, api)))
 
     def _plan(self, text: bytes, api: ModelApi) -> bytes:
         """Return the plan of the tool *text*, as far as it can be converted."""
@@ -167,11 +167,11 @@ def _answer(path: str, outcome: Outcome) -> Any:
 def _names_what_may_change(request: Any) -> bool:
     """Return whether the answer depends on the registry, which another call may change."""
     if isinstance(request, v1.ConvertToolsRequest):
-        targets = [one.tool for one in request.tools]
+        targets = [tool_result.tool for tool_result in request.tools]
         known = not request.servers
     elif isinstance(request, v1.ConvertToolCallRequest):
         targets, known = [request.tool], request.HasField("tool")
     else:
         targets, known = [request.result.tool], True
-    kinds = {one.WhichOneof("target") for one in targets}
+    kinds = {target.WhichOneof("target") for target in targets}
     return not known or bool(kinds - {None, "inline_tool", "inline_schema"})

@@ -136,8 +136,10 @@ def _outcome(call: Any, responses: tuple[bytes, ...]) -> Outcome:
 def write_exchanges(path: Path, exchanges: list[Exchange]) -> None:
     """Write what was sent to a file, a line for each call, its messages in hexadecimal."""
     lines = [
-        json.dumps({**asdict(one), "messages": [message.hex() for message in one.messages]})
-        for one in exchanges
+        json.dumps(
+            {**asdict(exchange), "messages": [message.hex() for message in exchange.messages]}
+        )
+        for exchange in exchanges
     ]
     path.write_text("".join(f"{line}\n" for line in lines))
 

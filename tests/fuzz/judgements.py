@@ -64,10 +64,10 @@ def examine_judgement(caller: Caller, exchange: Exchange, outcome: Outcome) -> I
         "in a batch": _in_batch(exchange, request),
         "in a stream": _in_stream(exchange, request),
     }
-    for where, other in others.items():
-        answer = _answer(other.path, caller.send(other))
+    for where, variant in others.items():
+        answer = _answer(variant.path, caller.send(variant))
         if answer is not None and answer not in SUDDEN and answer != first:
-            yield Finding(f"another verdict {where}", f"{first}\n{answer}", [exchange, other])
+            yield Finding(f"another verdict {where}", f"{first}\n{answer}", [exchange, variant])
     try:
         with CORE:
             core = _from_core(request)
@@ -103,12 +103,12 @@ def _answer(path: str, outcome: Outcome) -> Verdict | str | None:
     response = outcome.responses[0]
     if path == VALIDATE:
         return v1.ValidateResponse.FromString(response).verdict
-    told: Any
+    answer: Any
     if path == _BATCH:
-        told = v1.ValidateBatchResponse.FromString(response).outcomes[0]
+        answer = v1.ValidateBatchResponse.FromString(response).outcomes[0]
     else:
-        told = v1.ValidateStreamResponse.FromString(response).outcome
-    return told.verdict if told.HasField("verdict") else reason_in(told.error)
+        answer = v1.ValidateStreamResponse.FromString(response).outcome
+    return answer.verdict if answer.HasField("verdict") else reason_in(answer.error)
 
 
 def reason_in(status: Status) -> str:
@@ -126,8 +126,14 @@ def _reduced(answer: Verdict | str) -> Any:
         answer.valid,
         answer.truncated,
         [
-            (one.instance_location, one.keyword_location, one.keyword, one.code, one.message)
-            for one in answer.violations
+            (
+                violation.instance_location,
+                violation.keyword_location,
+                violation.keyword,
+                violation.code,
+                violation.message,
+            )
+            for violation in answer.violations
         ],
     )
 
@@ -141,7 +147,7 @@ def _from_core(request: v1.ValidateRequest) -> Any:
         return None
     if options.protocol_version:
         return None
-    how = EvaluationOptions(
+    evaluation_options = EvaluationOptions(
         max_violations=min(options.max_violations or 20, _LIMITS.violations),
         hide_values=options.hide_values,
     )
@@ -154,17 +160,23 @@ def _from_core(request: v1.ValidateRequest) -> Any:
         source = replace(source, assert_formats=options.assert_formats)
         compiled = CompiledSchema(source, compile_schema(source, _LIMITS), _LIMITS)
         payload = getattr(request.subject, kind)
-        verdict = evaluate(compiled, payload, how)
+        verdict = evaluate(compiled, payload, evaluation_options)
         if kind == "structured_content":
-            verdict = require_object(verdict, payload, how, DEFAULT_VERSION)
+            verdict = require_object(verdict, payload, evaluation_options, DEFAULT_VERSION)
     except RequestError as refusal:
         return refusal.reason.value
     return (
         verdict.valid,
         verdict.truncated,
         [
-            (one.instance_location, one.keyword_location, one.keyword, one.code, one.message)
-            for one in verdict.violations
+            (
+                violation.instance_location,
+                violation.keyword_location,
+                violation.keyword,
+                violation.code,
+                violation.message,
+            )
+            for violation in verdict.violations
         ],
     )
 
@@ -187,4 +199,4 @@ def _is_adapted(request: v1.ValidateRequest) -> bool:
 
 
 def _documents(documents: Any) -> tuple[Document, ...]:
-    return tuple(Document(one.uri, one.json) for one in documents)
+    return tuple(Document(document.uri, document.json) for document in documents)

@@ -63,7 +63,10 @@ def _shared_cases() -> Iterator[Sample]:
             yield Sample(
                 case["schema"].encode(),
                 case["payload"].encode(),
-                tuple((one["uri"], one["json"].encode()) for one in case.get("documents", ())),
+                tuple(
+                    (document["uri"], document["json"].encode())
+                    for document in case.get("documents", ())
+                ),
                 case.get("default_dialect", ""),
             )
 

@@ -40,17 +40,17 @@ class Finding:
 
 def examine_outcome(exchange: Exchange, outcome: Outcome) -> Iterator[Finding]:
     """Yield what is wrong with *outcome* by itself."""
-    seen = f"{outcome.code.name}: {outcome.details}"
+    summary = f"{outcome.code.name}: {outcome.details}"
     ended_early = exchange.ending is not Ending.CLOSED or not exchange.messages
     rpc = rpc_named(exchange.path)
     endless = rpc.many_responses and not rpc.many_requests
     if outcome.code in _NEVER:
-        yield Finding(f"answered {outcome.code.name}", seen, [exchange])
+        yield Finding(f"answered {outcome.code.name}", summary, [exchange])
     elif outcome.code is grpc.StatusCode.CANCELLED and not (ended_early or endless):
-        yield Finding("cancelled by the server", seen, [exchange])
+        yield Finding("cancelled by the server", summary, [exchange])
     elif rpc.is_ours and not _tells_why(outcome):
-        yield Finding("refused without a reason", seen, [exchange])
-    told = [outcome.details.encode(), outcome.status]
+        yield Finding("refused without a reason", summary, [exchange])
+    texts = [outcome.details.encode(), outcome.status]
     for response in outcome.responses:
         if len(response) > _LARGEST:
             yield Finding("answered at too great a length", str(len(response)), [exchange])
@@ -60,12 +60,12 @@ def examine_outcome(exchange: Exchange, outcome: Outcome) -> Iterator[Finding]:
             yield Finding("answered with no message", response.hex(), [exchange])
             continue
         for status in statuses_in(message):
-            told.append(status.SerializeToString())
+            texts.append(status.SerializeToString())
             if status.code in {code.value[0] for code in _NEVER} or not _is_reason(status):
                 yield Finding("an item refused for no good reason", str(status), [exchange])
-    strangers = set().union(*map(marks_in, told)) - {exchange.serial}
+    strangers = set().union(*map(marks_in, texts)) - {exchange.serial}
     if strangers:
-        yield Finding("tells of another call", f"of {strangers}: {seen}", [exchange])
+        yield Finding("tells of another call", f"of {strangers}: {summary}", [exchange])
 
 
 def statuses_in(message: Message) -> Iterator[Status]:

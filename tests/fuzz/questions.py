@@ -34,33 +34,33 @@ class Asker:
 
     def request(self, descriptor: Descriptor) -> Message:
         """Return a request of that type."""
-        made: Any = GetMessageClass(descriptor)()
+        request: Any = GetMessageClass(descriptor)()
         match descriptor.name:
             case "CheckSessionRequest":
                 if self._random.random() < 0.1:
-                    self._terms(made.defaults, self._saying("message"))
+                    self._terms(request.defaults, self._saying("message"))
                 else:
-                    made.item.id = str(self._random.randrange(5))
-                    self._fill(made.item.message, self._saying("message"))
+                    request.item.id = str(self._random.randrange(5))
+                    self._fill(request.item.message, self._saying("message"))
             case "CheckBatchRequest":
-                self._terms(made, self._saying("message"))
+                self._terms(request, self._saying("message"))
                 for _ in range(self._random.choice((0, 1, 2, 5))):
                     kind = self._random.choice(_KINDS)
-                    self._fill(getattr(made.items.add(), kind), self._saying(kind))
+                    self._fill(getattr(request.items.add(), kind), self._saying(kind))
             case "CheckToolNamesRequest":
-                self._terms(made, self._saying("tool"))
-                made.names.extend(self._random.choices((*_NAMES, self._mark), k=4))
+                self._terms(request, self._saying("tool"))
+                request.names.extend(self._random.choices((*_NAMES, self._mark), k=4))
             case "CheckToolsRequest":
-                self._tools(made)
+                self._tools(request)
             case "ListRulesRequest":
-                made.page_size = self._random.choice((0, 1, 50, 5000))
-                made.protocol_version = self._random.choice(("", *VERSIONS))
+                request.page_size = self._random.choice((0, 1, 50, 5000))
+                request.protocol_version = self._random.choice(("", *VERSIONS))
             case _:
-                kind = next(one for one in _KINDS if one in descriptor.fields_by_name)
+                kind = next(field for field in _KINDS if field in descriptor.fields_by_name)
                 saying = self._saying(kind)
-                self._terms(made, saying)
-                self._fill(getattr(made, kind), saying)
-        return made  # type: ignore[no-any-return]
+                self._terms(request, saying)
+                self._fill(getattr(request, kind), saying)
+        return request  # type: ignore[no-any-return]
 
     def text(self, kind: str) -> bytes:
         """Return a text of *kind*, most often changed."""
@@ -72,55 +72,55 @@ class Asker:
         return self._changed(declared) if self._random.random() < 0.3 else declared
 
     def _saying(self, kind: str) -> Saying:
-        return self._sayings.one(self._random, kind)
+        return self._sayings.choose(self._random, kind)
 
     def _changed(self, text: bytes) -> bytes:
         if self._random.random() < 0.3:
             return text
         return changed_text(self._random, text, self._mark)
 
-    def _terms(self, made: Any, saying: Saying) -> None:
+    def _terms(self, message: Any, saying: Saying) -> None:
         random = self._random
         version = str(saying.known.get("version", ""))
-        made.context.protocol_version = (
+        message.context.protocol_version = (
             version if random.random() < 0.8 else random.choice(VERSIONS)
         )
         for name in ("client_capabilities", "server_capabilities"):
             if name in saying.known:
-                setattr(made.context, name, json.dumps(saying.known[name]).encode())
+                setattr(message.context, name, json.dumps(saying.known[name]).encode())
             elif random.random() < 0.2:
-                setattr(made.context, name, self.capabilities())
-        options = made.options
+                setattr(message.context, name, self.capabilities())
+        options = message.options
         options.max_violations = random.choice((0, 0, 1, 3, 1000, 2**32 - 1))
         options.hide_values = random.random() < 0.3
         options.min_severity = random.choice((0, 0, 1, 2, 3))
 
-    def _fill(self, made: Any, saying: Saying) -> None:
+    def _fill(self, message: Any, saying: Saying) -> None:
         text, known = self._changed(saying.text), saying.known
         request = known.get("request")
-        asked = b"" if request is None else self._changed(json.dumps(request).encode())
+        request_bytes = b"" if request is None else self._changed(json.dumps(request).encode())
         match saying.kind:
             case "elicitation" | "sampling":
-                made.params = text
+                message.params = text
             case "elicitation_result":
-                made.result, made.params = text, asked
+                message.result, message.params = text, request_bytes
             case "tool_result":
-                made.json = text
-                made.profile = self._random.choice((0, 1, 2))
+                message.json = text
+                message.profile = self._random.choice((0, 1, 2))
                 if "output_schema" in known or self._random.random() < 0.2:
                     output = known.get("output_schema", {"type": "object"})
                     tool = {"name": "t", "inputSchema": {}, "outputSchema": output}
-                    made.tool.inline_tool.json = self._changed(json.dumps(tool).encode())
+                    message.tool.inline_tool.json = self._changed(json.dumps(tool).encode())
             case _:
-                made.json, made.request = text, asked
-                made.sender = _SENDERS.get(str(known.get("sender")), v1.SENDER_UNSPECIFIED)
-                made.request_method = str(known.get("answers", ""))
+                message.json, message.request = text, request_bytes
+                message.sender = _SENDERS.get(str(known.get("sender")), v1.SENDER_UNSPECIFIED)
+                message.request_method = str(known.get("answers", ""))
 
-    def _tools(self, made: Any) -> None:
-        self._terms(made, self._saying("tool"))
+    def _tools(self, message: Any) -> None:
+        self._terms(message, self._saying("tool"))
         if self._random.random() < 0.4:
-            made.tools_list = self.text("listing")
+            message.tools_list = self.text("listing")
             return
         for _ in range(self._random.choice((1, 1, 3))):
             saying = self._saying("tool")
-            made.tools.add().json = self._changed(saying.text)
+            message.tools.add().json = self._changed(saying.text)

@@ -45,32 +45,32 @@ class ReturnedWriter:
 
     def request(self, descriptor: Descriptor) -> Message:
         """Return a request of that type."""
-        made: Any = GetMessageClass(descriptor)()
+        request: Any = GetMessageClass(descriptor)()
         random = self._random
         if random.random() < 0.9:
-            tool = made.tool.inline_tool
+            tool = request.tool.inline_tool
             tool.json = b'{"name": "t", "inputSchema": {"type": "object"}, "outputSchema": '
             tool.json += self._schema() + b', "title": "T", "icons": []}'
             self._documents(tool.documents)
         version = random.choice(VERSIONS)
         if descriptor.name == "AdaptToolRequest":
-            made.protocol_version = version
-            return made  # type: ignore[no-any-return]
-        made.context.protocol_version = version
-        made.options.hide_values = random.random() < 0.3
-        made.profile = random.choice((0, 1, 2))
+            request.protocol_version = version
+            return request  # type: ignore[no-any-return]
+        request.context.protocol_version = version
+        request.options.hide_values = random.random() < 0.3
+        request.profile = random.choice((0, 1, 2))
         payload = self._payload()
         match random.randrange(6):
             case 0 | 1 | 2:
-                made.value = payload
+                request.value = payload
             case 3:
-                made.result = b'{"content": [' + _BLOCK + b'], "structuredContent": '
-                made.result += payload + b"}"
+                request.result = b'{"content": [' + _BLOCK + b'], "structuredContent": '
+                request.result += payload + b"}"
             case 4:
-                made.content = random.choice((_BLOCK, b"[" + _BLOCK + b"]", payload))
+                request.content = random.choice((_BLOCK, b"[" + _BLOCK + b"]", payload))
             case _:
-                made.error = "It broke."
-        return made  # type: ignore[no-any-return]
+                request.error = "It broke."
+        return request  # type: ignore[no-any-return]
 
 
 def examine_returned(caller: Caller, exchange: Exchange, outcome: Outcome) -> Iterator[Finding]:
@@ -81,18 +81,18 @@ def examine_returned(caller: Caller, exchange: Exchange, outcome: Outcome) -> It
         request = v1.NormalizeToolResultRequest.FromString(exchange.messages[0])
     except DecodeError:
         return
-    made = v1.NormalizeToolResultResponse.FromString(outcome.responses[0])
-    is_error = json.loads(made.result).get("isError") is True
-    if not (made.verdict.valid or is_error):
-        yield Finding("invalid and no error", made.result.decode(), [exchange])
+    normalized = v1.NormalizeToolResultResponse.FromString(outcome.responses[0])
+    is_error = json.loads(normalized.result).get("isError") is True
+    if not (normalized.verdict.valid or is_error):
+        yield Finding("invalid and no error", normalized.result.decode(), [exchange])
     check = v1.CheckToolResultRequest(context=request.context)
-    check.tool_result.json = made.result
+    check.tool_result.json = normalized.result
     check.tool_result.profile = request.profile
     if request.tool.WhichOneof("target") == "inline_tool" and request.profile != 2:
-        asked = inference_pb.AdaptToolRequest(
+        adapt_request = inference_pb.AdaptToolRequest(
             tool=request.tool, protocol_version=request.context.protocol_version
         )
-        path, message = PROJECT, asked.SerializeToString()
+        path, message = PROJECT, adapt_request.SerializeToString()
         adapt_schema = caller.send(replace(exchange, path=path, messages=(message,)))
         if adapt_schema.code is not grpc.StatusCode.OK:
             return
@@ -100,10 +100,10 @@ def examine_returned(caller: Caller, exchange: Exchange, outcome: Outcome) -> It
         check.tool_result.tool.inline_tool.json = form.json
         documents = request.tool.inline_tool.documents
         check.tool_result.tool.inline_tool.documents.extend(documents)
-    other = replace(exchange, path=_CHECK, messages=(check.SerializeToString(),))
-    checked = caller.send(other)
+    check_exchange = replace(exchange, path=_CHECK, messages=(check.SerializeToString(),))
+    checked = caller.send(check_exchange)
     if checked.code is not grpc.StatusCode.OK:
         return
     verdict = v1.CheckToolResultResponse.FromString(checked.responses[0]).result.verdict
     if not verdict.valid:
-        yield Finding("made a result that does not hold", str(verdict), [exchange, other])
+        yield Finding("made a result that does not hold", str(verdict), [exchange, check_exchange])

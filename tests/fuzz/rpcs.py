@@ -67,13 +67,13 @@ def rpc_named(path: str) -> Rpc:
 
 def reachable_fields(message: Descriptor) -> set[str]:
     """Return the full names of all fields of *message* and of the messages in it."""
-    found: set[str] = set()
+    fields: set[str] = set()
     waiting = [message]
-    seen = set(waiting)
+    visited = set(waiting)
     while waiting:
         for field in waiting.pop().fields:
-            found.add(field.full_name)
-            if field.message_type is not None and field.message_type not in seen:
-                seen.add(field.message_type)
+            fields.add(field.full_name)
+            if field.message_type is not None and field.message_type not in visited:
+                visited.add(field.message_type)
                 waiting.append(field.message_type)
-    return found
+    return fields

@@ -79,8 +79,8 @@ class Tally:
             lines.append(f"  {method}: {codes}")
         if self.memory:
             steps = [f"{server:.0f}+{workers:.0f}" for server, workers in self.memory]
-            told = " ".join(steps[:: max(len(steps) // 12, 1)])
-            lines.append(f"  memory of the server + its workers, MB: {told}")
+            listed_steps = " ".join(steps[:: max(len(steps) // 12, 1)])
+            lines.append(f"  memory of the server + its workers, MB: {listed_steps}")
         return "\n".join(lines)
 
 
@@ -162,7 +162,9 @@ class Run:
         """See whether the server is well, and what it has logged."""
         self.tally.memory.append(self._server.megabytes())
         recent = list(self._recent)
-        self._note([Finding("not well", one, recent) for one in self._server.faults(self._caller)])
+        self._note(
+            [Finding("not well", fault, recent) for fault in self._server.faults(self._caller)]
+        )
         self._note(self._examine_log(recent))
 
     def retry(self, exchange: Exchange) -> list[Finding]:
@@ -171,11 +173,11 @@ class Run:
 
     def _examine_log(self, sent: list[Exchange]) -> list[Finding]:
         findings = []
-        left = {one.path for one in sent if one.ending is Ending.CANCELLED}
+        left = {exchange.path for exchange in sent if exchange.ending is Ending.CANCELLED}
         for entry in self._server.log():
             serials = marks_in(entry.encode())
             if serials:
-                senders = [one for one in sent if one.serial in serials] or sent
+                senders = [exchange for exchange in sent if exchange.serial in serials] or sent
                 findings.append(Finding("logged what was sent", entry.strip(), senders))
             wrong = unexpected(entry, left)
             if wrong is not None:
@@ -184,7 +186,7 @@ class Run:
 
     def _note(self, findings: list[Finding]) -> None:
         for finding in findings:
-            alike = [one for one in self.tally.findings if one.kind == finding.kind]
+            alike = [similar for similar in self.tally.findings if similar.kind == finding.kind]
             if len(alike) < _MOST_ALIKE:
                 self.tally.findings.append(finding)
 
@@ -234,8 +236,8 @@ class Run:
         """Return what empties a namespace, so that the registry stays small."""
         rpc = next(rpc for rpc in RPCS if rpc.path.endswith("/DeleteTools"))
         request = {"server": random.choice(SERVERS), "all": True}
-        made = _message_of(rpc, request)
-        return Exchange(self._serial, rpc.path, (made,))
+        message = _message_of(rpc, request)
+        return Exchange(self._serial, rpc.path, (message,))
 
 
 def _message_of(rpc: Rpc, fields: dict[str, Any]) -> bytes:

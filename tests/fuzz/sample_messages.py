@@ -40,7 +40,7 @@ class Sayings:
         for saying in (*_PLAIN, *_of_rules(), *_examples(), *_captured()):
             self._kept.setdefault(saying.kind, []).append(saying)
 
-    def one(self, random: Random, kind: str) -> Saying:
+    def choose(self, random: Random, kind: str) -> Saying:
         """Return one of *kind*."""
         return random.choice(self._kept[kind])
 
@@ -62,9 +62,9 @@ def _of_rules() -> Iterator[Saying]:
         for case in json.loads(path.read_text()):
             (kind, value), *_ = case["check"].items()
             if kind == "session":
-                for each in value:
-                    known = {"version": case.get("version", ""), "sender": each["from"]}
-                    yield Saying("message", json.dumps(each["message"]).encode(), known)
+                for item in value:
+                    known = {"version": case.get("version", ""), "sender": item["from"]}
+                    yield Saying("message", json.dumps(item["message"]).encode(), known)
             else:
                 text = case["text"] if "text" in case else json.dumps(value)
                 yield Saying(kind, text.encode("utf-8", "surrogatepass"), case)

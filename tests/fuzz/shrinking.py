@@ -23,7 +23,7 @@ def shrunk(finding: Finding, examine: Callable[[Exchange], list[Finding]]) -> Fi
     Greedily, and for a bounded time. What several calls showed together, or
     what does not show again, is returned as it is.
     """
-    if not finding.exchanges or len({one.serial for one in finding.exchanges}) > 1:
+    if not finding.exchanges or len({exchange.serial for exchange in finding.exchanges}) > 1:
         return finding
     candidates = _smaller(finding.exchanges[0])
     end = time.monotonic() + _SECONDS
@@ -31,9 +31,16 @@ def shrunk(finding: Finding, examine: Callable[[Exchange], list[Finding]]) -> Fi
         candidate = next(candidates, None)
         if candidate is None or time.monotonic() > end:
             break
-        seen = next((one for one in examine(candidate) if one.kind == finding.kind), None)
-        if seen is not None:
-            finding = seen
+        same_finding = next(
+            (
+                candidate_finding
+                for candidate_finding in examine(candidate)
+                if candidate_finding.kind == finding.kind
+            ),
+            None,
+        )
+        if same_finding is not None:
+            finding = same_finding
             candidates = _smaller(candidate)
     return finding
 
@@ -71,8 +78,8 @@ def _with_less(message: Message) -> Iterator[Message]:
         copy.ClearField(field.name)
         yield copy
         values = list(value) if field.is_repeated else [value]
-        for place, one in enumerate(values):
-            for smaller in (*([None] if field.is_repeated else []), *_less(one)):
+        for place, element in enumerate(values):
+            for smaller in (*([None] if field.is_repeated else []), *_less(element)):
                 copy = type(message)()
                 copy.CopyFrom(message)
                 _put(copy, field.name, place if field.is_repeated else None, smaller)

@@ -52,12 +52,12 @@ class SourceWriter:
     def request(self) -> v1.InferToolsRequest:
         """Return a request whose text is most often Python."""
         random = self._random
-        made = v1.InferToolsRequest(source=self.text())
-        made.on_unsupported = random.choice((0, 1, 2))  # type: ignore[assignment]
-        for names in (made.functions, made.injected_types, made.injected_parameters):
+        request = v1.InferToolsRequest(source=self.text())
+        request.on_unsupported = random.choice((0, 1, 2))  # type: ignore[assignment]
+        for names in (request.functions, request.injected_types, request.injected_parameters):
             if random.random() < 0.2:
                 names.extend(random.choices((*_NAMES, self._mark), k=random.randint(1, 3)))
-        return made
+        return request
 
     def text(self) -> bytes:
         """Return a source text, most often changed in a few places."""
@@ -72,10 +72,10 @@ class SourceWriter:
         start = random.randint(0, len(text))
         end = min(start + random.choice((0, 1, 3, 20)), len(text))
         piece = random.choice((*_PIECES, self._mark, f'"""{self._mark}"""'))
-        kept = piece.encode("utf-8", "surrogatepass")
+        repeated = piece.encode("utf-8", "surrogatepass")
         if random.random() < 0.2:
-            kept = text[start:end] * random.choice((2, 100))
-        return text[:start] + kept + text[end:]
+            repeated = text[start:end] * random.choice((2, 100))
+        return text[:start] + repeated + text[end:]
 
 
 def examine_inferred(caller: Caller, exchange: Exchange, outcome: Outcome) -> Iterator[Finding]:

@@ -29,7 +29,7 @@ def tally(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     run = Run(server, request.param)
     try:
         run.go(0, least_rounds=ROUNDS, most_rounds=MOST_ROUNDS)
-        run.tally.findings = [shrunk(each, run.retry) for each in run.tally.findings]
+        run.tally.findings = [shrunk(finding, run.retry) for finding in run.tally.findings]
     finally:
         run.close()
         server.close()

@@ -68,8 +68,8 @@ def test_a_finding_is_made_small() -> None:
         shows = b"bad" in exchange.messages[0]
         return [Finding("bad", "", [exchange])] if shows else []
 
-    found = examine(Exchange(1, VALIDATE, (request.SerializeToString(),)))[0]
-    small = ValidateRequest.FromString(shrunk(found, examine).exchanges[0].messages[0])
+    finding = examine(Exchange(1, VALIDATE, (request.SerializeToString(),)))[0]
+    small = ValidateRequest.FromString(shrunk(finding, examine).exchanges[0].messages[0])
 
     expected = ValidateRequest()
     expected.target.inline_schema.json = b"bad"

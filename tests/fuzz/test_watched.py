@@ -10,7 +10,7 @@ UNSENT = f"ExecuteBatchError raised in core by servicer method [{METHOD}]"
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said", "left"),
+    ("wrong", "log_message", "left"),
     [
         pytest.param(False, UNSENT, {METHOD}, id="its caller left"),
         pytest.param(True, UNSENT, set(), id="nobody left"),
@@ -19,9 +19,9 @@ UNSENT = f"ExecuteBatchError raised in core by servicer method [{METHOD}]"
     ],
 )
 def test_an_answer_that_is_not_sent_is_an_error_unless_the_caller_left(
-    wrong: bool, said: str, left: set[str]
+    wrong: bool, log_message: str, left: set[str]
 ) -> None:
     """By the method that gRPC names."""
-    entry = json.dumps({"level": "error", "said": said})
+    entry = json.dumps({"level": "error", "said": log_message})
 
     assert wrong == (unexpected(entry, left) is not None)

@@ -44,10 +44,10 @@ def changed_text(random: Random, text: bytes, mark: str) -> bytes:
             value = mutated(random, value, (*NAMES, *_KEYWORDS))
         if random.random() < 0.8:
             value = _marked(random, value, mark)
-        made = json.dumps(value, ensure_ascii=random.random() < 0.5)
+        json_text = json.dumps(value, ensure_ascii=random.random() < 0.5)
     except (ValueError, RecursionError):  # no JSON, or too deep to change
         return text if random.random() < 0.5 else _broken(random, text, mark)
-    changed = made.encode("utf-8", "surrogatepass")
+    changed = json_text.encode("utf-8", "surrogatepass")
     return _broken(random, changed, mark) if random.random() < 0.15 else changed
 
 
@@ -106,7 +106,7 @@ def _broken(random: Random, text: bytes, mark: str) -> bytes:
             b'{"pattern": "' + b"(a+)+" * 40 + mark.encode() + b'"}',
             b'{"$ref": "' + mark.encode() + b'"}',
             b'{"$schema": "http://example.com/' + mark.encode() + b'"}',
-            b'{"enum": [' + b",".join(b'"%d"' % each for each in range(huge // 10)) + b"]}",
+            b'{"enum": [' + b",".join(b'"%d"' % number for number in range(huge // 10)) + b"]}",
             b'{"allOf": [' + b'{"$ref": "#"},' * 20 + b"{}]}",
             text.decode("utf-8", "replace").encode("utf-16"),
         )

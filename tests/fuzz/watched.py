@@ -73,8 +73,8 @@ class WatchedServer(RunningServer):
             sent = Exchange(0, _VALIDATE, (request.SerializeToString(),), Ending.CLOSED)
             outcome = caller.send(sent)
             answers = [
-                validation_service_pb2.ValidateResponse.FromString(one).verdict.valid
-                for one in outcome.responses
+                validation_service_pb2.ValidateResponse.FromString(status).verdict.valid
+                for status in outcome.responses
             ]
             if answers != [valid]:
                 yield f"a sound call is answered {outcome.code.name} {outcome.details} {answers}"
@@ -94,7 +94,7 @@ def unexpected(entry: str, left: Collection[str] = ()) -> str | None:
         event: dict[str, Any] = json.loads(entry)
     except ValueError:
         return f"no event: {entry!r}"
-    said = str(event.get("said"))
-    if said.startswith(_UNSENT) and any(path in said for path in left):
+    message = str(event.get("said"))
+    if message.startswith(_UNSENT) and any(path in message for path in left):
         return None
     return entry.strip() if event.get("level") == "error" else None
