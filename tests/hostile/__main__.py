@@ -29,9 +29,9 @@ _SLOWEST = 25
 def main() -> int:
     """Run as the command line says; return the exit status."""
     parser = argparse.ArgumentParser(prog="hostile", description=(__doc__ or "").split("\n")[0])
-    how = parser.add_mutually_exclusive_group(required=True)
-    how.add_argument("--table", action="store_true", help="what each attack costs the server")
-    how.add_argument("--beside", action="store_true", help="what each attack costs others")
+    modes = parser.add_mutually_exclusive_group(required=True)
+    modes.add_argument("--table", action="store_true", help="what each attack costs the server")
+    modes.add_argument("--beside", action="store_true", help="what each attack costs others")
     parser.add_argument("--seconds", type=float, default=10, help="of each attack, with --beside")
     parser.add_argument("--patience", type=float, default=15, help="seconds to wait for an answer")
     parser.add_argument("--family", help="only the cases of this family")
@@ -59,17 +59,17 @@ def _table(siege: Siege, cases: Sequence[Case]) -> int:
         question: Question = question_of(case.asks, siege.baits)
         first = siege.ask(question)
         second = siege.ask(question)
-        right = first.told == case.expect and first.whole == second.whole
+        right = first.summary == case.expect and first.whole == second.whole
         wrong += not right
         row = (
             f"{first.seconds:8.3f} {second.seconds:8.3f} {second.bytes / 1024:9.1f} "
             f"{siege.weight.recent >> 20:6d}  {'  ' if right else '! '}{case.id}"
         )
-        note = "" if right else f"\n{'':40}{json.dumps(first.told)}"
-        if first.told != case.expect:
+        note = "" if right else f"\n{'':40}{json.dumps(first.summary)}"
+        if first.summary != case.expect:
             note += f" for {json.dumps(case.expect)}"
         elif not right:
-            note += f" then {json.dumps(second.told)}"
+            note += f" then {json.dumps(second.summary)}"
         print(row + note, flush=True)
         rows.append((max(first.seconds, second.seconds), row))
     print(f"\nthe slowest\n{_HEAD}")
@@ -86,10 +86,10 @@ def _table(siege: Siege, cases: Sequence[Case]) -> int:
 def _beside(siege: Siege, cases: Sequence[Case], seconds: float) -> int:
     print("  calls  p50 ms  p99 ms  max ms  attacks  case")
     for case in (None, *cases):
-        fared = calls_beside(siege, case, seconds)
+        latencies = calls_beside(siege, case, seconds)
         print(
-            f"{fared.calls:7d} {fared.median:7.1f} {fared.p99:7.1f} {fared.longest:7.1f} "
-            f"{fared.attacks:8d}  {case.id if case else 'no attack'}",
+            f"{latencies.calls:7d} {latencies.median:7.1f} {latencies.p99:7.1f} "
+            f"{latencies.longest:7.1f} {latencies.attacks:8d}  {case.id if case else 'no attack'}",
             flush=True,
         )
     return 0

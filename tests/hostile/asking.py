@@ -115,8 +115,10 @@ class _Asker:
 
     def item(self, asks: Mapping[str, Any]) -> Any:
         documents = [
-            target_pb2.Document(uri=self.text(one["uri"]).decode(), json=self.text(one["json"]))
-            for one in _each(asks.get("documents", ()))
+            target_pb2.Document(
+                uri=self.text(document["uri"]).decode(), json=self.text(document["json"])
+            )
+            for document in _each(asks.get("documents", ()))
         ]
         if "tool" in asks:
             tool = target_pb2.InlineTool(
@@ -141,9 +143,9 @@ class _Asker:
         requests = map(self.item, _each(items))
         return [
             validation_service_pb2.ValidateItem(
-                target=one.target, subject=one.subject, options=one.options
+                target=request.target, subject=request.subject, options=request.options
             )
-            for one in requests
+            for request in requests
         ]
 
     def registration(self, asks: Mapping[str, Any]) -> bytes:
@@ -155,10 +157,10 @@ class _Asker:
     def conversion(self, asks: Mapping[str, Any]) -> bytes:
         tools = [
             conversion_service_pb2.ToolToConvert(
-                tool=target_pb2.Target(inline_tool=self._tool(one)),
-                server=self.text(one.get("server", "")).decode(),
+                tool=target_pb2.Target(inline_tool=self._tool(tool)),
+                server=self.text(tool.get("server", "")).decode(),
             )
-            for one in _each(asks["tools"])
+            for tool in _each(asks["tools"])
         ]
         return conversion_service_pb2.ConvertToolsRequest(
             api=_api(asks),
@@ -170,8 +172,8 @@ class _Asker:
     def restoring(self, asks: Mapping[str, Any]) -> bytes:
         tool = self._tool(asks)
         mappings = [
-            self.text(one["mapping"]).replace(b"<digest>", _digest_of(tool).encode())
-            for one in _each(asks["mappings"])
+            self.text(mapping["mapping"]).replace(b"<digest>", _digest_of(tool).encode())
+            for mapping in _each(asks["mappings"])
         ]
         return conversion_service_pb2.ConvertToolCallRequest(
             call=self.text(asks["call"]),
@@ -271,12 +273,12 @@ def answer_of(method: str, response: bytes) -> tuple[dict[str, Any], Any]:
     if isinstance(message, protocol_service_pb2.CheckSessionResponse):
         return _checked(message.outcome), message
     if isinstance(message, inference_service_pb2.InferToolsResponse):
-        codes = sorted({found.code for found in message.diagnostics})
+        codes = sorted({diagnostic.code for diagnostic in message.diagnostics})
         return {"tools": len(message.tools), **({"codes": codes} if codes else {})}, message
     if isinstance(message, conversion_service_pb2.ConvertToolsResponse):
-        codes = sorted({found.code for found in message.request.violations})
-        told = _counted(map(_converted, message.conversions))
-        return {**told, **({"codes": codes} if codes else {})}, message
+        codes = sorted({violation.code for violation in message.request.violations})
+        outcomes = _counted(map(_converted, message.conversions))
+        return {**outcomes, **({"codes": codes} if codes else {})}, message
     if "verdict" in message.DESCRIPTOR.fields_by_name:
         return _verdict(message.verdict), message
     if "result" in message.DESCRIPTOR.fields_by_name:
@@ -284,13 +286,13 @@ def answer_of(method: str, response: bytes) -> tuple[dict[str, Any], Any]:
     if isinstance(message, validation_service_pb2.ValidateBatchResponse):
         return _counted(map(_outcome, message.outcomes)), message
     if isinstance(message, registry_service_pb2.RegisterToolsResponse):
-        told = _counted(map(_registered, message.outcomes))
+        outcomes = _counted(map(_registered, message.outcomes))
         # What the first time did need not be done again.
         for outcome in message.outcomes:
             outcome.ClearField("action")
             outcome.ClearField("previous_definition_digest")
         message.ClearField("removed")
-        return told, message
+        return outcomes, message
     return {"answered": True}, message
 
 
@@ -311,11 +313,11 @@ def _refusal(status: Status) -> dict[str, Any]:
 
 
 def _verdict(verdict: verdict_pb2.Verdict) -> dict[str, Any]:
-    graves = [found for found in verdict.violations if found.severity == _ERROR]
+    graves = [violation for violation in verdict.violations if violation.severity == _ERROR]
     assert verdict.valid == (not graves)
     if not verdict.violations:
         return {"verdict": "valid"}
-    codes = sorted({found.code for found in verdict.violations})
+    codes = sorted({violation.code for violation in verdict.violations})
     truncated = {"truncated": True} if verdict.truncated else {}
     return {"verdict": "valid" if verdict.valid else "invalid", "codes": codes, **truncated}
 
@@ -329,8 +331,10 @@ def _checked(outcome: protocol_service_pb2.CheckOutcome) -> dict[str, Any]:
 def _outcome(outcome: validation_service_pb2.ValidateOutcome) -> str:
     if outcome.WhichOneof("outcome") == "error":
         return " ".join(_refusal(outcome.error).values())
-    told = _verdict(outcome.verdict)
-    return " ".join([told["verdict"], *told.get("codes", ()), *["…"] * ("truncated" in told)])
+    verdict = _verdict(outcome.verdict)
+    return " ".join(
+        [verdict["verdict"], *verdict.get("codes", ()), *["…"] * ("truncated" in verdict)]
+    )
 
 
 def _converted(conversion: conversion_service_pb2.ToolConversion) -> str:

@@ -39,24 +39,29 @@ def calls_beside(siege: Siege, case: Case | None, seconds: float) -> Latencies:
     turns = range(_SHAPES if case else 0)
     attacks = [question_of(case.asks, siege.baits, turn=turn) for turn in turns if case]
     bystander = Bystander(siege.server.address)
-    made = _attack(siege, attacks, time.monotonic() + seconds)
+    attack_count = _attack(siege, attacks, time.monotonic() + seconds)
     result = bystander.end()
     assert ["OK"] == list(result["statuses"]), result["statuses"]
     latencies = result["milliseconds"]
     cuts = statistics.quantiles(latencies, n=100, method="inclusive")
     return Latencies(
-        len(latencies), cuts[49], cuts[98], max(latencies), made, result["answered_before_end"]
+        len(latencies),
+        cuts[49],
+        cuts[98],
+        max(latencies),
+        attack_count,
+        result["answered_before_end"],
     )
 
 
 def _attack(siege: Siege, attacks: Sequence[Question], end: float) -> int:
     """Make *attacks* in turn until *end*, and return how many were made."""
-    made = 0
+    count = 0
     while (left := end - time.monotonic()) > 0:
         if not attacks:
             time.sleep(left)
             break
-        again, new = divmod(made, 2)
+        again, new = divmod(count, 2)
         siege.ask(attacks[again % _SHAPES if new else 0])
-        made += 1
-    return made
+        count += 1
+    return count

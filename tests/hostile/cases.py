@@ -66,17 +66,17 @@ def families() -> list[str]:
 
 
 def _read(family: str) -> Iterator[Case]:
-    said = json.loads((_FOLDER / f"{family}.json").read_text())
-    for case in said.get("cases", ()):
-        told = ("name", "why", "expect")
-        asks = {key: value for key, value in case.items() if key not in told}
+    document = json.loads((_FOLDER / f"{family}.json").read_text())
+    for case in document.get("cases", ()):
+        metadata_keys = ("name", "why", "expect")
+        asks = {key: value for key, value in case.items() if key not in metadata_keys}
         yield Case(family, case["name"], case["why"], asks, case["expect"])
-    for position in said.get("positions", ()):
+    for position in document.get("positions", ()):
         yield Case(
             family,
             position["name"],
             position["why"],
-            {"items": list(_crossed(position, said["strings"]))},
+            {"items": list(_crossed(position, document["strings"]))},
             position["expect"],
         )
 
@@ -102,7 +102,7 @@ def _filled(form: str, string: str) -> dict[str, str]:
         "<step>": json.dumps(quote(plain.replace("~", "~0").replace("/", "~1")))[1:-1],
         "<pattern>": json.dumps(re.sub(r"([\\^$.*+?()\[\]{}|/])", r"\\\1", string)),
     }
-    filled = re.sub("|".join(forms), lambda found: forms[found[0]], form)
+    filled = re.sub("|".join(forms), lambda match: forms[match[0]], form)
     return {"hex": filled.encode().hex()}
 
 

@@ -29,7 +29,7 @@ class Answer:
     """What a server answered."""
 
     #: In the few words of `asking`.
-    told: dict[str, Any]
+    summary: dict[str, Any]
     #: Everything, to be compared with another one.
     whole: Any
     seconds: float
@@ -79,11 +79,11 @@ class Siege:
             response, *_ = call(iter([question.message]), timeout=self._patience)
         except grpc.RpcError as error:
             seconds = time.perf_counter() - started
-            told, whole = refusal_answer(error)
-            if told in ({"status": "DEADLINE_EXCEEDED"}, {"status": "UNAVAILABLE"}):
+            summary, whole = refusal_answer(error)
+            if summary in ({"status": "DEADLINE_EXCEEDED"}, {"status": "UNAVAILABLE"}):
                 self._replace()
-                told = {"unanswered": told["status"]}
-            return Answer(told, whole, seconds, 0)
+                summary = {"unanswered": summary["status"]}
+            return Answer(summary, whole, seconds, 0)
         seconds = time.perf_counter() - started
         return Answer(*answer_of(question.method, response), seconds, len(response))
 
@@ -142,7 +142,7 @@ class Siege:
     def processes(self) -> set[int]:
         """Return the Python processes of the server, itself and its workers."""
         server = psutil.Process(self.server.process.pid)
-        return {server.pid, *(each.pid for each in server.children(recursive=True))}
+        return {server.pid, *(process.pid for process in server.children(recursive=True))}
 
     def close(self) -> None:
         """End the server and all around it."""

@@ -198,17 +198,17 @@ def main() -> int:
             print(f"not compiled: {name}: {error.message[:80]}", file=sys.stderr)
             continue
         for payload_name, value in PAYLOADS.items():
-            for way, run in runs(compiled, value):
+            for engine, run in runs(compiled, value):
                 seconds, steps = measure(run, wanted.steps)
                 if seconds >= _LEAST_SECONDS:
                     # Other processes disturb a short run; the better of two counts.
                     seconds, steps = min((seconds, steps), measure(run, wanted.steps))
                     rate = seconds / max(steps, 1) / comparison_seconds()
-                    rows.append((rate, seconds, steps, way, f"{name} / {payload_name}"))
+                    rows.append((rate, seconds, steps, engine, f"{name} / {payload_name}"))
         gc.collect()
     print("rate      ms    steps  way      combination / payload")
-    for rate, seconds, steps, way, name in sorted(rows, reverse=True)[: wanted.rows]:
-        print(f"{rate:4.1f} {1000 * seconds:7.1f} {steps:8d}  {way:8} {name}")
+    for rate, seconds, steps, engine, name in sorted(rows, reverse=True)[: wanted.rows]:
+        print(f"{rate:4.1f} {1000 * seconds:7.1f} {steps:8d}  {engine:8} {name}")
     return 0
 
 

@@ -36,10 +36,10 @@ def test_an_attack_does_not_hold_up_others(case: Case, siege: Siege) -> None:
 
     `python -m hostile --beside` measures its latencies, whose goal is a p99 of 50 ms.
     """
-    fared = calls_beside(siege, case, SECONDS)
+    latencies = calls_beside(siege, case, SECONDS)
 
-    assert fared.attacks
-    assert fared.answered_before_end
+    assert latencies.attacks
+    assert latencies.answered_before_end
 
 
 def test_every_worst_case_is_one_of_the_cases() -> None:

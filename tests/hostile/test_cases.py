@@ -107,10 +107,10 @@ def test_a_tripwire_sees(event: str, tmp_path: Path) -> None:
     log = tmp_path / "log"
     environment = {**os.environ, "PYTHONPATH": str(TRIPWIRE), "SIDECHECK_TRIPWIRE": str(log)}
     subprocess.run([sys.executable, "-c", DEEDS[event]], env=environment, check=True)
-    seen = [json.loads(line)[1] for line in log.read_text().splitlines()]
+    events = [json.loads(line)[1] for line in log.read_text().splitlines()]
 
-    assert "watched" == seen[0]
-    assert event in seen
+    assert "watched" == events[0]
+    assert event in events
 
 
 def test_a_tripwire_sees_names_in_generated_code(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def test_an_attack_gets_its_answer(case: Case, sieges: Mapping[bool, Siege]) -> 
     first = _answer(siege, question)
     again = _answer(siege, question)
 
-    assert case.expect == first.told, case.why
+    assert case.expect == first.summary, case.why
     assert first.whole == again.whole
     assert again.bytes <= LARGEST_ANSWER
 

@@ -119,7 +119,7 @@ def _strange_name(code: CodeType) -> str | None:
     for name in (*code.co_names, *code.co_varnames, *code.co_freevars):
         if name.startswith("__") or not name.isidentifier() or len(name) > 64 or _is_marked(name):
             return name
-    inner = (each for each in code.co_consts if isinstance(each, CodeType))
+    inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
     return next(filter(None, map(_strange_name, inner)), None)
 
 
