@@ -28,9 +28,9 @@ async def test_only_the_given_signals_are_taken(signals: Sequence[signal.Signals
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         while not server.started:  # noqa: ASYNC110  (uvicorn has no event)
             await asyncio.sleep(0.01)
-        taken = {number for number in numbers if signal.getsignal(number) != before[number]}
+        handled = {number for number in numbers if signal.getsignal(number) != before[number]}
         server.should_exit = True
         await serving
 
-    assert set(signals) == taken
+    assert set(signals) == handled
     assert before == {number: signal.getsignal(number) for number in numbers}
