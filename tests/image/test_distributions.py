@@ -94,10 +94,12 @@ def test_the_page_is_in_both_distributions(distributions: Path) -> None:
         paths = [*zipfile.ZipFile(wheel).namelist(), *source.getnames()]
     # Licences of others are among the metadata, too.
     files = [path for path in paths if ".dist-info/" not in path and not path.endswith("/")]
-    held = Counter(path.partition(f"{package}/")[2] for path in files if f"{package}/" in path)
+    packaged_paths = Counter(
+        path.partition(f"{package}/")[2] for path in files if f"{package}/" in path
+    )
 
     assert "index.html" in written
-    assert Counter(dict.fromkeys(written, 2)) == held
+    assert Counter(dict.fromkeys(written, 2)) == packaged_paths
 
 
 def test_distributions_are_reproducible(distributions: Path, tmp_path: Path) -> None:

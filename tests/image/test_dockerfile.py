@@ -90,17 +90,19 @@ def test_the_image_has_the_releases_that_are_tested() -> None:
 def test_the_image_has_all_that_the_service_needs() -> None:
     """`make lock` was run since the last dependency was added."""
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
-    needed = {re.split("[<>=]", one)[0] for one in project["dependencies"]} - {"sidecheck"}
+    needed = {re.split("[<>=]", requirement)[0] for requirement in project["dependencies"]} - {
+        "sidecheck"
+    }
 
     assert set() == needed - dict(_pins("deploy/runtime.lock")).keys()
 
 
 def test_the_engine_is_sent_nothing_but_the_image_is_made_of() -> None:
     """Neither what is large nor what is secret."""
-    kept = ("service/sidecheck_server/__main__.py", "clients/python/sidecheck/v1/__init__.py")
+    included = ("service/sidecheck_server/__main__.py", "clients/python/sidecheck/v1/__init__.py")
     away = (".git/config", ".venv/bin/python", "tests/running.py", "tools.db", "clients/go/go.mod")
 
-    assert [True, True] == [is_sent(path) for path in kept]
+    assert [True, True] == [is_sent(path) for path in included]
     assert [False] * 5 == [is_sent(path) for path in away]
 
 
