@@ -59,9 +59,9 @@ def _clone(folder: Path) -> Path:
 
 def _environment(home: Path, index: LaterIndex) -> dict[str, str]:
     """Return the variables of a user who has no cache and no settings but the index."""
-    kept = ("PATH", "LANG", "SSL_CERT_FILE", "PIP_CERT", "PIP_DEFAULT_TIMEOUT")
+    variables = ("PATH", "LANG", "SSL_CERT_FILE", "PIP_CERT", "PIP_DEFAULT_TIMEOUT")
     return {
-        **{name: os.environ[name] for name in kept if name in os.environ},
+        **{name: os.environ[name] for name in variables if name in os.environ},
         "HOME": str(home),
         "PIP_INDEX_URL": index.url,
         "PIP_NO_CACHE_DIR": "1",
@@ -92,7 +92,7 @@ def test_the_demo_runs_with_what_was_locked(pip: str, tmp_path: Path) -> None:
     python.chmod(0o755)
     clone = _clone(tmp_path / "clone")
     with running_index(_upstream(), _LATER) as index:
-        made = subprocess.run(
+        process = subprocess.run(
             ["make", "demo", f"PYTHON={python}"],
             cwd=clone,
             env=_environment(tmp_path, index),
@@ -101,7 +101,7 @@ def test_the_demo_runs_with_what_was_locked(pip: str, tmp_path: Path) -> None:
             check=False,
         )
 
-    assert (0, "") == (made.returncode, made.stderr), made.stdout + made.stderr
+    assert (0, "") == (process.returncode, process.stderr), process.stdout + process.stderr
     assert _LATER <= index.requested
     service = _locked("deploy/runtime.lock", "deploy/build.lock")
     demo = _locked("clients/python/demo/requirements.lock")
