@@ -76,18 +76,18 @@ def install() -> Path:
         raise SuiteFailed("no npm on PATH")
     _INSTALLED.mkdir(parents=True, exist_ok=True)
     lock_text = (_PACKAGE / "package-lock.json").read_text()
-    with (_INSTALLED / ".made").open("a+") as made:
-        fcntl.flock(made, fcntl.LOCK_EX)
-        made.seek(0)
-        if made.read() == lock_text:
+    with (_INSTALLED / ".made").open("a+") as lock_file:
+        fcntl.flock(lock_file, fcntl.LOCK_EX)
+        lock_file.seek(0)
+        if lock_file.read() == lock_text:
             return _INSTALLED
-        made.truncate(0)
+        lock_file.truncate(0)
         for name in ("package.json", "package-lock.json"):
             shutil.copy(_PACKAGE / name, _INSTALLED)
         command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
         if status := _run(command, _INSTALLED, _INSTALLED / "npm.log"):
             raise SuiteFailed(f"npm ci exited with {status}:\n{_end_of(_INSTALLED / 'npm.log')}")
-        made.write(lock_text)
+        lock_file.write(lock_text)
     return _INSTALLED
 
 

@@ -35,10 +35,10 @@ def add_input_required(server: MCPServer[Any]) -> None:
     @server.prompt()
     def test_input_required_result_prompt(context: Context) -> _Answer:
         """Ask for the context of the prompt."""
-        if (given := _elicited(context, "user_context", "context")) is None:
+        if (response := _elicited(context, "user_context", "context")) is None:
             question = _elicit("What context should the prompt use?", "context")
             return _ask({"user_context": question})
-        return f"Answer in this context: {given}"
+        return f"Answer in this context: {response}"
 
 
 def _add_single_requests(server: MCPServer[Any]) -> None:

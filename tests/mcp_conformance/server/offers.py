@@ -93,7 +93,7 @@ def add_prompts(server: MCPServer[Any]) -> None:
         _context: ServerRequestContext[Any], params: CompleteRequestParams
     ) -> CompleteResult:
         begun = params.argument.value
-        values = [each for each in ("paris", "park", "party") if each.startswith(begun)]
+        values = [city for city in ("paris", "park", "party") if city.startswith(begun)]
         return CompleteResult(completion=Completion(values=values, total=len(values)))
 
     server._lowlevel_server.add_request_handler(
