@@ -91,8 +91,8 @@ async def test_an_error_of_the_server(
     # The tool is found, and then its schema cannot be compiled.
     names = ["lookup", "offload", "compile", "lookup", "sidecheck.v1.ValidationService/Validate"]
     assert names == [span.name for span in recorded.spans]
-    found, *work, call = recorded.spans
-    assert trace.StatusCode.UNSET is found.status.status_code
+    root, *work, call = recorded.spans
+    assert trace.StatusCode.UNSET is root.status.status_code
     assert reason == raised.value.reason
     assert {error_type} == {(span.attributes or {})["error.type"] for span in work}
     assert (reason, status, status) == tuple(
