@@ -22,9 +22,9 @@ def _violations(page: Page) -> list[Any]:
     page.evaluate((page_checks() / "axe-core" / "axe.min.js").read_text())
     result = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     return [
-        (each["id"], node["target"], node.get("failureSummary"))
-        for each in result["violations"]
-        for node in each["nodes"]
+        (violation["id"], node["target"], node.get("failureSummary"))
+        for violation in result["violations"]
+        for node in violation["nodes"]
     ]
 
 

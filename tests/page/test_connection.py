@@ -17,11 +17,11 @@ def test_a_late_answer_to_an_earlier_text_is_never_shown(site: Site) -> None:
     page = site.open()
     editor(page, "Definitions").fill(_TOOL)
     expect(page.locator("#verdict-status")).to_have_text(re.compile("violations"))
-    held: list[Route] = []
+    routes: list[Route] = []
     page.route(
         "**/v1/validate",
         lambda route: (
-            held.append(route) if "first" in str(route.request.post_data) else route.continue_()
+            routes.append(route) if "first" in str(route.request.post_data) else route.continue_()
         ),
     )
     statuses = page.evaluate_handle(
@@ -36,12 +36,12 @@ def test_a_late_answer_to_an_earlier_text_is_never_shown(site: Site) -> None:
     with page.expect_request(re.compile("/v1/validate")) as first:
         editor(page, "JSON").fill('{"a": "first"}')
     # The request is seen before it is handed to the route.
-    while not held:
+    while not routes:
         page.wait_for_timeout(10)
     with page.expect_event("requestfailed", lambda request: request == first.value):
         editor(page, "JSON").fill('{"a": 1, "b": "second"}')
     expect(page.locator("#verdict-status")).to_have_text("Valid")
-    [late] = held
+    [late] = routes
     late.fulfill(json={"verdict": {"valid": False, "violations": []}})
     editor(page, "JSON").fill('{"a": 1, "b": 3}')
     expect(page.locator("#verdict.pending")).to_have_count(0)

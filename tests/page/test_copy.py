@@ -130,7 +130,7 @@ def test_no_character_of_a_payload_means_anything_to_a_shell_or_python(
     expect(page.locator("#verdict-status")).to_have_text("Invalid: 1 violation")
 
     curl = json.loads(_run(_copied(page, "curl"), tmp_path))
-    assert ["REQUIRED"] == [each["code"] for each in curl["verdict"]["violations"]]
+    assert ["REQUIRED"] == [violation["code"] for violation in curl["verdict"]["violations"]]
     assert "REQUIRED" in _run(_copied(page, "Command line"), tmp_path, ok=(1,))
     program = _copied(page, "Python").replace("127.0.0.1:50151", site.server.address)
     (tmp_path / "program.py").write_text(program)
@@ -138,6 +138,8 @@ def test_no_character_of_a_payload_means_anything_to_a_shell_or_python(
 
     editor(page, "JSON").fill('{"broken":\nJSON\n')
     curl = json.loads(_run(_copied(page, "curl"), tmp_path))
-    assert ["PAYLOAD_NOT_JSON"] == [each["code"] for each in curl["verdict"]["violations"]]
+    assert ["PAYLOAD_NOT_JSON"] == [
+        violation["code"] for violation in curl["verdict"]["violations"]
+    ]
     output = _run(_copied(page, "Command line"), tmp_path, ok=(1,))
     assert "PAYLOAD_NOT_JSON" in output

@@ -30,9 +30,9 @@ def test_a_link_shows_another_person_the_same(site: Site, title: str, status: st
     text = shown.inner_text()
     fragment = page.evaluate("location.hash")
 
-    other = site.open(fragment)
-    expect(other.locator(status)).to_have_text(text)
-    assert "" == other.evaluate("location.search")
+    second_page = site.open(fragment)
+    expect(second_page.locator(status)).to_have_text(text)
+    assert "" == second_page.evaluate("location.search")
 
 
 def test_options_and_version_are_in_the_link(site: Site) -> None:
@@ -44,11 +44,11 @@ def test_options_and_version_are_in_the_link(site: Site) -> None:
     page.get_by_label("Assert formats").check()
     page.get_by_role("button", name="Copy link").click()
 
-    other = site.open(page.evaluate("location.hash"))
-    expect(other.get_by_label("MCP version")).to_have_value("2025-06-18")
-    expect(other.locator("#unknown-arguments")).to_have_value("strip")
-    expect(other.locator("#assert-formats")).to_be_checked()
-    expect(other.locator("#coercion")).to_have_value("safe_scalars")
+    second_page = site.open(page.evaluate("location.hash"))
+    expect(second_page.get_by_label("MCP version")).to_have_value("2025-06-18")
+    expect(second_page.locator("#unknown-arguments")).to_have_value("strip")
+    expect(second_page.locator("#assert-formats")).to_be_checked()
+    expect(second_page.locator("#coercion")).to_have_value("safe_scalars")
 
 
 def test_a_link_leads_to_a_registered_tool(site: Site) -> None:

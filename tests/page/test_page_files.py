@@ -198,7 +198,7 @@ def test_every_pointer_leads_to_the_text_of_its_value(site: Site) -> None:
         text = json.dumps(value, indent=indent, ensure_ascii=source.random() < 0.5)
         cases.append((f" \n{text}\t", _pointers(value)))
     page = site.open()
-    found = page.evaluate(
+    results = page.evaluate(
         """async (cases) => {
           const {textAt} = await import("./page/json_places.js");
           const {format} = await import("./page/json_text.js");
@@ -208,8 +208,8 @@ def test_every_pointer_leads_to_the_text_of_its_value(site: Site) -> None:
         cases,
     )
 
-    for (text, pointers), (formatted, texts) in zip(cases, found, strict=True):
-        assert [value for _, value in pointers] == [json.loads(each) for each in texts]
+    for (text, pointers), (formatted, texts) in zip(cases, results, strict=True):
+        assert [value for _, value in pointers] == [json.loads(text) for text in texts]
         # Empty objects and arrays have no line of their own.
         assert json.dumps(json.loads(text), indent=2) == json.dumps(json.loads(formatted), indent=2)
 
@@ -231,7 +231,7 @@ def test_text_that_is_not_right_has_places_too(
 ) -> None:
     """As far as it is right; of equal keys the last one counts."""
     page = site.open()
-    found = page.evaluate(
+    places = page.evaluate(
         """async ([text, pointer]) => {
           const {locate} = await import("./page/json_places.js");
           const {keyStart, end} = locate(text, pointer);
@@ -240,7 +240,7 @@ def test_text_that_is_not_right_has_places_too(
         [text, pointer],
     )
 
-    assert place == found
+    assert place == places
 
 
 def test_lines_are_compared(site: Site) -> None:
