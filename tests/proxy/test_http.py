@@ -26,15 +26,15 @@ def test_a_session_passes(server: HttpMcpServer) -> None:
         proxy.initialize()
         listed = proxy.post("tools/list", {}, 2, {"authorization": "Bearer x"})
         called = proxy.call(3, do="nothing")
-        other = proxy.client.get(proxy.url.replace("/mcp", "/.well-known/oauth?a=b"))
+        response = proxy.client.get(proxy.url.replace("/mcp", "/.well-known/oauth?a=b"))
         ended = proxy.client.delete(proxy.url)
         err = proxy.end()
 
     assert ["echo"] == [tool["name"] for tool in listed.json()["result"]["tools"]]
     assert {"n": 1} == called.json()["result"]["structuredContent"]
-    assert ("oauth", 200) == (other.text, ended.status_code)
+    assert ("oauth", 200) == (response.text, ended.status_code)
     assert [] == codes(err)
-    listing = next(each for each in server.requests if b"tools/list" in each[3])
+    listing = next(request for request in server.requests if b"tools/list" in request[3])
     assert "Bearer x" == listing[2]["authorization"]
     assert SESSION == listing[2]["mcp-session-id"]
 
@@ -50,7 +50,7 @@ def test_an_invalid_call_does_not_reach_the_server(server: HttpMcpServer) -> Non
 
     assert "do: expected a string, found 5" in rejected.json()["result"]["content"][0]["text"]
     assert replaced.json()["result"]["isError"]
-    assert [1, None, 3] == [each.get("id") for each in server.messages()]
+    assert [1, None, 3] == [message.get("id") for message in server.messages()]
     assert [
         "client->server tools/call echo TYPE /params/arguments/do error, rejected",
         "server->client tools/call echo TYPE /result/structuredContent/n error, rejected",

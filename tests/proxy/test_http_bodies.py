@@ -125,7 +125,7 @@ def test_a_batch_is_answered_as_a_whole(server: HttpMcpServer) -> None:
         err = proxy.end()
 
     assert {2: "result", 3: "result", 4: "error"} == {
-        each["id"]: "result" if "result" in each else "error" for each in responses
+        response["id"]: "result" if "result" in response else "error" for response in responses
     }
-    assert [5] == [each["id"] for each in notified.json()]
+    assert [5] == [response["id"] for response in notified.json()]
     assert "UPSTREAM_UNAVAILABLE" not in codes(err)

@@ -41,15 +41,15 @@ def test_small_messages_are_not_counted() -> None:
     async def run() -> list[int]:
         budget = BytesInFlight(CAPACITY)
         small, large = BytesHeld(budget), BytesHeld(budget)
-        held = []
+        held_bytes = []
         await small.grow(SMALL)
         await large.grow(SMALL)
-        held.append(budget.held_bytes)
+        held_bytes.append(budget.held_bytes)
         await large.grow(1)
-        held.append(budget.held_bytes)
+        held_bytes.append(budget.held_bytes)
         large.shrink()
-        held.append(budget.held_bytes)
-        return held
+        held_bytes.append(budget.held_bytes)
+        return held_bytes
 
     assert [0, SMALL + 1, 0] == asyncio.run(run())
 
@@ -64,10 +64,10 @@ def test_a_message_without_room_is_rejected() -> None:
         await second.grow(24 * KIB)
         with pytest.raises(NoRoomError):
             await second.grow(1)
-        held = [budget.held_bytes]
+        held_bytes = [budget.held_bytes]
         second.shrink()
         await first.grow(24 * KIB)
-        return [*held, budget.held_bytes]
+        return [*held_bytes, budget.held_bytes]
 
     assert [64 * KIB, 64 * KIB] == asyncio.run(run())
 
@@ -108,14 +108,14 @@ def test_a_message_that_is_given_up_while_it_waits_holds_nothing() -> None:
         await holder.grow(CAPACITY)
         await exempt.grow(CAPACITY)
         task = asyncio.create_task(waiting.grow(CAPACITY))
-        other = asyncio.create_task(last.grow(CAPACITY))
+        growing = asyncio.create_task(last.grow(CAPACITY))
         await asyncio.sleep(0)
         task.cancel()
         await asyncio.wait({task})
         waiting.shrink()
         for message in (holder, exempt):
             message.shrink()
-        await other
+        await growing
         return budget.held_bytes
 
     assert CAPACITY == asyncio.run(run())

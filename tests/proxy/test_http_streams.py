@@ -76,7 +76,9 @@ def test_a_stream_without_a_response(
     response = post(enforced)
 
     assert response.text.startswith("id: 1\ndata: \n\ndata: {")
-    assert [(2, ERROR)] == [(each["id"], each["error"]["code"]) for each in events(response.text)]
+    assert [(2, ERROR)] == [
+        (event["id"], event["error"]["code"]) for event in events(response.text)
+    ]
 
 
 @pytest.mark.parametrize(("start", "is_answered"), [(b"id: 1\ndata:\n\n", False), (b"", True)])
@@ -145,7 +147,7 @@ def test_what_is_no_message_passes_if_it_is_named_otherwise(
     text = post(enforced).text
 
     assert text.startswith("event: ping\ndata: 12:00\n\ndata: {")
-    assert [ERROR] == [each["error"]["code"] for each in events(text)]
+    assert [ERROR] == [event["error"]["code"] for event in events(text)]
 
 
 def test_an_event_over_the_limit(server: HttpMcpServer) -> None:
@@ -156,7 +158,7 @@ def test_an_event_over_the_limit(server: HttpMcpServer) -> None:
         err = proxy.end()
 
     assert response.text.startswith(": ok\n\ndata: {")
-    assert [ERROR] == [each["error"]["code"] for each in events(response.text)]
+    assert [ERROR] == [event["error"]["code"] for event in events(response.text)]
     assert "server->client MESSAGE_TOO_LONG error, rejected" in codes(err)
 
 

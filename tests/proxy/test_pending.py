@@ -64,17 +64,17 @@ def test_a_response_answers_the_oldest_request_with_its_id() -> None:
     """Each once; a request that was removed before is not there."""
     pending = PendingRequests()
     requests = [request(1, "a"), request(2, "b"), request(1, "c"), request(1, "d")]
-    for each in requests:
-        pending.add(each)
+    for new_request in requests:
+        pending.add(new_request)
     pending.remove(requests[2])
     pending.remove(requests[2])
-    found = []
+    tools = []
     while first := pending.find((int, 1)):
-        found.append(first.tool)
+        tools.append(first.tool)
         pending.remove(first)
 
-    assert ["a", "d"] == found
-    assert ["b"] == [each.tool for each in pending.take_due()]
+    assert ["a", "d"] == tools
+    assert ["b"] == [due_request.tool for due_request in pending.take_due()]
     assert [] == pending.take_due()
 
 
@@ -85,7 +85,7 @@ def test_the_oldest_requests_are_forgotten_beyond_the_bound(same_id: bool) -> No
     for number in range(10):
         pending.add(request(0 if same_id else number, str(number)))
 
-    assert ["7", "8", "9"] == [each.tool for each in pending.take_due()]
+    assert ["7", "8", "9"] == [due_request.tool for due_request in pending.take_due()]
 
 
 def test_no_response_is_due_to_a_cancelled_request() -> None:
@@ -95,5 +95,5 @@ def test_no_response_is_due_to_a_cancelled_request() -> None:
         pending.add(request(number, str(number)))
     pending.cancel((int, 1))
 
-    assert ["2"] == [each.tool for each in pending.take_due([(int, 1), (int, 2)])]
-    assert ["3"] == [each.tool for each in pending.take_due()]
+    assert ["2"] == [due_request.tool for due_request in pending.take_due([(int, 1), (int, 2)])]
+    assert ["3"] == [due_request.tool for due_request in pending.take_due()]

@@ -89,22 +89,24 @@ def test_values_are_shown_on_demand(options: tuple[str, ...], shown: bool) -> No
     assert shown is ("4711" in err)
 
 
-@pytest.mark.parametrize(("what", "expected"), [("exit", 3), ("die", 128 + signal.SIGKILL)])
+@pytest.mark.parametrize(("behavior", "expected"), [("exit", 3), ("die", 128 + signal.SIGKILL)])
 def test_requests_that_the_server_leaves_open_are_answered(
-    proxy: Proxy, what: str, expected: int
+    proxy: Proxy, behavior: str, expected: int
 ) -> None:
     """Each of them once, and the exit code is the server's."""
-    proxy.call(2, do=what)
+    proxy.call(2, do=behavior)
     proxy.call(3)
     code, responses, _ = proxy.end()
 
     error = {"code": -32603, "message": "the server ended the connection before it responded"}
     assert expected == code
-    assert [(2, error), (3, error)] == sorted((each["id"], each["error"]) for each in responses)
+    assert [(2, error), (3, error)] == sorted(
+        (response["id"], response["error"]) for response in responses
+    )
 
 
 @pytest.mark.parametrize(
-    ("what", "finding", "after"),
+    ("behavior", "finding", "after"),
     [
         ("print", "server->client NOT_A_MESSAGE error, dropped", [2]),
         ("half", "server->client NOT_A_MESSAGE error, dropped", [2]),
@@ -112,9 +114,9 @@ def test_requests_that_the_server_leaves_open_are_answered(
         ("bytes", "server->client notifications/message PAYLOAD_NOT_JSON error, passed", [None, 2]),
     ],
 )
-def test_stray_output(proxy: Proxy, what: str, finding: str, after: list[int | None]) -> None:
+def test_stray_output(proxy: Proxy, behavior: str, finding: str, after: list[int | None]) -> None:
     """It is reported, and only messages reach the client."""
-    proxy.call(2, do=what)
+    proxy.call(2, do=behavior)
     received = [proxy.line() for _ in after]
     _, rest, err = proxy.end()
     ids = [
