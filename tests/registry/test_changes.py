@@ -70,4 +70,4 @@ def test_a_registration_that_expects_what_is_bound(registry: Registry) -> None:
     registry.register("s", [A], keep=None)
     registry.register("s", [CHANGED, B], keep=None, expected={"a": A.digest, "b": None})
 
-    assert [CHANGED, B] == [each.definition for each in registry.page("s", None, 9, 999)[0]]
+    assert [CHANGED, B] == [tool.definition for tool in registry.page("s", None, 9, 999)[0]]

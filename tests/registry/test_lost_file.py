@@ -133,12 +133,12 @@ def test_closing_leaves_the_files_that_replaced_it_alone(tmp_path: Path) -> None
 
 def test_a_file_that_is_reached_by_a_link_is_watched(tmp_path: Path) -> None:
     """Both the link and what it leads to: SQLite names the log after the latter."""
-    target, other, link = tmp_path / "target.db", tmp_path / "other.db", tmp_path / "link.db"
+    target, replacement, link = tmp_path / "target.db", tmp_path / "other.db", tmp_path / "link.db"
     link.symlink_to(target)
     with closing(open_registry(link)) as registry:
         registry.register("s", [A], keep=None)
-        other.touch()
+        replacement.touch()
         link.unlink()
-        link.symlink_to(other)
+        link.symlink_to(replacement)
         with pytest.raises(RegistryUnusable, match=re.escape(f"{link} was deleted")):
             registry.register("s", [B], keep=None)

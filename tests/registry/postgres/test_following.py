@@ -40,7 +40,9 @@ def test_concurrent_writers_of_three_replicas(replicas: Replicas) -> None:
         ]
 
     with ThreadPoolExecutor(6) as threads:
-        acknowledged = [revision for each in threads.map(write, range(6)) for revision in each]
+        acknowledged = [
+            revision for revisions in threads.map(write, range(6)) for revision in revisions
+        ]
     replicas.await_equality(*three)
 
     assert sorted(acknowledged) == list(range(1, 121))
@@ -88,13 +90,13 @@ def test_what_is_expected_holds_across_replicas(replicas: Replicas) -> None:
 
 def test_a_writer_knows_what_was_committed_before(replicas: Replicas) -> None:
     """What it plans is held against that, though it did not follow yet."""
-    writer, other = replicas.open(tools=2), replicas.open(tools=2)
+    writer, reader = replicas.open(tools=2), replicas.open(tools=2)
     writer.register("s", [A, B], keep=None)
-    assert other.delete("s", ["a", "x"]).deleted == ("a",)
+    assert reader.delete("s", ["a", "x"]).deleted == ("a",)
     assert writer.register("s", [A], keep=None).revision == 3
-    assert other.register("s", [C], keep=frozenset()).removed == ("a", "b")
+    assert reader.register("s", [C], keep=frozenset()).removed == ("a", "b")
 
-    assert other.page(None, None, 9, 999)[0][0].definition == C
+    assert reader.page(None, None, 9, 999)[0][0].definition == C
 
 
 def test_notifications_are_only_a_hint(replicas: Replicas, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,7 +156,7 @@ def test_a_registry_is_read_as_of_one_moment(
 
 
 @pytest.mark.parametrize(
-    ("steps", "seconds", "bytes_", "kept"),
+    ("steps", "seconds", "bytes_", "retained"),
     [
         pytest.param(5, 3600, 1 << 20, 5, id="changes"),
         pytest.param(100, 1e-6, 1 << 20, 1, id="age"),
@@ -168,7 +170,7 @@ def test_the_history_is_bounded(
     steps: int,
     seconds: float,
     bytes_: int,
-    kept: int,
+    retained: int,
 ) -> None:
     """In changes, age and bytes, and the last change is always in it."""
     monkeypatch.setattr(registry, "_MOST_STEPS", steps)
@@ -182,10 +184,10 @@ def test_the_history_is_bounded(
     late = replicas.open()
     changes = late.take_history()
 
-    assert list(range(17 - kept, 17)) == [change.revision for change in changes]
+    assert list(range(17 - retained, 17)) == [change.revision for change in changes]
     assert all(change.bound for change in changes)
     rows = replicas.execute("SELECT count(*) FROM sidecheck.tool")
-    assert rows in ([(kept,)], [(kept + 1,)])
+    assert rows in ([(retained,)], [(retained + 1,)])
 
 
 def test_a_replica_that_was_away_for_longer_than_the_history(

@@ -114,12 +114,12 @@ def test_a_role_with_the_documented_rights(replicas: Replicas) -> None:
     replicas.execute(grants.replace(" TO sidecheck;", f" TO {role};"))
     limited = replicas.server.uri(replicas.database).replace("postgres@", f"{role}@")
     replicas.location = PostgresLocation(limited)
-    replica, other = replicas.open(1e-6), replicas.open(1e-6)
+    replica, second_replica = replicas.open(1e-6), replicas.open(1e-6)
     for number in range(16):
         replica.register("s", [define_tool(f"t{number}")], keep=frozenset())
-    replicas.await_equality(replica, other)
+    replicas.await_equality(replica, second_replica)
 
-    assert (16, 1) == (other.revision, other.count())
+    assert (16, 1) == (second_replica.revision, second_replica.count())
     assert len(replicas.open().take_history()) == 1
     with psycopg.connect(limited) as connected, pytest.raises(psycopg.errors.InsufficientPrivilege):
         connected.execute("UPDATE sidecheck.meta SET epoch = gen_random_uuid()")

@@ -55,7 +55,7 @@ def check_all_is_shared(replicas: Replicas) -> None:
     assert pair[1].delete(server, NAMES[1:4]).deleted == tuple(sorted(NAMES[1:4]))
     replicas.await_equality(*pair)
 
-    assert ["\0", "a"] == [each.name for each in pair[0].page(None, None, 9, 9999)[0]]
+    assert ["\0", "a"] == [tool.name for tool in pair[0].page(None, None, 9, 9999)[0]]
     late = replicas.open()
     replicas.await_equality(late, *pair)
     assert replicas.changes[pair[0]] == list(late.take_history())

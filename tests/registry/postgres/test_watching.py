@@ -44,7 +44,7 @@ def changes_until(
     with closing(client.watch("w", after=after)) as events:
         for event in events:
             if isinstance(event, ToolsChange):
-                changes.append((event.revision, [each.name for each in event.registered]))
+                changes.append((event.revision, [bound.name for bound in event.registered]))
             elif event.revision >= last:
                 break
     return changes
@@ -55,21 +55,21 @@ def test_a_watch_goes_on_at_another_server(fleet: Fleet) -> None:
 
     Others write while it starts, too.
     """
-    with fleet.client(0) as kept, fleet.client(1) as lost:
+    with fleet.client(0) as remaining, fleet.client(1) as lost:
         with closing(lost.watch("w")) as events:
             begin = next(events)
-            registered = kept.register("w", [tool("a")]).registry_revision
+            registered = remaining.register("w", [tool("a")]).registry_revision
             first = next(event for event in events if isinstance(event, ToolsChange))
         fleet.kill(1)
-        kept.delete_all("w")
-        last = kept.register("w", [tool("b")]).registry_revision
-        changes = changes_until(kept, first.checkpoint, last)
+        remaining.delete_all("w")
+        last = remaining.register("w", [tool("b")]).registry_revision
+        changes = changes_until(remaining, first.checkpoint, last)
         stopped = Event()
 
         def write() -> int:
             while not stopped.wait(0.01):
-                registered = kept.register("w", [tool("c")]).registry_revision
-                assert registered == kept.delete_all("w").registry_revision - 1
+                registered = remaining.register("w", [tool("c")]).registry_revision
+                assert registered == remaining.delete_all("w").registry_revision - 1
             return registered
 
         with ThreadPoolExecutor(1) as threads:
@@ -78,12 +78,12 @@ def test_a_watch_goes_on_at_another_server(fleet: Fleet) -> None:
                 fleet.restart(1)
             finally:
                 stopped.set()
-        since = changes_until(kept, first.checkpoint, writing.result() + 1)
+        since = changes_until(remaining, first.checkpoint, writing.result() + 1)
         for _ in range(4):  # connections go to either process
             with fleet.client(1) as restarted:
                 assert since == changes_until(restarted, first.checkpoint, writing.result() + 1)
 
     assert len(since) > 4
     assert isinstance(begin, Checkpoint)
-    assert (registered, ["a"]) == (first.revision, [each.name for each in first.registered])
+    assert (registered, ["a"]) == (first.revision, [bound.name for bound in first.registered])
     assert [(registered + 1, []), (last, ["b"])] == changes
