@@ -41,7 +41,7 @@ def main() -> None:
 def _row(attack: Attack, effect: Effect) -> str:
     times = " | ".join(f"{effect.percentile(share):.1f}" for share in (0.5, 0.99, 1.0))
     memory = f"{effect.memory / 1e6:.0f}, {effect.peak / 1e6:.0f}"
-    cells = (attack.name, _list(effect.statuses), times, memory, _list(effect.seen))
+    cells = (attack.name, _list(effect.statuses), times, memory, _list(effect.observations))
     return f"| {' | '.join(cells)} |"
 
 

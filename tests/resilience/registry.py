@@ -48,12 +48,12 @@ def full_disk(process: int, size: int) -> Iterator[None]:
         limits.rlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def alter_definition(path: Path, text: bytes, other: bytes) -> None:
+def alter_definition(path: Path, text: bytes, replacement: bytes) -> None:
     """Replace *text*, which a definition in the closed registry at *path* has, by *other*."""
     content = path.read_bytes()
     assert content.count(text) == 1
-    assert len(text) == len(other)
-    path.write_bytes(content.replace(text, other))
+    assert len(text) == len(replacement)
+    path.write_bytes(content.replace(text, replacement))
 
 
 class ReadingBystander:

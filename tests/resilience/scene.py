@@ -38,7 +38,7 @@ class Effect:
     """What an attack did."""
 
     #: What the attacker saw.
-    seen: Mapping[str, int]
+    observations: Mapping[str, int]
     #: Calls of the bystander by status, and the milliseconds after each was due, sorted.
     statuses: Mapping[str, int]
     milliseconds: tuple[float, ...]
@@ -63,13 +63,13 @@ def attack_server(attack: Attack, seconds: float) -> Effect:
             memory = _tree_bytes(server.process.pid)
             weight.put_on_scales(server.process.pid)
             bystander = Bystander(server.address)
-            seen = dict(attack.run(server, seconds))
+            observations = dict(attack.run(server, seconds))
             ended = bystander.end()
         finally:
             weight.close()
             server.close()
     statuses, milliseconds = ended["statuses"], tuple(sorted(ended["milliseconds"]))
-    return Effect(seen, statuses, milliseconds, memory, weight.peak)
+    return Effect(observations, statuses, milliseconds, memory, weight.peak)
 
 
 class Bystander:
@@ -95,4 +95,4 @@ class Bystander:
 
 def _tree_bytes(process: int) -> int:
     root = psutil.Process(process)
-    return sum(each.memory_info().rss for each in (root, *root.children(recursive=True)))
+    return sum(process.memory_info().rss for process in (root, *root.children(recursive=True)))

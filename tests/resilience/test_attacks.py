@@ -22,4 +22,4 @@ def test_a_bystander_is_answered_during_an_attack(attack: Attack) -> None:
     assert effect.statuses["OK"]
     assert set() == effect.statuses.keys() - attack.statuses
     assert effect.peak - effect.memory < MOST_BYTES
-    assert any(effect.seen.values()), "the attack did not take place"
+    assert any(effect.observations.values()), "the attack did not take place"
