@@ -94,17 +94,17 @@ class Script:
 
     def shed(self) -> None:
         """Open one stream more than there may be."""
-        held = Event()
+        released = Event()
 
         def requests() -> Iterator[v1.ValidateStreamRequest]:
             yield from stream_of(item(VALID))
-            held.wait()
+            released.wait()
 
         first = self._stub.ValidateStream(requests())
         next(first)
         with pytest.raises(grpc.RpcError) as raised:
             next(self._stub.ValidateStream(stream_of(item(VALID))))
-        held.set()
+        released.set()
         assert [] == list(first)
         assert grpc.StatusCode.RESOURCE_EXHAUSTED == raised.value.code()
 

@@ -73,12 +73,12 @@ def in_short(response: registry_pb.CompareToolsResponse) -> list[tuple[str, str,
     status = comparison_pb.ToolComparison.Status
     return [
         (
-            status.Name(each.status).removeprefix("STATUS_").lower(),
-            each.name,
-            level_of(each.assume_closed),
-            level_of(each.as_written),
+            status.Name(comparison.status).removeprefix("STATUS_").lower(),
+            comparison.name,
+            level_of(comparison.assume_closed),
+            level_of(comparison.as_written),
         )
-        for each in response.tools
+        for comparison in response.tools
     ]
 
 
@@ -238,7 +238,9 @@ def test_the_command_says_the_same(stub: Any, tmp_path: Path) -> None:
     response = stub.CompareTools(
         registry_pb.CompareToolsRequest(
             old=REGISTERED,
-            new=inline(*(json.dumps(each).encode() for each in json.loads(new.read_text()))),
+            new=inline(
+                *(json.dumps(definition).encode() for definition in json.loads(new.read_text()))
+            ),
         )
     )
 
@@ -256,9 +258,9 @@ def test_details_that_have_no_room_are_left_out() -> None:
     small = ToolComparison(ToolStatus.CHANGED, "small", changes=(change,))
     large = ToolComparison(ToolStatus.CHANGED, "large", changes=(change,) * 2)
     writer = ComparisonWriter(Limits(message_bytes=3000))
-    written = [writer.write(each) for each in (small, large, small, small)]
+    written = [writer.write(comparison) for comparison in (small, large, small, small)]
 
     assert [("small", 1), ("large", 0), ("small", 1), ("small", 0)] == [
-        (each.name, len(each.changes)) for each in written
+        (comparison.name, len(comparison.changes)) for comparison in written
     ]
-    assert 1 == len({level_of(each.as_written) for each in written})
+    assert 1 == len({level_of(comparison.as_written) for comparison in written})

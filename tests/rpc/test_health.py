@@ -166,5 +166,5 @@ async def test_every_status_is_listed(served: Served) -> None:
     response = await served.stub.List(message())
 
     assert {"": NOT_SERVING, "a.Service": NOT_SERVING, "an.Independent": SERVING} == {
-        name: each.status for name, each in response.statuses.items()
+        name: response_status.status for name, response_status in response.statuses.items()
     }

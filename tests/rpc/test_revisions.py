@@ -25,13 +25,13 @@ ENDS = {grpc.StatusCode.OK, grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.NO
 WAITING = [rpc for rpc in RPCS if "min_revision" in rpc.request.DESCRIPTOR.fields_by_name]
 
 
-def names_registered_tools(message: Any, seen: frozenset[str] = frozenset()) -> bool:
+def names_registered_tools(message: Any, visited: frozenset[str] = frozenset()) -> bool:
     """Return whether *message*, or a message in it, has a target or the name of a server."""
-    return message.full_name not in seen and any(
+    return message.full_name not in visited and any(
         field.name in {"server", "servers"}
         or (
             field.message_type is not None
-            and names_registered_tools(field.message_type, seen | {message.full_name})
+            and names_registered_tools(field.message_type, visited | {message.full_name})
         )
         for field in message.fields
     )

@@ -93,9 +93,13 @@ def test_others_are_not_let_in(
     mutual: RunningServer, certificates: Certificates, changes: dict[str, Any] | None
 ) -> None:
     """Their calls are UNAVAILABLE."""
-    other = Authority()
-    certificate, key = other.issue("client", ["client"])
-    others = {"ca_certificates": other.pem, "certificate": certificate, "private_key": key}
+    foreign_authority = Authority()
+    certificate, key = foreign_authority.issue("client", ["client"])
+    others = {
+        "ca_certificates": foreign_authority.pem,
+        "certificate": certificate,
+        "private_key": key,
+    }
     tls = None
     if changes is not None:
         settings: dict[str, Any] = {
@@ -302,7 +306,7 @@ def test_no_call_is_lost_while_certificates_and_authorities_change(tmp_path: Pat
     first, second, third, fourth = (
         authority.issue("server", HOSTS) for authority in (old, old, new, new)
     )
-    old_client, new_client = (each.issue("client", ["client"]) for each in (old, new))
+    old_client, new_client = (authority.issue("client", ["client"]) for authority in (old, new))
     secret = Secret(tmp_path)
     secret.switch(first, old.pem)
     server = RunningServer(

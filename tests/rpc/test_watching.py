@@ -82,7 +82,7 @@ async def test_tools_are_sent_as_they_are_listed(channel: grpc.aio.Channel) -> N
         change.registered[0].json,
         change.registered[0].protocol_version,
     )
-    assert {change.revision} == {each.revision for each in change.registered}
+    assert {change.revision} == {tool.revision for tool in change.registered}
 
 
 async def test_a_watcher_of_some_servers(channel: grpc.aio.Channel) -> None:
@@ -175,12 +175,12 @@ async def test_a_large_change_is_split(channel: grpc.aio.Channel) -> None:
         await delete(channel, "large")
         deleted = await watch.messages_until(begin.revision + 3)
 
-    assert (["old"], False) == ([each.name for each in first.registered], first.continued)
+    assert (["old"], False) == ([tool.name for tool in first.registered], first.continued)
     for messages, count in ((registered, 6), (deleted, 2)):
         assert len(messages) >= count
         assert 1 == len({(message.revision, message.id, message.server) for message in messages})
-        assert [True] * (len(messages) - 1) + [False] == [each.continued for each in messages]
-    assert names == [each.name for message in registered for each in message.registered]
+        assert [True] * (len(messages) - 1) + [False] == [message.continued for message in messages]
+    assert names == [tool.name for message in registered for tool in message.registered]
     assert ["old"] == [name for message in registered for name in message.deleted]
     assert names == [name for message in deleted for name in message.deleted]
     assert [] == [message for message in deleted if message.registered]
@@ -196,7 +196,7 @@ async def test_small_tools_of_a_server_with_a_long_name(channel: grpc.aio.Channe
         await register(channel, "\N{SNAKE}" * 256, *map(tool, names))
         messages = await watch.messages_until(begin.revision + 1)
 
-    assert names == [each.name for message in messages for each in message.registered]
+    assert names == [tool.name for message in messages for tool in message.registered]
     assert max(message.ByteSize() for message in messages) < MESSAGE_BYTES
 
 
