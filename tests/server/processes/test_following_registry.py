@@ -34,8 +34,8 @@ def follow(link: Link, history: Sequence[Change] = ()) -> FollowingRegistry:
 async def test_a_reload_is_read_as_a_whole(link: Link) -> None:
     """However many parts it has, reads see all of it or nothing."""
     registry = follow(link)
-    seen: list[tuple[int, int, Change]] = []
-    registry.subscribe(lambda change: seen.append((registry.revision, registry.count(), change)))
+    changes: list[tuple[int, int, Change]] = []
+    registry.subscribe(lambda change: changes.append((registry.revision, registry.count(), change)))
     after = Catalogue.of(5, [Binding("t", B, 2), Binding("u", A, 4), Binding("u", B, 5)])
     parts = differences(registry._catalogue, after)
     for part in parts:
@@ -44,7 +44,7 @@ async def test_a_reload_is_read_as_a_whole(link: Link) -> None:
     await asyncio.sleep(0)
 
     assert [part.server for part in parts] == ["s", "t", "u"]
-    assert seen == [(5, 3, part) for part in parts]
+    assert changes == [(5, 3, part) for part in parts]
     assert registry.page(None, None, 9, 999) == after.page(None, None, 9, 999)
     assert registry.change_id == after.change_id
 

@@ -51,7 +51,7 @@ class Process:
 async def test_looks(looks: str, expected: StallCause | None) -> None:
     """The last look decides; those before find nothing."""
     process = Process()
-    *before, last = [process.look(each) for each in looks.split()]
+    *before, last = [process.look(state) for state in looks.split()]
 
     assert ({None}, expected) == (set(before), last)
 

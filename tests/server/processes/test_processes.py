@@ -99,13 +99,13 @@ def serve(*flags: str) -> subprocess.CompletedProcess[str]:
 async def callers(server: RunningServer, count: int = CONNECTIONS) -> AsyncIterator[list[Caller]]:
     """Yield callers whose connections are there."""
     async with AsyncExitStack() as stack:
-        made = []
+        clients = []
         for _ in range(count):
             options = [("grpc.use_local_subchannel_pool", 1)]
             channel = grpc.aio.insecure_channel(server.address, options=options)
-            made.append(Caller(await stack.enter_async_context(channel)))
+            clients.append(Caller(await stack.enter_async_context(channel)))
             await channel.channel_ready()
-        yield made
+        yield clients
 
 
 def serving_ids(server: RunningServer) -> list[int]:
@@ -145,14 +145,14 @@ async def test_a_tool_is_known_to_all_once_it_is_registered(running: MeteredServ
     async with callers(running) as connected:
         for number, caller in enumerate(connected, 1):
             assert (CREATED, number) == await caller.register(f"s{number}", ADD)
-            for each in connected:
-                assert await each.validate({"a": 1}, server=f"s{number}")
-                assert not await each.validate({"a": "x"}, server=f"s{number}")
+            for client in connected:
+                assert await client.validate({"a": 1}, server=f"s{number}")
+                assert not await client.validate({"a": "x"}, server=f"s{number}")
         for number, caller in enumerate(connected, 1):
             await caller.delete(f"s{number}")
-            for each in connected:
+            for client in connected:
                 with pytest.raises(grpc.aio.AioRpcError, match="no tool 'add' is registered"):
-                    await each.validate({"a": 1}, server=f"s{number}")
+                    await client.validate({"a": 1}, server=f"s{number}")
 
 
 async def test_of_concurrent_changes_one_is_accepted(running: MeteredServer) -> None:
@@ -186,9 +186,9 @@ async def calling(connected: list[Caller]) -> AsyncIterator[list[Counter[str]]]:
             begun[number].set()
 
     async with asyncio.TaskGroup() as tasks:
-        for each in enumerate(connected):
-            tasks.create_task(call(*each))
-        await asyncio.gather(*(each.wait() for each in begun))
+        for numbered_client in enumerate(connected):
+            tasks.create_task(call(*numbered_client))
+        await asyncio.gather(*(event.wait() for event in begun))
         yield codes
         stop.set()
 
@@ -204,7 +204,7 @@ async def test_a_lost_process_is_replaced_and_the_others_serve(
     running: MeteredServer, number: signal.Signals, event: str, expected: dict[str, Any]
 ) -> None:
     """Its connections are lost; no call of the others is, nor what is registered."""
-    lost, kept = serving_ids(running)
+    lost, survivor = serving_ids(running)
     async with callers(running) as connected:
         await connected[0].register("s", ADD)
         async with calling(connected) as codes:
@@ -214,14 +214,14 @@ async def test_a_lost_process_is_replaced_and_the_others_serve(
                 await caller.register("t", ADD)
             restarted = await asyncio.to_thread(running.wait_for, "process.restarted")
             async with callers(running) as others:
-                assert {True} == {await each.validate({"a": 1}, server="t") for each in others}
+                assert {True} == {await client.validate({"a": 1}, server="t") for client in others}
 
     assert expected == {name: ended[name] for name in expected}
     assert (ended["number"], 2) == (restarted["number"], restarted["alive"])
     assert {"OK", "UNAVAILABLE"} == set().union(*codes)
     # Of a process that lives, no call fails.
-    assert any(each.keys() == {"OK"} for each in codes)
-    assert kept in serving_ids(running)
+    assert any(code_counts.keys() == {"OK"} for code_counts in codes)
+    assert survivor in serving_ids(running)
     assert lost not in serving_ids(running)
     assert {("0",): 1.0} == running.series("sidecheck_processes_ended_total")
     assert {("0",): 2.0} == running.series("sidecheck_processes_alive")
@@ -237,7 +237,9 @@ async def test_a_starved_process_is_not_replaced(running: MeteredServer) -> None
         os.kill(ids[0], signal.SIGCONT)
         await asyncio.sleep(0.05)
     async with callers(running) as connected:
-        assert {True} == {await each.validate("a", schema={"type": "string"}) for each in connected}
+        assert {True} == {
+            await client.validate("a", schema={"type": "string"}) for client in connected
+        }
 
     assert ids == serving_ids(running)
     assert {("0",): 0.0} == running.series("sidecheck_processes_ended_total")
@@ -255,7 +257,9 @@ async def test_processes_go_on_after_the_first_was_stopped_with_them(
         os.kill(id_, signal.SIGCONT)
     await asyncio.sleep(2 * BEAT_SECONDS)
     async with callers(running) as connected:
-        assert {True} == {await each.validate("a", schema={"type": "string"}) for each in connected}
+        assert {True} == {
+            await client.validate("a", schema={"type": "string"}) for client in connected
+        }
 
     assert ids == serving_ids(running)
 
