@@ -85,11 +85,11 @@ async def test_a_revision_that_cannot_be_watched_from(
     log = ChangeLog(registry, 60, 2000)
     registry.register("s", [A], keep=None)
     registry.register("s", [B], keep=None)
-    kept = await take(log.follow(2), 2)
+    changes = await take(log.follow(2), 2)
     with pytest.raises(RequestError) as raised:
         await take(log.follow(after, after_id), 1)
 
-    assert [Change(3, "s", (), (Binding("s", B, 3),)), log.checkpoint] == kept
+    assert [Change(3, "s", (), (Binding("s", B, 3),)), log.checkpoint] == changes
     assert message == raised.value.message.partition(";")[0]
     assert {"oldest_revision": "2", "revision": "3"} == raised.value.metadata
 
@@ -104,7 +104,7 @@ async def test_small_definitions_are_charged_for_what_they_take(registry: Regist
     with pytest.raises(RequestError, match="changes since revision 0 are not kept"):
         await take(log.follow(0), 1)
 
-    assert [2, 2] == [each.revision for each in await take(log.follow(1), 2)]
+    assert [2, 2] == [change.revision for change in await take(log.follow(1), 2)]
 
 
 async def test_a_reload_ends_watchers(registry: Registry) -> None:
@@ -154,13 +154,13 @@ async def test_old_changes_are_dropped(registry: Registry) -> None:
         seconds[0] = made_at
         registry.register(f"at {made_at}", [A], keep=None)
         await asyncio.sleep(0)  # the log notes it
-    kept = await take(log.follow(2), 3)
+    changes = await take(log.follow(2), 3)
     with pytest.raises(RequestError) as raised:
         await take(log.follow(1), 1)
 
-    assert ["at 60", "at 91"] == [event.server for event in kept if isinstance(event, Change)]
-    assert log.checkpoint == kept[-1]
-    assert list(log.history) == kept[:-1]
+    assert ["at 60", "at 91"] == [event.server for event in changes if isinstance(event, Change)]
+    assert log.checkpoint == changes[-1]
+    assert list(log.history) == changes[:-1]
     assert raised.value.reason is ErrorReason.COMPACTED
     assert {"oldest_revision": "2", "revision": "4"} == raised.value.metadata
 

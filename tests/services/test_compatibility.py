@@ -156,7 +156,7 @@ async def test_the_reading_decides(registrar: Registrar) -> None:
     accepted = await registrar.register(request_for(added, compatibility=BREAKING))
 
     assert ["rejected", "changed"] == [
-        in_short(each.outcomes[0])[0] for each in (rejected, accepted)
+        in_short(comparison.outcomes[0])[0] for comparison in (rejected, accepted)
     ]
     [first], [second] = rejected.outcomes, accepted.outcomes
     assert first.comparison is not None
@@ -165,7 +165,7 @@ async def test_the_reading_decides(registrar: Registrar) -> None:
 
 
 @pytest.mark.parametrize(
-    ("policy", "removed", "kept"),
+    ("policy", "removed", "kept_names"),
     [
         (IGNORE, ("a", "b"), ()),
         (REPORT, ("a", "b"), ()),
@@ -178,7 +178,7 @@ async def test_removals_break_callers_too(
     registrar: Registrar,
     policy: CompatibilityPolicy,
     removed: tuple[str, ...],
-    kept: tuple[str, ...],
+    kept_names: tuple[str, ...],
 ) -> None:
     await registrar.register(request_for(OLD, OTHER))
     third = {"name": "c", "inputSchema": {"type": "object"}}
@@ -186,10 +186,10 @@ async def test_removals_break_callers_too(
         registered = await registrar.register(
             request_for(third, replace=True, compatibility=policy, validate_only=validate_only)
         )
-        assert (removed, kept) == (registered.removed, registered.kept)
+        assert (removed, kept_names) == (registered.removed, registered.kept)
     bindings, _ = registry.page("s", None, 100, 1 << 20)
 
-    assert [*kept, "c"] == [binding.name for binding in bindings]
+    assert [*kept_names, "c"] == [binding.name for binding in bindings]
 
 
 async def test_both_policies_have_their_say(registrar: Registrar) -> None:
@@ -237,7 +237,7 @@ async def test_a_change_in_between_is_compared_with(
             validate_only=True,
         )
     )
-    widest = [each.definition for each in preview.outcomes if each.definition]
+    widest = [outcome.definition for outcome in preview.outcomes if outcome.definition]
     monkeypatch.setattr(registry, "register", register_after_another)
     registered = await registrar.register(request_for(WIDER, compatibility=BREAKING))
 

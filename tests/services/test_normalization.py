@@ -80,11 +80,11 @@ async def test_a_definition_is_adapted_once(resolver: TargetResolver, descriptio
     target = tool({**LIST, "description": descriptions})
     first = await adapter.adapt(target, "2025-06-18")
     again = await adapter.adapt(target, "2025-06-18")
-    other = await adapter.adapt(target, "2026-07-28")
+    second_adaptation = await adapter.adapt(target, "2026-07-28")
 
     assert first is again
     assert ("result", "", target.json) == (
         first.wrapped_property,
-        other.wrapped_property,
-        other.json,
+        second_adaptation.wrapped_property,
+        second_adaptation.json,
     )

@@ -107,8 +107,8 @@ async def test_normalization_agrees_with_the_schema_of_the_tool(
             if isinstance(returned, WholeResult) and value is None:
                 continue  # Serializers write null for what is not set.
             outcomes = await normalize(services, returned, target, version)
-            found = {profile: outcome.verdict.valid for profile, outcome in outcomes.items()}
-            assert dict.fromkeys(ResultProfile, wanted) == found, (returned, version)
+            validity = {profile: outcome.verdict.valid for profile, outcome in outcomes.items()}
+            assert dict.fromkeys(ResultProfile, wanted) == validity, (returned, version)
             if wanted:
                 result = outcomes[ResultProfile.SPECIFICATION].json
                 await check_as_received(services, result, target, version)
