@@ -64,8 +64,8 @@ class Exchange:
             grpc.RpcError: the gateway ends the stream.
         """
         answer = None
-        for each in parts:
-            self._parts.put(each)
+        for request_part in parts:
+            self._parts.put(request_part)
             answer = next(self._call)
         assert isinstance(answer, ProcessingResponse)
         return answer
@@ -99,9 +99,9 @@ class Relayed:
 def relay(exchange: Exchange, parts: Iterable[ProcessingRequest | bytes]) -> Relayed:
     """Send *parts* until the gateway ends the exchange; return the outcome."""
     relayed = Relayed()
-    for each in parts:
+    for request_part in parts:
         try:
-            response = exchange.send(each)
+            response = exchange.send(request_part)
         except grpc.RpcError as error:
             status: Any = error
             relayed.answer = f"{status.code().name}: {status.details()}"
@@ -113,10 +113,10 @@ def relay(exchange: Exchange, parts: Iterable[ProcessingRequest | bytes]) -> Rel
                 relayed.client += immediate.body
                 break
             case "request_body":
-                relayed.server += _body(each, "request_body", response)
+                relayed.server += _body(request_part, "request_body", response)
                 relayed.answer = f"the server gets {describe(relayed.server) or 'no body'}"
             case "response_body":
-                relayed.client += _body(each, "response_body", response)
+                relayed.client += _body(request_part, "response_body", response)
                 relayed.answer = f"the client gets {describe(relayed.client) or 'no message'}"
             case _:
                 relayed.answer = "headers pass"
@@ -135,7 +135,9 @@ def describe(body: bytes) -> str:
     """Return the messages in *body*, JSON or events, by their kinds."""
     lines = [line.removeprefix(b"data: ") for line in body.split(b"\n")]
     texts = [json.loads(line) for line in lines if line[:1] in {b"{", b"["}]
-    messages = [item for each in texts for item in (each if isinstance(each, list) else [each])]
+    messages = [
+        item for message in texts for item in (message if isinstance(message, list) else [message])
+    ]
     kinds = Counter(map(_kind, messages))
     return ", ".join(kind if count == 1 else f"{count} x {kind}" for kind, count in kinds.items())
 

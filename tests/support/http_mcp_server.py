@@ -65,7 +65,7 @@ class HttpMcpServer:
     def messages(self) -> list[Any]:
         """Return the messages of the POST requests, but for those of the proxy itself."""
         read = [json.loads(body) for method, _, _, body in self.requests if method == "POST"]
-        return [each for each in read if not str(each.get("id")).startswith("sidecheck-")]
+        return [message for message in read if not str(message.get("id")).startswith("sidecheck-")]
 
     async def _other(self, request: Request) -> Response:
         body = await request.body()

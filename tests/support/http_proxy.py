@@ -96,9 +96,9 @@ def proxied(
     )
     assert process.stderr is not None
     line = process.stderr.readline()
-    found = re.search(r"https?://[^ ]*:\d+", line)
-    assert found, line + process.stderr.read()
-    running = HttpProxied(process, f"{found[0]}/mcp")
+    match = re.search(r"https?://[^ ]*:\d+", line)
+    assert match, line + process.stderr.read()
+    running = HttpProxied(process, f"{match[0]}/mcp")
     try:
         yield running
     finally:

@@ -33,7 +33,7 @@ class Configuration:
         #: The filter that calls Sidecheck.
         self.processor: Any = self.http["http_filters"][0]["typed_config"]
         self.routes: Any = self.http["route_config"]["virtual_hosts"][0]["routes"]
-        self.clusters: Any = {each["name"]: each for each in resources["clusters"]}
+        self.clusters: Any = {cluster["name"]: cluster for cluster in resources["clusters"]}
 
     def set_address(self, cluster: str, address: str) -> None:
         """Let *cluster* be at *address*, a host and port or ``unix:`` and a path."""

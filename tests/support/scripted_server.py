@@ -49,9 +49,9 @@ def respond(message: Any) -> None:
     send({"jsonrpc": "2.0", "id": message["id"], "result": result})
 
 
-def do(what: str) -> None:
+def do(command: str) -> None:
     """Do something that servers should not."""
-    match what:
+    match command:
         case "exit":
             os._exit(3)
         case "die":
