@@ -79,14 +79,16 @@ def imported(project: str) -> set[str]:
         for file in [REPOSITORY / root, *(REPOSITORY / root).rglob("*.py")]
         if file.is_file()
     ]
-    found: set[str] = set()
+    distributions: set[str] = set()
     for module in {module for file in files for module in modules(file)}:
         if module.partition(".")[0] in sys.stdlib_module_names:
             continue
         names = (name for name in DISTRIBUTIONS if f"{module}.".startswith(f"{name}."))
         name = next(names, None)
-        found.add(canonicalize_name(DISTRIBUTIONS[name] if name else module.partition(".")[0]))
-    return found - {"sidecheck-server" if project == "service" else "sidecheck"}
+        distributions.add(
+            canonicalize_name(DISTRIBUTIONS[name] if name else module.partition(".")[0])
+        )
+    return distributions - {"sidecheck-server" if project == "service" else "sidecheck"}
 
 
 @pytest.mark.parametrize("project", PROJECTS)
