@@ -15,8 +15,8 @@ _REMEDY = "if that is intended: cd tests && python -m traffic --write, and asses
 
 def test_recordings_have_the_pinned_findings() -> None:
     """With all severities, and none elsewhere."""
-    found = {name: count_findings(path) for name, path in recordings().items()}
-    differing = differences(read_pins(), found)
+    counts = {name: count_findings(path) for name, path in recordings().items()}
+    differing = differences(read_pins(), counts)
 
     assert not differing, "\n".join([*differing, _REMEDY])
 
