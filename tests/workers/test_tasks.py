@@ -69,8 +69,8 @@ async def workers() -> AsyncIterator[SharedWorkers]:
 @pytest.fixture
 async def forwarded(workers: SharedWorkers) -> AsyncIterator[RunTask]:
     """Yield what runs tasks over a link to *workers*."""
-    one, other = socket.socketpair()
-    links = await Link.open(one, {}), await Link.open(other, {"run": workers.run_for})
+    first, second = socket.socketpair()
+    links = await Link.open(first, {}), await Link.open(second, {"run": workers.run_for})
     yield forward_tasks(links[0])
     await asyncio.gather(*(link.close() for link in links))
 
