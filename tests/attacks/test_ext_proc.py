@@ -84,8 +84,8 @@ STOPS = {
 def test_a_stream_that_ends_early(attacker: grpc.Channel, stop: str) -> None:
     """It ends without an error: Envoy ends exchanges wherever their clients do."""
     exchange = Exchange(attacker, _METADATA)
-    for part in STOPS[stop]:
-        exchange.send(part)
+    for request in STOPS[stop]:
+        exchange.send(request)
 
     exchange.close()
 

@@ -1,17 +1,16 @@
-"""Asking: from a case to the bytes of a request, and from what came back to an answer.
+"""Conversion of a case to a request, and of a response to the summary that a case expects.
 
-An answer is one of
+A summary is one of
 
-- ``{"reason": …}``, with the ``bound`` for LIMIT_EXCEEDED: a refusal;
-- ``{"status": …}``: a status of gRPC's own, without a reason;
-- ``{"verdict": "valid"}``, or ``{"verdict": "invalid", "codes": […]}`` with each code once,
-  and ``"truncated": true`` if it is;
-- ``{"outcomes": {…}}``: how many items of a batch, or tools of a registration or a
-  conversion, got which of these, in few words; with ``codes`` if a request of all tools that
-  were converted has something wrong;
-- ``{"tools": n}``: how many tools were inferred, with the ``codes`` of what was found;
-- ``{"answered": true}`` for what is neither;
-- ``{"unanswered": …}``: the time was up, or the server was gone.
+- ``{"reason": …}``, with the ``bound`` for LIMIT_EXCEEDED: a status with a reason;
+- ``{"status": …}``: a status of gRPC itself, without a reason;
+- ``{"verdict": "valid"}``, or ``{"verdict": "invalid", "codes": […]}`` with distinct codes,
+  and ``"truncated": true`` for a truncated verdict;
+- ``{"outcomes": {…}}``: the number of items of a batch, or of tools of a registration or a
+  conversion, by outcome; with the ``codes`` of violations of a whole conversion request;
+- ``{"tools": n}``: the number of inferred tools, with the ``codes`` of the diagnostics;
+- ``{"answered": true}`` for any other response;
+- ``{"unanswered": …}``: the deadline passed, or the server ended.
 """
 
 from collections import Counter
@@ -78,9 +77,9 @@ class Question:
 def question_of(
     asks: Mapping[str, Any], baits: Mapping[str, str] | None = None, *, turn: int = 0
 ) -> Question:
-    """Return what a case asks.
+    """Return the request that a case describes.
 
-    Each *turn* asks the same in other words: white space makes its schemas new ones.
+    Each *turn* appends other white space, so that the server compiles its schemas again.
     """
     asker = _Asker(baits or {}, b" " * turn)
     if "call" in asks:
@@ -90,15 +89,17 @@ def question_of(
     if "convert" in asks:
         return Question("ConversionService/ConvertTools", asker.conversion(asks["convert"]))
     if "restore" in asks:
-        return Question("ConversionService/ConvertToolCall", asker.restoring(asks["restore"]))
+        return Question("ConversionService/ConvertToolCall", asker.tool_call(asks["restore"]))
     if "tell" in asks:
-        return Question("ConversionService/ConvertToolResult", asker.telling(asks["tell"]))
+        return Question("ConversionService/ConvertToolResult", asker.tool_result(asks["tell"]))
     if "infer" in asks:
-        return Question("InferenceService/InferTools", asker.inferring(asks))
+        return Question("InferenceService/InferTools", asker.inference(asks))
     if "project" in asks:
-        return Question("InferenceService/AdaptTool", asker.projection(asks["project"]))
+        return Question("InferenceService/AdaptTool", asker.adaptation(asks["project"]))
     if "normalize" in asks:
-        return Question("ProtocolService/NormalizeToolResult", asker.returned(asks["normalize"]))
+        return Question(
+            "ProtocolService/NormalizeToolResult", asker.normalization(asks["normalize"])
+        )
     if "items" in asks:
         batch = validation_service_pb2.ValidateBatchRequest(items=asker.items(asks["items"]))
         return Question("ValidationService/ValidateBatch", batch.SerializeToString())
@@ -169,7 +170,7 @@ class _Asker:
             options=conversion_service_pb2.ConversionOptions(**asks.get("how", {})),
         ).SerializeToString()
 
-    def restoring(self, asks: Mapping[str, Any]) -> bytes:
+    def tool_call(self, asks: Mapping[str, Any]) -> bytes:
         tool = self._tool(asks)
         mappings = [
             self.text(mapping["mapping"]).replace(b"<digest>", _digest_of(tool).encode())
@@ -181,7 +182,7 @@ class _Asker:
             tool=target_pb2.Target(inline_tool=tool),
         ).SerializeToString()
 
-    def telling(self, asks: Mapping[str, Any]) -> bytes:
+    def tool_result(self, asks: Mapping[str, Any]) -> bytes:
         result = protocol_service_pb2.ToolResult(
             json=self.text(asks["result"]) + self._space, profile=asks.get("profile", 0)
         )
@@ -191,23 +192,23 @@ class _Asker:
             api=_api(asks), result=result, call_id=asks.get("call_id", "c1"), name="called"
         ).SerializeToString()
 
-    def inferring(self, asks: Mapping[str, Any]) -> bytes:
+    def inference(self, asks: Mapping[str, Any]) -> bytes:
         return inference_service_pb2.InferToolsRequest(
             source=self.text(asks["infer"]) + self._space, **asks.get("how", {})
         ).SerializeToString()
 
-    def projection(self, asks: Mapping[str, Any]) -> bytes:
+    def adaptation(self, asks: Mapping[str, Any]) -> bytes:
         return inference_service_pb2.AdaptToolRequest(
             tool=target_pb2.Target(inline_tool=self._tool(asks)),
             protocol_version=asks.get("version", ""),
         ).SerializeToString()
 
-    def returned(self, asks: Mapping[str, Any]) -> bytes:
-        returned: dict[str, Any] = {
-            name: self.text(asks[name]) for name in _RETURNED if name in asks
+    def normalization(self, asks: Mapping[str, Any]) -> bytes:
+        fields: dict[str, Any] = {
+            name: self.text(asks[name]) for name in _RESULT_FIELDS if name in asks
         }
         request = protocol_service_pb2.NormalizeToolResultRequest(
-            profile=asks.get("profile", 0), **returned
+            profile=asks.get("profile", 0), **fields
         )
         request.context.protocol_version = asks.get("version", "")
         if "tool" in asks:
@@ -224,16 +225,16 @@ class _Asker:
         )
 
 
-_RETURNED = ("value", "content", "result", "error")
+_RESULT_FIELDS = ("value", "content", "result", "error")
 
 
 def _api(asks: Mapping[str, Any]) -> Any:
-    """Return the API, which has in a case the name that it has in a plan."""
+    """Return the protobuf name of the API; a case has the name that a mapping has."""
     return "MODEL_API_" + asks["api"].upper().replace("-", "_")
 
 
 def _digest_of(tool: Any) -> str:
-    """Return the digest of the definition *tool*, as a plan has it, or "" of what is none."""
+    """Return the digest of the definition *tool*, or "" if it is not a valid definition."""
     try:
         return read_tool(tool.json, (), Limits()).digest
     except RequestError:
@@ -241,7 +242,7 @@ def _digest_of(tool: Any) -> str:
 
 
 def _each(parts: Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
-    """Yield *parts*, those that stand for several of them one by one."""
+    """Yield *parts*; a part with ``times`` is repeated that many times."""
     for part in parts:
         if "times" not in part:
             yield part
@@ -266,7 +267,7 @@ def _split_turns(text: Any, times: int) -> Callable[[int], bytes]:
 
 
 def answer_of(method: str, response: bytes) -> tuple[dict[str, Any], Any]:
-    """Return the answer that *response* is, and all of it but the registry's revision."""
+    """Return the summary of *response*, and the response without the registry's revision."""
     message: Any = _RESPONSES[method].FromString(response)
     if "registry_revision" in message.DESCRIPTOR.fields_by_name:
         message.ClearField("registry_revision")
@@ -287,7 +288,7 @@ def answer_of(method: str, response: bytes) -> tuple[dict[str, Any], Any]:
         return _counted(map(_outcome, message.outcomes)), message
     if isinstance(message, registry_service_pb2.RegisterToolsResponse):
         outcomes = _counted(map(_registered, message.outcomes))
-        # What the first time did need not be done again.
+        # The second registration of the same tools changes nothing.
         for outcome in message.outcomes:
             outcome.ClearField("action")
             outcome.ClearField("previous_definition_digest")
@@ -297,7 +298,7 @@ def answer_of(method: str, response: bytes) -> tuple[dict[str, Any], Any]:
 
 
 def refusal_answer(error: grpc.RpcError) -> tuple[dict[str, Any], Any]:
-    """Return the answer that a failed call is, and all of it."""
+    """Return the summary of a failed call, and its details."""
     assert isinstance(error, grpc.Call)
     trailers = dict(error.trailing_metadata() or ())
     if "grpc-status-details-bin" in trailers:
@@ -313,8 +314,8 @@ def _refusal(status: Status) -> dict[str, Any]:
 
 
 def _verdict(verdict: verdict_pb2.Verdict) -> dict[str, Any]:
-    graves = [violation for violation in verdict.violations if violation.severity == _ERROR]
-    assert verdict.valid == (not graves)
+    errors = [violation for violation in verdict.violations if violation.severity == _ERROR]
+    assert verdict.valid == (not errors)
     if not verdict.violations:
         return {"verdict": "valid"}
     codes = sorted({violation.code for violation in verdict.violations})
@@ -345,7 +346,7 @@ def _converted(conversion: conversion_service_pb2.ToolConversion) -> str:
 
 def _registered(outcome: registry_service_pb2.RegistrationOutcome) -> str:
     action = registry_service_pb2.RegistrationOutcome.Action.Name(outcome.action)
-    # The second time what was created is there already.
+    # The first registration creates a tool that the second leaves as it is.
     done = "REJECTED" if action == "ACTION_REJECTED" else "registered"
     return " ".join([done, *sorted({problem.code for problem in outcome.violations})])
 
