@@ -21,7 +21,7 @@ SEED = "sidecheck"
 
 
 @pytest.mark.parametrize("edition", EDITIONS, ids=[edition.name for edition in EDITIONS])
-def test_the_evaluates_agree(edition: Edition, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_validators_agree(edition: Edition, capsys: pytest.CaptureFixture[str]) -> None:
     """On thousands of payloads no two validators differ, and every "no" is explained.
 
     Nor does anything raise, change what it evaluates, or answer twice differently; and

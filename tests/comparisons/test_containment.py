@@ -1,4 +1,4 @@
-"""Public truths about containment: no wrong "compatible", and the counts are known.
+"""Public test cases of containment: no wrong "compatible", and the counts match the ledger.
 
 Each case says of two schemas whether one admits all that the other admits. As the old and
 the new input schema, the change is compatible if it does.
@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.corpus]
 
 LIMITS = Limits()
 LEDGER = json.loads((REPOSITORY / "tests" / "ledger" / "containment.json").read_text())
-"""What is undecided and which truths are doubtful, by the folder of a draft."""
+"""Undecided and doubtful cases, by the folder of a draft."""
 
 _DIALECTS = {
     "draft7": "http://json-schema.org/draft-07/schema",
@@ -40,7 +40,7 @@ _DIRECTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A truth, and what is told about it."""
+    """A case and its verdict."""
 
     name: str
     old: Any
@@ -50,7 +50,7 @@ class Compared:
 
     @property
     def outcome(self) -> str:
-        """How the verdict stands to the truth."""
+        """Agreement of the verdict with the case."""
         if self.verdict.level is Level.UNDECIDED:
             return "undecided"
         is_compatible = self.verdict.level in (Level.COMPATIBLE, Level.COSMETIC)
@@ -61,7 +61,7 @@ class Compared:
 
 @cache
 def compared(folder: str) -> tuple[Compared, ...]:
-    """Return every truth of *folder* with its verdict."""
+    """Return every case of *folder* with its verdict."""
     return tuple(_compare(folder))
 
 
@@ -85,7 +85,7 @@ def _compare(folder: str) -> Iterator[Compared]:
 
 @pytest.mark.parametrize("folder", _DIALECTS)
 def test_no_truth_is_wrongly_compatible(folder: str) -> None:
-    """And the rest is as the ledger has it."""
+    """The other outcomes match the ledger."""
     outcomes = Counter(comparison.outcome for comparison in compared(folder))
 
     assert [] == [
@@ -108,7 +108,7 @@ def _by_reason(folder: str) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("folder", _DIALECTS)
 def test_a_doubtful_truth_is_refuted_by_other_validators(folder: str) -> None:
-    """Where a payload shows that callers break, the truth is wrong: three validators say so.
+    """The case is wrong if three validators confirm a payload that breaks callers.
 
     The schemas were made from those of the official suite by negation, which in some left
     a keyword out, or names what a constant contains.
@@ -146,5 +146,5 @@ def _is_valid_rs(folder: str, schema: Any, payload: Any) -> bool:
 
 
 def test_the_dialects_are_known() -> None:
-    """By the names that the service has."""
+    """The service has the same names."""
     assert set(_DIALECTS.values()) <= {edition.uri.rstrip("#") for edition in EDITIONS}

@@ -1,4 +1,4 @@
-"""Makes what shows a finding as small as it can be."""
+"""Reduction of a finding to a small request."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -18,10 +18,10 @@ _SECONDS = 20.0
 
 
 def shrunk(finding: Finding, examine: Callable[[Exchange], list[Finding]]) -> Finding:
-    """Return the smallest finding of the same kind that leaving things out leads to.
+    """Return a finding of the same kind with parts of its request removed.
 
-    Greedily, and for a bounded time. What several calls showed together, or
-    what does not show again, is returned as it is.
+    The reduction is greedy, and its time is bounded. A finding of several calls, or that does
+    not occur again, is returned unchanged.
     """
     if not finding.exchanges or len({exchange.serial for exchange in finding.exchanges}) > 1:
         return finding
@@ -71,7 +71,7 @@ def _smaller_message(data: bytes, descriptor: Descriptor) -> Iterator[bytes]:
 
 
 def _with_less(message: Message) -> Iterator[Message]:
-    """Yield copies of *message* with a field, an item or a part of a text left out."""
+    """Yield copies of *message* without a field, an item or a part of a text."""
     for field, value in message.ListFields():
         copy = type(message)()
         copy.CopyFrom(message)

@@ -30,7 +30,7 @@ _HEADERS_OF_A_CALL = (
 
 
 class Peer:
-    """A connection to ``host:port`` or ``unix:path``; *window* is the size of its streams' windows.
+    """A connection to ``host:port`` or ``unix:path``; *window* is the window of its streams.
 
     It reads from the server only in `receive`, and when it waits for a window.
     """

@@ -1,7 +1,7 @@
-"""What tools returned, and definitions for versions: requests whose parts belong together.
+"""Writes requests to normalize results and to adapt definitions, with related parts.
 
-A result that was made holds before the check of results, under the definition in the form
-for its version: whatever was returned, and however wrong it was.
+A normalized result passes the check of results against the definition adapted to its version,
+even if the value that the tool returned is invalid.
 """
 
 import json
@@ -20,7 +20,7 @@ from sidecheck.v1 import inference_service_pb2 as inference_pb
 from sidecheck.v1 import protocol_service_pb2 as v1
 from sidecheck_server.core.mcp.context import VERSIONS
 
-__all__ = ["NORMALIZE", "PROJECT", "ReturnedWriter", "examine_returned"]
+__all__ = ["NORMALIZE", "PROJECT", "NormalizationWriter", "examine_normalization"]
 
 NORMALIZE = "/sidecheck.v1.ProtocolService/NormalizeToolResult"
 PROJECT = "/sidecheck.v1.InferenceService/AdaptTool"
@@ -28,8 +28,8 @@ _CHECK = "/sidecheck.v1.ProtocolService/CheckToolResult"
 _BLOCK = b'{"type": "text", "text": "a"}'
 
 
-class ReturnedWriter:
-    """Writes the requests of one exchange; *schema* and *payload* make texts that go together."""
+class NormalizationWriter:
+    """Writes the requests of one exchange; *schema* and *payload* make related texts."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class ReturnedWriter:
         self._documents = documents
 
     def request(self, descriptor: Descriptor) -> Message:
-        """Return a request of that type."""
+        """Return a request of the type *descriptor*."""
         request: Any = GetMessageClass(descriptor)()
         random = self._random
         if random.random() < 0.9:
@@ -73,8 +73,10 @@ class ReturnedWriter:
         return request  # type: ignore[no-any-return]
 
 
-def examine_returned(caller: Caller, exchange: Exchange, outcome: Outcome) -> Iterator[Finding]:
-    """Yield in what the result that *outcome* brings does not hold."""
+def examine_normalization(
+    caller: Caller, exchange: Exchange, outcome: Outcome
+) -> Iterator[Finding]:
+    """Yield a finding if the normalized result of *outcome* is invalid."""
     if exchange.path != NORMALIZE or outcome.code is not grpc.StatusCode.OK:
         return
     try:
@@ -84,7 +86,7 @@ def examine_returned(caller: Caller, exchange: Exchange, outcome: Outcome) -> It
     normalized = v1.NormalizeToolResultResponse.FromString(outcome.responses[0])
     is_error = json.loads(normalized.result).get("isError") is True
     if not (normalized.verdict.valid or is_error):
-        yield Finding("invalid and no error", normalized.result.decode(), [exchange])
+        yield Finding("invalid result without isError", normalized.result.decode(), [exchange])
     check = v1.CheckToolResultRequest(context=request.context)
     check.tool_result.json = normalized.result
     check.tool_result.profile = request.profile
@@ -106,4 +108,4 @@ def examine_returned(caller: Caller, exchange: Exchange, outcome: Outcome) -> It
         return
     verdict = v1.CheckToolResultResponse.FromString(checked.responses[0]).result.verdict
     if not verdict.valid:
-        yield Finding("made a result that does not hold", str(verdict), [exchange, check_exchange])
+        yield Finding("normalized result fails its check", str(verdict), [exchange, check_exchange])
