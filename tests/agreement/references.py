@@ -238,7 +238,7 @@ class Connector:
                 yield name.rstrip("#") + fragment
 
     def endless(self) -> bool | None:
-        """Return whether evaluation could be endless; None if that depends on the payload."""
+        """Return whether references form a cycle; None with dynamic or foreign references."""
         dynamic = any(key in node for node in self._writer.nodes for key in _DYNAMIC)
         if dynamic or self._elsewhere:
             return None
@@ -256,14 +256,14 @@ class Connector:
         if id(node) in above or id(node) in done:
             return id(node) in above
         above.add(id(node))
-        is_answered = any(
+        is_cyclic = any(
             self._returns(followers, done, above)
             for keyword, followers in self._followers(node)
             if keyword in _IN_PLACE and (keyword not in ("then", "else") or "if" in node)
         )
         above.discard(id(node))
         done.add(id(node))
-        return is_answered
+        return is_cyclic
 
     def _followers(self, node: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the subschemas that *node* applies or contains, with their keywords."""

@@ -46,7 +46,7 @@ class Generated:
     question: Question
     #: Returns the target of a subschema's reference.
     follow: Callable[[dict[str, Any]], Any]
-    #: Whether a reference cycle must be rejected; None if that depends on the payload.
+    #: Whether its references form a cycle, which the compiler rejects; None if unknown.
     endless: bool | None
     #: Property names of the schema.
     names: tuple[str, ...]

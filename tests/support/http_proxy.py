@@ -85,7 +85,7 @@ class HttpProxied:
 def proxied(
     server: HttpMcpServer | None, *options: str, url: str = "", env: Mapping[str, str] | None = None
 ) -> Iterator[HttpProxied]:
-    """Run a proxy before *server*, or before that at *url*."""
+    """Run a proxy before *server*, or before the server at *url*."""
     url = url or (server.url if server else "")
     command = [sys.executable, "-m", "sidecheck_server", "proxy", "--listen", "127.0.0.1:0"]
     process = subprocess.Popen(
@@ -108,7 +108,7 @@ def proxied(
 
 
 def codes(err: str) -> list[str]:
-    """Return what the findings in *err* are about: their words from the direction on."""
+    """Return the findings in *err* from their direction on."""
     lines = [line.split(" ", 1)[1] for line in err.splitlines() if "->" in line]
     return [line.partition(":")[0] for line in lines]
 

@@ -1,4 +1,4 @@
-"""Programs that check the page, from npm: installed once for all test processes."""
+"""npm packages that check the page, installed once for all test processes."""
 
 import fcntl
 import shutil
@@ -17,7 +17,7 @@ _SECONDS = 600
 
 
 def page_checks() -> Path:
-    """Return the folder of the packages that `tests/page/npm` locks; no script of one is run."""
+    """Return the folder of the packages that `tests/page/npm` locks; run no install script."""
     if shutil.which("npm") is None:
         unavailable("no npm on PATH, which installs what checks the page")
     _INSTALLED.mkdir(parents=True, exist_ok=True)

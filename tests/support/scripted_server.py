@@ -1,4 +1,4 @@
-"""An MCP server over stdio that does what its tool is called: `python scripted_server.py`."""
+"""Scripted MCP server over stdio; arguments select its behavior: `python scripted_server.py`."""
 
 import json
 import os
@@ -50,7 +50,7 @@ def respond(message: Any) -> None:
 
 
 def do(command: str) -> None:
-    """Do something that servers should not."""
+    """Misbehave according to *command*."""
     match command:
         case "exit":
             os._exit(3)
@@ -79,7 +79,7 @@ def send(message: Any) -> None:
 
 
 def write(text: bytes) -> None:
-    """Write *text* at once."""
+    """Write *text*, and flush it."""
     sys.stdout.buffer.write(text)
     sys.stdout.buffer.flush()
 

@@ -54,7 +54,7 @@ def _documents() -> tuple[Document, ...]:
 
 
 def files(dialect: str) -> list[str]:
-    """Return the names of the suite's files for *dialect*, those of optional parts too."""
+    """Return the names of the suite's files for *dialect*, with the optional ones."""
     folder = shared("json-schema-test-suite") / "tests" / FOLDERS[dialect]
     names = (path.relative_to(folder).as_posix() for path in folder.rglob("*.json"))
     return sorted(name for name in names if not name.startswith("proposals/"))

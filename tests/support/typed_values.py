@@ -44,7 +44,7 @@ def variants(schema: dict[str, Any], definitions: dict[str, Any], depth: int = 0
         return [schema["enum"][0]]
     if "anyOf" in schema:
         inner = [variants(branch, definitions, depth) for branch in schema["anyOf"]]
-        # The first of each, then what is left of them.
+        # The first value of each alternative, then the others.
         return (
             [valid_and_invalid[0] for valid_and_invalid in inner]
             + [v for valid_and_invalid in inner for v in valid_and_invalid[1:]]

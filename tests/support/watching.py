@@ -1,4 +1,4 @@
-"""Calls of WatchTools, and what they tell in short."""
+"""Calls of WatchTools, and summaries of their changes."""
 
 import asyncio
 import json
@@ -66,7 +66,7 @@ class Watch:
         while True:
             event = await self.event()
             if event.HasField("change"):
-                # All that follows a checkpoint is later.
+                # Changes after a checkpoint have a later revision.
                 assert event.change.revision > checkpoint
                 changes.append(event.change)
             else:
