@@ -92,7 +92,7 @@ def imported(project: str) -> set[str]:
 
 
 @pytest.mark.parametrize("project", PROJECTS)
-def test_what_is_imported_is_declared(project: str) -> None:
+def test_imported_packages_are_declared(project: str) -> None:
     """Packages that come with others may be gone in their next release."""
     names = {canonicalize_name(requirement.name) for requirement in declared(project)}
 
@@ -100,7 +100,7 @@ def test_what_is_imported_is_declared(project: str) -> None:
 
 
 @pytest.mark.parametrize("project", PROJECTS)
-def test_what_is_declared_is_imported(project: str) -> None:
+def test_declared_packages_are_imported(project: str) -> None:
     """Nothing is installed for nothing."""
     names = {canonicalize_name(requirement.name) for requirement in declared(project)}
 

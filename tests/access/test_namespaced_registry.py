@@ -75,7 +75,7 @@ def test_all_servers_are_denied(registry: Registry) -> None:
     assert {"field": "server"} == raised.value.metadata
 
 
-def test_digests_are_those_of_the_callers_servers(registry: Registry) -> None:
+def test_digests_resolve_in_the_callers_servers_only(registry: Registry) -> None:
     """Whatever other servers have registered, and since when."""
     with limited_to("mine"):
         assert Binding("mine", SHARED, 2) == registry.bound_to("d:shared")

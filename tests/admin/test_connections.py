@@ -62,7 +62,9 @@ def read_end(connection: socket.socket) -> bytes:
 @pytest.mark.parametrize(
     ("sent", "response"), [(b"", b""), (b"GET /livez HTTP/1.1\r\nhost: loc", b"HTTP/1.1 503 ")]
 )
-def test_idle_connections_make_room(address: tuple[str, int], sent: bytes, response: bytes) -> None:
+def test_idle_connections_are_closed_for_others(
+    address: tuple[str, int], sent: bytes, response: bytes
+) -> None:
     """Those with an unfinished head too, which get problem details; the oldest are closed."""
     with ExitStack() as stack:
         idle = [stack.enter_context(connect(address, sent)) for _ in range(20)]

@@ -149,7 +149,7 @@ async def test_a_body_that_does_not_arrive_is_given_up() -> None:
     assert "message_seconds" == json.loads(body)["metadata"]["bound"]
 
 
-async def test_a_client_that_leaves_gets_nothing() -> None:
+async def test_a_disconnected_client_cancels_its_call() -> None:
     """And holds nothing."""
     client = _Client()
 
@@ -157,7 +157,7 @@ async def test_a_client_that_leaves_gets_nothing() -> None:
     assert 0 == client.admission.active
 
 
-async def test_large_bodies_are_held_until_the_response_is_sent() -> None:
+async def test_large_bodies_count_until_the_response_is_sent() -> None:
     """As large messages of gRPC are."""
     samples: list[Mapping[str, int]] = []
 

@@ -131,7 +131,7 @@ def test_errors_are_problem_details(
     assert not any(name.startswith("access-control") for name in response.headers)
 
 
-def test_headers_tell_what_would_be_right(api: HttpApi) -> None:
+def test_headers_of_errors_name_the_accepted_values(api: HttpApi) -> None:
     """The methods, and the content type."""
     wrong_method = api.send("DELETE", "/v1/validate")
     wrong_type = api.send("POST", "/v1/validate", b"{}", {"content-type": "text/plain"})
@@ -200,7 +200,7 @@ def test_verdicts_count_and_no_call_of_grpc_does(api: HttpApi) -> None:
     assert [before[0] + 1, before[1]] == [count(name) for name in names]
 
 
-def test_the_log_has_nothing_of_a_body(api: HttpApi) -> None:
+def test_the_log_has_no_contents_of_a_body(api: HttpApi) -> None:
     """Neither of what was read nor of what was not."""
     bodies: list[Any] = [
         {"schema": {"type": "integer"}, "arguments": "hush-1"},

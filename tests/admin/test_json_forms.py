@@ -267,7 +267,7 @@ def test_every_property_can_be_read(rpc: Any) -> None:
         assert message.ListFields()
 
 
-def test_the_tables_name_what_the_api_has() -> None:
+def test_the_tables_match_the_api() -> None:
     """A name of a field that is gone would be an exception from nothing."""
     messages = {
         name: message

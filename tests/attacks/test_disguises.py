@@ -137,7 +137,7 @@ def test_a_response_is_in_utf_8(
     assert -32603 == send(enforced, "2025-11-25").json()["error"]["code"]
 
 
-def test_an_audit_reports_and_passes_what_is_disguised(server: HttpMcpServer) -> None:
+def test_an_audit_reports_and_passes_disguised_messages(server: HttpMcpServer) -> None:
     """As it is."""
     with proxied(server) as proxy:
         serve(server, "text/plain", event(response(5, _BAD)))

@@ -133,7 +133,7 @@ def backtracking(tree: Any) -> bool:
     return False
 
 
-def test_no_pattern_goes_back_without_a_reason() -> None:
+def test_backtracking_patterns_have_a_reason() -> None:
     """All that others repeat without an end is possessive."""
     parser: Any = re._parser  # type: ignore[attr-defined]
     patterns = {
@@ -146,7 +146,7 @@ def test_no_pattern_goes_back_without_a_reason() -> None:
 
 
 @pytest.mark.parametrize("text", ["a*", "(?:a|b+)c", "x(?>a+b)?", "(?=a*)"])
-def test_a_pattern_that_goes_back_is_noticed(text: str) -> None:
+def test_a_backtracking_pattern_is_detected(text: str) -> None:
     """Wherever it stands."""
     parser: Any = re._parser  # type: ignore[attr-defined]
 

@@ -49,7 +49,7 @@ def test_sound_sessions_have_no_violations(session: str) -> None:
 
 
 @pytest.mark.parametrize(("session", "case"), list(_cases()))
-def test_faults_are_found(session: str, case: dict[str, Any]) -> None:
+def test_faults_have_their_violations(session: str, case: dict[str, Any]) -> None:
     """With a fixed version as without, and no more where the beginning was not seen.
 
     Some are found only where the version is ``given``.

@@ -56,7 +56,7 @@ def test_what_was_adapted_is_adapted_back() -> None:
     assert "primes: unwrapped the output schema\n" in result.stderr
 
 
-def test_a_definition_that_cannot_be_read_costs_the_others_nothing() -> None:
+def test_an_unreadable_definition_does_not_affect_others() -> None:
     result = run("adapt", "--protocol-version", NEW, "--format", "json", "broken.json")
     output = json.loads(result.stdout)
 

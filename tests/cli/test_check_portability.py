@@ -124,7 +124,7 @@ def test_fail_on_needs_violations_that_are_reported() -> None:
     assert "--fail-on info needs --min-severity info" in result.stderr
 
 
-def test_an_unknown_target_is_refused_with_those_known() -> None:
+def test_the_error_for_an_unknown_target_lists_the_known_targets() -> None:
     """By click."""
     result = run("--for", "opanai", "tools.json")
 

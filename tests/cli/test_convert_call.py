@@ -79,7 +79,7 @@ def printed(arguments: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("plan", ["plan.json", "plans.json"])
-def test_the_params_are_apart_from_what_is_told_of_them(plan: str) -> None:
+def test_params_go_to_stdout_and_reports_to_stderr(plan: str) -> None:
     """By the plan of the tool, or by that of those of all tools that the call means."""
     result = run("--mappings", plan, "--tools", "tools.json", "good.json")
 
@@ -166,7 +166,7 @@ def test_texts_are_decoded_where_the_schema_demands_it() -> None:
     ]
 
 
-def test_what_is_wrong_even_so_is_told_of_what_was_sent() -> None:
+def test_remaining_violations_have_locations_in_the_sent_call() -> None:
     """Decoding would change the arguments and leave them invalid."""
     restoration = restored("-", stdin=json.dumps(call({"to": "O", "via": "[]"})).encode())
 

@@ -50,7 +50,7 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(sidecheck, ["diff", *arguments], catch_exceptions=False)
 
 
-def test_text_tells_what_changed_and_why_it_breaks() -> None:
+def test_text_has_changes_and_their_reasons() -> None:
     """A block for each tool that differs, the worst change first, and a summary."""
     result = run("old.json", "new.json")
 
@@ -91,7 +91,7 @@ def test_as_written_an_optional_property_breaks_an_open_object() -> None:
     assert "as written:" not in written.stdout
 
 
-def test_markdown_escapes_what_others_wrote() -> None:
+def test_markdown_escapes_texts_of_definitions() -> None:
     """Names and messages neither end a cell nor become markup."""
     name = "<img src=x>|`a`\n# b"
     tools = [{**tool, "name": name} for tool in (HARMLESS, WIDER)]
@@ -179,7 +179,7 @@ def test_a_shared_case_through_the_command(
     assert (compared["level"] == "breaking") is (result.exit_code == 1)
 
 
-def test_a_witness_is_what_two_other_validators_say() -> None:
+def test_two_other_validators_confirm_a_witness() -> None:
     """Of every shared case in 2020-12, but where that validator reads a pattern in its own way."""
     count = 0
     for parameters in CASES:

@@ -99,7 +99,7 @@ def test_one_page_of_a_list_is_compared_with_a_warning(
     assert (warning if warns else "") == result.stderr
 
 
-def test_a_definition_that_cannot_be_read_is_shown_where_it_stands() -> None:
+def test_an_unreadable_definition_has_its_position() -> None:
     """In the old file, if it is the old one."""
     Path("old.json").write_text('[\n{"name": "t"}]')
     Path("new.json").write_text(json.dumps([TOOL]))

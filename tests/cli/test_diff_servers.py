@@ -54,7 +54,7 @@ def test_registered_tools_are_compared(server: RunningServer) -> None:
     assert (0, False) == (code, json.loads(output)["differs"])
 
 
-def test_documents_are_those_that_were_registered(server: RunningServer) -> None:
+def test_registered_documents_are_compared(server: RunningServer) -> None:
     """The option is for files alone."""
     tool = {"name": "t", "inputSchema": {"type": "object", "properties": {"a": {"$ref": "x:a"}}}}
     with BlockingClient(server.address) as client:

@@ -67,7 +67,7 @@ def test_a_server_that_does_not_serve_is_not_healthy(status: Any, message: str) 
         assert (1, "", f"Error: {target} {message}\n") == check("--target", target)
 
 
-def test_nobody_is_not_healthy(tmp_path: Path) -> None:
+def test_an_address_without_a_server_is_not_healthy(tmp_path: Path) -> None:
     """Neither a port nor a socket that nobody listens on."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
@@ -89,7 +89,7 @@ def test_a_server_that_hangs_is_not_healthy() -> None:
 
 
 @pytest.mark.parametrize("variable", ["http_proxy", "grpc_proxy", "https_proxy"])
-def test_no_proxy_is_asked(shared_server: RunningServer, variable: str) -> None:
+def test_environment_proxies_are_ignored(shared_server: RunningServer, variable: str) -> None:
     """The server is near."""
     proxied = check("--target", shared_server.address, **{variable: "http://127.0.0.1:9"})
 

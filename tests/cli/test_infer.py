@@ -51,7 +51,7 @@ def test_definitions_go_to_standard_output() -> None:
 
 
 @pytest.mark.parametrize("source", ["", "x = 1\n", "class A:\n    def f(self): ...\n"])
-def test_no_tools_are_told(source: str) -> None:
+def test_a_source_without_tools_is_reported(source: str) -> None:
     """And are no error; in JSON there are simply none."""
     result, in_json = infer("-", stdin=source), infer("-", "--format", "json", stdin=source)
 

@@ -118,7 +118,7 @@ def test_json_has_an_outcome_for_each_line() -> None:
     } == violation
 
 
-def test_each_file_is_a_session_of_its_own(folder: Path) -> None:
+def test_each_file_is_a_separate_session(folder: Path) -> None:
     """The id that one used is free in the next; the worst of them decides the exit code."""
     for name in ("monday", "tuesday"):
         (folder / f"{name}.jsonl").write_bytes(written(*SESSION))
@@ -188,7 +188,7 @@ def test_a_status_that_http_does_not_have_is_reported(status: Any) -> None:
 LOG = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": 1}}
 
 
-def test_what_is_true_of_every_message_is_reported_once() -> None:
+def test_a_violation_of_every_message_is_reported_once() -> None:
     """With the number of messages, in text and in JSON."""
     words = ("-", "--protocol-version", "2026-07-28", "--partial")
     text = run(*words, stdin=written(LOG, LOG, LOG)).stdout
@@ -218,7 +218,7 @@ def test_lines_are_one_session() -> None:
     assert [(1, []), (2, []), (3, []), (4, [("REQUEST_ID_REUSED", "/message/id")])] == got
 
 
-def test_a_line_may_say_what_it_answers() -> None:
+def test_a_line_may_name_the_method_of_its_request() -> None:
     """Then its result is judged; a bare response by its envelope alone."""
     answer = {"jsonrpc": "2.0", "id": 7, "result": {"tools": 1}}
     codes = [
@@ -263,7 +263,7 @@ FAULTY = [
 
 
 @pytest.mark.parametrize(("line", "pointer"), FAULTY)
-def test_what_stands_beside_a_message_must_be_known(line: Any, pointer: str) -> None:
+def test_unknown_properties_beside_a_message_are_reported(line: Any, pointer: str) -> None:
     """It is a problem of that line."""
     assert [(1, [("TRANSCRIPT_LINE", pointer)])] == [
         (number, [violation for violation in violations if violation[0] == "TRANSCRIPT_LINE"])
@@ -289,7 +289,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize(("line", "codes"), HOSTILE)
-def test_a_line_that_cannot_be_read_costs_no_other(line: bytes, codes: list[str]) -> None:
+def test_an_unreadable_line_does_not_affect_others(line: bytes, codes: list[str]) -> None:
     """Each is told by itself."""
     got = linted(SESSION[0], line, SESSION[1])
 

@@ -238,7 +238,7 @@ def test_a_closed_log_fails_no_call(tmp_path: Path) -> None:
     assert 0 == server.wait(timeout=300)
 
 
-def test_a_taken_address_is_reported_in_a_line() -> None:
+def test_an_address_in_use_is_reported_in_a_line() -> None:
     """It is checked before any worker starts."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = f"127.0.0.1:{listener.getsockname()[1]}"
@@ -249,7 +249,7 @@ def test_a_taken_address_is_reported_in_a_line() -> None:
     assert (1, expected) == (code, stderr)
 
 
-def test_a_taken_socket_is_reported_in_a_line(tmp_path: Path) -> None:
+def test_a_socket_in_use_is_reported_in_a_line(tmp_path: Path) -> None:
     """As a taken port is."""
     path = tmp_path / "taken.sock"
     with socket.socket(socket.AF_UNIX) as listener:

@@ -31,7 +31,7 @@ def walk(value: Any, pointer: str = "") -> dict[str, Any]:
 
 @given(JSON, st.booleans(), st.randoms())
 @settings(max_examples=200, deadline=None)
-def test_every_value_is_found_where_it_stands(value: Any, ascii_only: bool, random: Any) -> None:
+def test_every_value_has_its_position(value: Any, ascii_only: bool, random: Any) -> None:
     """And so is its key, whichever of them are asked for."""
     written = json.dumps(value, indent=random.choice([None, 1]), ensure_ascii=ascii_only)
     text = written.encode("utf-8", "surrogatepass")
@@ -61,21 +61,21 @@ def test_every_value_is_found_where_it_stands(value: Any, ascii_only: bool, rand
         pytest.param("7", "", "7", id="the whole"),
     ],
 )
-def test_what_a_pointer_leads_to_is_found(text: str, pointer: str, part: str) -> None:
+def test_a_pointer_resolves_to_its_position(text: str, pointer: str, part: str) -> None:
     """RFC 6901, section 4."""
     span = find_spans(text.encode(), [pointer])[pointer]
 
     assert part == text[span.start : span.end]
 
 
-def test_a_key_has_its_own_place() -> None:
+def test_a_key_has_its_own_position() -> None:
     """In bytes, as all places."""
     assert {"/é": Span(start=7, end=8, key_start=1, key_end=5)} == find_spans(
         '{"é": 1}'.encode(), ["/é"]
     )
 
 
-def test_what_is_deep_and_not_asked_for_is_passed_over() -> None:
+def test_deep_values_off_the_path_are_skipped() -> None:
     """However deep it is."""
     text = b'{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b', "b": 1}'
 

@@ -114,7 +114,7 @@ def test_commands_call_a_server_with_tls(
         pytest.param(["--tls-ca", "other"], "CERTIFICATE_VERIFY_FAILED", id="authority"),
     ],
 )
-def test_the_message_says_what_is_wrong_with_the_certificate(
+def test_the_message_names_the_fault_of_the_certificate(
     served: RunningServer,
     certificates: Certificates,
     command: str,

@@ -140,7 +140,7 @@ def test_definitions_go_byte_for_byte_and_with_their_documents(
     assert [("urn:d", LOG)] == [(document.uri, document.json) for document in tool.documents]
 
 
-def test_what_would_happen_is_told_and_does_not(server: RunningServer, folder: Path) -> None:
+def test_a_dry_run_reports_actions_and_changes_nothing(server: RunningServer, folder: Path) -> None:
     """With --validate-only; a replacement tells what it removes."""
     to = ("--server", "git", "--target", server.address)
     run("tools", "register", "log.json", *to)
@@ -169,7 +169,7 @@ def test_what_would_happen_is_told_and_does_not(server: RunningServer, folder: P
         pytest.param("reject", 1, "rejected", "error  DEFINITION_CHANGED", id="reject"),
     ],
 )
-def test_a_changed_definition_is_dealt_with_as_asked(
+def test_the_option_decides_about_changed_definitions(
     server: RunningServer, folder: Path, change_policy: str, code: int, action: str, problem: str
 ) -> None:
     """As the API has it."""
@@ -207,7 +207,7 @@ def test_a_file_without_tools_registers_nothing(
 
 
 @pytest.mark.parametrize("words", COMMANDS)
-def test_a_server_that_is_not_there_is_told_in_a_line(words: list[str]) -> None:
+def test_an_absent_server_is_reported_in_a_line(words: list[str]) -> None:
     """And by the exit code 2: nothing is known."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
@@ -228,9 +228,7 @@ def test_a_server_that_is_not_there_is_told_in_a_line(words: list[str]) -> None:
         pytest.param("\udcff:1", "is not UTF-8", id="not UTF-8"),
     ],
 )
-def test_a_target_that_is_none_is_a_wrong_command(
-    words: list[str], target: str, message: str
-) -> None:
+def test_an_invalid_target_is_a_wrong_command(words: list[str], target: str, message: str) -> None:
     """It says what would be right."""
     result = run(*words, "--target", target)
 
@@ -262,7 +260,7 @@ def test_a_wrong_command_exits_with_2(
     assert message in result.stderr
 
 
-def test_what_the_server_refuses_as_a_whole_is_told(shared_server: RunningServer) -> None:
+def test_a_rejected_request_is_reported(shared_server: RunningServer) -> None:
     """With its reason."""
     message = (
         "Error: INVALID_REQUEST: the server's name must have 1 to 256 characters; it has 257\n"

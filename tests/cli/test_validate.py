@@ -150,7 +150,7 @@ def test_the_last_line_sums_up(payloads: list[str], summary: str) -> None:
     ],
 )
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_the_exit_code_says_whether_all_are_valid(
+def test_the_exit_code_is_0_only_if_all_are_valid(
     payloads: list[str], code: int, form: str
 ) -> None:
     """In either form."""
@@ -168,7 +168,7 @@ def test_the_exit_code_says_whether_all_are_valid(
         ),
     ],
 )
-def test_a_tool_is_found_wherever_definitions_stand(folder: Path, tools: Any) -> None:
+def test_a_tool_is_found_in_every_form_of_definitions(folder: Path, tools: Any) -> None:
     """And judges by its input schema."""
     (folder / "tools.json").write_text(json.dumps(tools))
 
@@ -249,7 +249,7 @@ def test_values_that_are_hidden_are_in_no_excerpt() -> None:
     assert "three" not in shown
 
 
-def test_no_more_violations_are_told_than_wanted() -> None:
+def test_the_number_of_violations_is_limited() -> None:
     """And that there are more."""
     assert [{**BAD, "truncated": True, "violations": [COUNT]}] == judged(
         "--schema", "schema.json", "--max-violations", "1", "bad.json"

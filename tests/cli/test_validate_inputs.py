@@ -62,7 +62,7 @@ def run(*words: str, color: bool = False) -> Result:
     ],
 )
 @pytest.mark.parametrize("content", CONTENTS)
-def test_whatever_a_file_holds_is_judged_or_refused(
+def test_any_file_content_has_a_verdict_or_an_error(
     folder: Path, content: str, words: list[str]
 ) -> None:
     """Never with an exception, and the same in both forms."""
@@ -163,7 +163,7 @@ def test_names_of_a_payload_do_not_talk_to_the_terminal(folder: Path, color: boo
     assert "/\\nok.json: valid \\u001b[2J\\u202e" in output
 
 
-def test_names_that_are_not_utf8_are_told(folder: Path) -> None:
+def test_names_that_are_not_utf8_are_reported(folder: Path) -> None:
     """A POSIX file name is bytes."""
     name = os.fsdecode(b"n\xff.json")
     (folder / name).write_text('{"count": 1}')
@@ -217,7 +217,7 @@ def test_a_pipe_gets_plain_text() -> None:
         ),
     ],
 )
-def test_a_stream_that_fails_is_told_without_a_traceback(redirected: str, message: bytes) -> None:
+def test_a_failed_stream_is_reported_without_a_traceback(redirected: str, message: bytes) -> None:
     """With the exit code of a file that cannot be read."""
     command = f'"{sys.executable}" -m sidecheck_server validate --schema schema.json {redirected}'
     done = subprocess.run(command, shell=True, capture_output=True, timeout=300, check=False)

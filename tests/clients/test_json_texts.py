@@ -244,7 +244,7 @@ def test_results_of_the_sdk_are_as_it_sends_them() -> None:
     )
 
 
-def test_objects_of_fastmcp_are_those_of_the_protocol() -> None:
+def test_objects_of_fastmcp_equal_those_of_the_protocol() -> None:
     """What a server declares and a client receives is the same as on the wire."""
     server: FastMCP[Any] = FastMCP("s")
 

@@ -248,7 +248,7 @@ async def test_a_batch_has_at_most_256_items_and_a_quarter_of_a_megabyte() -> No
     assert [1, 6] == sorted(size for _, size in recorder.calls)
 
 
-async def test_a_large_payload_goes_alone() -> None:
+async def test_a_large_payload_has_its_own_call() -> None:
     """It does not wait, nor do others wait behind it in a batch."""
     recorder = Recorder()
     async with coalescing(recorder) as client:

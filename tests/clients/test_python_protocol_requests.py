@@ -132,7 +132,7 @@ def test_omitted_fields_are_not_sent() -> None:
 
 
 @pytest.mark.parametrize("sender", ["", "client", "server"])
-def test_senders_are_those_of_the_api(sender: Any) -> None:
+def test_senders_match_the_api(sender: Any) -> None:
     """The test fails if the API has a sender without a value here."""
     assert 3 == len(SENDER.keys())
     number = protocol.encode_message(ProtocolMessage(b"", sender)).sender

@@ -260,7 +260,7 @@ async def test_a_session_must_be_entered(shared_server: RunningServer) -> None:
         blocking.protocol.session().check(ping(1))
 
 
-async def test_under_an_unknown_version_nothing_is_checked(
+async def test_messages_of_an_unknown_version_are_not_checked(
     kind: str, shared_server: RunningServer
 ) -> None:
     """Every check raises an error."""

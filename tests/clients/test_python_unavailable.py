@@ -102,7 +102,7 @@ def kind(request: pytest.FixtureRequest) -> str:
         pytest.param("UNAVAILABLE", "ocket closed", lambda: serving_bytes(b""), id="closed"),
     ],
 )  # fmt: skip
-async def test_whatever_else_answers_is_no_server(
+async def test_an_answer_of_another_program_is_unavailable(
     kind: str, expected: str, text: str, server: Server
 ) -> None:
     """The policy applies, and the reason and the message say what came.
@@ -279,7 +279,7 @@ def overloaded() -> Status:
     return status
 
 
-async def test_an_overloaded_server_says_when_to_try_again(kind: str) -> None:
+async def test_an_overloaded_server_sends_a_retry_delay(kind: str) -> None:
     """The client itself does not: that would add to the load."""
     attempts = 0
 

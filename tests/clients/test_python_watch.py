@@ -129,7 +129,7 @@ def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("kind", CLIENT_KINDS)
-async def test_a_lost_watch_goes_on_where_it_was(kind: str) -> None:
+async def test_a_lost_watch_continues_after_its_last_revision(kind: str) -> None:
     """A change of which a part was received is received again as a whole."""
     streams: list[list[Step]] = [
         [
@@ -190,7 +190,7 @@ async def test_errors_that_would_come_again_end_it(
 
 
 @pytest.mark.parametrize("kind", CLIENT_KINDS)
-async def test_a_server_that_is_not_found_again_is_an_error(kind: str) -> None:
+async def test_a_failed_reconnection_is_an_error(kind: str) -> None:
     with pytest.raises(Unavailable):
         await watch(kind, "127.0.0.1:1", 1, patience=0.2)
     with pytest.raises(ValueError, match="timeout must be positive"):
@@ -244,7 +244,7 @@ async def test_a_registry_is_mirrored(registering: RunningServer) -> None:
 
 @pytest.mark.server
 @pytest.mark.parametrize("kind", CLIENT_KINDS)
-async def test_changes_that_are_not_kept(kind: str, registering: RunningServer) -> None:
+async def test_changes_beyond_the_history(kind: str, registering: RunningServer) -> None:
     with pytest.raises(SidecheckError) as raised:
         await watch(kind, registering.address, 1, after=Checkpoint(0, "of another registry"))
 

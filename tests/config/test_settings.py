@@ -69,7 +69,7 @@ def test_defaults_apply_without_settings() -> None:
     assert DEFAULTS == read_settings().model_dump()
 
 
-def test_the_protocol_versions_are_those_of_the_core() -> None:
+def test_the_protocol_versions_match_the_core() -> None:
     """The type lists them again, because a type checker reads it."""
     field = Settings.model_fields["protocol_version"]
 

@@ -66,7 +66,7 @@ def test_a_dialect_is_that_of_the_resource(schema: Any, payload: Any, expected: 
     assert expected is engine_for(schema, documents=documents).is_valid(payload)
 
 
-def test_resources_under_dependencies_are_found() -> None:
+def test_resources_under_dependencies_resolve() -> None:
     """An array of names before a subschema does not hide the resource in it."""
     schema = {
         "$schema": D07,

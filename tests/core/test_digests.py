@@ -157,7 +157,7 @@ def test_digest_is_the_sha256_of_the_canonical_text() -> None:
     assert expected == digest_of({"type": "string"})
 
 
-def test_documents_are_a_part_of_what_is_named() -> None:
+def test_a_digest_includes_the_documents() -> None:
     """Their URIs and every byte of their texts; but neither their order nor their absence."""
     schema: Any = {"$ref": "urn:a"}
     a, b = Document("urn:a", b"{}"), Document("urn:b", b"{}")

@@ -149,7 +149,7 @@ def test_a_payload_that_takes_too_many_steps_is_rejected() -> None:
     assert {"bound": "steps", "limit": "10000000"} == excinfo.value.metadata
 
 
-def test_verdict_is_kept_if_explaining_it_exceeds_the_step_limit() -> None:
+def test_the_verdict_stands_if_its_explanation_exceeds_the_step_limit() -> None:
     """The verdict is invalid and truncated."""
     payload = [[1] * 50]
     schema = {"items": {"items": {"type": "string"}}}
@@ -217,7 +217,7 @@ def test_engines_that_disagree_are_reported_and_the_payload_is_invalid() -> None
     ]
 
 
-def test_messages_can_leave_out_what_the_payload_holds() -> None:
+def test_messages_can_omit_values_of_the_payload() -> None:
     """The locations remain."""
     shown, hidden = (
         verdict_on(FAST, {"a": 12345}, hide_values=hide).violations[0] for hide in (False, True)

@@ -177,7 +177,7 @@ def test_a_number_keeps_its_value_when_it_is_written(text: str) -> None:
         ("1e23", ExactNumber),
     ],
 )
-def test_doubles_stay_what_they_are(text: str, kind: type) -> None:
+def test_doubles_are_unchanged(text: str, kind: type) -> None:
     """Only a number that no double stands for is another thing."""
     assert kind is type(read_number(text))
 

@@ -41,7 +41,7 @@ def texts_in(value: Any) -> set[str]:
 class TestCases:
     """Every case of explanations.json."""
 
-    def test_a_fault_is_reported_as_the_case_says(self, case: dict[str, Any]) -> None:
+    def test_a_fault_has_the_violation_of_its_case(self, case: dict[str, Any]) -> None:
         """Place, rule, code, message and suggestion are those of the case."""
         violations_ = [
             [
@@ -269,7 +269,7 @@ def test_comparing_branches_takes_at_most_half_of_the_steps() -> None:
     ] == messages
 
 
-def test_looking_for_the_branch_that_was_meant_takes_steps() -> None:
+def test_the_search_for_the_nearest_branch_takes_steps() -> None:
     """References make many thousand branches of a few; they are not all looked at."""
     choices = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 30} for n in range(3)}
     schema = {"$ref": "#/$defs/d0", "$defs": {**choices, "d3": {"const": 1}}}
@@ -328,9 +328,7 @@ def test_explanations_do_not_depend_on_the_order_of_hashes() -> None:
         pytest.param("--", ["__", "-"], "-", id="nothing but separators"),
     ],
 )
-def test_the_nearest_name_is_what_may_have_been_meant(
-    name: str, candidates: list[str], expected: str
-) -> None:
+def test_the_nearest_name_is_suggested(name: str, candidates: list[str], expected: str) -> None:
     """A name is suggested where it is likely, and none where it would mislead."""
     assert expected == find_nearest(name, candidates)
 

@@ -68,7 +68,7 @@ def judge(name: str, dialect: str, value: Any) -> bool:
 
 
 @pytest.mark.parametrize("dialect", FOLDERS)
-def test_the_official_cases_are_evaluated_as_the_suite_says(dialect: str) -> None:
+def test_the_official_cases_have_the_verdicts_of_the_suite(dialect: str) -> None:
     """Exactly the cases in the ledger are evaluated otherwise."""
     cases = list(read_cases(dialect))
     assert cases
@@ -239,7 +239,7 @@ VERDICTS = [
     ("name", "text", "expected"),
     [pytest.param(*row, id=f"{row[0]}-{ascii(row[1])[1:41]}-{row[2]}") for row in VERDICTS],
 )
-def test_a_format_means_what_its_clause_says(name: str, text: str, expected: bool) -> None:
+def test_a_format_follows_its_clause(name: str, text: str, expected: bool) -> None:
     """What the suite leaves open is decided by the RFC that the dialect cites."""
     assert expected is FORMATS[name].check(text)
 

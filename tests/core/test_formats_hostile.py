@@ -59,7 +59,7 @@ def test_a_checker_returns_on_every_hostile_string(name: str) -> None:
 @pytest.mark.parametrize("name", FORMATS)
 @given(text=st.text(st.characters(exclude_categories=()), max_size=80))
 @settings(max_examples=100, deadline=None)
-def test_a_checker_raises_nothing(name: str, text: str) -> None:
+def test_a_checker_does_not_raise(name: str, text: str) -> None:
     """Any text gets a verdict, one with lone surrogates too, alone and after a valid start."""
     rule = FORMATS[name]
     verdicts = [rule.check(text), rule.check(rule.example + text)]
@@ -96,7 +96,7 @@ print(len(texts) > len(FORMATS), seen)
 """
 
 
-def test_a_checker_opens_nothing() -> None:
+def test_a_checker_opens_no_file() -> None:
     """After the first check of a format, none reads a file, loads a module or opens a socket."""
     done = subprocess.run(
         [sys.executable, "-c", WATCH], capture_output=True, text=True, check=False
@@ -121,7 +121,7 @@ except MemoryError:
 """
 
 
-def test_a_worker_without_room_for_the_library_is_out_of_memory() -> None:
+def test_a_worker_that_cannot_load_the_library_is_out_of_memory() -> None:
     """The first check raises MemoryError, and a later one succeeds once there is room."""
     done = subprocess.run(
         [sys.executable, "-c", SHORT_OF_MEMORY], capture_output=True, text=True, check=False

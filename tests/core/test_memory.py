@@ -42,7 +42,7 @@ def _code() -> Any:
         pytest.param(_code, id="code"),
     ],
 )
-def test_a_measure_is_about_what_python_allocates(build: Callable[[], Any]) -> None:
+def test_a_weight_approximates_the_allocation(build: Callable[[], Any]) -> None:
     """tracemalloc counts the bytes of every allocation."""
     build()
     tracemalloc.start()
@@ -67,7 +67,7 @@ def test_what_is_shared_counts_once() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not can_measure(), reason="the C library does not tell what is allocated")
-def test_the_weight_of_a_compiled_schema_is_about_what_it_takes() -> None:
+def test_the_weight_of_a_compiled_schema_approximates_its_memory() -> None:
     """Of every family: at most twice as much, and at least 0.7 of it."""
     measured = subprocess.run(
         [sys.executable, "-m", "support.measured_memory"],

@@ -109,7 +109,7 @@ MEANINGS = [
 
 
 @pytest.mark.parametrize(("source", "text", "expected"), MEANINGS)
-def test_a_pattern_means_what_ecma_262_says(source: str, text: str, expected: bool) -> None:
+def test_a_pattern_matches_by_ecma_262(source: str, text: str, expected: bool) -> None:
     """A pattern is found in a text, or not, by the rules of ECMA-262."""
     pattern = compile_pattern(source, LENIENT)
 
@@ -243,7 +243,7 @@ texts = st.lists(st.text(LETTERS, max_size=6), min_size=1, max_size=8).map(lambd
 @seed(20)
 @settings(max_examples=300, deadline=None, database=None)
 @given(st.one_of(patterns, patterns.map("^(?:{})$".format)), st.data(), texts)
-def test_patterns_mean_what_they_mean_in_javascript(
+def test_patterns_match_as_in_javascript(
     javascript: Oracle, pattern: str, data: st.DataObject, texts: list[str]
 ) -> None:
     """Look-around and references in any place give the verdicts of JavaScript."""

@@ -115,7 +115,7 @@ def test_an_error_names_the_bound_that_was_exceeded(source: str, bound: str, lim
         compile_pattern(source, replace(Limits(), **raised))
 
 
-def test_a_error_says_what_would_be_right() -> None:
+def test_an_error_has_a_remedy() -> None:
     """The message has the place, what is wrong there, and what to write instead."""
     with pytest.raises(PatternError) as excinfo:
         compile_pattern("^a{,5}$")

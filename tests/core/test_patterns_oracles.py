@@ -174,7 +174,7 @@ texts = st.lists(st.text(LETTERS, max_size=6), min_size=1, max_size=6).map(lambd
 @seed(20)
 @settings(max_examples=400, deadline=None, database=None)
 @given(st.one_of(linear, conditioned), texts)
-def test_patterns_mean_what_they_mean_in_javascript(
+def test_patterns_match_as_in_javascript(
     javascript: Oracle, pattern: str, texts: list[str]
 ) -> None:
     """Patterns of every construct give the verdicts that JavaScript gives with the `u` flag."""
@@ -211,7 +211,9 @@ LEFT_TO_THE_LENIENT = re.compile(r"\\[pPuk]")
 @seed(20)
 @settings(max_examples=1500, deadline=None, database=None)
 @given(st.lists(st.sampled_from(SCRAPS), max_size=9).map("".join), texts)
-def test_errors_are_those_of_javascript(javascript: Oracle, pattern: str, texts: list[str]) -> None:
+def test_errors_equal_those_of_javascript(
+    javascript: Oracle, pattern: str, texts: list[str]
+) -> None:
     """What is no pattern here is none with the `u` flag, and what is lenient is so without it."""
     texts = [text for text in texts if not re.search("[\ud800-\udfff🐲]", text)]
     assume(pattern.count("(?<n>") < 2)

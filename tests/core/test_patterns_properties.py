@@ -116,7 +116,7 @@ def write_module() -> None:
 
 
 @pytest.mark.slow
-def test_properties_are_those_of_javascript() -> None:
+def test_properties_equal_those_of_javascript() -> None:
     """Every property has the code points that a JavaScript engine of the same Unicode gives it."""
     version, expected = ask_javascript()
     if version != UNICODE_VERSION:
@@ -134,7 +134,7 @@ def test_properties_are_those_of_javascript() -> None:
 RECLASSIFIED = 8
 
 
-def test_categories_are_those_of_python() -> None:
+def test_categories_equal_those_of_python() -> None:
     """What Python's Unicode has assigned has its category, but for a few that changed since."""
     categories = ["Cn"] * (LAST + 1)
     leaves = [name for name in set(GENERAL_CATEGORIES.values()) - {"LC"} if len(name) == 2]

@@ -48,7 +48,7 @@ def edges(least: int, most: int | None) -> set[int]:
         pytest.param("(?:a|zz)", id="alternatives"),
     ],
 )
-def test_a_large_count_means_what_it_says(atom: str, least: int, most: int | None) -> None:
+def test_a_large_count_matches_exactly(atom: str, least: int, most: int | None) -> None:
     """Just as many copies are accepted as are allowed."""
     source = f"^{atom}{spell(least, most)}$"
     pattern = compile_pattern(source)
@@ -79,7 +79,7 @@ def nested_counts(draw: st.DrawFn) -> list[tuple[int, int | None]]:
 @pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(nested_counts(), st.data())
-def test_nested_counts_mean_what_they_say(
+def test_nested_counts_match_exactly(
     counts: list[tuple[int, int | None]], data: st.DataObject
 ) -> None:
     """A text of one letter is in the language if its length is a sum of the counts."""
@@ -134,7 +134,7 @@ def power(language: int, count: int, mask: int) -> int:
 
 
 @given(st.integers(0, 10_000), st.integers(0, 10_000), st.integers(1, LARGEST_COUNT))
-def test_a_repetition_tells_how_often_the_atom_is_written(
+def test_a_repetition_has_the_number_of_copies_of_its_atom(
     least: int, further: int, nested: int
 ) -> None:
     """At most a few hundred times; and RE2 takes its counts."""

@@ -148,7 +148,7 @@ def test_repeated_keys_are_found_exactly() -> None:
 @seed(2)
 @settings(max_examples=400, deadline=None, database=None)
 @given(st.lists(st.sampled_from([*b'"\\[]{}nu0a ', 0xFF]), max_size=40).map(bytes))
-def test_nesting_is_what_a_scan_byte_by_byte_finds(text: bytes) -> None:
+def test_the_nesting_depth_equals_a_scan_byte_by_byte(text: bytes) -> None:
     """For any bytes at all."""
     assert nesting_by_bytes(text) == nesting_depth(text)
 
@@ -187,7 +187,7 @@ def test_any_bytes_get_an_answer(text: bytes) -> None:
     assert outcome(text) in answers(text)
 
 
-def test_messages_hold_nothing_of_the_payload() -> None:
+def test_messages_have_no_text_of_the_payload() -> None:
     """Wherever it is in a text that is not JSON."""
     for random in draws(4000):
         text = mutated(random)
@@ -203,7 +203,7 @@ def test_messages_hold_nothing_of_the_payload() -> None:
         pytest.param(f'{{"a": "{SECRET}", "a": "{SECRET}"}}', id="a value of a repeated key"),
     ],
 )
-def test_messages_of_repeated_keys_hold_nothing_of_the_payload(text: str) -> None:
+def test_messages_of_repeated_keys_have_no_text_of_the_payload(text: str) -> None:
     """Only the pointer does: it says where."""
     expected = said_of(text.encode())
 

@@ -90,7 +90,7 @@ def test_references_that_go_deeper_may_return(schema: Any) -> None:
 
 
 @pytest.mark.parametrize("times", [9, 14, 2000])
-def test_many_ways_through_references_are_no_loop(times: int) -> None:
+def test_many_paths_of_references_are_not_a_cycle(times: int) -> None:
     """They are not walked one by one to find that out."""
     assert [] == list(find_reference_cycles(survey_of(doubling(times))))
 
@@ -105,6 +105,6 @@ def test_a_long_chain_of_references_is_no_loop() -> None:
     assert [] == list(find_reference_cycles(survey))
 
 
-def test_what_goes_deeper_ends() -> None:
+def test_recursion_into_the_payload_is_not_a_cycle() -> None:
     """As deep as the payload does."""
     assert [True, True, False] == evaluate_all(DEEPER, [{}, {"a": {"b": {}}}, {"a": {"b": 1}}])

@@ -194,7 +194,7 @@ def test_places_stay_short() -> None:
     assert (5002, True) == (len(places), max(map(len, places)) < 320)
 
 
-def test_the_number_of_subschemas_is_bounded_wherever_they_stand() -> None:
+def test_the_number_of_subschemas_is_bounded_at_any_location() -> None:
     """In the schema and in documents together."""
     documents: Any = {"urn:d": {"$defs": {str(number): {} for number in range(6)}}}
     schema = {"$ref": "urn:d", "properties": {str(number): {} for number in range(6)}}

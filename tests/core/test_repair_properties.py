@@ -181,7 +181,7 @@ def test_nothing_unknown_is_left_after_stripping(edition: Edition, seed: int) ->
 @ALL_EDITIONS
 @RANDOM
 @given(seed=SEEDS)
-def test_defaults_leave_valid_what_is(edition: Edition, seed: int) -> None:
+def test_defaults_keep_a_valid_payload_valid(edition: Edition, seed: int) -> None:
     """Defaults fill only absent properties and change no others."""
     for case, payload in cases(edition, seed):
         text = json.dumps(payload)

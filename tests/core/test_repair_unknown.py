@@ -199,7 +199,7 @@ def test_what_is_open_or_known_stays(schema: Any, value: Any) -> None:
         pytest.param({**A, "propertyNames": {"enum": ["a"]}}, id="by its name"),
     ],
 )
-def test_what_the_schema_forbids_is_its_own_violation(schema: Any) -> None:
+def test_a_forbidden_property_is_not_an_unknown_argument(schema: Any) -> None:
     """It is not reported as unknown as well; removing it makes the payload valid."""
     assert not engine_for(schema).is_valid(AX)
     assert [] == unknown(schema, AX)
@@ -221,7 +221,7 @@ def test_what_is_known_but_not_allowed_is_not_removed() -> None:
     assert ({"b": 1}, []) == stripped(schema, {"b": 1})
 
 
-def test_removing_goes_on_while_it_changes_which_branch_applies() -> None:
+def test_removal_repeats_while_the_branches_change() -> None:
     """Removal repeats until no unknown property is left."""
     schema = {"anyOf": [{**A, "maxProperties": 2}, {"properties": {"a": {}, "b": {}, "c": {}}}]}
     value = {"a": 1, "b": 1, "x": 1}
@@ -234,7 +234,7 @@ def test_removing_goes_on_while_it_changes_which_branch_applies() -> None:
     assert ({}, ["/a", "/x", "/b"]) == stripped(turning, value)
 
 
-def test_what_is_inside_an_unknown_property_goes_with_it() -> None:
+def test_an_unknown_property_is_removed_with_its_contents() -> None:
     """It is not reported separately."""
     schema = {"properties": {}, "unevaluatedProperties": False, "patternProperties": {"^o": A}}
 

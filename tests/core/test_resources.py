@@ -181,7 +181,7 @@ def test_every_resource_has_its_dialect(
         ),
     ],
 )
-def test_an_embedded_resource_obeys_its_own_meta_schema(schema: Any, place: str) -> None:
+def test_an_embedded_resource_is_checked_by_its_own_meta_schema(schema: Any, place: str) -> None:
     """The meta-schema of the enclosing schema does not apply."""
     error = schema_error(schema)
 

@@ -56,7 +56,7 @@ def count_work(run: Callable[[Budget], object]) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize(("shape", "payload"), SHAPES, ids=[" / ".join(shape) for shape in SHAPES])
-def test_every_engine_counts_what_it_does(shape: str, payload: str) -> None:
+def test_every_engine_counts_its_steps(shape: str, payload: str) -> None:
     """No combination makes more than a call for two steps."""
     ((_, schema),) = combinations(shape)
     unpaid = {}

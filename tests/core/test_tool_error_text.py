@@ -20,7 +20,7 @@ def violation(pointer: str, message: str = "wrong", **fields: Any) -> Violation:
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case["case"]) for case in CASES])
-def test_the_text_names_every_place_and_what_is_wanted_there(case: dict[str, Any]) -> None:
+def test_the_text_has_every_location_and_requirement(case: dict[str, Any]) -> None:
     """The texts of tool_error_texts.json, from schema and arguments to the last line."""
     engine = engine_for(case["schema"], assert_formats=True)
     verdict = Verdict.listing(list(violations(engine, case["arguments"])))
@@ -108,7 +108,7 @@ def test_messages_stay_on_their_line() -> None:
         pytest.param(True, "- and at least {} more", id="truncated verdict"),
     ],
 )
-def test_a_long_text_says_how_many_more_there_are(truncated: bool, last_line: str) -> None:
+def test_a_long_text_has_the_number_of_omitted_violations(truncated: bool, last_line: str) -> None:
     """What does not fit is counted."""
     violations = [
         violation(f"/items/{n}/name", f"expected a string, found {n}") for n in range(500)
@@ -121,7 +121,7 @@ def test_a_long_text_says_how_many_more_there_are(truncated: bool, last_line: st
     assert (HEAD, TAIL) == (lines[0], lines[-1])
 
 
-def test_a_truncated_verdict_says_that_there_may_be_more() -> None:
+def test_the_text_of_a_truncated_verdict_says_so() -> None:
     """Even if every line fits."""
     text = tool_error_text(Verdict((violation("/a"),), truncated=True), tool="t")
 

@@ -77,9 +77,7 @@ def table(cases: dict[str, Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize(("siblings", "expected"), table(PROPERTIES))
-def test_evaluated_properties_are_those_that_are_beside(
-    siblings: Any, expected: EvaluatedProperties | None
-) -> None:
+def test_siblings_evaluate_properties(siblings: Any, expected: EvaluatedProperties | None) -> None:
     """None stands for all properties."""
     survey = survey_of({"unevaluatedProperties": False, **siblings})
     subschema = next(iter(survey.reached.values()))

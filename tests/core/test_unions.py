@@ -119,7 +119,7 @@ def verdicts(canonical: Any) -> list[bool]:
 
 
 @pytest.mark.slow
-def test_what_is_merged_accepts_what_the_union_accepts() -> None:
+def test_a_merged_union_accepts_the_same_values() -> None:
     """Be it anyOf or oneOf; random branches decide about payloads of every type."""
     merged = 0
     for number in range(3000):
@@ -275,7 +275,7 @@ D1, D2, D4, D5 = ({"$ref": f"#/definitions/{name}"} for name in ("d1", "d2", "d4
         ),
     ],
 )
-def test_branches_that_something_tells_apart_are_not_tried(schema: Any, expected: Any) -> None:
+def test_distinguishable_branches_are_skipped(schema: Any, expected: Any) -> None:
     """Only the selected branch is evaluated."""
     assert expected == simplify_unions(schema, Definitions(DEFINITIONS))
 
@@ -318,7 +318,7 @@ def message(definitions: dict[str, Any]) -> list[bool]:
 
 
 @pytest.mark.slow
-def test_what_is_not_tried_accepts_what_the_union_accepts() -> None:
+def test_skipped_branches_do_not_change_the_verdict() -> None:
     """Random branches, behind references or not, with neighbours or without."""
     rewritten = 0
     for number in range(1500):

@@ -107,7 +107,7 @@ def test_the_kustomization_of_the_guide_is_that_of_a_chart_without_migration(
     assert {**pod, "initContainers": []} == pod_of(objects)
 
 
-def test_versions_are_those_of_the_project() -> None:
+def test_versions_match_the_project() -> None:
     """Also of the image that is run."""
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
     described = yaml.safe_load((CHART / "Chart.yaml").read_text())
@@ -151,7 +151,7 @@ def test_everything_can_be_switched_on() -> None:
     assert list(containers_of(chart("minimal"))) == ["sidecheck"]
 
 
-def test_resources_of_operators_name_what_is_there() -> None:
+def test_resources_of_operators_refer_to_existing_objects() -> None:
     """No schema of them is at hand: the fields that matter, by their documentation."""
     objects = chart("everything")
     service, monitor = only(objects, "Service"), only(objects, "ServiceMonitor")
@@ -208,7 +208,7 @@ def test_objects_are_named_for_the_release(release: str, name: str) -> None:
     assert release == selector["app.kubernetes.io/instance"]
 
 
-def test_the_notes_warn_of_what_is_open() -> None:
+def test_the_notes_warn_of_missing_security() -> None:
     """Plain text, and no tokens."""
     install = ("helm", "install", "sidecheck", CHART, "--dry-run=client", "--namespace=tools")
     notes = run_tool(*install).stdout.partition("NOTES:")[2]

@@ -82,7 +82,7 @@ def test_no_credential_is_in_the_manifest(objects: list[Object]) -> None:
         assert "value" not in variables.get("PGPASSWORD", {})
 
 
-def test_memory_is_what_the_settings_allow(objects: list[Object]) -> None:
+def test_memory_limits_match_the_settings(objects: list[Object]) -> None:
     """The limit covers the table in docs/operations/deployment.md, the request what stays."""
     container = containers_of(objects)["sidecheck"]
     settings, resources = settings_of(container), container["resources"]
@@ -110,7 +110,7 @@ def test_a_pod_may_stop_as_slowly_as_the_service(objects: list[Object]) -> None:
     assert needed < pod_of(objects)["terminationGracePeriodSeconds"]
 
 
-def test_ports_are_those_that_the_service_listens_on(objects: list[Object]) -> None:
+def test_ports_match_the_listeners(objects: list[Object]) -> None:
     """And probes use them."""
     container = containers_of(objects)["sidecheck"]
     settings = settings_of(container)

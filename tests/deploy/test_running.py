@@ -125,7 +125,7 @@ def secured(
         yield replica
 
 
-def test_tls_and_tokens_are_those_of_the_secrets(
+def test_tls_and_tokens_come_from_the_secrets(
     secured: RunningContainer, certificates: Certificates
 ) -> None:
     """Probes need neither."""

@@ -75,7 +75,7 @@ def test_the_chart_accepts_the_versions_that_are_validated() -> None:
 
 
 @pytest.mark.parametrize("values", [None, "minimal", "everything"])
-def test_helm_finds_nothing_to_improve(values: str | None) -> None:
+def test_helm_lint_has_no_findings(values: str | None) -> None:
     options = [f"--values=tests/deploy/values/{values}.yaml"] if values else []
     done = run_tool("helm", "lint", "--strict", CHART, *options)
 

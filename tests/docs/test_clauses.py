@@ -98,7 +98,7 @@ _WITHOUT_CLAUSE = {
 """Rules with a source on a page of the list that none of its clauses demands, by the reason."""
 
 
-def test_every_clause_is_assessed_and_nothing_else() -> None:
+def test_exactly_the_clauses_are_assessed() -> None:
     """`python -m docs.generate.clauses` prints the differences."""
     assert clauses().keys() == assessments().keys()
 

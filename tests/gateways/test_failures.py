@@ -233,7 +233,7 @@ def begin_call(gateway: Gateway) -> http.client.HTTPConnection:
     return connection
 
 
-def test_large_bodies_beyond_what_is_held(tmp_path: Path, scripted: HttpMcpServer) -> None:
+def test_large_bodies_beyond_the_limit(tmp_path: Path, scripted: HttpMcpServer) -> None:
     """A second request is refused by its id, and so is a large response to a small one."""
     settings = ext_proc_settings(**ENFORCE)
     sidecheck = RunningServer(

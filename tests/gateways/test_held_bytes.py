@@ -97,7 +97,7 @@ SHED: dict[str, tuple[list[ProcessingRequest], int, bytes]] = {
 
 
 @pytest.mark.parametrize("event", KEPT)
-def test_what_is_kept_counts_until_the_exchange_ends(server: RunningServer, event: str) -> None:
+def test_buffered_bytes_count_until_the_exchange_ends(server: RunningServer, event: str) -> None:
     """A large request of another has no room, then has some; small ones always have."""
     with exchanges(server, ENFORCE) as (first, second):
         first.send(*KEPT[event])
@@ -114,7 +114,7 @@ def test_what_is_kept_counts_until_the_exchange_ends(server: RunningServer, even
 
 @pytest.mark.parametrize("event", KEPT)
 @pytest.mark.parametrize("shed", SHED)
-def test_no_room_under_enforcement(server: RunningServer, event: str, shed: str) -> None:
+def test_the_bytes_limit_under_enforcement(server: RunningServer, event: str, shed: str) -> None:
     """Each request gets an error, and nothing passes unread."""
     parts, status, body = SHED[shed]
     with exchanges(server, ENFORCE) as (first, second):
@@ -131,7 +131,7 @@ def test_no_room_under_enforcement(server: RunningServer, event: str, shed: str)
 
 
 @pytest.mark.parametrize("shed", SHED)
-def test_no_room_in_audit(server: RunningServer, shed: str) -> None:
+def test_the_bytes_limit_in_audit(server: RunningServer, shed: str) -> None:
     """The part passes as it is, as does what follows, and the log says that it was not read."""
     parts, _, _ = SHED[shed]
     with exchanges(server, {}) as (first, second):
@@ -147,7 +147,7 @@ def test_no_room_in_audit(server: RunningServer, shed: str) -> None:
     assert "immediate_response" != answer.WhichOneof("response")
 
 
-def test_events_that_were_kept_pass_in_audit(server: RunningServer) -> None:
+def test_buffered_events_pass_in_audit(server: RunningServer) -> None:
     """With the part that there is no room for."""
     with exchanges(server, {}) as (first, second):
         second.send(GET, EVENTS, response_body(b"data: 1"))

@@ -119,7 +119,7 @@ def test_headers_that_differ_from_the_message(gateway: Gateway) -> None:
     assert [("rejected", "HEADER_MISMATCH"), ("valid", "")] == codes
 
 
-def test_a_broken_tool_is_taken_out_of_the_list(gateway: Gateway) -> None:
+def test_a_broken_tool_is_removed_from_the_list(gateway: Gateway) -> None:
     """Each time; calls to it are unknown to the client."""
     gateway.server.tools = [TOOL, {"name": "broken", "inputSchema": {"type": 7}}]
     try:

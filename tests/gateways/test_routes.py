@@ -86,7 +86,7 @@ def words(details: str) -> str:
         ("/nameless", "the gateway must name the server, in 1 to 256 characters"),
     ],
 )
-def test_a_route_that_says_what_is_wrong(routes: Gateway, path: str, detail: str) -> None:
+def test_a_route_with_invalid_metadata(routes: Gateway, path: str, detail: str) -> None:
     """Nothing passes, and Envoy's log says why."""
     response = routes.call(path)
 

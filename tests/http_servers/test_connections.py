@@ -58,7 +58,7 @@ def test_connections_of_one_address(
     assert connections.admit(Connection(), "198.51.100.1") is None
 
 
-def test_the_connection_that_waited_the_longest_makes_room() -> None:
+def test_the_longest_idle_connection_is_closed() -> None:
     """One that waits for the server does not, and one that waits anew is the last."""
     connections = OpenConnections(limits(3))
     served, renewed, waiting, after, later, refused = (Connection() for _ in range(6))
@@ -80,7 +80,7 @@ def test_the_connection_that_waited_the_longest_makes_room() -> None:
     assert 3 == len(connections)
 
 
-def test_a_peer_makes_room_for_itself() -> None:
+def test_the_limit_of_a_peer_closes_its_own_connection() -> None:
     """Its own connection is closed, although another's has waited longer."""
     connections = OpenConnections(limits(9, peer_connections=1))
     foreign, own, following = Connection(), Connection(), Connection()

@@ -69,7 +69,7 @@ def test_wheels_hold_their_package_alone(distributions: Path) -> None:
     assert "sidecheck/py.typed" in content["sidecheck"]
 
 
-def test_sources_hold_what_a_wheel_is_built_from(distributions: Path) -> None:
+def test_source_distributions_have_the_files_of_the_wheel(distributions: Path) -> None:
     """And nothing else of the repository."""
     content = {}
     for archive in distributions.glob("*.tar.gz"):

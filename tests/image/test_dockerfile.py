@@ -53,7 +53,7 @@ def test_every_variable_of_the_image_is_a_setting() -> None:
     )
 
 
-def test_the_label_tells_the_version_of_the_project() -> None:
+def test_the_label_has_the_version_of_the_project() -> None:
     """Which stands in one more place, as labels cannot be computed."""
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
 
@@ -97,7 +97,7 @@ def test_the_image_has_all_that_the_service_needs() -> None:
     assert set() == needed - dict(_pins("deploy/runtime.lock")).keys()
 
 
-def test_the_engine_is_sent_nothing_but_the_image_is_made_of() -> None:
+def test_the_build_context_has_only_files_of_the_image() -> None:
     """Neither what is large nor what is secret."""
     included = ("service/sidecheck_server/__main__.py", "clients/python/sidecheck/v1/__init__.py")
     away = (".git/config", ".venv/bin/python", "tests/running.py", "tools.db", "clients/go/go.mod")
@@ -124,7 +124,7 @@ def _pins(lock: str) -> list[tuple[str, str]]:
     return re.findall(r"^([^\s=]+)==(\S+)", (REPOSITORY / lock).read_text(), re.MULTILINE)
 
 
-def test_the_memory_limit_of_compose_holds_what_the_settings_allow() -> None:
+def test_the_memory_limit_of_compose_covers_the_settings() -> None:
     """The sum of the table in docs/operations/deployment.md."""
     composed: Any = yaml.safe_load((REPOSITORY / "deploy" / "compose.yaml").read_text())
     limit = re.fullmatch(r"(\d+)m", composed["services"]["sidecheck"]["mem_limit"])

@@ -95,7 +95,7 @@ def served(container: Container) -> Iterator[subprocess.Popen[bytes]]:
     server.wait()
 
 
-def test_the_image_holds_what_its_lock_names_and_the_project(container: Container) -> None:
+def test_the_image_has_the_project_and_its_locked_packages(container: Container) -> None:
     """As wheels: nothing points back to where they were built; and no pip."""
     listed = subprocess.run(
         [

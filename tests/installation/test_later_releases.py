@@ -85,7 +85,7 @@ def _installed(python: Path) -> dict[str, str]:
         pytest.param(_locked("requirements.lock")["pip"], id="pip of the lock"),
     ],
 )
-def test_the_demo_runs_with_what_was_locked(pip: str, tmp_path: Path) -> None:
+def test_the_demo_runs_with_locked_packages(pip: str, tmp_path: Path) -> None:
     """Twelve dependencies have later releases, none of which could be installed."""
     python = tmp_path / "python"
     python.write_text(_PYTHON.format(python=sys.executable, pip=pip))

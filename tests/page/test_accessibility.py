@@ -29,7 +29,7 @@ def _violations(page: Page) -> list[Any]:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(site: Site, scheme: Literal["light", "dark"]) -> None:
+def test_axe_reports_no_violations(site: Site, scheme: Literal["light", "dark"]) -> None:
     """In any tab and dialog, contrast included."""
     page = site.open(color_scheme=scheme)
     for title in _TITLES:

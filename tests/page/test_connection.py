@@ -73,7 +73,9 @@ def test_a_server_that_is_gone_is_noticed_and_one_that_is_back_is_used(
         again.close()
 
 
-def test_a_token_is_asked_for_and_kept_in_memory(tmp_path: Path, browser: Browser) -> None:
+def test_the_page_asks_for_a_token_and_stores_it_in_memory(
+    tmp_path: Path, browser: Browser
+) -> None:
     """It goes with calls alone: neither into the link nor into the storage of the browser."""
     token = f"sct_page-{'x' * 40}"
     digest = hashlib.sha256(token.encode()).hexdigest()
@@ -111,7 +113,7 @@ def test_a_token_is_asked_for_and_kept_in_memory(tmp_path: Path, browser: Browse
         site.close()
 
 
-def test_a_page_of_nobody_who_may_call_is_not_shown(tmp_path: Path, browser: Browser) -> None:
+def test_a_page_without_permitted_callers_is_not_served(tmp_path: Path, browser: Browser) -> None:
     """Beyond loopback, unless the address was opened."""
     server = RunningServer(tmp_path, "--admin-listen", "0.0.0.0:0")
     try:

@@ -75,7 +75,7 @@ def test_markup_in_registered_tools_stays_text(site: Site) -> None:
     _expect_text(page)
 
 
-def test_errors_of_whoever_answers_stay_text(site: Site) -> None:
+def test_errors_of_any_server_are_shown_as_text(site: Site) -> None:
     """Links lead to https alone."""
     page = site.open()
     problem = {

@@ -85,7 +85,7 @@ def test_media_types(page_server: RunningServer) -> None:
     } == {suffix: headers["content-type"] for suffix, headers in types.items()}
 
 
-def test_the_page_has_nothing_inline() -> None:
+def test_the_page_has_no_inline_scripts_or_styles() -> None:
     """And names no other host."""
     html = (PAGE_FILES / "index.html").read_text()
     sources = [file.read_text() for file in PAGE_FILES.rglob("*.js")]
@@ -129,7 +129,7 @@ def _vendored() -> dict[str, tuple[str, dict[str, str]]]:
     }
 
 
-def test_vendored_files_are_those_of_the_lock() -> None:
+def test_vendored_files_match_the_lock() -> None:
     """Beside them there are only types."""
     present = {
         str(file.relative_to(_VENDORED)): hashlib.sha256(file.read_bytes()).hexdigest()

@@ -116,7 +116,7 @@ def test_a_transcript_is_checked_as_one_session(site: Site) -> None:
     expect(outcome).to_contain_text("PAYLOAD_NOT_JSON")
 
 
-def test_a_partial_transcript_is_checked_by_what_it_has(site: Site) -> None:
+def test_a_partial_transcript_is_checked(site: Site) -> None:
     """Rules that need the whole session are left out."""
     page = site.open("#tab=transcript")
     call = {"jsonrpc": "2.0", "id": 9, "result": {}}

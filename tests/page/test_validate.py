@@ -18,7 +18,7 @@ _SCHEMA = {
 _TOOL: dict[str, Any] = {"name": "get_weather", "inputSchema": _SCHEMA}
 
 
-def test_a_pasted_tool_validates_what_is_typed(site: Site) -> None:
+def test_a_pasted_tool_validates_typed_payloads(site: Site) -> None:
     """The verdict follows the text, without a button."""
     page = site.open()
     editor(page, "Definitions").fill(json.dumps(_TOOL))
@@ -164,7 +164,7 @@ def test_a_registered_tool_is_chosen_from_pages(site: Site) -> None:
     expect(page.get_by_role("combobox", name="Tool", exact=True)).to_have_value("get_forecast")
 
 
-def test_an_error_says_what_where_and_what_would_be_right(site: Site) -> None:
+def test_an_error_has_location_and_suggestion(site: Site) -> None:
     """As the API does; and its place in the schema is one click away."""
     page = site.open()
     editor(page, "Definitions").fill(

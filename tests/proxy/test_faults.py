@@ -149,7 +149,7 @@ def test_no_input(tmp_path: Path) -> None:
     assert run.stderr.startswith("end of input\nsidecheck proxy: ")
 
 
-def test_a_server_that_does_not_list_its_tools_is_asked_once() -> None:
+def test_a_failed_tools_list_is_requested_once() -> None:
     """Under `audit` calls pass, and only the first of them waits."""
     proxy = Proxy(env={"LISTS": "no"})
     proxy.shake_hands()

@@ -92,7 +92,7 @@ def _call(do: str) -> Any:
         pytest.param({"mcp-param-r": ""}, "Mcp-Param-R differs", id="an empty argument"),
     ],
 )
-def test_headers_are_held_against_the_message(
+def test_headers_are_compared_with_the_message(
     proxy_without_sessions: HttpProxied, headers: dict[str, str], fault: str
 ) -> None:
     """Since 2026-07-28 they repeat parts of it; -32020 and HTTP 400 say which does not match."""

@@ -144,7 +144,7 @@ def test_a_connection_over_the_bound(server: HttpMcpServer) -> None:
         pytest.param(request(unsent=1), b"503", id="one with half a body"),
     ],
 )
-def test_the_bound_closes_what_waits_for_its_client(
+def test_the_limit_closes_connections_that_wait_for_their_client(
     server: HttpMcpServer, sent: bytes, expected: bytes
 ) -> None:
     """And the next connection is served in its place."""
@@ -286,7 +286,7 @@ def test_bodies_over_the_bytes_in_flight(server: HttpMcpServer) -> None:
     assert "client->server TOO_MANY_BYTES error, rejected" in codes(err)
 
 
-def test_concurrent_responses_wait_for_room(server: HttpMcpServer) -> None:
+def test_concurrent_responses_wait_for_capacity(server: HttpMcpServer) -> None:
     """Clients that read get theirs, although few fit in the bytes in flight at once."""
 
     async def pieces(text: str) -> AsyncIterator[bytes]:

@@ -54,7 +54,7 @@ def test_small_messages_are_not_counted() -> None:
     assert [0, SMALL + 1, 0] == asyncio.run(run())
 
 
-def test_a_message_without_room_is_rejected() -> None:
+def test_a_message_beyond_the_limit_is_rejected() -> None:
     """What it holds already counts until it is given up."""
 
     async def run() -> list[int]:
@@ -99,7 +99,7 @@ def test_messages_that_each_hold_a_part_do_not_wait_for_each_other() -> None:
     assert most <= CAPACITY + 4 * 16 * KIB
 
 
-def test_a_message_that_is_given_up_while_it_waits_holds_nothing() -> None:
+def test_an_abandoned_message_releases_its_bytes() -> None:
     """Those after it get their turn."""
 
     async def run() -> int:
@@ -205,7 +205,7 @@ class Caller:
 
 
 @pytest.mark.parametrize("kind", ["bodies", "a response", "an event"])
-def test_many_clients_that_finish_nothing(server: HttpMcpServer, kind: str) -> None:
+def test_many_clients_with_unfinished_messages(server: HttpMcpServer, kind: str) -> None:
     """The bytes that are held never exceed the capacity by more than one message."""
 
     async def answer(request: Request, body: bytes) -> Response | None:

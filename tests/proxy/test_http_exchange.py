@@ -20,7 +20,7 @@ def received(server: HttpMcpServer, name: str) -> list[bytes]:
     return [value for key, value in server.raw_headers[-1] if key == name.encode()]
 
 
-def test_cookies_of_a_client_are_its_own(server: HttpMcpServer, audited: HttpProxied) -> None:
+def test_cookies_are_separate_for_each_client(server: HttpMcpServer, audited: HttpProxied) -> None:
     """One that the server sets for a client is not sent for another."""
 
     async def answer(request: Request, body: bytes) -> Response | None:
@@ -63,7 +63,7 @@ def test_headers_reach_the_server(
 
 
 @pytest.mark.parametrize("name", ["mcp-name", "mcp-method", "mcp-protocol-version"])
-def test_a_repeated_header_matches_nothing(
+def test_a_repeated_header_does_not_match(
     server: HttpMcpServer, enforced: HttpProxied, name: str
 ) -> None:
     """The server may take another of its values than the first."""
@@ -184,7 +184,7 @@ def test_connections_to_the_server_are_used_again(
     assert len(ports) < 20
 
 
-def test_an_address_that_is_taken(audited: HttpProxied) -> None:
+def test_an_address_in_use(audited: HttpProxied) -> None:
     """Is an error that names it."""
     address = audited.url.removeprefix("http://").removesuffix("/mcp")
     command = [sys.executable, "-m", "sidecheck_server", "proxy", "--listen", address]

@@ -60,7 +60,7 @@ async def begin(connections: HttpConnections, id_: str) -> Connection:
     return connection
 
 
-async def test_a_request_by_itself_leaves_nothing(connections: HttpConnections) -> None:
+async def test_a_single_request_leaves_no_state(connections: HttpConnections) -> None:
     """Nor does one with a session that is unknown."""
     for headers in ({}, {"mcp-session-id": "unknown"}, {"mcp-method": "tools/call"}):
         await connections.acquire(headers).release()
@@ -68,7 +68,7 @@ async def test_a_request_by_itself_leaves_nothing(connections: HttpConnections) 
     assert 0 == CountedSession.open_sessions
 
 
-async def test_a_session_ends_when_nobody_has_it(connections: HttpConnections) -> None:
+async def test_a_session_without_users_ends(connections: HttpConnections) -> None:
     """Streams and requests that are open when it is deleted end it."""
     named = {"mcp-session-id": "a"}
     session = await begin(connections, "a")

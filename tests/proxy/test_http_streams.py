@@ -113,9 +113,7 @@ def test_a_stream_of_a_session_is_resumed(
     assert "server->client RESPONSE_WITHOUT_REQUEST /id error, rejected" in codes(err)
 
 
-def test_events_do_not_wait_for_those_after_them(
-    server: HttpMcpServer, enforced: HttpProxied
-) -> None:
+def test_events_do_not_wait_for_later_events(server: HttpMcpServer, enforced: HttpProxied) -> None:
     """Nor do comments, which keep a connection alive."""
     received = threading.Event()
 
@@ -139,9 +137,7 @@ def test_events_do_not_wait_for_those_after_them(
     assert rest.startswith(b"data: ")
 
 
-def test_what_is_no_message_passes_if_it_is_named_otherwise(
-    server: HttpMcpServer, enforced: HttpProxied
-) -> None:
+def test_events_of_other_types_pass(server: HttpMcpServer, enforced: HttpProxied) -> None:
     """Clients take only events of the type `message` for messages."""
     server.answer = streaming(b"event: ping\ndata: 12:00\n\n", b"data: 12:00\n\n")
     text = post(enforced).text

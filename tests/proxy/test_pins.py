@@ -81,7 +81,7 @@ async def test_a_set_that_differs(
     assert (passed, findings) == await listed(path, Pinning.LOCKED, *tools)
 
 
-async def test_a_finding_says_where_a_tool_differs(tmp_path: Path) -> None:
+async def test_a_finding_has_the_location_of_the_difference(tmp_path: Path) -> None:
     """By JSON Pointers, without the values."""
     path = tmp_path / "pins.json"
     await listed(path, Pinning.FIRST_USE, LOG)

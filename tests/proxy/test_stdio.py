@@ -58,7 +58,7 @@ def test_a_recorded_session_is_clean(tmp_path: Path) -> None:
     } == finding
 
 
-def test_a_record_that_nobody_reads_stops_nothing(tmp_path: Path) -> None:
+def test_an_unread_record_does_not_block(tmp_path: Path) -> None:
     """A pipe that is full ends the record, and neither the messages nor the proxy."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

@@ -65,7 +65,7 @@ def test_a_registration_that_expects_other_bindings(registry: Registry, expected
     assert (1, A) == (registry.revision, getattr(registry.find("s", "a"), "definition", None))
 
 
-def test_a_registration_that_expects_what_is_bound(registry: Registry) -> None:
+def test_a_registration_with_an_expected_binding(registry: Registry) -> None:
     """Takes effect."""
     registry.register("s", [A], keep=None)
     registry.register("s", [CHANGED, B], keep=None, expected={"a": A.digest, "b": None})

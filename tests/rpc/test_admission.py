@@ -117,7 +117,7 @@ async def test_calls_beyond_the_limit_are_shed_and_health_is_not() -> None:
     assert (["OK", "OK"], "OK") == (answers, later)
 
 
-async def test_a_shed_call_says_when_to_retry() -> None:
+async def test_a_shed_call_has_a_retry_delay() -> None:
     """The status has a RetryInfo, and the bound in its metadata."""
     async with serving(calls=1) as served:
         call = asyncio.create_task(served.call())
@@ -198,7 +198,7 @@ async def unfinished(served: Served, peers: int) -> AsyncIterator[None]:
             peer.close()
 
 
-async def test_messages_that_do_not_arrive_give_way_to_others() -> None:
+async def test_incomplete_messages_are_dropped_for_others() -> None:
     """Each call ends the oldest, once it has waited for a while."""
     async with serving() as served, unfinished(served, 2):
         served.servicer.go.set()
@@ -232,7 +232,7 @@ async def test_a_call_without_a_message_is_an_error() -> None:
     )
 
 
-async def test_large_responses_that_nobody_reads_are_bounded() -> None:
+async def test_unread_large_responses_are_bounded() -> None:
     """The first fills the budget; the next waits for it, and is shed when the time is over."""
     size = 2 << 20
     async with serving(size, bytes_in_flight=size, message_seconds=1) as served:
@@ -247,7 +247,7 @@ async def test_large_responses_that_nobody_reads_are_bounded() -> None:
     assert ("OVERLOADED bytes_in_flight", "OK") == (shed, after)
 
 
-async def test_a_response_that_waits_for_room_is_answered_when_the_server_stops() -> None:
+async def test_a_waiting_response_is_sent_when_the_server_stops() -> None:
     """gRPC would cancel the call, and clients do not retry that."""
     size = 2 << 20
     async with serving(size, bytes_in_flight=size, message_seconds=600) as served:

@@ -48,7 +48,7 @@ def test_a_message_larger_than_the_capacity_fits_alone() -> None:
     budget.take("b", 1)
 
 
-async def test_responses_wait_for_room_in_their_order() -> None:
+async def test_responses_wait_for_capacity_in_order() -> None:
     """A response that does not fit lets smaller ones of other connections pass."""
     budget = BytesInFlight(CAPACITY)
     release = await budget.wait("a", 50)
@@ -83,7 +83,7 @@ async def test_as_many_bytes_wait_as_the_capacity() -> None:
     assert ErrorReason.OVERLOADED is raised.value.reason
 
 
-async def test_a_cancelled_response_holds_nothing() -> None:
+async def test_a_cancelled_response_releases_its_bytes() -> None:
     """Whether it waited, or had its turn and did not know it."""
     budget = BytesInFlight(CAPACITY)
     release = await budget.wait("a", CAPACITY)

@@ -138,7 +138,7 @@ def test_sets_are_compared(
         assert response.registry_revision == 1
 
 
-def test_documents_are_those_of_the_tools(stub: Any) -> None:
+def test_each_tool_has_its_own_documents(stub: Any) -> None:
     """A reference leads into the documents of its own side."""
     text = b'{"name": "d", "inputSchema": {"type": "object", "properties": {"a": {"$ref": "x:a"}}}}'
     sets = [
@@ -228,7 +228,7 @@ def test_sets_that_cannot_be_compared(
     assert message in (raised.value.details() or "")
 
 
-def test_the_command_says_the_same(stub: Any, tmp_path: Path) -> None:
+def test_the_command_has_the_same_report(stub: Any, tmp_path: Path) -> None:
     """In the JSON of the API over HTTP."""
     old, new = tmp_path / "old.json", tmp_path / "new.json"
     old.write_bytes(b"[%s, %s]" % (A, B))
@@ -252,7 +252,7 @@ def test_the_command_says_the_same(stub: Any, tmp_path: Path) -> None:
     )
 
 
-def test_details_that_have_no_room_are_left_out() -> None:
+def test_details_beyond_the_size_limit_are_omitted() -> None:
     """Levels and names are there; what is smaller may still have its details."""
     change = tool_change("TITLE_CHANGED", "m" * 600)
     small = ToolComparison(ToolStatus.CHANGED, "small", changes=(change,))

@@ -38,7 +38,7 @@ async def test_sessions_that_are_left_are_not_counted() -> None:
     assert 0 == open_streams
 
 
-async def test_errors_are_those_of_a_server() -> None:
+async def test_errors_equal_those_of_a_server() -> None:
     """With their reasons, metadata and status."""
     async with local_client() as client:
         with pytest.raises(SidecheckError) as unknown:

@@ -102,7 +102,7 @@ async def test_active_calls_finish(served: Served) -> None:
     assert "1" == await active
 
 
-async def test_calls_and_responses_are_held_in_the_pause(served: Served) -> None:
+async def test_calls_and_responses_wait_during_the_pause(served: Served) -> None:
     """And go on after it, so that no client has sent the next call when it learns of the stop."""
     active = asyncio.create_task(served.call())
     await served.entered.wait()
@@ -118,7 +118,7 @@ async def test_calls_and_responses_are_held_in_the_pause(served: Served) -> None
     assert ((False, False, False), "1", "1") == (pending, await active, await arriving)
 
 
-async def test_a_call_that_is_held_ends_with_the_others(served: Served) -> None:
+async def test_a_waiting_call_ends_with_the_others(served: Served) -> None:
     """At the end of the grace period, as one that may be retried."""
     pausing = asyncio.create_task(served.gate.pause())
     await asyncio.sleep(0)

@@ -122,7 +122,7 @@ def test_the_unix_socket_is_without_tls(mutual: RunningServer) -> None:
         assert client.info().version
 
 
-def test_the_log_tells_the_certificate_and_no_plain_text(
+def test_the_log_has_the_certificate_but_no_key(
     mutual: RunningServer, certificates: Certificates
 ) -> None:
     """Also beyond the loopback."""

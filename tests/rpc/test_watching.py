@@ -137,7 +137,7 @@ async def test_another_history_is_not_resumed(channel: grpc.aio.Channel) -> None
     assert {"oldest_revision": "0", "revision": str(begin)} == dict(info.metadata)
 
 
-async def test_changes_before_the_start_are_not_kept(tmp_path: Path) -> None:
+async def test_changes_before_the_start_cannot_be_watched(tmp_path: Path) -> None:
     """Of a registry in a file, whose revision goes on all the same."""
     flags = ("--registry", str(tmp_path / "registry.db"))
     running = RunningServer(tmp_path, *flags)

@@ -94,7 +94,7 @@ async def test_a_revision_that_cannot_be_watched_from(
     assert {"oldest_revision": "2", "revision": "3"} == raised.value.metadata
 
 
-async def test_small_definitions_are_charged_for_what_they_take(registry: Registry) -> None:
+async def test_small_definitions_are_charged_for_their_overhead(registry: Registry) -> None:
     """Mostly not text: a history of them would take ten times its bound."""
     tools = [replace(A, digest=f"{n}:1", name=str(n)) for n in range(1000)]
     log = ChangeLog(registry, 60, 1 << 20)

@@ -133,7 +133,7 @@ async def test_policies(
     assert before + changes == registry.revision == registered.revision
 
 
-async def test_the_violation_says_what_breaks(registrar: Registrar) -> None:
+async def test_the_violation_names_the_breaking_change(registrar: Registrar) -> None:
     """The first change that does, and where it is."""
     await registrar.register(request_for(OLD))
     registered = await registrar.register(request_for(NARROWER, compatibility=BREAKING))

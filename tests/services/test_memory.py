@@ -34,7 +34,7 @@ def test_the_shares_are_the_whole(memory: int) -> None:
     assert memory - 10 < total <= memory
 
 
-def test_the_default_shares_are_those_of_the_default_setting() -> None:
+def test_the_default_shares_match_the_default_setting() -> None:
     """The default stands in two places, since services do not read settings."""
     assert Settings().memory_bytes == DEFAULT_SHARES.memory_bytes
 
@@ -79,7 +79,7 @@ def fail(inline: InlineTool) -> Any:
         pytest.param(fail, id="error"),
     ],
 )
-def test_the_weight_of_an_entry_is_about_what_python_allocates(
+def test_the_weight_of_an_entry_approximates_its_allocation(
     compute: Callable[[InlineTool], Any],
 ) -> None:
     """Key and outcome, without the entry itself."""

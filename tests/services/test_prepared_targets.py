@@ -70,7 +70,7 @@ def live_schemas() -> int:
         pytest.param(100 * WEIGHT, 20, id="all fit"),
     ],
 )
-async def test_no_more_schemas_are_held_than_the_cache_holds(
+async def test_the_batch_references_no_more_schemas_than_the_cache(
     registry: Registry, memory: int, most: int
 ) -> None:
     """Whatever was dropped, or never stored, is prepared anew."""

@@ -43,9 +43,7 @@ async def failure_of(writer: RegistryWriter, *, delete: bool) -> tuple[ErrorReas
 
 
 @pytest.mark.parametrize("delete", [False, True])
-async def test_a_failed_write_is_an_error_that_says_what_to_do(
-    tmp_path: Path, *, delete: bool
-) -> None:
+async def test_the_error_of_a_failed_write_has_a_remedy(tmp_path: Path, *, delete: bool) -> None:
     """Without the file's path, which the report has; the next write may succeed."""
     path = tmp_path / "registry.db"
     with closing(open_registry(path)) as registry:

@@ -82,7 +82,7 @@ def facts(task: Task[Any], result: Any) -> Any:
 
 
 @pytest.mark.slow
-async def test_a_task_has_one_result_wherever_it_runs(
+async def test_a_task_has_the_same_result_in_any_process(
     workers: SharedWorkers, forwarded: RunTask
 ) -> None:
     """In place, in a worker, and from another process; so each kind passes borders."""
@@ -98,7 +98,7 @@ async def test_a_task_has_one_result_wherever_it_runs(
 
 
 @pytest.mark.slow
-async def test_a_kind_is_all_that_its_class_says(
+async def test_the_class_of_a_task_defines_its_kind(
     workers: SharedWorkers, forwarded: RunTask
 ) -> None:
     """A kind that nothing else knows is forwarded, charged, traced and counted."""

@@ -287,7 +287,7 @@ def register_user(user: User) -> str:
 ADA: Any = {"username": "ada", "email": "ada@lovelace.uk", "age": 36}
 
 
-def test_a_model_reaches_the_function_however_it_is_called() -> None:
+def test_every_entry_point_passes_a_model_to_the_function() -> None:
     """As JSON, as JSON text, or as the model itself."""
     assert ["Registered ada"] * 4 == [
         register_user(User(**ADA)),

@@ -345,7 +345,7 @@ def test_a_shared_case_of_adaptation(case: dict[str, Any]) -> None:
     assert case["want"]["wrapped_property"] == wrapping_of(schema, case["version"])
 
 
-def test_versions_are_those_of_the_service() -> None:
+def test_versions_match_the_service() -> None:
     assert (context.VERSIONS, context.DEFAULT_VERSION) == (VERSIONS, DEFAULT_VERSION)
 
 

@@ -42,7 +42,7 @@ def _compare(pair: Pair) -> Any:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_case_has_the_outcome_that_it_wants(case: dict[str, Any]) -> None:
+def test_a_case_has_its_expected_outcome(case: dict[str, Any]) -> None:
     """Statuses, verdicts with their payloads, and every change."""
     compared = compare(case["old"], case["new"])
 
@@ -74,7 +74,7 @@ def test_every_code_is_exercised() -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_a_change_tells_alone_is_what_the_proof_says(case: dict[str, Any]) -> None:
+def test_the_level_of_a_single_change_agrees_with_the_proof(case: dict[str, Any]) -> None:
     """Of a case with one change: one that admits more breaks nothing, as written."""
     for tool in compare(case["old"], case["new"]).tools:
         proved = [change for change in tool.changes if CHANGE_RULES[change.code].is_proved]

@@ -64,7 +64,7 @@ def test_a_stage_concerns_nodes_by_the_options() -> None:
     assert concerned(default, COMPATIBLE, frozenset({DROPPING_DEFAULTS})) == {FORM}
 
 
-def test_the_next_rule_is_chosen_for_what_the_node_is_then() -> None:
+def test_the_next_rule_is_chosen_for_the_changed_node() -> None:
     """Also for kinds of many traits, of which nothing is kept."""
     rules = tuple(Rule(lambda _node, _context: None, has(name)) for name in "abca")
     choice = Choice((Stage(rules),), COMPATIBLE, NONE)
@@ -102,7 +102,7 @@ def test_every_stage_takes_steps_for_every_node(subset: Subset, extra: dict[str,
     assert per_node >= sum(stage.steps for stage in STAGES)
 
 
-def test_a_reference_to_a_schema_that_admits_nothing_is_concerned() -> None:
+def test_rules_apply_to_references_to_impossible_schemas() -> None:
     """It may be the only keyword with a schema in it."""
     schema = {
         "type": "object",

@@ -67,7 +67,7 @@ def test_notes_of_the_root_are_in_the_description_of_the_tool(
     assert {"type", "properties"} == json.loads(result.parameters or b"").keys()
 
 
-def test_a_note_without_room_is_dropped() -> None:
+def test_a_note_beyond_the_length_is_dropped() -> None:
     schema = {"type": "object", "properties": {"a": {}}, "minProperties": 1}
     options = ConversionOptions(description_length=20)
 

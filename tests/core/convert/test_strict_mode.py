@@ -55,7 +55,7 @@ def of(property_name: Any, **keywords: Any) -> Any:
         ),
     ],
 )
-def test_the_reason_names_what_cannot_be_expressed(schema: Any, expected: str) -> None:
+def test_the_reason_names_the_inexpressible_keyword(schema: Any, expected: str) -> None:
     """Rather than what is done instead."""
     result = form(schema)
 

@@ -47,7 +47,7 @@ def module() -> Iterator[ModuleType]:
         for number, (annotation, default) in enumerate(_CASES)
     ],
 )
-def test_the_schemas_are_those_of_pydantic(
+def test_the_schemas_equal_those_of_pydantic(
     function: str, inferred: dict[str, dict[str, Any]], module: ModuleType
 ) -> None:
     """For validation, with the default, and for serialization."""

@@ -84,7 +84,7 @@ def test_type_violation_comes_first_within_the_limit() -> None:
     assert [(["", "/0", "/1"], False), (["", "/0"], True), ([""], True)] == reported
 
 
-def test_repair_is_kept() -> None:
+def test_the_repaired_payload_is_returned() -> None:
     """The repaired payload may be the required object."""
     repair = Repair(b"{}", VALID, ())
 

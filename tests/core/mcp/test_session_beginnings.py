@@ -168,7 +168,7 @@ def test_a_rejected_request_takes_no_part() -> None:
     assert "REQUEST_ID_REUSED" in codes(session, CLIENT, call)
 
 
-def test_a_status_of_the_server_rejects_nothing() -> None:
+def test_a_status_of_the_server_does_not_reject_the_message() -> None:
     """An error response may come with the status 400; it is a response all the same."""
     session = Session(Context())
     all_codes(session, HANDSHAKE)
@@ -205,7 +205,7 @@ def test_only_warnings_are_reported_once() -> None:
     assert {Severity.WARNING} == {CATALOGUE[code].severity for code in codes_reported_once}
 
 
-def test_what_is_true_of_every_message_is_reported_once() -> None:
+def test_a_violation_of_every_message_is_reported_once() -> None:
     """For a session, or for a tool; the caller counts the messages."""
     session = Session(Context(version="2026-07-28"), pinned=True, from_beginning=False)
     violations = []

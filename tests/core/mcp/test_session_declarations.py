@@ -97,7 +97,7 @@ def test_a_server_of_earlier_versions_does_not_know_discovery() -> None:
     assert codes(probe, rejection, listing, result(2, **TOOLS)) == ["DISCOVER_NOT_IMPLEMENTED"]
 
 
-def test_a_probe_without_a_version_may_be_taken_for_an_earlier_one() -> None:
+def test_a_probe_without_a_version_may_be_of_an_earlier_version() -> None:
     probe = request(1, "server/discover", version=None, clientCapabilities=None)
     listing = request(2, "tools/list")
     assert codes(probe, error(1, -32601), listing, result(2, **TOOLS)) == []

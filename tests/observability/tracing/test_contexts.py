@@ -63,7 +63,7 @@ def test_a_context_that_is_none_is_left_out(traced: TracedServer, traceparent: s
     assert [] == links_of(span)
 
 
-def test_a_message_tells_the_parent(traced: TracedServer, caller: Caller) -> None:
+def test_a_message_has_the_parent_span(traced: TracedServer, caller: Caller) -> None:
     """The context of what caused it, with its state."""
     meta = {"traceparent": caller.traceparent, "tracestate": "vendor=x", "baggage": "a=b"}
     ProtocolServiceStub(traced.channel).CheckMessage(message_request(call_of(meta)))

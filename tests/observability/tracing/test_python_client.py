@@ -66,7 +66,7 @@ def test_metadata(token: Token | None) -> None:
         assert (*authorization, ("traceparent", caller.traceparent)) == metadata()
 
 
-def test_the_client_imports_nothing_of_it() -> None:
+def test_the_client_does_not_import_opentelemetry() -> None:
     """A process without the API has no span."""
     secret = secrets.token_hex(4)
     code = (

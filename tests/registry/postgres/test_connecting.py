@@ -136,7 +136,7 @@ def test_a_registry_over_tls(
         assert registry.delete("s", None).revision == 0
 
 
-def test_the_authorities_of_the_system_are_those_of_a_variable(
+def test_a_variable_sets_the_authorities_of_the_system(
     certificates: Certificates, tls_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The OpenSSL of psycopg's wheel has no file of its own; the image sets the variable."""

@@ -85,7 +85,7 @@ def test_a_database_that_is_killed(fragile: Replicas) -> None:
     assert kinds(fragile).count(Unreachable) == 2
 
 
-def test_a_database_that_is_stopped_answers_nobody(
+def test_a_stopped_database_makes_calls_fail(
     fragile: Replicas, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Though the kernel goes on to acknowledge in its place."""

@@ -88,7 +88,7 @@ def test_what_is_expected_holds_across_replicas(replicas: Replicas) -> None:
     assert pair[0].revision == 61
 
 
-def test_a_writer_knows_what_was_committed_before(replicas: Replicas) -> None:
+def test_a_writer_sees_earlier_commits(replicas: Replicas) -> None:
     """What it plans is held against that, though it did not follow yet."""
     writer, reader = replicas.open(tools=2), replicas.open(tools=2)
     writer.register("s", [A, B], keep=None)

@@ -98,7 +98,7 @@ def test_several_processes_follow(each_postgres: RunningPostgres, tmp_path: Path
 
 @pytest.mark.parametrize("is_made", [True, False])
 @pytest.mark.parametrize("deletes", [True, False])
-async def test_a_caller_knows_that_the_outcome_is_unknown(
+async def test_an_unknown_outcome_is_reported_to_the_caller(
     each_postgres: RunningPostgres, monkeypatch: pytest.MonkeyPatch, *, deletes: bool, is_made: bool
 ) -> None:
     """If the database is killed at a commit. Making the change again does no harm."""

@@ -50,7 +50,7 @@ def changes_until(
     return changes
 
 
-def test_a_watch_goes_on_at_another_server(fleet: Fleet) -> None:
+def test_a_watch_continues_at_another_server(fleet: Fleet) -> None:
     """After the one that it began at was killed; and there, once it is started again.
 
     Others write while it starts, too.

@@ -344,7 +344,7 @@ def test_settings_that_several_processes_cannot_have(flags: tuple[str, ...], mes
     assert message in failed.stderr
 
 
-async def test_calls_over_http_are_those_of_the_same_service(running: MeteredServer) -> None:
+async def test_http_and_grpc_calls_have_the_same_service(running: MeteredServer) -> None:
     """The first process answers them, and is counted as the number 0."""
     async with callers(running, 1) as [caller]:
         await caller.register("s", ADD)

@@ -123,7 +123,7 @@ def test_what_is_data_stays_as_it_is() -> None:
     } == result["properties"]
 
 
-def test_what_a_reference_leads_to_is_a_schema_wherever_it_stands() -> None:
+def test_the_target_of_a_reference_is_a_schema_at_any_location() -> None:
     """Many keep definitions where no dialect has them."""
     schema = {"$ref": "#/components/a", "components": {"a": {"items": {"$ref": "#/components/a"}}}}
 
@@ -159,7 +159,7 @@ def test_a_resource_of_another_dialect_is_left_alone() -> None:
         )
 
 
-def test_a_recursive_reference_leads_to_what_stands_in_the_box() -> None:
+def test_a_recursive_reference_leads_to_the_wrapped_schema() -> None:
     """It refers to the root of a resource, so the wrapped schema becomes one."""
     schema = {"$schema": D2019, "type": "array", "items": {"$recursiveRef": "#"}, "maxItems": 1}
     wrapped = wrap_schema(schema, large_budget())
