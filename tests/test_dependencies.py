@@ -93,7 +93,7 @@ def imported(project: str) -> set[str]:
 
 @pytest.mark.parametrize("project", PROJECTS)
 def test_imported_packages_are_declared(project: str) -> None:
-    """Packages that come with others may be gone in their next release."""
+    """A transitive dependency may disappear in the next release."""
     names = {canonicalize_name(requirement.name) for requirement in declared(project)}
 
     assert names | UNDECLARED[project] == names | imported(project)
@@ -101,7 +101,7 @@ def test_imported_packages_are_declared(project: str) -> None:
 
 @pytest.mark.parametrize("project", PROJECTS)
 def test_declared_packages_are_imported(project: str) -> None:
-    """Nothing is installed for nothing."""
+    """No dependency is superfluous."""
     names = {canonicalize_name(requirement.name) for requirement in declared(project)}
 
     assert names == (names & imported(project)) | UNIMPORTED[project]

@@ -76,7 +76,7 @@ def test_all_servers_are_denied(registry: Registry) -> None:
 
 
 def test_digests_resolve_in_the_callers_servers_only(registry: Registry) -> None:
-    """Whatever other servers have registered, and since when."""
+    """Registrations of other servers do not matter."""
     with limited_to("mine"):
         assert Binding("mine", SHARED, 2) == registry.bound_to("d:shared")
         assert registry.bound_to("d:t") is None

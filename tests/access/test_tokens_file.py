@@ -52,7 +52,7 @@ async def test_a_changed_file_replaces_all_tokens(watched: Watched) -> None:
 
 
 async def test_an_unusable_file_leaves_the_tokens_unchanged(watched: Watched) -> None:
-    """It is reported once for each fault, and its repair too, even if nothing has changed."""
+    """Each fault and its repair are reported once."""
     for _ in range(2):
         watched.path.write_text("[[tokens]]")
         await watched.tokens.refresh()

@@ -65,7 +65,7 @@ def read_end(connection: socket.socket) -> bytes:
 def test_idle_connections_are_closed_for_others(
     address: tuple[str, int], sent: bytes, response: bytes
 ) -> None:
-    """Those with an unfinished head too, which get problem details; the oldest are closed."""
+    """The oldest are closed; an unfinished head is answered with problem details."""
     with ExitStack() as stack:
         idle = [stack.enter_context(connect(address, sent)) for _ in range(20)]
         statuses = [get(address, path)[0] for path in ("/livez", "/readyz", "/openapi.json")]

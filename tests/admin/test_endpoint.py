@@ -150,7 +150,7 @@ async def test_a_body_that_does_not_arrive_is_given_up() -> None:
 
 
 async def test_a_disconnected_client_cancels_its_call() -> None:
-    """And holds nothing."""
+    """The call releases its admission."""
     client = _Client()
 
     assert (0, {}, b"") == await client.post({"type": "http.disconnect"})
@@ -158,7 +158,7 @@ async def test_a_disconnected_client_cancels_its_call() -> None:
 
 
 async def test_large_bodies_count_until_the_response_is_sent() -> None:
-    """As large messages of gRPC are."""
+    """The bytes count as those of large gRPC messages."""
     samples: list[Mapping[str, int]] = []
 
     async def handler(_request: Any, _call: Call) -> ValidateResponse:

@@ -132,7 +132,7 @@ def test_errors_are_problem_details(
 
 
 def test_headers_of_errors_name_the_accepted_values(api: HttpApi) -> None:
-    """The methods, and the content type."""
+    """These are the methods in `allow`, and the content type in `accept`."""
     wrong_method = api.send("DELETE", "/v1/validate")
     wrong_type = api.send("POST", "/v1/validate", b"{}", {"content-type": "text/plain"})
 
@@ -201,7 +201,7 @@ def test_verdicts_count_and_no_call_of_grpc_does(api: HttpApi) -> None:
 
 
 def test_the_log_has_no_contents_of_a_body(api: HttpApi) -> None:
-    """Neither of what was read nor of what was not."""
+    """This applies to parsed and to malformed bodies."""
     bodies: list[Any] = [
         {"schema": {"type": "integer"}, "arguments": "hush-1"},
         {"schema": {"type": "hush-2"}, "arguments": {}},

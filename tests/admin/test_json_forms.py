@@ -268,7 +268,7 @@ def test_every_property_can_be_read(rpc: Any) -> None:
 
 
 def test_the_tables_match_the_api() -> None:
-    """A name of a field that is gone would be an exception from nothing."""
+    """A name of a removed field would be an exception without effect."""
     messages = {
         name: message
         for module in MODULES

@@ -138,7 +138,7 @@ def test_a_response_is_in_utf_8(
 
 
 def test_an_audit_reports_and_passes_disguised_messages(server: HttpMcpServer) -> None:
-    """As it is."""
+    """The bytes are unchanged."""
     with proxied(server) as proxy:
         serve(server, "text/plain", event(response(5, _BAD)))
         got = proxy.client.get(proxy.url, headers={"mcp-protocol-version": "2025-11-25"})

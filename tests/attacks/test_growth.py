@@ -134,7 +134,7 @@ def backtracking(tree: Any) -> bool:
 
 
 def test_backtracking_patterns_have_a_reason() -> None:
-    """All that others repeat without an end is possessive."""
+    """In the other patterns, every unbounded repetition is possessive."""
     parser: Any = re._parser  # type: ignore[attr-defined]
     patterns = {
         name
@@ -147,7 +147,7 @@ def test_backtracking_patterns_have_a_reason() -> None:
 
 @pytest.mark.parametrize("text", ["a*", "(?:a|b+)c", "x(?>a+b)?", "(?=a*)"])
 def test_a_backtracking_pattern_is_detected(text: str) -> None:
-    """Wherever it stands."""
+    """The repetition may be at any place in the pattern."""
     parser: Any = re._parser  # type: ignore[attr-defined]
 
     assert backtracking(parser.parse(text))

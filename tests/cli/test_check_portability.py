@@ -125,7 +125,7 @@ def test_fail_on_needs_violations_that_are_reported() -> None:
 
 
 def test_the_error_for_an_unknown_target_lists_the_known_targets() -> None:
-    """By click."""
+    """click writes the message."""
     result = run("--for", "opanai", "tools.json")
 
     assert 2 == result.exit_code

@@ -80,7 +80,7 @@ def printed(arguments: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("plan", ["plan.json", "plans.json"])
 def test_params_go_to_stdout_and_reports_to_stderr(plan: str) -> None:
-    """By the plan of the tool, or by that of those of all tools that the call means."""
+    """The mapping is selected by tool or by the name in the call."""
     result = run("--mappings", plan, "--tools", "tools.json", "good.json")
 
     assert printed({"to": "Oslo", "via": ["Bergen"]}) == result.stdout

@@ -180,7 +180,7 @@ def test_a_shared_case_through_the_command(
 
 
 def test_two_other_validators_confirm_a_witness() -> None:
-    """Of every shared case in 2020-12, but where that validator reads a pattern in its own way."""
+    """Cases in 2020-12 whose patterns the other validators read alike are tested."""
     count = 0
     for parameters in CASES:
         if str(parameters.id).startswith(("patterns:", "numbers:")):

@@ -100,7 +100,7 @@ def test_one_page_of_a_list_is_compared_with_a_warning(
 
 
 def test_an_unreadable_definition_has_its_position() -> None:
-    """In the old file, if it is the old one."""
+    """The position may be in the old file."""
     Path("old.json").write_text('[\n{"name": "t"}]')
     Path("new.json").write_text(json.dumps([TOOL]))
     result = run("old.json", "new.json", "--fail-on", "undecided")

@@ -55,7 +55,7 @@ def test_registered_tools_are_compared(server: RunningServer) -> None:
 
 
 def test_registered_documents_are_compared(server: RunningServer) -> None:
-    """The option is for files alone."""
+    """The option for documents applies to files only."""
     tool = {"name": "t", "inputSchema": {"type": "object", "properties": {"a": {"$ref": "x:a"}}}}
     with BlockingClient(server.address) as client:
         client.register("s", ToolDefinition(tool, (Document("x:a", {"type": "string"}),)))

@@ -68,7 +68,7 @@ def test_a_server_that_does_not_serve_is_not_healthy(status: Any, message: str) 
 
 
 def test_an_address_without_a_server_is_not_healthy(tmp_path: Path) -> None:
-    """Neither a port nor a socket that nobody listens on."""
+    """It is a port or a socket without a listener."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port = f"127.0.0.1:{listener.getsockname()[1]}"
@@ -90,7 +90,7 @@ def test_a_server_that_hangs_is_not_healthy() -> None:
 
 @pytest.mark.parametrize("variable", ["http_proxy", "grpc_proxy", "https_proxy"])
 def test_environment_proxies_are_ignored(shared_server: RunningServer, variable: str) -> None:
-    """The server is near."""
+    """Proxies of the environment do not apply to the health check."""
     proxied = check("--target", shared_server.address, **{variable: "http://127.0.0.1:9"})
 
     assert (0, f"{shared_server.address} is SERVING\n", "") == proxied

@@ -52,7 +52,7 @@ def test_definitions_go_to_standard_output() -> None:
 
 @pytest.mark.parametrize("source", ["", "x = 1\n", "class A:\n    def f(self): ...\n"])
 def test_a_source_without_tools_is_reported(source: str) -> None:
-    """And are no error; in JSON there are simply none."""
+    """It is not an error; the JSON output has an empty list."""
     result, in_json = infer("-", stdin=source), infer("-", "--format", "json", stdin=source)
 
     assert (0, "[]\n") == (result.exit_code, result.stdout)

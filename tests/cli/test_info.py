@@ -17,7 +17,7 @@ def run(*words: str, **environment: str) -> Result:
 
 
 def test_info_describes_a_server(shared_server: RunningServer) -> None:
-    """In columns."""
+    """The text has two columns."""
     result = run("info", SIDECHECK_LISTEN=shared_server.address)
     rows = result.stdout.splitlines()
 
@@ -34,7 +34,7 @@ def test_info_describes_a_server(shared_server: RunningServer) -> None:
 
 
 def test_info_has_the_same_content_in_json(shared_server: RunningServer) -> None:
-    """As the Python client has it."""
+    """It has the fields of the Python client."""
     with BlockingClient(shared_server.address, timeout=120) as client:
         info: Any = json.loads(json.dumps(asdict(client.info())))
 

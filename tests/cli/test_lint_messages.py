@@ -119,7 +119,7 @@ def test_json_has_an_outcome_for_each_line() -> None:
 
 
 def test_each_file_is_a_separate_session(folder: Path) -> None:
-    """The id that one used is free in the next; the worst of them decides the exit code."""
+    """Request ids may repeat in another file; the worst file decides the exit code."""
     for name in ("monday", "tuesday"):
         (folder / f"{name}.jsonl").write_bytes(written(*SESSION))
     (folder / "broken.jsonl").write_bytes(written({"jsonrpc": "2.0", "id": 1, "method": 7}))
@@ -189,7 +189,7 @@ LOG = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": 
 
 
 def test_a_violation_of_every_message_is_reported_once() -> None:
-    """With the number of messages, in text and in JSON."""
+    """Text and JSON have the number of messages."""
     words = ("-", "--protocol-version", "2026-07-28", "--partial")
     text = run(*words, stdin=written(LOG, LOG, LOG)).stdout
     outcomes = json.loads(run(*words, "--format", "json", stdin=written(LOG, LOG, LOG)).stdout)
@@ -219,7 +219,7 @@ def test_lines_are_one_session() -> None:
 
 
 def test_a_line_may_name_the_method_of_its_request() -> None:
-    """Then its result is judged; a bare response by its envelope alone."""
+    """Then the result is checked; otherwise only the envelope of a response is."""
     answer = {"jsonrpc": "2.0", "id": 7, "result": {"tools": 1}}
     codes = [
         code
@@ -264,7 +264,7 @@ FAULTY = [
 
 @pytest.mark.parametrize(("line", "pointer"), FAULTY)
 def test_unknown_properties_beside_a_message_are_reported(line: Any, pointer: str) -> None:
-    """It is a problem of that line."""
+    """The violation is that of the line."""
     assert [(1, [("TRANSCRIPT_LINE", pointer)])] == [
         (number, [violation for violation in violations if violation[0] == "TRANSCRIPT_LINE"])
         for number, violations in linted(line)
@@ -290,7 +290,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize(("line", "codes"), HOSTILE)
 def test_an_unreadable_line_does_not_affect_others(line: bytes, codes: list[str]) -> None:
-    """Each is told by itself."""
+    """Each unreadable line has its own violation."""
     got = linted(SESSION[0], line, SESSION[1])
 
     assert [[], codes, []] == [[code for code, _ in violations] for _, violations in got]

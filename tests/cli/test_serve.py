@@ -250,7 +250,7 @@ def test_an_address_in_use_is_reported_in_a_line() -> None:
 
 
 def test_a_socket_in_use_is_reported_in_a_line(tmp_path: Path) -> None:
-    """As a taken port is."""
+    """The message is that of an address in use."""
     path = tmp_path / "taken.sock"
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))

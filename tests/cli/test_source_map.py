@@ -32,7 +32,7 @@ def walk(value: Any, pointer: str = "") -> dict[str, Any]:
 @given(JSON, st.booleans(), st.randoms())
 @settings(max_examples=200, deadline=None)
 def test_every_value_has_its_position(value: Any, ascii_only: bool, random: Any) -> None:
-    """And so is its key, whichever of them are asked for."""
+    """Any subset of the pointers may be requested; keys have positions too."""
     written = json.dumps(value, indent=random.choice([None, 1]), ensure_ascii=ascii_only)
     text = written.encode("utf-8", "surrogatepass")
     values = walk(value)
@@ -69,14 +69,14 @@ def test_a_pointer_resolves_to_its_position(text: str, pointer: str, part: str) 
 
 
 def test_a_key_has_its_own_position() -> None:
-    """In bytes, as all places."""
+    """Positions are byte offsets."""
     assert {"/é": Span(start=7, end=8, key_start=1, key_end=5)} == find_spans(
         '{"é": 1}'.encode(), ["/é"]
     )
 
 
 def test_deep_values_off_the_path_are_skipped() -> None:
-    """However deep it is."""
+    """Their depth is not limited."""
     text = b'{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b', "b": 1}'
 
     assert {"/b": b"1"} == {

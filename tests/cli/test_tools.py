@@ -141,7 +141,7 @@ def test_definitions_go_byte_for_byte_and_with_their_documents(
 
 
 def test_a_dry_run_reports_actions_and_changes_nothing(server: RunningServer, folder: Path) -> None:
-    """With --validate-only; a replacement tells what it removes."""
+    """--validate-only lists created and removed tools."""
     to = ("--server", "git", "--target", server.address)
     run("tools", "register", "log.json", *to)
     (folder / "diff.json").write_bytes(DIFF)
@@ -172,7 +172,7 @@ def test_a_dry_run_reports_actions_and_changes_nothing(server: RunningServer, fo
 def test_the_option_decides_about_changed_definitions(
     server: RunningServer, folder: Path, change_policy: str, code: int, action: str, problem: str
 ) -> None:
-    """As the API has it."""
+    """The policies are those of the API."""
     to = ("--server", "git", "--target", server.address)
     run("tools", "register", "log.json", *to)
     (folder / "log.json").write_bytes(LOG.replace(b'"object"', b'"object", "title": "L"'))
@@ -208,7 +208,7 @@ def test_a_file_without_tools_registers_nothing(
 
 @pytest.mark.parametrize("words", COMMANDS)
 def test_an_absent_server_is_reported_in_a_line(words: list[str]) -> None:
-    """And by the exit code 2: nothing is known."""
+    """The exit code is 2."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         target = f"127.0.0.1:{listener.getsockname()[1]}"
@@ -229,7 +229,7 @@ def test_an_absent_server_is_reported_in_a_line(words: list[str]) -> None:
     ],
 )
 def test_an_invalid_target_is_a_wrong_command(words: list[str], target: str, message: str) -> None:
-    """It says what would be right."""
+    """The message names valid targets."""
     result = run(*words, "--target", target)
 
     assert (2, "") == (result.exit_code, result.stdout)
@@ -261,7 +261,7 @@ def test_a_wrong_command_exits_with_2(
 
 
 def test_a_rejected_request_is_reported(shared_server: RunningServer) -> None:
-    """With its reason."""
+    """The message has the reason."""
     message = (
         "Error: INVALID_REQUEST: the server's name must have 1 to 256 characters; it has 257\n"
     )

@@ -153,7 +153,7 @@ def test_the_last_line_sums_up(payloads: list[str], summary: str) -> None:
 def test_the_exit_code_is_0_only_if_all_are_valid(
     payloads: list[str], code: int, form: str
 ) -> None:
-    """In either form."""
+    """It is the same in text and JSON."""
     assert code == run("--schema", "schema.json", "--format", form, *payloads).exit_code
 
 
@@ -169,7 +169,7 @@ def test_the_exit_code_is_0_only_if_all_are_valid(
     ],
 )
 def test_a_tool_is_found_in_every_form_of_definitions(folder: Path, tools: Any) -> None:
-    """And judges by its input schema."""
+    """The payload is validated against its input schema."""
     (folder / "tools.json").write_text(json.dumps(tools))
 
     assert [BAD, GOOD] == judged(
@@ -250,7 +250,7 @@ def test_values_that_are_hidden_are_in_no_excerpt() -> None:
 
 
 def test_the_number_of_violations_is_limited() -> None:
-    """And that there are more."""
+    """The text says that there may be more."""
     assert [{**BAD, "truncated": True, "violations": [COUNT]}] == judged(
         "--schema", "schema.json", "--max-violations", "1", "bad.json"
     )

@@ -65,7 +65,7 @@ def run(*words: str, color: bool = False) -> Result:
 def test_any_file_content_has_a_verdict_or_an_error(
     folder: Path, content: str, words: list[str]
 ) -> None:
-    """Never with an exception, and the same in both forms."""
+    """It never raises, and text and JSON agree."""
     (folder / "it").write_bytes(CONTENTS[content])
     text = run(*words)
     result = run("--format", "json", *words)
@@ -218,7 +218,7 @@ def test_a_pipe_gets_plain_text() -> None:
     ],
 )
 def test_a_failed_stream_is_reported_without_a_traceback(redirected: str, message: bytes) -> None:
-    """With the exit code of a file that cannot be read."""
+    """The exit code is that of an unreadable file."""
     command = f'"{sys.executable}" -m sidecheck_server validate --schema schema.json {redirected}'
     done = subprocess.run(command, shell=True, capture_output=True, timeout=300, check=False)
 

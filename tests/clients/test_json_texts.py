@@ -245,7 +245,7 @@ def test_results_of_the_sdk_are_as_it_sends_them() -> None:
 
 
 def test_objects_of_fastmcp_equal_those_of_the_protocol() -> None:
-    """What a server declares and a client receives is the same as on the wire."""
+    """Declared and received objects have the JSON of the wire."""
     server: FastMCP[Any] = FastMCP("s")
 
     @server.tool

@@ -94,7 +94,7 @@ async def test_every_kind_of_target_is_accepted(client: Client) -> None:
 
 
 async def test_structured_content_is_validated_by_the_output_schema(client: Client) -> None:
-    """It is validated against the output schema; a tool without one is an error."""
+    """A tool without an output schema is an error."""
     await register(client, FORECAST, ALERTS)
     alerts = RegisteredTool("weather", "get_alerts")
     payloads = [{"celsius": 3}, {}]

@@ -249,7 +249,7 @@ async def test_a_batch_has_at_most_256_items_and_a_quarter_of_a_megabyte() -> No
 
 
 async def test_a_large_payload_has_its_own_call() -> None:
-    """It does not wait, nor do others wait behind it in a batch."""
+    """It does not wait for a batch, and other payloads do not wait for it."""
     recorder = Recorder()
     async with coalescing(recorder) as client:
         tasks = start(client, b"1", b'"%s"' % (b"x" * (64 << 10)), b"2", b"3")

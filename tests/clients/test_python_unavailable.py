@@ -280,7 +280,7 @@ def overloaded() -> Status:
 
 
 async def test_an_overloaded_server_sends_a_retry_delay(kind: str) -> None:
-    """The client itself does not: that would add to the load."""
+    """The client does not retry, which would add load."""
     attempts = 0
 
     async def shed(path: str, request: bytes, context: Any) -> list[bytes]:

@@ -130,7 +130,7 @@ def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("kind", CLIENT_KINDS)
 async def test_a_lost_watch_continues_after_its_last_revision(kind: str) -> None:
-    """A change of which a part was received is received again as a whole."""
+    """A partially received change is received again as a whole."""
     streams: list[list[Step]] = [
         [
             checkpoint(3),
@@ -244,7 +244,7 @@ async def test_a_registry_is_mirrored(registering: RunningServer) -> None:
 
 @pytest.mark.server
 @pytest.mark.parametrize("kind", CLIENT_KINDS)
-async def test_changes_beyond_the_history(kind: str, registering: RunningServer) -> None:
+async def test_a_watch_after_a_compacted_revision(kind: str, registering: RunningServer) -> None:
     with pytest.raises(SidecheckError) as raised:
         await watch(kind, registering.address, 1, after=Checkpoint(0, "of another registry"))
 

@@ -70,7 +70,7 @@ def test_defaults_apply_without_settings() -> None:
 
 
 def test_the_protocol_versions_match_the_core() -> None:
-    """The type lists them again, because a type checker reads it."""
+    """A type checker needs the versions as literals."""
     field = Settings.model_fields["protocol_version"]
 
     assert (VERSIONS, DEFAULT_VERSION) == (get_args(field.annotation), field.default)

@@ -178,7 +178,7 @@ def test_a_pattern_that_a_reference_makes_void_is_not_compiled() -> None:
 
 
 def test_any_number_of_constants_is_compared_exactly() -> None:
-    """Few numbers or many, beside other values, in both engines."""
+    """Both engines agree for few and many numbers among other values."""
     payloads: list[Any] = [0, 1, 1.0, True, False, None, "1", 2**53, 2**53 + 1, 2.0**53, 0.5, -0.0]
     few_numbers: list[Any] = [1, 2**53 + 1, False]
     many_numbers = [*few_numbers, *range(10, 40), 0.5, 2**61 - 1, 0]

@@ -158,7 +158,7 @@ def test_digest_is_the_sha256_of_the_canonical_text() -> None:
 
 
 def test_a_digest_includes_the_documents() -> None:
-    """Their URIs and every byte of their texts; but neither their order nor their absence."""
+    """It covers their URIs and texts, and does not depend on their order."""
     schema: Any = {"$ref": "urn:a"}
     a, b = Document("urn:a", b"{}"), Document("urn:b", b"{}")
     brought: Any = {document.uri: hashlib.sha256(document.json).hexdigest() for document in (a, b)}

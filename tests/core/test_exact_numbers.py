@@ -178,7 +178,7 @@ def test_a_number_keeps_its_value_when_it_is_written(text: str) -> None:
     ],
 )
 def test_doubles_are_unchanged(text: str, kind: type) -> None:
-    """Only a number that no double stands for is another thing."""
+    """Only numbers without an equal double have another type."""
     assert kind is type(read_number(text))
 
 

@@ -42,7 +42,7 @@ class TestCases:
     """Every case of explanations.json."""
 
     def test_a_fault_has_the_violation_of_its_case(self, case: dict[str, Any]) -> None:
-        """Place, rule, code, message and suggestion are those of the case."""
+        """Locations, code, message and suggestion equal those of the case."""
         violations_ = [
             [
                 violation.instance_location,
@@ -270,7 +270,7 @@ def test_comparing_branches_takes_at_most_half_of_the_steps() -> None:
 
 
 def test_the_search_for_the_nearest_branch_takes_steps() -> None:
-    """References make many thousand branches of a few; they are not all looked at."""
+    """References make thousands of branches; the limit of steps ends the search."""
     choices = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 30} for n in range(3)}
     schema = {"$ref": "#/$defs/d0", "$defs": {**choices, "d3": {"const": 1}}}
     engine = engine_for(schema, limits=Limits(steps=10_000_000))
@@ -329,7 +329,7 @@ def test_explanations_do_not_depend_on_the_order_of_hashes() -> None:
     ],
 )
 def test_the_nearest_name_is_suggested(name: str, candidates: list[str], expected: str) -> None:
-    """A name is suggested where it is likely, and none where it would mislead."""
+    """A distant name is not suggested, since it would mislead."""
     assert expected == find_nearest(name, candidates)
 
 

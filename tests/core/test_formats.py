@@ -69,7 +69,7 @@ def judge(name: str, dialect: str, value: Any) -> bool:
 
 @pytest.mark.parametrize("dialect", FOLDERS)
 def test_the_official_cases_have_the_verdicts_of_the_suite(dialect: str) -> None:
-    """Exactly the cases in the ledger are evaluated otherwise."""
+    """Exactly the cases in the ledger differ."""
     cases = list(read_cases(dialect))
     assert cases
     known_gaps = read_ledger(dialect) & {case for case, *_ in cases}
@@ -240,7 +240,7 @@ VERDICTS = [
     [pytest.param(*row, id=f"{row[0]}-{ascii(row[1])[1:41]}-{row[2]}") for row in VERDICTS],
 )
 def test_a_format_follows_its_clause(name: str, text: str, expected: bool) -> None:
-    """What the suite leaves open is decided by the RFC that the dialect cites."""
+    """The RFC that the dialect cites decides cases that the suite lacks."""
     assert expected is FORMATS[name].check(text)
 
 

@@ -60,7 +60,7 @@ def test_a_checker_returns_on_every_hostile_string(name: str) -> None:
 @given(text=st.text(st.characters(exclude_categories=()), max_size=80))
 @settings(max_examples=100, deadline=None)
 def test_a_checker_does_not_raise(name: str, text: str) -> None:
-    """Any text gets a verdict, one with lone surrogates too, alone and after a valid start."""
+    """Any text has a verdict, with lone surrogates too, alone and after a valid start."""
     rule = FORMATS[name]
     verdicts = [rule.check(text), rule.check(rule.example + text)]
     assert [bool, bool] == [type(verdict) for verdict in verdicts]
@@ -122,7 +122,7 @@ except MemoryError:
 
 
 def test_a_worker_that_cannot_load_the_library_is_out_of_memory() -> None:
-    """The first check raises MemoryError, and a later one succeeds once there is room."""
+    """The first check raises MemoryError; a later one succeeds with enough memory."""
     done = subprocess.run(
         [sys.executable, "-c", SHORT_OF_MEMORY], capture_output=True, text=True, check=False
     )

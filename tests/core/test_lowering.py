@@ -230,7 +230,7 @@ def test_definitions_are_counted(schema: Any, definitions: Any) -> None:
 
 @pytest.mark.parametrize(("schema", "reason"), table(NOT_LOWERED))
 def test_inexpressible_keywords_are_not_lowered(schema: Any, reason: str) -> None:
-    """With the reason, by which the complete engine evaluates alone."""
+    """The reason says why only the complete engine evaluates the schema."""
     with pytest.raises(CannotLowerError) as excinfo:
         lowered(schema)
 

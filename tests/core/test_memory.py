@@ -68,7 +68,7 @@ def test_what_is_shared_counts_once() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not can_measure(), reason="the C library does not tell what is allocated")
 def test_the_weight_of_a_compiled_schema_approximates_its_memory() -> None:
-    """Of every family: at most twice as much, and at least 0.7 of it."""
+    """For every family, the weight is between 0.7 and 2 times the memory."""
     measured = subprocess.run(
         [sys.executable, "-m", "support.measured_memory"],
         env={**os.environ, "PYTHONMALLOC": "malloc", "PYTHONPATH": os.pathsep.join(sys.path)},

@@ -63,7 +63,7 @@ def test_what_breaks_its_meta_schema_is_rejected(schema: Any, draft: str) -> Non
 
 @pytest.mark.parametrize("schema", table(BROKEN))
 def test_a_custom_lax_meta_schema_does_not_weaken_the_check(schema: Any) -> None:
-    """What it builds on holds too, since engines rely on it."""
+    """The meta-schema of its dialect applies too, since engines rely on it."""
     lax = {OWN: {"$schema": D2020}}
 
     error = schema_error({"$schema": OWN, **schema}, lax)
@@ -183,7 +183,7 @@ def test_many_faults_are_reported_up_to_a_number() -> None:
 
 
 def test_a_fault_of_a_document_has_its_location() -> None:
-    """Since the pointer starts at what the reference leads to."""
+    """The pointer starts at the target of the reference."""
     error = schema_error({"items": {"$ref": "urn:d#/a"}}, {"urn:d": {"a": {"type": 5}}})
 
     assert (

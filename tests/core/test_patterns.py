@@ -152,7 +152,7 @@ MEANINGS = [
 
 @pytest.mark.parametrize(("source", "text", "expected"), MEANINGS)
 def test_a_pattern_matches_by_ecma_262(source: str, text: str, expected: bool) -> None:
-    """A pattern is found in a text, or not, by the rules of ECMA-262."""
+    """The expected verdicts follow ECMA-262."""
     assert expected is compile_pattern(source).search(text)
 
 

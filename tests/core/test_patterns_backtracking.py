@@ -110,7 +110,7 @@ MEANINGS = [
 
 @pytest.mark.parametrize(("source", "text", "expected"), MEANINGS)
 def test_a_pattern_matches_by_ecma_262(source: str, text: str, expected: bool) -> None:
-    """A pattern is found in a text, or not, by the rules of ECMA-262."""
+    """The expected verdicts follow ECMA-262."""
     pattern = compile_pattern(source, LENIENT)
 
     assert expected is pattern.search(text)

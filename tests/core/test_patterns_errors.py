@@ -116,7 +116,7 @@ def test_an_error_names_the_bound_that_was_exceeded(source: str, bound: str, lim
 
 
 def test_an_error_has_a_remedy() -> None:
-    """The message has the place, what is wrong there, and what to write instead."""
+    """The message has the offset, the fault and the replacement."""
     with pytest.raises(PatternError) as excinfo:
         compile_pattern("^a{,5}$")
 

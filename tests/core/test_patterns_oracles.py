@@ -214,7 +214,7 @@ LEFT_TO_THE_LENIENT = re.compile(r"\\[pPuk]")
 def test_errors_equal_those_of_javascript(
     javascript: Oracle, pattern: str, texts: list[str]
 ) -> None:
-    """What is no pattern here is none with the `u` flag, and what is lenient is so without it."""
+    """Invalid patterns are those of the `u` flag, lenient patterns those without it."""
     texts = [text for text in texts if not re.search("[\ud800-\udfff🐲]", text)]
     assume(pattern.count("(?<n>") < 2)
     strict, lenient = javascript(pattern, texts)

@@ -135,7 +135,7 @@ RECLASSIFIED = 8
 
 
 def test_categories_equal_those_of_python() -> None:
-    """What Python's Unicode has assigned has its category, but for a few that changed since."""
+    """A few categories have changed since Python's version of Unicode."""
     categories = ["Cn"] * (LAST + 1)
     leaves = [name for name in set(GENERAL_CATEGORIES.values()) - {"LC"} if len(name) == 2]
     for name in leaves:

@@ -49,7 +49,7 @@ def edges(least: int, most: int | None) -> set[int]:
     ],
 )
 def test_a_large_count_matches_exactly(atom: str, least: int, most: int | None) -> None:
-    """Just as many copies are accepted as are allowed."""
+    """The number of accepted copies equals that of `re`."""
     source = f"^{atom}{spell(least, most)}$"
     pattern = compile_pattern(source)
     oracle = re.compile(source)
@@ -82,7 +82,7 @@ def nested_counts(draw: st.DrawFn) -> list[tuple[int, int | None]]:
 def test_nested_counts_match_exactly(
     counts: list[tuple[int, int | None]], data: st.DataObject
 ) -> None:
-    """A text of one letter is in the language if its length is a sum of the counts."""
+    """A text of one letter matches if its length is a sum of the counts."""
     expression = "a"
     for least, most in counts:
         expression = f"(?:{expression}{spell(least, most)})"
@@ -137,7 +137,7 @@ def power(language: int, count: int, mask: int) -> int:
 def test_a_repetition_has_the_number_of_copies_of_its_atom(
     least: int, further: int, nested: int
 ) -> None:
-    """At most a few hundred times; and RE2 takes its counts."""
+    """There are at most a few hundred copies, and RE2 accepts the counts."""
     for most in (least + further, None):
         repetition = repeat(least, most, nested)
         spelled = repetition.spell("x")

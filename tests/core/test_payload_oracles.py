@@ -149,7 +149,7 @@ def test_repeated_keys_are_found_exactly() -> None:
 @settings(max_examples=400, deadline=None, database=None)
 @given(st.lists(st.sampled_from([*b'"\\[]{}nu0a ', 0xFF]), max_size=40).map(bytes))
 def test_the_nesting_depth_equals_a_scan_byte_by_byte(text: bytes) -> None:
-    """For any bytes at all."""
+    """The input may be any bytes."""
     assert nesting_by_bytes(text) == nesting_depth(text)
 
 
@@ -188,7 +188,7 @@ def test_any_bytes_get_an_answer(text: bytes) -> None:
 
 
 def test_messages_have_no_text_of_the_payload() -> None:
-    """Wherever it is in a text that is not JSON."""
+    """The text is at a random place of malformed JSON."""
     for random in draws(4000):
         text = mutated(random)
         position = random.randint(0, len(text))
@@ -204,7 +204,7 @@ def test_messages_have_no_text_of_the_payload() -> None:
     ],
 )
 def test_messages_of_repeated_keys_have_no_text_of_the_payload(text: str) -> None:
-    """Only the pointer does: it says where."""
+    """Only the pointer has names of the payload."""
     expected = said_of(text.encode())
 
     assert (True, False) == ("duplicate key" in expected, SECRET in expected)

@@ -91,7 +91,7 @@ def test_references_that_go_deeper_may_return(schema: Any) -> None:
 
 @pytest.mark.parametrize("times", [9, 14, 2000])
 def test_many_paths_of_references_are_not_a_cycle(times: int) -> None:
-    """They are not walked one by one to find that out."""
+    """The search does not walk each path."""
     assert [] == list(find_reference_cycles(survey_of(doubling(times))))
 
 
@@ -106,5 +106,5 @@ def test_a_long_chain_of_references_is_no_loop() -> None:
 
 
 def test_recursion_into_the_payload_is_not_a_cycle() -> None:
-    """As deep as the payload does."""
+    """Its depth is that of the payload."""
     assert [True, True, False] == evaluate_all(DEEPER, [{}, {"a": {"b": {}}}, {"a": {"b": 1}}])

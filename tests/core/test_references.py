@@ -195,7 +195,7 @@ def test_places_stay_short() -> None:
 
 
 def test_the_number_of_subschemas_is_bounded_at_any_location() -> None:
-    """In the schema and in documents together."""
+    """The limit covers the schema and its documents together."""
     documents: Any = {"urn:d": {"$defs": {str(number): {} for number in range(6)}}}
     schema = {"$ref": "urn:d", "properties": {str(number): {} for number in range(6)}}
 

@@ -176,7 +176,7 @@ DECODED = ChangeRule.JSON_STRING_DECODED
 def test_a_text_is_decoded_where_the_schema_requires_its_value(
     schema: Any, value: Any, expected: Any, rules: Any
 ) -> None:
-    """What is inside may be wrong as well; that is then found where it is."""
+    """The decoded value may be invalid; its violations have locations inside it."""
     assert (expected, rules) == coerced(schema, value, Coercion.JSON_STRINGS)
 
 
@@ -315,7 +315,7 @@ def test_a_value_keeps_its_type_if_it_would_be_wrong_all_the_same(schema: Any, v
     ],
 )
 def test_changes_describe_the_coercions(hidden: bool, messages: list[str]) -> None:
-    """And by which part of the schema, with the values of the payload only if they may show."""
+    """A change has the keyword's location, and values only if they are not hidden."""
     engine = engine_for(
         {"properties": {"a": {"$ref": "#/$defs/n"}, "b": OBJECT}, "$defs": {"n": INTEGER}}
     )

@@ -57,7 +57,7 @@ def count_work(run: Callable[[Budget], object]) -> tuple[int, int]:
 
 @pytest.mark.parametrize(("shape", "payload"), SHAPES, ids=[" / ".join(shape) for shape in SHAPES])
 def test_every_engine_counts_its_steps(shape: str, payload: str) -> None:
-    """No combination makes more than a call for two steps."""
+    """Two steps pay for at most one function call."""
     ((_, schema),) = combinations(shape)
     unpaid = {}
     for engine, run in runs(compile_value(schema), PAYLOADS[payload]):

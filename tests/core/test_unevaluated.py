@@ -78,7 +78,7 @@ def table(cases: dict[str, Any]) -> list[Any]:
 
 @pytest.mark.parametrize(("siblings", "expected"), table(PROPERTIES))
 def test_siblings_evaluate_properties(siblings: Any, expected: EvaluatedProperties | None) -> None:
-    """None stands for all properties."""
+    """None means all properties."""
     survey = survey_of({"unevaluatedProperties": False, **siblings})
     subschema = next(iter(survey.reached.values()))
 

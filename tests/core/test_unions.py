@@ -120,7 +120,7 @@ def verdicts(canonical: Any) -> list[bool]:
 
 @pytest.mark.slow
 def test_a_merged_union_accepts_the_same_values() -> None:
-    """Be it anyOf or oneOf; random branches decide about payloads of every type."""
+    """The union is anyOf or oneOf, with random branches and payloads of every type."""
     merged = 0
     for number in range(3000):
         random = Random(number)
@@ -319,7 +319,7 @@ def message(definitions: dict[str, Any]) -> list[bool]:
 
 @pytest.mark.slow
 def test_skipped_branches_do_not_change_the_verdict() -> None:
-    """Random branches, behind references or not, with neighbours or without."""
+    """Random branches have references and sibling keywords."""
     rewritten = 0
     for number in range(1500):
         random = Random(number)

@@ -73,7 +73,7 @@ def test_the_names_that_break_a_grammar_are_reported(version: str, code: str, pa
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_only_rules_of_names_hints_and_descriptions_have_violations(version: str) -> None:
-    """No real tool has a header, an icon or a name that a MUST is against."""
+    """No published tool violates a MUST about headers, icons or names."""
     allowed = {rule.code for group in (Group.TOOL_NAMES, Group.TOOLS) for rule in GROUPS[group]}
     assert set() == names_by_code(version).keys() - allowed
 

@@ -108,7 +108,7 @@ def test_the_kustomization_of_the_guide_is_that_of_a_chart_without_migration(
 
 
 def test_versions_match_the_project() -> None:
-    """Also of the image that is run."""
+    """The version of the image matches too."""
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
     described = yaml.safe_load((CHART / "Chart.yaml").read_text())
     images = {
@@ -152,7 +152,7 @@ def test_everything_can_be_switched_on() -> None:
 
 
 def test_resources_of_operators_refer_to_existing_objects() -> None:
-    """No schema of them is at hand: the fields that matter, by their documentation."""
+    """The operators' schemas are not available, so the test checks the main fields."""
     objects = chart("everything")
     service, monitor = only(objects, "Service"), only(objects, "ServiceMonitor")
     certificate = only(objects, "Certificate")["spec"]
@@ -209,7 +209,7 @@ def test_objects_are_named_for_the_release(release: str, name: str) -> None:
 
 
 def test_the_notes_warn_of_missing_security() -> None:
-    """Plain text, and no tokens."""
+    """The notes warn of plain text and of missing tokens."""
     install = ("helm", "install", "sidecheck", CHART, "--dry-run=client", "--namespace=tools")
     notes = run_tool(*install).stdout.partition("NOTES:")[2]
     closed = run_tool(*install, f"--values={VALUES / 'everything.yaml'}")

@@ -83,7 +83,7 @@ def test_no_credential_is_in_the_manifest(objects: list[Object]) -> None:
 
 
 def test_memory_limits_match_the_settings(objects: list[Object]) -> None:
-    """The limit covers the table in docs/operations/deployment.md, the request what stays."""
+    """The limit is the table in docs/operations/deployment.md, the request its permanent part."""
     container = containers_of(objects)["sidecheck"]
     settings, resources = settings_of(container), container["resources"]
 
@@ -111,7 +111,7 @@ def test_a_pod_may_stop_as_slowly_as_the_service(objects: list[Object]) -> None:
 
 
 def test_ports_match_the_listeners(objects: list[Object]) -> None:
-    """And probes use them."""
+    """Probes use these ports."""
     container = containers_of(objects)["sidecheck"]
     settings = settings_of(container)
     ports = {port["name"]: port["containerPort"] for port in container["ports"]}

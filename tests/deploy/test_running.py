@@ -128,7 +128,7 @@ def secured(
 def test_tls_and_tokens_come_from_the_secrets(
     secured: RunningContainer, certificates: Certificates
 ) -> None:
-    """Probes need neither."""
+    """Probes need neither TLS nor tokens."""
     tls = Tls(ca_certificates=certificates.authority)
     with BlockingClient(secured.address, timeout=120, tls=tls, token=TOKENS["both"]) as client:
         check_calls(client)

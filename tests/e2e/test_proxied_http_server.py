@@ -109,7 +109,7 @@ async def use(url: str, mode: str) -> list[Any]:
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 async def test_a_client_has_the_same_responses_without_the_proxy(mode: str) -> None:
-    """With sessions and streams, and without either."""
+    """The modes are with and without sessions and streams."""
     findings: list[str] = []
     with serving(weather_server()) as url, proxied(url, findings) as through:
         direct = await use(url, mode)

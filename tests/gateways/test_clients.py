@@ -118,7 +118,7 @@ async def use(url: str, mode: str) -> list[Any]:
 
 @pytest.mark.parametrize("mode", _MODES)
 async def test_a_client_has_the_same_responses_without_envoy(weather: Weather, mode: str) -> None:
-    """With sessions and streams, and without either."""
+    """The modes are with and without sessions and streams."""
     direct = await use(weather.url, mode)
     weather.envoy.forget()
     relayed = await use(weather.envoy.url, mode)

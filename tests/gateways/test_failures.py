@@ -234,7 +234,7 @@ def begin_call(gateway: Gateway) -> http.client.HTTPConnection:
 
 
 def test_large_bodies_beyond_the_limit(tmp_path: Path, scripted: HttpMcpServer) -> None:
-    """A second request is refused by its id, and so is a large response to a small one."""
+    """A second request, and a large response to a small request, are rejected by id."""
     settings = ext_proc_settings(**ENFORCE)
     sidecheck = RunningServer(
         tmp_path, **settings, SIDECHECK_TRANSPORT__BYTES_IN_FLIGHT=str(1 << 20)

@@ -98,7 +98,7 @@ SHED: dict[str, tuple[list[ProcessingRequest], int, bytes]] = {
 
 @pytest.mark.parametrize("event", KEPT)
 def test_buffered_bytes_count_until_the_exchange_ends(server: RunningServer, event: str) -> None:
-    """A large request of another has no room, then has some; small ones always have."""
+    """Meanwhile a large request of another exchange does not fit; small ones do."""
     with exchanges(server, ENFORCE) as (first, second):
         first.send(*KEPT[event])
         small = second.send(POST, request_body(ping(1)))
@@ -115,7 +115,7 @@ def test_buffered_bytes_count_until_the_exchange_ends(server: RunningServer, eve
 @pytest.mark.parametrize("event", KEPT)
 @pytest.mark.parametrize("shed", SHED)
 def test_the_bytes_limit_under_enforcement(server: RunningServer, event: str, shed: str) -> None:
-    """Each request gets an error, and nothing passes unread."""
+    """Each request has an error, and no unread bytes pass."""
     parts, status, body = SHED[shed]
     with exchanges(server, ENFORCE) as (first, second):
         first.send(*KEPT[event])
@@ -132,7 +132,7 @@ def test_the_bytes_limit_under_enforcement(server: RunningServer, event: str, sh
 
 @pytest.mark.parametrize("shed", SHED)
 def test_the_bytes_limit_in_audit(server: RunningServer, shed: str) -> None:
-    """The part passes as it is, as does what follows, and the log says that it was not read."""
+    """The part and the rest pass unchanged, and the log says that they were not validated."""
     parts, _, _ = SHED[shed]
     with exchanges(server, {}) as (first, second):
         first.send(*KEPT["an event"])
@@ -148,7 +148,7 @@ def test_the_bytes_limit_in_audit(server: RunningServer, shed: str) -> None:
 
 
 def test_buffered_events_pass_in_audit(server: RunningServer) -> None:
-    """With the part that there is no room for."""
+    """They pass with the part beyond the limit."""
     with exchanges(server, {}) as (first, second):
         second.send(GET, EVENTS, response_body(b"data: 1"))
         first.send(*KEPT["an event"])

@@ -120,7 +120,7 @@ def test_headers_that_differ_from_the_message(gateway: Gateway) -> None:
 
 
 def test_a_broken_tool_is_removed_from_the_list(gateway: Gateway) -> None:
-    """Each time; calls to it are unknown to the client."""
+    """It is removed from every list, and calls to it have the error of an unknown tool."""
     gateway.server.tools = [TOOL, {"name": "broken", "inputSchema": {"type": 7}}]
     try:
         listed = [gateway.post("tools/list").json()["result"] for _ in range(2)]

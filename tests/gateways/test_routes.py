@@ -87,7 +87,7 @@ def words(details: str) -> str:
     ],
 )
 def test_a_route_with_invalid_metadata(routes: Gateway, path: str, detail: str) -> None:
-    """Nothing passes, and Envoy's log says why."""
+    """The request is rejected, and Envoy's log has the reason."""
     response = routes.call(path)
 
     assert (500, b"") == (response.status_code, response.content)

@@ -59,7 +59,7 @@ def test_connections_of_one_address(
 
 
 def test_the_longest_idle_connection_is_closed() -> None:
-    """One that waits for the server does not, and one that waits anew is the last."""
+    """Connections that wait for the server stay; a renewed wait counts from its start."""
     connections = OpenConnections(limits(3))
     served, renewed, waiting, after, later, refused = (Connection() for _ in range(6))
     for connection in (served, renewed, waiting):
@@ -81,7 +81,7 @@ def test_the_longest_idle_connection_is_closed() -> None:
 
 
 def test_the_limit_of_a_peer_closes_its_own_connection() -> None:
-    """Its own connection is closed, although another's has waited longer."""
+    """A connection of another peer has waited longer, and stays."""
     connections = OpenConnections(limits(9, peer_connections=1))
     foreign, own, following = Connection(), Connection(), Connection()
     connections.admit(foreign, "192.0.2.1")

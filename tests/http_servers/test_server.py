@@ -20,7 +20,7 @@ async def respond(scope: object, receive: object, send: object) -> None:
 
 @pytest.mark.parametrize("signals", [(), (signal.SIGHUP,)], ids=["none", "SIGHUP"])
 async def test_only_the_given_signals_are_handled(signals: Sequence[signal.Signals]) -> None:
-    """uvicorn takes others by the method that is replaced; a release without it fails this."""
+    """It fails if a release of uvicorn lacks the overridden method."""
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = {number: signal.getsignal(number) for number in numbers}
     server = HttpServer(uvicorn.Config(respond, log_config=None, lifespan="off"), BOUNDS, signals)

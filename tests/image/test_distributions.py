@@ -70,7 +70,7 @@ def test_wheels_hold_their_package_alone(distributions: Path) -> None:
 
 
 def test_source_distributions_have_the_files_of_the_wheel(distributions: Path) -> None:
-    """And nothing else of the repository."""
+    """They have no other files of the repository."""
     content = {}
     for archive in distributions.glob("*.tar.gz"):
         with tarfile.open(archive) as source:

@@ -54,7 +54,7 @@ def test_every_variable_of_the_image_is_a_setting() -> None:
 
 
 def test_the_label_has_the_version_of_the_project() -> None:
-    """Which stands in one more place, as labels cannot be computed."""
+    """A label cannot be computed, so the version is repeated."""
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
 
     assert project["version"] == read_image().labels["org.opencontainers.image.version"]
@@ -98,7 +98,7 @@ def test_the_image_has_all_that_the_service_needs() -> None:
 
 
 def test_the_build_context_has_only_files_of_the_image() -> None:
-    """Neither what is large nor what is secret."""
+    """Large and secret files are excluded."""
     included = ("service/sidecheck_server/__main__.py", "clients/python/sidecheck/v1/__init__.py")
     away = (".git/config", ".venv/bin/python", "tests/running.py", "tools.db", "clients/go/go.mod")
 
@@ -125,7 +125,7 @@ def _pins(lock: str) -> list[tuple[str, str]]:
 
 
 def test_the_memory_limit_of_compose_covers_the_settings() -> None:
-    """The sum of the table in docs/operations/deployment.md."""
+    """It is the sum of the table in docs/operations/deployment.md."""
     composed: Any = yaml.safe_load((REPOSITORY / "deploy" / "compose.yaml").read_text())
     limit = re.fullmatch(r"(\d+)m", composed["services"]["sidecheck"]["mem_limit"])
 

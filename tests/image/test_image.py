@@ -96,7 +96,7 @@ def served(container: Container) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def test_the_image_has_the_project_and_its_locked_packages(container: Container) -> None:
-    """As wheels: nothing points back to where they were built; and no pip."""
+    """They are wheels without paths of the build; pip is not installed."""
     listed = subprocess.run(
         [
             container.root / "usr" / "local" / "bin" / "pip",

@@ -86,7 +86,7 @@ def _installed(python: Path) -> dict[str, str]:
     ],
 )
 def test_the_demo_runs_with_locked_packages(pip: str, tmp_path: Path) -> None:
-    """Twelve dependencies have later releases, none of which could be installed."""
+    """The index has later releases of twelve dependencies that cannot be installed."""
     python = tmp_path / "python"
     python.write_text(_PYTHON.format(python=sys.executable, pip=pip))
     python.chmod(0o755)

@@ -30,7 +30,7 @@ def _violations(page: Page) -> list[Any]:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_reports_no_violations(site: Site, scheme: Literal["light", "dark"]) -> None:
-    """In any tab and dialog, contrast included."""
+    """The checks include all tabs, all dialogs and the contrast."""
     page = site.open(color_scheme=scheme)
     for title in _TITLES:
         choose_example(page, title)

@@ -76,7 +76,7 @@ def test_a_server_that_is_gone_is_noticed_and_one_that_is_back_is_used(
 def test_the_page_asks_for_a_token_and_stores_it_in_memory(
     tmp_path: Path, browser: Browser
 ) -> None:
-    """It goes with calls alone: neither into the link nor into the storage of the browser."""
+    """The token is neither in the link nor in the storage of the browser."""
     token = f"sct_page-{'x' * 40}"
     digest = hashlib.sha256(token.encode()).hexdigest()
     file = tmp_path / "tokens.toml"
@@ -114,7 +114,7 @@ def test_the_page_asks_for_a_token_and_stores_it_in_memory(
 
 
 def test_a_page_without_permitted_callers_is_not_served(tmp_path: Path, browser: Browser) -> None:
-    """Beyond loopback, unless the address was opened."""
+    """An admin address beyond loopback needs the setting admin_open."""
     server = RunningServer(tmp_path, "--admin-listen", "0.0.0.0:0")
     try:
         page = browser.new_page()

@@ -76,7 +76,7 @@ def test_markup_in_registered_tools_stays_text(site: Site) -> None:
 
 
 def test_errors_of_any_server_are_shown_as_text(site: Site) -> None:
-    """Links lead to https alone."""
+    """Only https links are active."""
     page = site.open()
     problem = {
         "type": "javascript:window.ran=1",

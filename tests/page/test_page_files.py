@@ -86,7 +86,7 @@ def test_media_types(page_server: RunningServer) -> None:
 
 
 def test_the_page_has_no_inline_scripts_or_styles() -> None:
-    """And names no other host."""
+    """It has no URL of another host."""
     html = (PAGE_FILES / "index.html").read_text()
     sources = [file.read_text() for file in PAGE_FILES.rglob("*.js")]
 
@@ -130,7 +130,7 @@ def _vendored() -> dict[str, tuple[str, dict[str, str]]]:
 
 
 def test_vendored_files_match_the_lock() -> None:
-    """Beside them there are only types."""
+    """The folder has no other files but declarations of types."""
     present = {
         str(file.relative_to(_VENDORED)): hashlib.sha256(file.read_bytes()).hexdigest()
         for file in _VENDORED.rglob("*.*")

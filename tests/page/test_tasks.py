@@ -117,7 +117,7 @@ def test_a_transcript_is_checked_as_one_session(site: Site) -> None:
 
 
 def test_a_partial_transcript_is_checked(site: Site) -> None:
-    """Rules that need the whole session are left out."""
+    """Rules that need the whole session do not apply."""
     page = site.open("#tab=transcript")
     call = {"jsonrpc": "2.0", "id": 9, "result": {}}
     line = json.dumps({"direction": "server", "message": call})

@@ -19,7 +19,7 @@ _TOOL: dict[str, Any] = {"name": "get_weather", "inputSchema": _SCHEMA}
 
 
 def test_a_pasted_tool_validates_typed_payloads(site: Site) -> None:
-    """The verdict follows the text, without a button."""
+    """The verdict is updated while the user types."""
     page = site.open()
     editor(page, "Definitions").fill(json.dumps(_TOOL))
     editor(page, "JSON").fill('{"ctiy": "Oslo", "days": 10}')
@@ -165,7 +165,7 @@ def test_a_registered_tool_is_chosen_from_pages(site: Site) -> None:
 
 
 def test_an_error_has_location_and_suggestion(site: Site) -> None:
-    """As the API does; and its place in the schema is one click away."""
+    """A click on the location marks the text in the schema."""
     page = site.open()
     editor(page, "Definitions").fill(
         '{"name": "t", "inputSchema": {"type": "object", "properties": {"a": {"type": "strin"}}}}'

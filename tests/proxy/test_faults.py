@@ -150,7 +150,7 @@ def test_no_input(tmp_path: Path) -> None:
 
 
 def test_a_failed_tools_list_is_requested_once() -> None:
-    """Under `audit` calls pass, and only the first of them waits."""
+    """Under `audit` calls pass, and only the first waits for the list."""
     proxy = Proxy(env={"LISTS": "no"})
     proxy.shake_hands()
     for id_ in range(2, 40):

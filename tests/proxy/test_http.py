@@ -95,7 +95,7 @@ def _call(do: str) -> Any:
 def test_headers_are_compared_with_the_message(
     proxy_without_sessions: HttpProxied, headers: dict[str, str], fault: str
 ) -> None:
-    """Since 2026-07-28 they repeat parts of it; -32020 and HTTP 400 say which does not match."""
+    """Since 2026-07-28 headers repeat parts of the message; -32020 names the mismatch."""
     params = {"name": "echo", "arguments": {"region": "north"}, **META}
     own = {
         "mcp-protocol-version": "2026-07-28",

@@ -147,7 +147,7 @@ def test_a_connection_over_the_bound(server: HttpMcpServer) -> None:
 def test_the_limit_closes_connections_that_wait_for_their_client(
     server: HttpMcpServer, sent: bytes, expected: bytes
 ) -> None:
-    """And the next connection is served in its place."""
+    """The next connection is served instead."""
     with proxied(server, "--max-connections", "1") as proxy, connected(proxy) as waiting:
         waiting.sendall(sent)
         if sent == request():
@@ -287,7 +287,7 @@ def test_bodies_over_the_bytes_in_flight(server: HttpMcpServer) -> None:
 
 
 def test_concurrent_responses_wait_for_capacity(server: HttpMcpServer) -> None:
-    """Clients that read get theirs, although few fit in the bytes in flight at once."""
+    """Clients that read have their responses, though few fit at once."""
 
     async def pieces(text: str) -> AsyncIterator[bytes]:
         for start in range(0, len(text), 1_000):

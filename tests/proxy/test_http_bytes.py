@@ -55,7 +55,7 @@ def test_small_messages_are_not_counted() -> None:
 
 
 def test_a_message_beyond_the_limit_is_rejected() -> None:
-    """What it holds already counts until it is given up."""
+    """Its bytes count until it is released."""
 
     async def run() -> list[int]:
         budget = BytesInFlight(CAPACITY)
@@ -100,7 +100,7 @@ def test_messages_that_each_hold_a_part_do_not_wait_for_each_other() -> None:
 
 
 def test_an_abandoned_message_releases_its_bytes() -> None:
-    """Those after it get their turn."""
+    """The messages behind it proceed."""
 
     async def run() -> int:
         budget = BytesInFlight(CAPACITY, seconds=3600)
@@ -206,7 +206,7 @@ class Caller:
 
 @pytest.mark.parametrize("kind", ["bodies", "a response", "an event"])
 def test_many_clients_with_unfinished_messages(server: HttpMcpServer, kind: str) -> None:
-    """The bytes that are held never exceed the capacity by more than one message."""
+    """The bytes in memory never exceed the capacity by more than one message."""
 
     async def answer(request: Request, body: bytes) -> Response | None:
         if b"tools/call" not in body:

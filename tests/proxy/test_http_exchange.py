@@ -21,7 +21,7 @@ def received(server: HttpMcpServer, name: str) -> list[bytes]:
 
 
 def test_cookies_are_separate_for_each_client(server: HttpMcpServer, audited: HttpProxied) -> None:
-    """One that the server sets for a client is not sent for another."""
+    """A cookie for one client is not sent for another client."""
 
     async def answer(request: Request, body: bytes) -> Response | None:
         response = Response("{}", media_type="application/json")
@@ -66,7 +66,7 @@ def test_headers_reach_the_server(
 def test_a_repeated_header_does_not_match(
     server: HttpMcpServer, enforced: HttpProxied, name: str
 ) -> None:
-    """The server may take another of its values than the first."""
+    """The server may read another value than the first."""
     response = post(enforced, headers=[(name, CALL_HEADERS[name])])
 
     assert (400, -32020) == (response.status_code, response.json()["error"]["code"])
@@ -185,7 +185,7 @@ def test_connections_to_the_server_are_used_again(
 
 
 def test_an_address_in_use(audited: HttpProxied) -> None:
-    """Is an error that names it."""
+    """The error names the address."""
     address = audited.url.removeprefix("http://").removesuffix("/mcp")
     command = [sys.executable, "-m", "sidecheck_server", "proxy", "--listen", address]
     run = subprocess.run(

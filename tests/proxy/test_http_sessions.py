@@ -61,15 +61,15 @@ async def begin(connections: HttpConnections, id_: str) -> Connection:
 
 
 async def test_a_single_request_leaves_no_state(connections: HttpConnections) -> None:
-    """Nor does one with a session that is unknown."""
+    """A request with an unknown session leaves none either."""
     for headers in ({}, {"mcp-session-id": "unknown"}, {"mcp-method": "tools/call"}):
         await connections.acquire(headers).release()
 
     assert 0 == CountedSession.open_sessions
 
 
-async def test_a_session_without_users_ends(connections: HttpConnections) -> None:
-    """Streams and requests that are open when it is deleted end it."""
+async def test_a_deleted_session_ends_with_its_last_use(connections: HttpConnections) -> None:
+    """A deleted session ends with its last open stream or request."""
     named = {"mcp-session-id": "a"}
     session = await begin(connections, "a")
     stream, request = connections.acquire(named), connections.acquire(named)

@@ -114,7 +114,7 @@ def test_a_stream_of_a_session_is_resumed(
 
 
 def test_events_do_not_wait_for_later_events(server: HttpMcpServer, enforced: HttpProxied) -> None:
-    """Nor do comments, which keep a connection alive."""
+    """Comments, which keep a connection alive, do not wait either."""
     received = threading.Event()
 
     async def stream() -> AsyncIterator[bytes]:
@@ -138,7 +138,7 @@ def test_events_do_not_wait_for_later_events(server: HttpMcpServer, enforced: Ht
 
 
 def test_events_of_other_types_pass(server: HttpMcpServer, enforced: HttpProxied) -> None:
-    """Clients take only events of the type `message` for messages."""
+    """Clients read only events of the type `message` as messages."""
     server.answer = streaming(b"event: ping\ndata: 12:00\n\n", b"data: 12:00\n\n")
     text = post(enforced).text
 

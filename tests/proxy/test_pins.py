@@ -82,7 +82,7 @@ async def test_a_set_that_differs(
 
 
 async def test_a_finding_has_the_location_of_the_difference(tmp_path: Path) -> None:
-    """By JSON Pointers, without the values."""
+    """Locations are JSON Pointers; values are omitted."""
     path = tmp_path / "pins.json"
     await listed(path, Pinning.FIRST_USE, LOG)
     changed = {**tool("log", "Other words", count="number"), "title": "Log"}

@@ -59,7 +59,7 @@ def test_a_recorded_session_is_clean(tmp_path: Path) -> None:
 
 
 def test_an_unread_record_does_not_block(tmp_path: Path) -> None:
-    """A pipe that is full ends the record, and neither the messages nor the proxy."""
+    """A full pipe ends the record, but neither the messages nor the proxy."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     nobody = Proxy("--record", str(pipe))

@@ -66,7 +66,7 @@ def test_a_registration_that_expects_other_bindings(registry: Registry, expected
 
 
 def test_a_registration_with_an_expected_binding(registry: Registry) -> None:
-    """Takes effect."""
+    """It takes effect."""
     registry.register("s", [A], keep=None)
     registry.register("s", [CHANGED, B], keep=None, expected={"a": A.digest, "b": None})
 

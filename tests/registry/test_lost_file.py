@@ -101,7 +101,7 @@ def test_a_file_that_comes_back_stays_lost(tmp_path: Path) -> None:
 
 
 def test_a_deleted_log_loses_no_acknowledged_change(tmp_path: Path) -> None:
-    """Closing writes what the log holds into the file."""
+    """Closing writes the contents of the log into the file."""
     path = tmp_path / "registry.db"
     with closing(open_registry(path)) as registry:
         registry.register("s", [A], keep=None)

@@ -199,7 +199,7 @@ async def unfinished(served: Served, peers: int) -> AsyncIterator[None]:
 
 
 async def test_incomplete_messages_are_dropped_for_others() -> None:
-    """Each call ends the oldest, once it has waited for a while."""
+    """Each new call ends the oldest incomplete one after a short wait."""
     async with serving() as served, unfinished(served, 2):
         served.servicer.go.set()
         before = served.admission.shed["arriving"]
@@ -233,7 +233,7 @@ async def test_a_call_without_a_message_is_an_error() -> None:
 
 
 async def test_unread_large_responses_are_bounded() -> None:
-    """The first fills the budget; the next waits for it, and is shed when the time is over."""
+    """The first fills the budget; the second waits for it, and is shed after message_seconds."""
     size = 2 << 20
     async with serving(size, bytes_in_flight=size, message_seconds=1) as served:
         served.servicer.go.set()
@@ -248,7 +248,7 @@ async def test_unread_large_responses_are_bounded() -> None:
 
 
 async def test_a_waiting_response_is_sent_when_the_server_stops() -> None:
-    """gRPC would cancel the call, and clients do not retry that."""
+    """Otherwise gRPC cancels the call, and clients do not retry CANCELLED."""
     size = 2 << 20
     async with serving(size, bytes_in_flight=size, message_seconds=600) as served:
         served.servicer.go.set()

@@ -49,7 +49,7 @@ def test_a_message_larger_than_the_capacity_fits_alone() -> None:
 
 
 async def test_responses_wait_for_capacity_in_order() -> None:
-    """A response that does not fit lets smaller ones of other connections pass."""
+    """A smaller response of another connection may pass a larger one."""
     budget = BytesInFlight(CAPACITY)
     release = await budget.wait("a", 50)
     order = []
@@ -84,7 +84,7 @@ async def test_as_many_bytes_wait_as_the_capacity() -> None:
 
 
 async def test_a_cancelled_response_releases_its_bytes() -> None:
-    """Whether it waited, or had its turn and did not know it."""
+    """The cancellation may arrive while it waits or after its turn began."""
     budget = BytesInFlight(CAPACITY)
     release = await budget.wait("a", CAPACITY)
     waiting, turned = (asyncio.create_task(budget.wait("b", CAPACITY)) for _ in range(2))

@@ -139,7 +139,7 @@ def test_sets_are_compared(
 
 
 def test_each_tool_has_its_own_documents(stub: Any) -> None:
-    """A reference leads into the documents of its own side."""
+    """A reference resolves in the documents of its own side."""
     text = b'{"name": "d", "inputSchema": {"type": "object", "properties": {"a": {"$ref": "x:a"}}}}'
     sets = [
         ToolSet(
@@ -229,7 +229,7 @@ def test_sets_that_cannot_be_compared(
 
 
 def test_the_command_has_the_same_report(stub: Any, tmp_path: Path) -> None:
-    """In the JSON of the API over HTTP."""
+    """The command prints the JSON form of the response."""
     old, new = tmp_path / "old.json", tmp_path / "new.json"
     old.write_bytes(b"[%s, %s]" % (A, B))
     new.write_bytes(b"[%s, %s]" % (ADDED.replace(b'"maximum": 5', b'"maximum": 3'), tool("c", 4)))
@@ -253,7 +253,7 @@ def test_the_command_has_the_same_report(stub: Any, tmp_path: Path) -> None:
 
 
 def test_details_beyond_the_size_limit_are_omitted() -> None:
-    """Levels and names are there; what is smaller may still have its details."""
+    """Levels and names remain; a later smaller tool may have its details."""
     change = tool_change("TITLE_CHANGED", "m" * 600)
     small = ToolComparison(ToolStatus.CHANGED, "small", changes=(change,))
     large = ToolComparison(ToolStatus.CHANGED, "large", changes=(change,) * 2)

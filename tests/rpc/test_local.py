@@ -39,7 +39,7 @@ async def test_sessions_that_are_left_are_not_counted() -> None:
 
 
 async def test_errors_equal_those_of_a_server() -> None:
-    """With their reasons, metadata and status."""
+    """Reasons and status codes are equal."""
     async with local_client() as client:
         with pytest.raises(SidecheckError) as unknown:
             await client.get("server", "tool")

@@ -103,7 +103,7 @@ async def test_active_calls_finish(served: Served) -> None:
 
 
 async def test_calls_and_responses_wait_during_the_pause(served: Served) -> None:
-    """And go on after it, so that no client has sent the next call when it learns of the stop."""
+    """Clients learn of the stop before they send the next call."""
     active = asyncio.create_task(served.call())
     await served.entered.wait()
     pausing = asyncio.create_task(served.gate.pause())
@@ -119,7 +119,7 @@ async def test_calls_and_responses_wait_during_the_pause(served: Served) -> None
 
 
 async def test_a_waiting_call_ends_with_the_others(served: Served) -> None:
-    """At the end of the grace period, as one that may be retried."""
+    """It ends with UNAVAILABLE, so that the client retries it."""
     pausing = asyncio.create_task(served.gate.pause())
     await asyncio.sleep(0)
     pending = asyncio.create_task(served.call())

@@ -35,7 +35,7 @@ def test_a_status_fits_into_trailers() -> None:
 
 
 def test_only_overload_has_a_retry_delay() -> None:
-    """Of the statuses with a RetryInfo, clients know that the same call may succeed later."""
+    """RetryInfo tells clients that the same call may succeed later."""
     delayed = [
         reason
         for reason in ErrorReason
@@ -71,7 +71,7 @@ def test_a_status_lists_the_violations_of_a_definition() -> None:
 @pytest.mark.parametrize("keys", [(), ("a", "b", "c")])
 @pytest.mark.parametrize("times", [3, 5000])
 def test_violations_fit_in_trailers(character: str, keys: tuple[str, ...], times: int) -> None:
-    """As many are listed as fit; the message has the first."""
+    """The status lists as many violations as fit; the message has the first."""
     long = character * times
     violation = Violation(f"/{long}", "", "", "UNRESOLVABLE_REFERENCE", long)
     status = status_from_error(

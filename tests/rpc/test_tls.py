@@ -122,10 +122,10 @@ def test_the_unix_socket_is_without_tls(mutual: RunningServer) -> None:
         assert client.info().version
 
 
-def test_the_log_has_the_certificate_but_no_key(
+def test_tls_logs_its_certificate_and_no_plaintext_warning(
     mutual: RunningServer, certificates: Certificates
 ) -> None:
-    """Also beyond the loopback."""
+    """A listener beyond loopback with TLS causes no warning of plain text."""
     loaded = next(event for event in mutual.events if event["event"] == "tls.loaded")
     certificate = load_pem_x509_certificate(certificates.server.read_bytes())
 

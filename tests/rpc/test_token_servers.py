@@ -147,7 +147,7 @@ ABOUT_SERVER: dict[str, Callable[[str], Any]] = {
 
 @pytest.mark.parametrize("request_for", ABOUT_SERVER.values(), ids=ABOUT_SERVER)
 def test_a_token_limits_the_servers(served: TokenServer, request_for: Any) -> None:
-    """For reads and writes."""
+    """The limit applies to reads and writes."""
     assert {"mine": "OK", "theirs": "PERMISSION_DENIED", "nobody's": "PERMISSION_DENIED"} == {
         server: served.outcome(request_for(server), "limited")
         for server in ("mine", "theirs", "nobody's")

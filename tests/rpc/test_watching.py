@@ -138,7 +138,7 @@ async def test_another_history_is_not_resumed(channel: grpc.aio.Channel) -> None
 
 
 async def test_changes_before_the_start_cannot_be_watched(tmp_path: Path) -> None:
-    """Of a registry in a file, whose revision goes on all the same."""
+    """The revision of a registry in a file continues after a restart."""
     flags = ("--registry", str(tmp_path / "registry.db"))
     running = RunningServer(tmp_path, *flags)
     try:

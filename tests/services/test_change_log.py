@@ -95,7 +95,7 @@ async def test_a_revision_that_cannot_be_watched_from(
 
 
 async def test_small_definitions_are_charged_for_their_overhead(registry: Registry) -> None:
-    """Mostly not text: a history of them would take ten times its bound."""
+    """By text alone, the history would take ten times its limit."""
     tools = [replace(A, digest=f"{n}:1", name=str(n)) for n in range(1000)]
     log = ChangeLog(registry, 60, 1 << 20)
     registry.register("s", tools, keep=None)

@@ -98,7 +98,7 @@ async def test_a_proof_that_is_killed_leaves_its_tool_undecided() -> None:
 
 
 async def test_a_tool_without_computed_changes_is_undecided() -> None:
-    """It is never an error of the whole."""
+    """The comparison of the other tools succeeds."""
     worker = Worker(all_=frozenset({"t"}))
     compared = await ToolComparer(worker, LIMITS).compare([tool("t", 5)], [tool("t", 4)])
 

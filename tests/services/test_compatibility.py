@@ -134,7 +134,7 @@ async def test_policies(
 
 
 async def test_the_violation_names_the_breaking_change(registrar: Registrar) -> None:
-    """The first change that does, and where it is."""
+    """It has the location of the first breaking change."""
     await registrar.register(request_for(OLD))
     registered = await registrar.register(request_for(NARROWER, compatibility=BREAKING))
     [violation] = registered.outcomes[0].violations

@@ -44,7 +44,7 @@ async def failure_of(writer: RegistryWriter, *, delete: bool) -> tuple[ErrorReas
 
 @pytest.mark.parametrize("delete", [False, True])
 async def test_the_error_of_a_failed_write_has_a_remedy(tmp_path: Path, *, delete: bool) -> None:
-    """Without the file's path, which the report has; the next write may succeed."""
+    """It has no path of a file; the next write may succeed."""
     path = tmp_path / "registry.db"
     with closing(open_registry(path)) as registry:
         writer = ReportedWriter(registry)

@@ -85,7 +85,7 @@ def facts(task: Task[Any], result: Any) -> Any:
 async def test_a_task_has_the_same_result_in_any_process(
     workers: SharedWorkers, forwarded: RunTask
 ) -> None:
-    """In place, in a worker, and from another process; so each kind passes borders."""
+    """Each kind runs in place, in a worker, and forwarded from another process."""
     assert list(KINDS) == [type(task) for task in TASKS]
     for task in TASKS:
         with closing(InProcessWorker(LIMITS)) as in_process:
@@ -101,7 +101,7 @@ async def test_a_task_has_the_same_result_in_any_process(
 async def test_the_class_of_a_task_defines_its_kind(
     workers: SharedWorkers, forwarded: RunTask
 ) -> None:
-    """A kind that nothing else knows is forwarded, charged, traced and counted."""
+    """A kind of the test alone is forwarded, charged, traced and counted."""
     exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))

@@ -288,7 +288,7 @@ ADA: Any = {"username": "ada", "email": "ada@lovelace.uk", "age": 36}
 
 
 def test_every_entry_point_passes_a_model_to_the_function() -> None:
-    """As JSON, as JSON text, or as the model itself."""
+    """The argument may be JSON, JSON text, or the model itself."""
     assert ["Registered ada"] * 4 == [
         register_user(User(**ADA)),
         register_user(ADA),

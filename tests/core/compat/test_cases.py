@@ -43,7 +43,7 @@ def _compare(pair: Pair) -> Any:
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_case_has_its_expected_outcome(case: dict[str, Any]) -> None:
-    """Statuses, verdicts with their payloads, and every change."""
+    """The outcome has statuses, verdicts with their payloads, and every change."""
     compared = compare(case["old"], case["new"])
 
     assert case["want"] == in_short(comparison_object(compared, Reading.ASSUME_CLOSED))
@@ -75,7 +75,7 @@ def test_every_code_is_exercised() -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_level_of_a_single_change_agrees_with_the_proof(case: dict[str, Any]) -> None:
-    """Of a case with one change: one that admits more breaks nothing, as written."""
+    """In a case with one change, a wider schema is not breaking."""
     for tool in compare(case["old"], case["new"]).tools:
         proved = [change for change in tool.changes if CHANGE_RULES[change.code].is_proved]
         if len(proved) != 1 or tool.schemas[0].part != "inputSchema":

@@ -65,7 +65,7 @@ def test_a_stage_concerns_nodes_by_the_options() -> None:
 
 
 def test_the_next_rule_is_chosen_for_the_changed_node() -> None:
-    """Also for kinds of many traits, of which nothing is kept."""
+    """Nodes with many traits are not cached."""
     rules = tuple(Rule(lambda _node, _context: None, has(name)) for name in "abca")
     choice = Choice((Stage(rules),), COMPATIBLE, NONE)
     many = tuple(f"x{number}" for number in range(40))
@@ -103,7 +103,7 @@ def test_every_stage_takes_steps_for_every_node(subset: Subset, extra: dict[str,
 
 
 def test_rules_apply_to_references_to_impossible_schemas() -> None:
-    """It may be the only keyword with a schema in it."""
+    """The reference may be the only subschema."""
     schema = {
         "type": "object",
         "properties": {"a": {"$ref": "#/$defs/none"}},

@@ -169,7 +169,7 @@ def test_a_rejected_request_takes_no_part() -> None:
 
 
 def test_a_status_of_the_server_does_not_reject_the_message() -> None:
-    """An error response may come with the status 400; it is a response all the same."""
+    """An error response may have the HTTP status 400, and is still a response."""
     session = Session(Context())
     all_codes(session, HANDSHAKE)
     assert [] == codes(session, SERVER, result(3), http_status=400)
@@ -206,7 +206,7 @@ def test_only_warnings_are_reported_once() -> None:
 
 
 def test_a_violation_of_every_message_is_reported_once() -> None:
-    """For a session, or for a tool; the caller counts the messages."""
+    """It is reported once per session or per tool; the caller counts the messages."""
     session = Session(Context(version="2026-07-28"), pinned=True, from_beginning=False)
     violations = []
     messages = [(SERVER, LOG), (SERVER, LOG)]

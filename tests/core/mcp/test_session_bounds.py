@@ -218,7 +218,7 @@ def _results_without_text_of_many_tools() -> Messages:
     ],
 )
 def test_counted_memory_matches_the_allocation(messages: Callable[[], Messages]) -> None:
-    """So that the limit on all sessions holds."""
+    """The limit of all sessions depends on the count."""
     pool = MemoryPool(64 << 20, 1)
     session = Session(Context(version=_VERSION), pool=pool)
 

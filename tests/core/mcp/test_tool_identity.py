@@ -53,7 +53,7 @@ def test_a_definition_that_was_read_keeps_its_identity(
 
 @pytest.mark.parametrize("documents", [(), DOCUMENTS])
 def test_the_digests_equal_those_of_the_values(documents: tuple[Document, ...]) -> None:
-    """The digest of each schema, and of the whole, is that of its canonical JSON."""
+    """Each digest is that of the canonical JSON of the schema or the definition."""
     tool = {"z": [1.5], "name": "a", "outputSchema": {"b": 1, "a": {}}, "inputSchema": {}}
     identity = ToolIdentity(
         "a",

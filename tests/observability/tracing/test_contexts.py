@@ -64,7 +64,7 @@ def test_a_context_that_is_none_is_left_out(traced: TracedServer, traceparent: s
 
 
 def test_a_message_has_the_parent_span(traced: TracedServer, caller: Caller) -> None:
-    """The context of what caused it, with its state."""
+    """The parent and its trace state come from `_meta` of the message."""
     meta = {"traceparent": caller.traceparent, "tracestate": "vendor=x", "baggage": "a=b"}
     ProtocolServiceStub(traced.channel).CheckMessage(message_request(call_of(meta)))
 

@@ -67,7 +67,7 @@ def test_metadata(token: Token | None) -> None:
 
 
 def test_the_client_does_not_import_opentelemetry() -> None:
-    """A process without the API has no span."""
+    """Without the OpenTelemetry API, a call has no span."""
     secret = secrets.token_hex(4)
     code = (
         "import sys; from sidecheck._transport.tokens import call_metadata; import sidecheck\n"

@@ -139,7 +139,7 @@ def test_a_registry_over_tls(
 def test_a_variable_sets_the_authorities_of_the_system(
     certificates: Certificates, tls_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The OpenSSL of psycopg's wheel has no file of its own; the image sets the variable."""
+    """The OpenSSL of psycopg's wheel has no file of authorities; the image sets SSL_CERT_FILE."""
     monkeypatch.setenv("SSL_CERT_FILE", str(certificates.authority))
     uri = f"postgresql://postgres@localhost:{tls_port}/postgres?sslmode=verify-full"
 

@@ -88,7 +88,7 @@ def test_a_database_that_is_killed(fragile: Replicas) -> None:
 def test_a_stopped_database_makes_calls_fail(
     fragile: Replicas, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Though the kernel goes on to acknowledge in its place."""
+    """The kernel still acknowledges packets for the stopped processes."""
     monkeypatch.setattr(Connection, "answer_seconds", 0.7)
     monkeypatch.setattr(connection, "_CONNECT_SECONDS", 2)
     replica, second_replica = fragile.open(), fragile.open()

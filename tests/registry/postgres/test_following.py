@@ -89,7 +89,7 @@ def test_what_is_expected_holds_across_replicas(replicas: Replicas) -> None:
 
 
 def test_a_writer_sees_earlier_commits(replicas: Replicas) -> None:
-    """What it plans is held against that, though it did not follow yet."""
+    """Its plan is checked against commits that it has not followed yet."""
     writer, reader = replicas.open(tools=2), replicas.open(tools=2)
     writer.register("s", [A, B], keep=None)
     assert reader.delete("s", ["a", "x"]).deleted == ("a",)

@@ -101,7 +101,7 @@ def test_several_processes_follow(each_postgres: RunningPostgres, tmp_path: Path
 async def test_an_unknown_outcome_is_reported_to_the_caller(
     each_postgres: RunningPostgres, monkeypatch: pytest.MonkeyPatch, *, deletes: bool, is_made: bool
 ) -> None:
-    """If the database is killed at a commit. Making the change again does no harm."""
+    """The database is killed at a commit; the caller may repeat the change."""
     location = each_postgres.uri(each_postgres.create_database())
     settings = Settings.model_validate(
         {"listen": "127.0.0.1:0", "workers": 1, "registry": location}

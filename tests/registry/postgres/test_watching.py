@@ -51,10 +51,7 @@ def changes_until(
 
 
 def test_a_watch_continues_at_another_server(fleet: Fleet) -> None:
-    """After the one that it began at was killed; and there, once it is started again.
-
-    Others write while it starts, too.
-    """
+    """The first server is killed, and started again; others write meanwhile."""
     with fleet.client(0) as remaining, fleet.client(1) as lost:
         with closing(lost.watch("w")) as events:
             begin = next(events)

@@ -50,7 +50,7 @@ async def test_a_reload_is_read_as_a_whole(link: Link) -> None:
 
 
 async def test_the_history_has_the_later_changes(link: Link) -> None:
-    """So nothing is missing between the registry's copy, and those who subscribe later."""
+    """Later subscribers miss no change between the copy and their subscription."""
     changes = [Change(revision, "s", (), (Binding("s", B, revision),)) for revision in (1, 2, 3)]
     registry = follow(link, changes[:1])
     registry.apply(changes[1])

@@ -345,7 +345,7 @@ def test_settings_that_several_processes_cannot_have(flags: tuple[str, ...], mes
 
 
 async def test_http_and_grpc_calls_have_the_same_service(running: MeteredServer) -> None:
-    """The first process answers them, and is counted as the number 0."""
+    """The first process, number 0, answers calls over HTTP."""
     async with callers(running, 1) as [caller]:
         await caller.register("s", ADD)
     target = {"server": "s", "name": "add"}

@@ -124,7 +124,7 @@ def test_what_is_data_stays_as_it_is() -> None:
 
 
 def test_the_target_of_a_reference_is_a_schema_at_any_location() -> None:
-    """Many keep definitions where no dialect has them."""
+    """Many authors keep definitions under undefined keywords."""
     schema = {"$ref": "#/components/a", "components": {"a": {"items": {"$ref": "#/components/a"}}}}
 
     assert {
@@ -160,7 +160,7 @@ def test_a_resource_of_another_dialect_is_left_alone() -> None:
 
 
 def test_a_recursive_reference_leads_to_the_wrapped_schema() -> None:
-    """It refers to the root of a resource, so the wrapped schema becomes one."""
+    """It refers to the root of a resource, so the wrapped schema becomes a resource."""
     schema = {"$schema": D2019, "type": "array", "items": {"$recursiveRef": "#"}, "maxItems": 1}
     wrapped = wrap_schema(schema, large_budget())
 
