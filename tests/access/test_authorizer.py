@@ -71,13 +71,13 @@ def outcome(authorizer: Authorizer, authorization: str | None, method: str) -> s
 
 
 def test_every_served_method_has_its_roles() -> None:
-    """And no other."""
+    """The table has no other methods."""
     assert SERVED == METHOD_ROLES.keys()
 
 
 @pytest.mark.parametrize("method", sorted(SERVED))
 def test_roles_decide_about_methods(authorizer: Authorizer, method: str) -> None:
-    """For each token, and for no token."""
+    """Each token, and a call without a token, is tested with each method."""
     denied = dict.fromkeys(MAY_CALL, "PERMISSION_DENIED")
     denied["stranger"] = "UNAUTHENTICATED"
     expected = {

@@ -50,7 +50,7 @@ USES: dict[str, Callable[[Registry, str], Any]] = {
 
 @pytest.mark.parametrize("use", USES.values(), ids=USES)
 def test_other_servers_are_denied(registry: Registry, use: Any) -> None:
-    """To reads and writes, also of servers without tools; nothing changes."""
+    """Reads and writes are denied, for servers without tools too; nothing changes."""
     revision = registry.revision
     with limited_to("mine", "empty"):
         use(registry, "empty")

@@ -13,7 +13,7 @@ NAMED = f'[[tokens]]\nname = "a"\nsha256 = "{HASH}"\n'
 
 
 def test_tokens_are_recognizable_and_differ() -> None:
-    """By a prefix and a length, for scanners."""
+    """Scanners recognize the prefix and the length."""
     tokens = {new_token() for _ in range(100)}
 
     assert 100 == len(tokens)
@@ -21,7 +21,7 @@ def test_tokens_are_recognizable_and_differ() -> None:
 
 
 def test_identities_are_read_by_hash() -> None:
-    """With roles and servers; without servers, all."""
+    """An identity has roles and servers; without servers, it has all."""
     identities = read_tokens(tokens_file().encode())
 
     assert (
