@@ -95,7 +95,7 @@ def _body(text: bytes, *, more: bool = False) -> dict[str, Any]:
 
 
 async def test_a_body_arrives_in_parts() -> None:
-    """As many as the network likes."""
+    """The number of parts is arbitrary."""
     status, headers, body = await _Client().post(_body(b"{", more=True), _body(b"}"))
 
     assert (200, str(len(body))) == (status, headers["content-length"])
@@ -120,7 +120,7 @@ async def test_a_call_knows_its_caller(peer: tuple[str, int], name: str) -> None
 
 
 async def test_calls_beyond_the_bound_are_shed() -> None:
-    """Before their bodies are read, and with the time after which to try again."""
+    """They are shed before their bodies are read, with a retry delay."""
     begun = asyncio.Event()
 
     async def handler(_request: Any, _call: Call) -> Any:
@@ -139,7 +139,7 @@ async def test_calls_beyond_the_bound_are_shed() -> None:
 
 
 async def test_a_body_that_does_not_arrive_is_given_up() -> None:
-    """And nothing can follow it on the connection."""
+    """The connection is closed."""
     client = _Client(limits=TransportLimits(message_seconds=1))
     client.admission.start()
     status, headers, body = await client.post(_body(b"{", more=True))
@@ -176,7 +176,7 @@ async def test_large_bodies_count_until_the_response_is_sent() -> None:
 
 
 async def test_an_unexpected_error_is_an_opaque_problem() -> None:
-    """Neither the kind of the error nor its text is."""
+    """The response has neither the class nor the text of the exception."""
 
     async def handler(_request: Any, _call: Call) -> Any:
         raise ZeroDivisionError("secret")
@@ -219,7 +219,7 @@ async def test_calls_that_outlast_the_grace_period_end_with_an_error() -> None:
 async def test_who_may_call_is_decided_before_the_body_is_read(
     tmp_path: Path, authorization: dict[str, str], status: int, reason: str
 ) -> None:
-    """By the token, as over gRPC."""
+    """The token decides, as over gRPC."""
     digest = hashlib.sha256(b"registers").hexdigest()
     file = tmp_path / "tokens.toml"
     file.write_text(f'[[tokens]]\nname = "ci"\nsha256 = "{digest}"\nroles = ["register"]\n')
@@ -250,7 +250,7 @@ async def test_who_may_call_is_decided_before_the_body_is_read(
 async def test_beyond_loopback_methods_must_be_opened(
     address: str, is_open: bool, status: int
 ) -> None:
-    """By a setting."""
+    """The setting is admin_open."""
     client = _Client(access=Access(address, Authorizer(), is_open=is_open))
 
     assert status == (await client.post(_body(b"{}")))[0]

@@ -119,7 +119,7 @@ def test_errors_are_problem_details(
     status: int,
     expected: dict[str, Any],
 ) -> None:
-    """With the usual status, and no permission for pages of other origins."""
+    """They have the usual HTTP status, and no CORS header."""
     response = api.send(method, path, body, headers)
 
     problem = response.json
@@ -141,7 +141,7 @@ def test_headers_of_errors_name_the_accepted_values(api: HttpApi) -> None:
 
 
 def test_faults_of_a_schema_are_listed(api: HttpApi) -> None:
-    """By their places in it."""
+    """Each has its location in the schema."""
     schema = {"properties": {"a": {"type": "text"}, "b": {"pattern": "("}}}
     problem = api.post("/v1/validate", {"schema": schema, "arguments": {}}).json
 
@@ -150,7 +150,7 @@ def test_faults_of_a_schema_are_listed(api: HttpApi) -> None:
 
 
 def test_a_near_path_is_suggested(api: HttpApi) -> None:
-    """For who has guessed."""
+    """The error names the most similar path."""
     problem = api.post("/v1/normalize", {}).json
 
     assert "unknown path; did you mean /v1/normalize-tool-result?" == problem["detail"]
@@ -267,7 +267,7 @@ def test_beyond_loopback_methods_are_off_by_default(
 
 
 def test_a_whole_session_is_checked_in_one_request(api: HttpApi) -> None:
-    """With the rules that span messages, in the order of the messages."""
+    """Rules that span messages apply; responses are in the order of the messages."""
     ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     logged = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"data": 1}}
     response = api.post(
@@ -296,7 +296,7 @@ def test_a_whole_session_is_checked_in_one_request(api: HttpApi) -> None:
 
 
 def test_a_session_is_bounded(api: HttpApi, tmp_path: Path) -> None:
-    """In messages, and in the work for all of them: the rest is not reached."""
+    """The number of messages and their total work are limited; the rest is not reached."""
     many = api.post("/v1/check-session", {"items": [{}] * 10_001})
     assert ("LIMIT_EXCEEDED", "batch_items") == (
         many.json["reason"],

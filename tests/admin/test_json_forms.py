@@ -60,7 +60,7 @@ def test_null_is_a_value_of_json_and_absent_elsewhere() -> None:
 
 
 def test_json_may_be_in_a_string() -> None:
-    """What a model wrote need not be JSON."""
+    """The output of a model may not be JSON."""
     request = validate(rb'{"schema_text": "{\"type\":", "arguments_text": "{\"a\u0022"}')
 
     assert b'{"type":' == request.target.inline_schema.json
@@ -207,7 +207,7 @@ def test_source_text_is_a_string() -> None:
     ],
 )
 def test_what_is_no_request_is_rejected(body: bytes, message: str, field: str | None) -> None:
-    """By the place and the name that is wrong, with the nearest that is right."""
+    """The error has the location and the name, and suggests the nearest valid name."""
     with pytest.raises(RequestError) as caught:
         validate(body)
 

@@ -9,7 +9,7 @@ _EXACT = b'{ "a":1.0,"a": 1e400 ,"n":123456789012345678901234567890}'
 
 
 def test_a_response_has_all_properties() -> None:
-    """What is not set is null, "" or []; JSON is there byte for byte."""
+    """Unset fields are null, "" or []; JSON values are unchanged byte for byte."""
     response = validation_service_pb2.ValidateResponse(
         verdict=verdict_pb2.Verdict(
             valid=False,

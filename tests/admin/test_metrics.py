@@ -82,7 +82,7 @@ def test_probes(server: MeteredServer) -> None:
 
 
 def test_caches_registry_and_compilations(server: MeteredServer) -> None:
-    """After a tool was registered and used, beside a schema sent inline."""
+    """A registered tool and an inline schema were used before."""
     with BlockingClient(server.address, timeout=300) as client:
         client.register(MARKER, [TOOL])
         for value in (1, 2, "x"):
@@ -112,7 +112,7 @@ def test_caches_registry_and_compilations(server: MeteredServer) -> None:
 
 
 def test_workers_that_end_are_counted(server: MeteredServer) -> None:
-    """By their cause; others start in their place."""
+    """The label is the cause; other workers replace them."""
     count = server.series("sidecheck_workers")[()]
     alive = server.series_when("sidecheck_workers_alive", lambda series: series[()] == count)
     assert server.series("sidecheck_workers_resident_memory_bytes")[()] > 1 << 20
@@ -125,7 +125,7 @@ def test_workers_that_end_are_counted(server: MeteredServer) -> None:
 
 
 def test_bounds_of_shed_calls_are_settings(server: MeteredServer) -> None:
-    """Or what the table says beside them."""
+    """The table explains the other bounds."""
     bounds = {bound for (bound,) in server.series("sidecheck_shed_total")}
 
     assert bounds - {"deadline", "arriving"} <= set(TransportLimits.__dataclass_fields__)
