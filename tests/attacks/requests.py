@@ -52,7 +52,7 @@ def request(
 
 @dataclass(frozen=True, slots=True)
 class RequestAttack:
-    """What a client sends, and what becomes of it; the server never gets an invalid call."""
+    """A request, its expected outcome, and the expected bytes at the server."""
 
     name: str
     #: The bound or rule that holds it.

@@ -93,7 +93,7 @@ def test_a_response_to_no_request_does_not_pass_without_a_session(
 def test_a_get_has_events_or_fails(
     server: HttpMcpServer, enforced: HttpProxied, kind: str, status: int
 ) -> None:
-    """Some clients read the stream of a GET whatever its type is."""
+    """Some clients read events from a GET of any content type."""
     serve(server, kind, event(response(5, _BAD)))
     got = enforced.client.get(enforced.url, headers={"mcp-protocol-version": "2025-11-25"})
 
@@ -113,7 +113,7 @@ def test_a_get_has_events_or_fails(
 def test_a_request_is_in_utf_8(
     server: HttpMcpServer, enforced: HttpProxied, kind: str, status: int
 ) -> None:
-    """In UTF-7, ``+ACI-`` is a quotation mark: the server would find other arguments."""
+    """In UTF-7, ``+ACI-`` is a quotation mark: the server would read other arguments."""
     assert status == send(enforced, "2025-11-25", kind, a="+ACI-,+ACI-do+ACI-:1").status_code
     assert (200 == status) is any(message["id"] == 5 for message in server.messages())
 

@@ -57,7 +57,7 @@ HOSTILE: dict[str, Callable[[int], object]] = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_twice_the_bytes_take_twice_the_steps(name: str) -> None:
-    """In calls of functions, those of C included."""
+    """The unit is a function call, including C functions."""
     counts = [count_calls(lambda size=size: HOSTILE[name](size)) for size in SIZES]  # type: ignore[misc]
 
     for half, whole in pairwise(counts):

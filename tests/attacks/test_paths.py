@@ -38,7 +38,7 @@ OTHER_PATHS = {
 
 
 def test_under_enforcement_other_paths_are_listed(server: HttpMcpServer) -> None:
-    """What is not known to be another one may reach the handler of messages."""
+    """An unlisted path may reach the server's handler of messages."""
     statuses: dict[int, list[str]] = {status: [] for status in OTHER_PATHS}
     with proxied(server, "--enforce", "--allow-path", "/opened/") as proxy:
         origin = httpx.URL(proxy.url.removesuffix("/mcp"))
@@ -57,7 +57,7 @@ def test_under_enforcement_other_paths_are_listed(server: HttpMcpServer) -> None
 def test_a_message_for_another_path(
     server: HttpMcpServer, enforced: HttpProxied, message: Any, status: int
 ) -> None:
-    """It would not be validated; what is no message is passed on."""
+    """A message there would not be validated; other bodies are forwarded."""
     origin = enforced.url.removesuffix("/mcp")
     response = post(enforced, message, url=f"{origin}/token")
 
