@@ -129,7 +129,7 @@ def test_tracing_has_a_row_for_each_sampler(report: Path) -> None:
 
 
 def test_overload_has_a_row_for_each_deadline(report: Path) -> None:
-    """The server cancels no call, whatever the deadline."""
+    """The server does not cancel calls at any deadline."""
     if shutil.which("go") is None:
         unavailable("go is not on PATH")
     section = json.loads((report / "overload.json").read_text())
