@@ -61,7 +61,7 @@ def test_a_named_target_that_refuses_is_an_error() -> None:
 
 
 def test_targets_are_objects_in_json() -> None:
-    """With the source of each fact and its date."""
+    """Each fact has its source and date."""
     result = run("--for", "openai", "tools.json", "--format", "json")
     (violation,) = json.loads(result.stdout)[0]["violations"]
 
@@ -77,7 +77,7 @@ def test_targets_are_objects_in_json() -> None:
 
 
 def test_sarif_has_the_place_of_a_target() -> None:
-    """As of any other violation."""
+    """A result of a target has a location like any violation."""
     result = run("--for", "openai", "tools.json", "--format", "sarif")
     (finding,) = json.loads(result.stdout)["runs"][0]["results"]
 
@@ -90,7 +90,7 @@ def test_sarif_has_the_place_of_a_target() -> None:
 
 @pytest.mark.parametrize("arguments", [["--min-severity", "info"], ["--for", "all"]])
 def test_all_targets_are_advice(arguments: list[str]) -> None:
-    """By default, and where they are asked for."""
+    """All targets are the default."""
     result = run(*arguments, "tools.json", "--format", "json")
     violations = json.loads(result.stdout)[0]["violations"]
 
@@ -133,7 +133,7 @@ def test_the_error_for_an_unknown_target_lists_the_known_targets() -> None:
 
 
 def test_server_json_is_checked_by_its_schema() -> None:
-    """With or without its target."""
+    """The target may be named or left out."""
     text = "server.json:1:101: error  PATTERN  /name  "
     for arguments in ([], ["--for", "mcp-registry"]):
         result = run(*arguments, "server.json")

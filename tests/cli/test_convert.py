@@ -194,7 +194,7 @@ def specified(tools: Any) -> list[Any]:
     ],
 )
 def test_the_tools_have_the_format_of_a_request(expected: str, api: str, list_tools: Any) -> None:
-    """For every API, and from several files."""
+    """Every API and several files are tested."""
     result = run("--to", api, "search.json", "ping.json")
 
     assert 0 == result.exit_code
@@ -313,7 +313,7 @@ def test_a_request_beyond_a_limit_has_a_violation() -> None:
 
 
 def test_names_can_have_the_server_as_a_prefix() -> None:
-    """With --server-prefix always."""
+    """The option is --server-prefix always."""
     arguments = ("--to", "anthropic", "--server", "air", "--server-prefix", "always", "ping.json")
 
     assert ["air__ping"] == [tool["name"] for tool in json.loads(run(*arguments).stdout)]

@@ -93,7 +93,7 @@ def test_params_go_to_stdout_and_reports_to_stderr(plan: str) -> None:
 
 
 def test_what_is_wrong_has_its_place_in_the_params() -> None:
-    """Under the original schema, which says more than the converted one."""
+    """The original schema applies, which is stricter than the converted schema."""
     result = run("--mappings", "plans.json", "--tools", "tools.json", "bad.json")
 
     assert printed({"to": "O"}) == result.stdout
@@ -108,7 +108,7 @@ def test_what_is_wrong_has_its_place_in_the_params() -> None:
 
 
 def test_excerpts_show_the_place_in_the_params() -> None:
-    """On request."""
+    """The option is --excerpts."""
     result = run("--mappings", "plan.json", "--tools", "tools.json", "--excerpts", "bad.json")
 
     assert (
@@ -124,7 +124,7 @@ def test_excerpts_show_the_place_in_the_params() -> None:
 
 
 def test_json_is_one_object() -> None:
-    """With the text for the model."""
+    """It has the text for the model."""
     change = {"code": "SYNTHETIC_NULL_REMOVED", "message": REMOVED}
 
     assert {
@@ -178,7 +178,7 @@ def test_remaining_violations_have_locations_in_the_sent_call() -> None:
 
 
 def test_arguments_that_are_no_object_have_no_params(folder: Path) -> None:
-    """What was wrapped to be sent may hold anything."""
+    """A wrapped payload may hold any value."""
     either = [
         {"type": "object", "properties": {name: {"type": "string"}}, "required": [name]}
         for name in ("city", "place")
@@ -205,7 +205,7 @@ def test_arguments_that_are_no_object_have_no_params(folder: Path) -> None:
 
 
 def test_a_terminal_gets_excerpts_and_colours(on_terminal: Any) -> None:
-    """Of what is told; the params are plain JSON."""
+    """The report has them; the params are plain JSON."""
     words = ("convert-call", "--mappings", "plan.json", "--tools", "tools.json", "bad.json")
     code, output = on_terminal(*words)
 

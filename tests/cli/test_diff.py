@@ -75,7 +75,7 @@ def test_text_has_changes_and_their_reasons() -> None:
 
 
 def test_as_written_an_optional_property_breaks_an_open_object() -> None:
-    """The other reading is not told again."""
+    """The report does not repeat the other reading."""
     (Path("old.json")).write_text(json.dumps(HARMLESS))
     added = json.loads(json.dumps(HARMLESS))
     added["inputSchema"]["properties"]["limit"] = {"type": "integer"}
@@ -167,7 +167,7 @@ def _place(location: dict[str, Any]) -> tuple[Any, ...]:
 def test_a_shared_case_through_the_command(
     case: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """JSON has everything, whatever the exit code."""
+    """The JSON has the whole comparison for any exit code."""
     # To start a process for each of many cases takes minutes.
     monkeypatch.setattr(CompareTools, "needs_process", False)
     Path("old.json").write_text(json.dumps({"tools": case["old"]}))

@@ -30,7 +30,7 @@ def outcome_of(server: RunningServer, *words: str) -> tuple[int, str, str]:
 
 
 def test_registered_tools_are_compared(server: RunningServer) -> None:
-    """On either side, in every format; their places are those of a list of them."""
+    """They may be on either side, in every format; locations are in the list of tools."""
     outcome_of(server, "tools", "register", "old.json", "--server", "git")
     assert (
         1,
@@ -89,7 +89,7 @@ def unused_address() -> str:
 
 
 def test_registrations_that_break_callers_are_rejected(server: RunningServer) -> None:
-    """So are removals; the exit code says either."""
+    """Removals are rejected too; the exit code reports it."""
     outcome_of(server, "tools", "register", "old.json", "--server", "git")
     gate = ("--compatibility", "reject-breaking")
     message = (

@@ -54,7 +54,7 @@ FIGURES = "0123456789" * 4
     ],
 )
 def test_the_place_is_marked(text: str, pointer: str, line: str, mark: str) -> None:
-    """In a row of 35 characters, five of which are the line's number and an edge."""
+    """A row has 35 characters, five of them for the line number and the margin."""
     source = Source("it", text.encode())
     (finding,) = find_violations(source, [Violation(pointer, "", "", "X", "x")])
     above, shown, below = (row.plain for row in excerpt_rows(finding, 35, ""))

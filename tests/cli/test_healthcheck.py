@@ -47,7 +47,7 @@ def rpc_handler(status: Any) -> Iterator[str]:
 
 
 def test_a_server_that_serves_is_healthy(shared_server: RunningServer) -> None:
-    """On either address."""
+    """The address may be TCP or a unix socket."""
     for target in (shared_server.address, shared_server.unix_address):
         assert (0, f"{target} is SERVING\n", "") == check("--target", target)
 
@@ -62,7 +62,7 @@ def test_a_server_that_serves_is_healthy(shared_server: RunningServer) -> None:
     ],
 )
 def test_a_server_that_does_not_serve_is_not_healthy(status: Any, message: str) -> None:
-    """Whatever else it answers."""
+    """Any other answer than SERVING is unhealthy."""
     with rpc_handler(status) as target:
         assert (1, "", f"Error: {target} {message}\n") == check("--target", target)
 
@@ -120,7 +120,7 @@ def test_the_servers_own_settings_name_the_target(shared_server: RunningServer) 
     ],
 )
 def test_a_wrong_command_exits_with_2(words: list[str], message: str) -> None:
-    """It says what is wrong."""
+    """The message names the fault."""
     code, out, error = check(*words)
 
     assert (2, "") == (code, out)

@@ -43,7 +43,7 @@ def infer(*words: str, stdin: str | None = None) -> Result:
 
 
 def test_definitions_go_to_standard_output() -> None:
-    """As a JSON array; nothing else is said if nothing is amiss."""
+    """They are a JSON array; without diagnostics, standard error is empty."""
     result = infer("good.py")
 
     assert (0, "") == (result.exit_code, result.stderr)
@@ -65,7 +65,7 @@ def test_a_source_without_tools_is_reported(source: str) -> None:
 
 
 def test_diagnostics_go_to_standard_error() -> None:
-    """With the line, and the place marked in it."""
+    """Each has its line, with the position marked."""
     result = infer("mixed.py")
 
     assert 1 == result.exit_code
@@ -80,7 +80,7 @@ def test_diagnostics_go_to_standard_error() -> None:
 
 
 def test_json_is_one_object() -> None:
-    """With both in it."""
+    """It has definitions and diagnostics."""
     result = infer("mixed.py", "--format", "json")
     report = json.loads(result.stdout)
 
@@ -126,7 +126,7 @@ def test_the_exit_code(code: int, words: list[str]) -> None:
 
 
 def test_a_text_that_is_too_large_is_refused_by_its_bound() -> None:
-    """And by its size."""
+    """The error has the size and the limit."""
     assert (
         "Error: cannot read large.py: the source text: 262,145, more than the limit of 262,144 "
         "(source_bytes)"
@@ -134,12 +134,12 @@ def test_a_text_that_is_too_large_is_refused_by_its_bound() -> None:
 
 
 def test_standard_input_is_read() -> None:
-    """For -."""
+    """The file name is `-`."""
     assert [ADD] == json.loads(infer("-", stdin=GOOD).stdout)
 
 
 def test_what_is_inferred_can_be_checked() -> None:
-    """By the command beside it, under the version that admits any root."""
+    """`sidecheck check` accepts it under the version that admits any root."""
     inferred = infer("good.py").stdout
     words = ["check", "-", "--protocol-version", "2026-07-28"]
     checked = CliRunner().invoke(sidecheck, words, input=inferred)

@@ -45,13 +45,13 @@ def run(*words: str, stdin: bytes | None = None) -> Result:
 
 
 def written(*lines: Any) -> bytes:
-    """Return a transcript; what is bytes stands in it as it is."""
+    """Return a transcript of *lines*; bytes are inserted unchanged."""
     texts = [line if isinstance(line, bytes) else json.dumps(line).encode() for line in lines]
     return b"\n".join([*texts, b""])
 
 
 def linted(*lines: Any, words: tuple[str, ...] = ()) -> list[tuple[int, list[tuple[str, str]]]]:
-    """Return the line, and the codes and pointers of what was found there, of each outcome."""
+    """Return the line of each outcome, with the codes and pointers of its violations."""
     result = run("-", "--format", "json", *words, stdin=written(*lines))
     outcomes = json.loads(result.stdout)
     expected = [
@@ -96,7 +96,7 @@ def test_text_has_a_row_for_each_problem_at_its_place_in_the_file(folder: Path) 
 
 
 def test_json_has_an_outcome_for_each_line() -> None:
-    """With all that is known of each violation."""
+    """A violation has all of its fields."""
     result = run(
         "-", "--format", "json", stdin=written(b"", {"jsonrpc": "2.0", "id": 1, "method": 7})
     )
@@ -140,7 +140,7 @@ def test_each_file_is_a_separate_session(folder: Path) -> None:
 
 
 def test_calls_are_judged_by_the_tools_that_were_listed() -> None:
-    """As in a session with the service."""
+    """A session with the service does the same."""
     schema = {"type": "object", "properties": {"to": {"type": "integer"}}, "required": ["to"]}
     tools = [{"name": "count", "description": "Counts.", "inputSchema": schema}]
     call = {"name": "count", "arguments": {"to": "ten"}}
@@ -177,7 +177,7 @@ def test_a_message_that_http_rejected_may_be_sent_again() -> None:
 
 @pytest.mark.parametrize("status", ["401", 7, 600, True, 401.5])
 def test_a_status_that_http_does_not_have_is_reported(status: Any) -> None:
-    """What else a recorder says of the transport is not read."""
+    """Other properties of the transport are ignored."""
     ping = {"message": {"jsonrpc": "2.0", "id": 1, "method": "ping"}, "http": {"status": status}}
     fault = [("TRANSCRIPT_LINE", "/http/status")]
 
@@ -202,7 +202,7 @@ def test_a_violation_of_every_message_is_reported_once() -> None:
 
 
 def test_a_response_to_a_request_that_is_too_large_is_sound() -> None:
-    """What was not read is held against nobody."""
+    """An unread request has no violations of its response."""
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "x" * 1_048_576}}
     answer = {"jsonrpc": "2.0", "id": 1, "result": {"content": []}}
     got = linted(*SESSION, call, {"direction": "server", "message": answer})
@@ -211,7 +211,7 @@ def test_a_response_to_a_request_that_is_too_large_is_sound() -> None:
 
 
 def test_lines_are_one_session() -> None:
-    """What needs memory is found, and the version is the one that was agreed on."""
+    """Rules of sessions apply, with the negotiated version."""
     call = {"jsonrpc": "2.0", "id": 0, "method": "tools/list"}
     got = linted(*SESSION, {"direction": "client-to-server", "message": call})
 
@@ -232,7 +232,7 @@ def test_a_line_may_name_the_method_of_its_request() -> None:
 
 
 def test_who_answers_is_the_other_side_than_who_asks() -> None:
-    """Where only the method says who that is."""
+    """This holds where only the method determines the sender."""
     request = {"jsonrpc": "2.0", "id": 7, "method": "tools/list"}
     answer = {"jsonrpc": "2.0", "id": 7, "result": {"tools": []}}
 
@@ -242,7 +242,7 @@ def test_who_answers_is_the_other_side_than_who_asks() -> None:
 
 
 def test_a_version_may_be_pinned() -> None:
-    """Then it holds whatever the messages say."""
+    """Then the messages do not change the version."""
     batch = [{"jsonrpc": "2.0", "id": 1, "method": "ping"}]
     got = {
         version: [code for code, _ in linted(batch, words=("--protocol-version", version))[0][1]]
@@ -323,7 +323,7 @@ def test_lines_may_end_as_on_windows() -> None:
     ],
 )
 def test_a_wrong_command_exits_with_2(words: list[str], message: str) -> None:
-    """And says what is wrong."""
+    """The message names the fault."""
     result = run(*words)
 
     assert 2 == result.exit_code
@@ -331,7 +331,7 @@ def test_a_wrong_command_exits_with_2(words: list[str], message: str) -> None:
 
 
 def test_places_can_be_shown(folder: Path) -> None:
-    """With the number of the line in the file."""
+    """The excerpt has the line number in the file."""
     (folder / "s.jsonl").write_bytes(written(b"", {"jsonrpc": "2.0", "id": 1, "method": 7}))
     result = run("s.jsonl", "--excerpts")
 
@@ -341,7 +341,7 @@ def test_places_can_be_shown(folder: Path) -> None:
 def test_findings_of_a_line_stand_in_the_order_of_their_places(
     on_terminal: Callable[..., tuple[int, str]],
 ) -> None:
-    """On a terminal too, where places are shown."""
+    """A terminal with excerpts has the same order."""
     Path("s.jsonl").write_bytes(written({"message": {"id": None, "method": 7}, "direction": 1}))
     code, output = on_terminal("lint-messages", "s.jsonl", columns=100)
 
@@ -362,7 +362,7 @@ def listing(number: int, *names: str) -> tuple[Any, Any]:
 
 
 def test_what_messages_repeat_is_reported_once(folder: Path) -> None:
-    """With its count and its first place; the other tool has a place of its own."""
+    """It has its count and its first location; another tool has its own violation."""
     lists = [*listing(1, "a"), *listing(2, "b", "a"), *listing(3, "a", "b")]
     (folder / "s.jsonl").write_bytes(written(*SESSION, *lists))
     result = run("s.jsonl")

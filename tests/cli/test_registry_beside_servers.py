@@ -29,7 +29,7 @@ def run(*words: str, **environment: str) -> Result:
 
 
 def test_an_export_is_of_one_revision(replicas: Replicas) -> None:
-    """While servers write: of what is always registered together, all or nothing has changed."""
+    """Tools that are registered together while it runs are exported together."""
     writer = replicas.open()
     is_done = Event()
 
@@ -83,7 +83,7 @@ def followed(postgres: RunningPostgres, tmp_path: Path) -> Iterator[tuple[str, s
 def test_servers_follow_an_import(
     followed: tuple[str, str, RunningServer], postgres: RunningPostgres, tmp_path: Path
 ) -> None:
-    """And neither their logs nor the list of processes has the password."""
+    """The password is neither in their logs nor in the list of processes."""
     role, uri, server = followed
     file = tmp_path / "tools.jsonl"
     with closing(open_registry(None)) as registry:

@@ -155,7 +155,7 @@ def test_unusable_registries_are_reported_in_a_sentence(
     code: int,
     message: str,
 ) -> None:
-    """Without a password."""
+    """The message has no password."""
     uri = make(postgres)
     exit_code, stdout, stderr = outcome_of(*command, SIDECHECK_REGISTRY=uri)
     served = CliRunner().invoke(
@@ -215,7 +215,7 @@ def test_a_database_without_a_registry(postgres: RunningPostgres, command: tuple
 def test_a_registry_that_there_cannot_be(
     command: tuple[str, ...], location: str, message: str
 ) -> None:
-    """In memory, there is nothing before the command, and nothing after it."""
+    """A registry in memory exists neither before nor after the command."""
     code, stdout, stderr = outcome_of(*command, *(("--registry", location) if location else ()))
 
     assert (2, "") == (code, stdout)

@@ -132,7 +132,7 @@ def test_the_log_has_a_rule_for_each_code_and_a_result_for_each_problem(folder: 
 
 
 def test_a_file_that_cannot_be_read_is_a_notification(folder: Path) -> None:
-    """And the run no success (SARIF, section 3.20.14)."""
+    """The run is not successful (SARIF, section 3.20.14)."""
     (folder / "none.json").write_text("[]")
     run = log("none.json", "gone.json")["runs"][0]
     message = "cannot read gone.json: No such file or directory"
@@ -156,7 +156,7 @@ def test_a_file_that_cannot_be_read_is_a_notification(folder: Path) -> None:
     ],
 )
 def test_artifacts_have_a_uri(folder: Path, name: str, uri: str) -> None:
-    """That of an absolute path is a file's (RFC 8089)."""
+    """An absolute path has a file URI (RFC 8089)."""
     (folder / "a").mkdir()
     (folder / name).write_text("[]")
     (artifact,) = log(name)["runs"][0]["artifacts"]

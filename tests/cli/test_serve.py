@@ -83,7 +83,7 @@ def test_every_flag_is_a_setting_without_a_default_of_its_own() -> None:
 
 @pytest.mark.parametrize("flag", FLAGS, ids=[str(flag.name) for flag in FLAGS])
 def test_the_help_of_a_flag_has_the_default_of_its_setting(flag: Any) -> None:
-    """Or none, if the setting has none."""
+    """It has none if the setting has none."""
     documented = re.search(r"\[default: (.*)\]", flag.help)
     default = Settings.model_fields[flag.name].default
     if flag.name in DESCRIBED_DEFAULTS:
@@ -95,7 +95,7 @@ def test_the_help_of_a_flag_has_the_default_of_its_setting(flag: Any) -> None:
 
 
 def test_the_help_lists_every_setting_and_limit_with_its_default() -> None:
-    """As a flag, or by its variable."""
+    """A setting has a flag or a variable."""
     text = " ".join(CliRunner().invoke(sidecheck, ["serve", "--help"]).stdout.split())
     flags = {str(flag.name) for flag in serve.params}
     groups = dict(setting_groups())
@@ -150,7 +150,7 @@ def test_the_help_lists_every_setting_and_limit_with_its_default() -> None:
     ],
 )
 def test_an_invalid_command_exits_with_2(arguments: list[str], message: str) -> None:
-    """Before anything is started."""
+    """It exits before the server starts."""
     result = CliRunner().invoke(sidecheck, ["serve", *arguments], catch_exceptions=False)
 
     assert (2, "") == (result.exit_code, result.stdout)

@@ -75,7 +75,7 @@ def test_servers_are_named_in_the_order_of_the_files(tmp_path: Path, git: Path) 
 def test_more_tools_than_a_registration_may_have_are_a_wrong_command(
     git: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before anything is started."""
+    """It exits before the server starts."""
     monkeypatch.setenv("SIDECHECK_LIMITS__BATCH_ITEMS", "2")
     result = CliRunner().invoke(sidecheck, ["serve", "--tools", str(git)], catch_exceptions=False)
 
@@ -84,7 +84,7 @@ def test_more_tools_than_a_registration_may_have_are_a_wrong_command(
 
 
 def test_files_can_be_named_in_the_settings(tmp_path: Path, git: Path) -> None:
-    """In the environment and in a file, as every setting; a flag comes before both."""
+    """Environment and file are read; a flag takes precedence."""
     config = tmp_path / "settings.toml"
     config.write_text(f'[[tools]]\nfile = "{git}"\nserver = "file"\n')
     variable = json.dumps([{"file": str(git), "server": "variable"}])
@@ -106,7 +106,7 @@ def test_files_can_be_named_in_the_settings(tmp_path: Path, git: Path) -> None:
 def test_tools_beyond_a_quota_stop_the_start(
     tmp_path: Path, git: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In one line."""
+    """The error is one line."""
     monkeypatch.setenv("SIDECHECK_REGISTRY_QUOTAS__SERVER_TOOLS", "1")
     flags = ["serve", "--listen", "", "--unix-socket", str(tmp_path / "s"), "--tools", str(git)]
     start = subprocess.run(

@@ -85,7 +85,7 @@ def test_deep_values_off_the_path_are_skipped() -> None:
 
 
 def test_lines_and_columns_count_characters_from_1() -> None:
-    """Also of an offset at the end, and of bytes that are no UTF-8."""
+    """Offsets at the end and bytes that are not UTF-8 are counted too."""
     text = "é1\r\n日本x\n".encode() + b"\xff\xfey"
 
     assert {0: (1, 1), 2: (1, 2), 5: (2, 1), 11: (2, 3), 13: (3, 1), 15: (3, 3), 16: (3, 4)} == (

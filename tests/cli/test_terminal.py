@@ -138,7 +138,7 @@ def test_values_that_are_hidden_are_not_shown(on_terminal: Any) -> None:
 
 
 def test_help_fits_the_terminal_and_ends_with_examples(on_terminal: Any) -> None:
-    """Of every command, line by line."""
+    """Every line of every command is tested."""
     commands = [
         "",
         "check",

@@ -85,7 +85,7 @@ def test_commands_call_a_server_with_tls(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """By options, or by variables as in a container."""
+    """Options or environment variables configure TLS."""
     monkeypatch.chdir(tmp_path)
     tool = '{"name": "t", "inputSchema": {"type": "object"}}'
     (tmp_path / "tool.json").write_text(tool)
@@ -147,7 +147,7 @@ def test_a_server_with_tls_is_not_healthy_for_others(
 def test_a_unix_socket_is_called_without_tls(
     served: RunningServer, certificates: Certificates
 ) -> None:
-    """Whatever variables a container has for its other commands."""
+    """Environment variables for TLS do not apply."""
     for command in ("healthcheck", "info"):
         done = run(command, "--target", served.unix_address, *TIMEOUT, **variables(certificates))
         assert 0 == done.exit_code
@@ -182,7 +182,7 @@ def test_the_health_of_a_server_with_tls_is_checked_by_its_socket(
 def test_files_that_cannot_be_used_are_named(
     command: str, words: list[str], message: str, certificates: Certificates, tmp_path: Path
 ) -> None:
-    """With the option, and exit code 2."""
+    """The message names the option; the exit code is 2."""
     (tmp_path / "empty.pem").touch()
     (tmp_path / "a.pem").write_bytes(certificates.client.read_bytes())
     tls_words = [str(tmp_path / word) if word.endswith(".pem") else word for word in words]

@@ -97,7 +97,7 @@ def test_tools_are_registered_listed_shown_and_deleted(server: RunningServer) ->
 
 
 def test_json_has_all_of_it(server: RunningServer) -> None:
-    """For programs, in the same words as the Python client."""
+    """The fields have the names of the Python client."""
     to = ("--target", server.address, "--format", "json")
     done = json.loads(run("tools", "register", "tools.json", "--server", "git", *to).stdout)
     tool = json.loads(run("tools", "get", "git", "diff", *to).stdout)
@@ -195,7 +195,7 @@ def test_the_option_decides_about_changed_definitions(
 def test_a_file_without_tools_registers_nothing(
     server: RunningServer, folder: Path, content: bytes, message: str
 ) -> None:
-    """Nor do the files beside it."""
+    """The other files are not registered either."""
     (folder / "it").write_bytes(content)
     to = ("--target", server.address)
     result = run("tools", "register", "log.json", "it", "--server", "git", *to)
@@ -253,7 +253,7 @@ def test_an_invalid_target_is_a_wrong_command(words: list[str], target: str, mes
 def test_a_wrong_command_exits_with_2(
     shared_server: RunningServer, words: list[str], message: str
 ) -> None:
-    """It says what is wrong on standard error, and nothing else."""
+    """Standard error has the fault only."""
     result = run("tools", *words, "--target", shared_server.address)
 
     assert (2, "") == (result.exit_code, result.stdout)
@@ -273,7 +273,7 @@ def test_a_rejected_request_is_reported(shared_server: RunningServer) -> None:
 
 
 def test_names_do_not_talk_to_the_terminal(server: RunningServer, folder: Path) -> None:
-    """Whoever registered them."""
+    """Control characters of registered names are escaped."""
     name = "\nx\x1b[2J\u202e"
     (folder / "log.json").write_text(
         json.dumps({"name": name, "inputSchema": {"type": "object", "title": name}})

@@ -85,7 +85,7 @@ def test_json_has_an_object_for_each_payload_in_order() -> None:
 
 
 def test_text_has_a_block_for_each_payload_in_order() -> None:
-    """With a row for each violation, aligned, and the sum; no colours where no terminal is."""
+    """Violations are aligned rows, with a summary; colours need a terminal."""
     result = run("--schema", "schema.json", "good.json", "bad.json", "deep.json", "wordy.json")
 
     assert (
@@ -106,7 +106,7 @@ def test_text_has_a_block_for_each_payload_in_order() -> None:
 
 
 def test_excerpts_show_the_place_on_request() -> None:
-    """Of a value, and of the key of a property that is unknown."""
+    """The position is a value, or the key of an unknown property."""
     result = run("--schema", "schema.json", "--excerpts", "bad.json")
 
     assert (
@@ -137,7 +137,7 @@ def test_excerpts_show_the_place_on_request() -> None:
     ],
 )
 def test_the_last_line_sums_up(payloads: list[str], summary: str) -> None:
-    """In text."""
+    """The text ends with a summary."""
     assert summary == run("--schema", "schema.json", *payloads).stdout.splitlines()[-1]
 
 
@@ -185,7 +185,7 @@ def test_a_tool_is_found_in_every_form_of_definitions(folder: Path, tools: Any) 
     ],
 )
 def test_an_unknown_tool_is_refused_with_the_nearest_name(name: str, message: str) -> None:
-    """For every payload."""
+    """Every payload has this error."""
     refusal = {"reason": "UNKNOWN_TOOL", "message": message}
 
     assert [
@@ -195,7 +195,7 @@ def test_an_unknown_tool_is_refused_with_the_nearest_name(name: str, message: st
 
 
 def test_a_dash_is_standard_input(folder: Path) -> None:
-    """For the payload as for the schema."""
+    """The payload or the schema may be standard input."""
     piped = [{**BAD, "payload": "-"}]
 
     assert piped == judged("--schema", "schema.json", "-", stdin=(folder / "bad.json").read_bytes())
@@ -203,7 +203,7 @@ def test_a_dash_is_standard_input(folder: Path) -> None:
 
 
 def test_documents_are_found_by_their_uri(folder: Path) -> None:
-    """And nothing else is, wherever a reference points."""
+    """References to other URIs are not resolved."""
     (folder / "refers.json").write_text('{"$ref": "https://example.com/x.json"}')
     schema = ["--schema", "refers.json"]
     brought = ["--document", "https://example.com/x.json", "schema.json"]
@@ -231,7 +231,7 @@ def test_formats_are_asserted_on_request() -> None:
 
 
 def test_values_are_left_out_on_request() -> None:
-    """Of messages and suggestions; pointers stay."""
+    """Messages and suggestions have no values; pointers stay."""
     hidden = judged("--schema", "schema.json", "--hide-values", "bad.json")[0]["violations"]
 
     assert ["/count", "/whn"] == [violation["instance_location"] for violation in hidden]
@@ -243,7 +243,7 @@ def test_values_are_left_out_on_request() -> None:
 
 
 def test_values_that_are_hidden_are_in_no_excerpt() -> None:
-    """Whatever else is asked for."""
+    """--hide-values takes precedence over other options."""
     shown = run("--schema", "schema.json", "--hide-values", "--excerpts", "bad.json").stdout
 
     assert "three" not in shown

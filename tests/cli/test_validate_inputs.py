@@ -141,7 +141,7 @@ def test_any_file_content_has_a_verdict_or_an_error(
     ],
 )
 def test_a_wrong_command_exits_with_2(words: list[str], message: str) -> None:
-    """It says what is wrong on standard error, and nothing else."""
+    """Standard error has the fault only."""
     result = run(*words)
 
     assert (2, "") == (result.exit_code, result.stdout)
@@ -150,7 +150,7 @@ def test_a_wrong_command_exits_with_2(words: list[str], message: str) -> None:
 
 @pytest.mark.parametrize("color", [False, True])
 def test_names_of_a_payload_do_not_talk_to_the_terminal(folder: Path, color: bool) -> None:
-    """Nor do they or file names start lines that look like the command's own."""
+    """Property and file names do not start lines that look like those of the command."""
     key = "\nok.json: valid \x1b[2J\u202e"
     (folder / "key.json").write_text(json.dumps({key: 1}))
     (folder / "a\nb.json").write_text('{"count": 1}')
@@ -190,7 +190,7 @@ def start(*words: str, **streams: Any) -> subprocess.CompletedProcess[bytes]:
 
 
 def test_a_pipe_gets_plain_text() -> None:
-    """With escapes for what its encoding does not have."""
+    """Characters outside its encoding are escaped."""
     done = start(
         "-",
         input='{"count": "é"}'.encode(),
