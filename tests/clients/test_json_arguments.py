@@ -354,7 +354,7 @@ def test_objects_of_the_protocol_omit_nulls(
 
 @pytest.mark.parametrize(("method", "name", "call", "path"), PAYLOADS, ids=ids(PAYLOADS))
 def test_a_str_is_a_string_in_a_payload(method: str, name: str, call: Any, path: str) -> None:
-    """Also if it looks like JSON text."""
+    """It may look like JSON text."""
     assert b'"{}"' == sent(call, "{}", path)
 
 

@@ -232,7 +232,7 @@ TEXT_JSON = {"type": "text", "text": "t"}
     ],
 )
 def test_objects_of_sdks_have_the_form_of_the_protocol(expected: Any, value: Any) -> None:
-    """By alias, and without nulls of optional properties."""
+    """They are serialized by alias, without nulls of optional properties."""
     assert expected == json.loads(protocol_text(value, "value"))
 
 

@@ -305,7 +305,7 @@ async def test_a_unix_socket_connects_to_the_same_server(kind: str, emptied: Run
 
 
 async def test_many_callers_share_one_client(client: Client) -> None:
-    """Every task or thread gets its own result."""
+    """Every task or thread has its own result."""
     await register(client, FORECAST)
     payloads: list[Any] = [{"city": "x"} if index % 3 else {} for index in range(200)]
     verdicts = await asyncio.gather(*(client.validate(REGISTERED, payload) for payload in payloads))

@@ -175,7 +175,7 @@ async def test_all_shared_cases_have_the_same_outcomes(shared_server: RunningSer
     ],
 )
 async def test_bounds_of_a_batch_do_not_show(tmp_path: Path, limits: dict[str, str]) -> None:
-    """What a batch tells otherwise is asked again by a single call."""
+    """A single call repeats an item that the limits of the batch affect."""
     names = {f"SIDECHECK_LIMITS__{name}": value for name, value in limits.items()}
     target = Schema(b'{"items": {"type": "string", "minLength": 3}}')
     payloads = [b"[1, 2, 3, %d]" % number for number in range(20)] + [b'["abc"]'] * 5
@@ -220,7 +220,7 @@ async def test_calls_beside_an_outstanding_one_share_a_batch() -> None:
 
 
 async def test_callers_of_a_batch_meet_in_the_next() -> None:
-    """Those that call again at once are waited for, however they await their calls."""
+    """The next batch waits for callers that call again at once."""
     recorder = Recorder()
     recorder.released.set()
 
@@ -236,7 +236,7 @@ async def test_callers_of_a_batch_meet_in_the_next() -> None:
 
 
 async def test_a_batch_has_at_most_256_items_and_a_quarter_of_a_megabyte() -> None:
-    """A full batch is sent at once, and what is left follows."""
+    """A full batch is sent at once, and the rest follows."""
     recorder = Recorder()
     recorder.released.set()
     large = b'"%s"' % (b"x" * 50_000)
@@ -263,7 +263,7 @@ async def test_a_large_payload_has_its_own_call() -> None:
 
 @pytest.mark.parametrize("hidden", [False, True], ids=["alike", "unlike"])
 async def test_items_keep_their_own_targets_and_options(hidden: bool) -> None:
-    """What all items have alike is sent once."""
+    """Targets and options that all items share are sent once."""
     recorder = Recorder()
     async with coalescing(recorder) as client:
         tasks = start(client, b"1", b"2")
@@ -304,7 +304,7 @@ def error_outcome(reason: str, **metadata: str) -> validation_pb.ValidateOutcome
     ],
 )
 async def test_some_items_are_validated_again(answer: Any, single: bool) -> None:
-    """What may be due to the other items is; an error of the item itself is not."""
+    """These may fail because of other items; errors of the item itself stand."""
     recorder = Recorder(lambda item: answer if item.subject.arguments == b"2" else None)
     recorder.released.set()
     async with coalescing(recorder) as client:
@@ -315,7 +315,7 @@ async def test_some_items_are_validated_again(answer: Any, single: bool) -> None
 
 
 async def test_items_of_a_failed_batch_are_validated_singly() -> None:
-    """Also where the response is not what the API defines."""
+    """A malformed response is such a failure too."""
 
     async def garbage(path: str, request: bytes, context: Any) -> list[bytes]:
         if path.endswith("/ValidateBatch"):
@@ -349,7 +349,7 @@ async def test_without_a_server_the_policy_applies_to_each() -> None:
 
 
 async def test_a_server_that_is_lost_fails_all_of_its_batch(tmp_path: Path) -> None:
-    """And the next call finds none, rather than wait for the batch."""
+    """The next call fails at once, and does not wait for the batch."""
     running = RunningServer(tmp_path)
     async with Client(running.address, coalesce=True, timeout=PATIENCE) as client:
         assert all(verdict.valid for verdict in await asyncio.gather(*start(client, *[b"1"] * 5)))
@@ -380,7 +380,7 @@ async def test_each_caller_has_its_own_deadline() -> None:
 
 
 async def test_a_cancelled_caller_leaves_the_queue() -> None:
-    """What was not sent yet is not sent."""
+    """Its item is not sent."""
     recorder = Recorder()
     async with coalescing(recorder) as client:
         first, second, third, fourth = start(client, b"1", b"0", b"2", b"3")
@@ -396,7 +396,7 @@ async def test_a_cancelled_caller_leaves_the_queue() -> None:
 
 
 async def test_a_cancelled_caller_leaves_its_batch_and_the_last_cancels_it() -> None:
-    """The others are not affected, until nobody waits for the batch."""
+    """The other callers are not affected."""
     recorder = Recorder()
     async with coalescing(recorder) as client:
         first, *batch = start(client, b"1", b"2", b"3", b"4")
@@ -414,7 +414,7 @@ async def test_a_cancelled_caller_leaves_its_batch_and_the_last_cancels_it() -> 
 
 
 async def test_closing_the_client_ends_all_calls() -> None:
-    """Those in the queue, in a batch, and on their own."""
+    """Calls in the queue, in a batch, and single calls end."""
     recorder = Recorder()
     closed = SidecheckError("CLIENT_CLOSED", "the client was closed", {}, grpc.StatusCode.CANCELLED)
     async with coalescing(recorder, on_unavailable="allow") as client:
@@ -429,7 +429,7 @@ async def test_closing_the_client_ends_all_calls() -> None:
 
 
 async def test_nothing_is_left_behind() -> None:
-    """Neither a task nor a queued call remains, however the calls ended."""
+    """No task and no queued call remains after any end of the calls."""
     recorder = Recorder()
     async with coalescing(recorder) as client:
         tasks = start(client, *[b"1"] * 50)
@@ -459,6 +459,6 @@ async def test_a_value_that_json_cannot_express_is_not_queued() -> None:
 
 
 def test_the_blocking_client_does_not_have_it() -> None:
-    """The message says what to use instead."""
+    """The message names the alternative."""
     with pytest.raises(ValueError, match="coalesce is not available in BlockingClient"):
         BlockingClient("127.0.0.1:1", coalesce=True)

@@ -150,7 +150,7 @@ def without_outcome(rpc: Rpc, response: Any) -> list[bytes]:
 
 
 def with_status_ok(rpc: Rpc, response: Any) -> list[bytes]:
-    """Return the response with an error that is none."""
+    """Return the response with an error of status OK."""
     outcomes = response.conversions if rpc.name == "ConvertTools" else response.outcomes
     outcomes[0].error.CopyFrom(Status(message="fine"))
     return [response.SerializeToString()]

@@ -205,7 +205,7 @@ def test_tools_become_a_message(
     ],
 )
 def test_the_reading_of_tools_is_named(tools_list: Any, definitions: Any, message: str) -> None:
-    """Neither is guessed from the shape of the argument."""
+    """The form of the argument does not determine it."""
     with pytest.raises((TypeError, ValueError), match=message):
         tool_checks.encode_tools(tools_list, definitions, [], None, None)
 

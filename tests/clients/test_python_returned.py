@@ -24,7 +24,7 @@ class Point:
 
 
 async def test_a_definition_is_adapted(client: Client) -> None:
-    """In whatever form it is given."""
+    """Every form of a definition is accepted."""
     definitions: list[Any] = [LIST, json.dumps(LIST).encode(), ToolDefinition(LIST)]
     done = [await client.inference.adapt_tool(tool, "2025-03-26") for tool in definitions]
     wrapped = await client.inference.adapt_tool(LIST)
@@ -114,13 +114,13 @@ async def test_a_value_that_breaks_the_schema_has_a_verdict(client: Client) -> N
 async def test_a_malformed_request_is_an_error(
     kind: type[Exception], arguments: dict[str, Any], client: Client
 ) -> None:
-    """Before anything is sent."""
+    """It is raised before a call."""
     with pytest.raises(kind):
         await client.protocol.normalize_tool_result(**arguments)
 
 
 async def test_errors_are_raised(client: Client) -> None:
-    """With their reason."""
+    """They have their reasons."""
     with pytest.raises(SidecheckError) as raised:
         await client.inference.adapt_tool(LIST, "1999-01-01")
 
@@ -138,7 +138,7 @@ def test_the_python_sdk_accepts_adapted_definitions(case: dict[str, Any]) -> Non
 
 @pytest.mark.parametrize("case", [case for case in RESULTS if case.values[0]["want"]["result"]])
 def test_the_python_sdk_accepts_normalized_results(case: dict[str, Any]) -> None:
-    """And reads the structured content and the error flag from them."""
+    """It reads their structured content and error flag."""
     expected = case["want"]["result"]
     result = TypeAdapter(CallToolResult).validate_python(expected)
 

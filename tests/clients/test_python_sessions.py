@@ -174,7 +174,7 @@ async def test_a_rejected_message_may_be_sent_again(
 
 @pytest.mark.parametrize("outstanding", [1, 64])
 async def test_tasks_share_a_session(shared_server: RunningServer, outstanding: int) -> None:
-    """Every task gets its own result; messages are checked in the order of the calls."""
+    """Every task has its own result; messages are checked in the order of the calls."""
     settings: dict[str, Any] = {
         "context": ProtocolContext("2025-11-25"),
         "outstanding": outstanding,

@@ -121,7 +121,7 @@ async def test_an_answer_of_another_program_is_unavailable(
 
 
 async def test_a_call_that_is_refused_is_sent_again(kind: str) -> None:
-    """As often as its deadline allows: more often than UNAVAILABLE is retried."""
+    """It is retried until its deadline, more often than UNAVAILABLE."""
     refused: list[int] = []
 
     def answer(stream: int) -> bytes:
@@ -155,7 +155,7 @@ async def test_a_call_that_is_always_refused_ends_at_its_deadline(kind: str) -> 
 
 @pytest.mark.parametrize("size", [(1 << 20) + 1, 5 << 20])
 async def test_a_message_too_large_is_no_outage(kind: str, size: int) -> None:
-    """Whoever writes the payload decides about its size, so it must not be let through."""
+    """The author of a payload controls its size, so the policy must not admit it."""
     server = grpc.aio.server(options=[("grpc.max_receive_message_length", 1 << 20)])
     port = server.add_insecure_port("127.0.0.1:0")
     method: Any = grpc.unary_unary_rpc_method_handler(lambda request, context: b"")
@@ -311,7 +311,7 @@ async def test_an_overloaded_server_sends_a_retry_delay(kind: str) -> None:
 async def test_items_that_a_server_sheds_follow_the_policy(
     kind: str, expected: object, policy: str
 ) -> None:
-    """Without a policy the error is the outcome of the item, as other items have verdicts."""
+    """Without a policy the outcome of the item is the error."""
 
     async def shed(path: str, request: bytes, context: Any) -> list[bytes]:
         if path == INFO:

@@ -218,7 +218,7 @@ def registering(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSer
 
 @pytest.mark.server
 async def test_a_registry_is_mirrored(registering: RunningServer) -> None:
-    """By a checkpoint, a list, and the changes since."""
+    """The mirror uses a checkpoint, a list and the later changes."""
     async with Client(registering.address) as client, aclosing(client.watch("s")) as events:
         begun = await anext(events)
         await client.register("s", [TOOL, {**TOOL, "name": "b"}])

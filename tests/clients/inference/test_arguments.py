@@ -400,7 +400,7 @@ def custom_tool(**kwargs: Any) -> Any:
     ],
 )
 def test_a_given_schema_decides_alone(expected: Any, arguments: Any) -> None:
-    """What was read is reported, and nothing is converted."""
+    """Coercions are reported, and no values are converted."""
     if isinstance(expected, dict):
         valid = validate_arguments(custom_tool, arguments)
         assert (expected, expected) == (call_tool(custom_tool, arguments), valid.values)
@@ -417,7 +417,7 @@ def test_a_given_schema_decides_alone(expected: Any, arguments: Any) -> None:
 
 
 def test_a_reference_that_leads_nowhere_is_an_error() -> None:
-    """Nothing is fetched."""
+    """Documents are never fetched."""
     schema = {"type": "object", "properties": {"x": {"$ref": "https://example.com/x"}}}
     broken = infer_tool(lambda x: x, name="broken", input_schema=schema)
     with pytest.raises(ValueError, match=r"^input_schema refers to 'https://example.com/x', which"):
@@ -425,7 +425,7 @@ def test_a_reference_that_leads_nowhere_is_an_error() -> None:
 
 
 def test_validation_can_be_switched_off() -> None:
-    """Then the function gets what was passed, as far as it has a parameter for it."""
+    """Then the function has the passed arguments for which it has parameters."""
 
     @tool(validate=False)
     def echo(x: int, *, day: dt.date | None = None) -> Any:

@@ -55,7 +55,7 @@ def client(shared_server: RunningServer) -> Iterator[BlockingClient]:
 async def test_a_result_is_that_of_the_service(
     function: Callable[..., Any], arguments: dict[str, Any], version: str, client: BlockingClient
 ) -> None:
-    """In both profiles, to the letter; and it is valid for the tool of that version."""
+    """Both profiles are equal byte for byte, and valid for the adapted tool."""
     definition = tool_definition(function)
     value = await acall_tool(function, arguments)
     value = list(value) if isinstance(value, Iterator) else value
@@ -149,7 +149,7 @@ def test_objects_of_an_sdk_are_content_or_results(
 def test_an_exception_is_an_error_result(
     error: Exception, profile: Any, version: str, client: BlockingClient
 ) -> None:
-    """With its message, or else the name of its class, and no traceback."""
+    """It has the message or the class name, and no traceback."""
 
     @tool
     def fail() -> int:
@@ -248,7 +248,7 @@ def test_a_result_that_breaks_its_schema_is_an_error_result(
 
 
 def test_a_result_has_only_the_fields_of_its_annotation() -> None:
-    """Those of derived classes are not told."""
+    """Fields of derived classes are omitted."""
     assert {"username": "ada"} == call_tool_result(
         returning(PublicUser, PrivateUser(username="ada")), {}
     )["structuredContent"]
@@ -325,7 +325,7 @@ def test_a_resource_that_is_missing_is_raised() -> None:
     ],
 )
 def test_a_shared_case_of_results(case: dict[str, Any]) -> None:
-    """Those of values; tests/core/mcp and every client run them too."""
+    """These are the cases of values; tests/core/mcp and every client run them too."""
     schema = case.get("tool", {}).get("outputSchema")
     function = returning(Any, case["returned"]["value"], output_schema=schema)
     profile = case.get("profile", "specification")

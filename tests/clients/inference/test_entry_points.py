@@ -80,7 +80,7 @@ def test_every_entry_point_has_the_same_answer(annotation: Any, arguments: list[
 def test_the_service_has_the_same_answer(
     client: BlockingClient, annotation: Any, arguments: list[Any]
 ) -> None:
-    """With the changes that it tells, in order of their locations."""
+    """It has the same changes, in the order of their locations."""
     for argument in arguments:
         answer = outcomes(annotation, argument)["call_tool"]
         mine = (answer is not None, answer[1] if answer else [])
@@ -122,7 +122,7 @@ FIVE = "5"
     ],
 )
 def test_an_answer(valid: bool, annotation: Any, argument: Any, client: BlockingClient) -> None:
-    """Of every entry point, and of the service."""
+    """Every entry point and the service are tested."""
     answers = outcomes(annotation, argument)
     assert [valid] * 3 == [outcome is not None for outcome in answers.values()]
     changes = answers["call_tool"][1] if valid else []
