@@ -45,7 +45,7 @@ def test_addresses(text: str, host: str, port: int, written: str, is_loopback: b
     ],
 )
 def test_texts_that_are_no_addresses(text: str) -> None:
-    """Whatever is wrong, the message says what would be right."""
+    """The message names the expected form."""
     with pytest.raises(ValueError, match=r'^expected "host:port" with a port of at most 65535$'):
         Address.parse(text)
 
@@ -68,5 +68,5 @@ def test_texts_that_are_no_addresses(text: str) -> None:
     ],
 )
 def test_loopback_by_the_text_alone(host: str, expected: bool) -> None:
-    """No name is looked up, for the answer is whoever owns the name's."""
+    """Names are not resolved, since others may control their addresses."""
     assert expected == is_loopback_host(host)

@@ -170,7 +170,7 @@ def test_a_file_that_is_none_or_too_large_is_an_error(tmp_path: Path, flag: str,
 def test_a_wrong_setting_ends_in_a_line(
     arguments: list[str], environment: dict[str, Any], message: str
 ) -> None:
-    """With exit code 2, before anything is started."""
+    """The exit code is 2, and the server does not start."""
     result = CliRunner(env=environment).invoke(
         sidecheck, ["serve", *arguments], catch_exceptions=False
     )

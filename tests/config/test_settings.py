@@ -288,7 +288,7 @@ def test_a_list_in_the_environment_has_commas_or_is_json(
     ["git.json,weather.json", '[{"file": "git.json"}, {"file": "weather.json", "server": ""}]'],
 )
 def test_files_of_tools_in_the_environment(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
-    """With commas each is a file; JSON may name its server too."""
+    """Files are separated by commas; JSON may name the server too."""
     monkeypatch.setenv("SIDECHECK_TOOLS", value)
 
     expected = (ToolsFile(Path("git.json")), ToolsFile(Path("weather.json")))
