@@ -144,7 +144,7 @@ def test_work_is_bounded_in_steps() -> None:
 
 
 def test_unevaluated_work_is_bounded_in_steps() -> None:
-    """Looking for what is evaluated takes steps as well."""
+    """The search for evaluated locations takes steps too."""
     doubling = {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(40)}
     schema = {
         "unevaluatedProperties": False,

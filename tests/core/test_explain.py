@@ -219,7 +219,7 @@ def test_a_large_choice_is_reported_in_one_violation() -> None:
 
 
 def test_choices_are_looked_into_up_to_a_bound() -> None:
-    """Beyond it one violation says that the reason lies deeper."""
+    """Beyond it one violation says that the cause is deeper."""
     schema = {
         "anyOf": [
             {"type": "integer"},

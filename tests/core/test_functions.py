@@ -38,7 +38,7 @@ def codes(violations: Any) -> list[tuple[str, str]]:
 
 
 def test_every_name_of_the_face_is_there() -> None:
-    """However it is imported; another is no attribute."""
+    """Every form of import works; other names raise AttributeError."""
     assert dict.fromkeys(core.__all__, True) == {
         name: getattr(core, name) is not None for name in core.__all__
     }

@@ -102,7 +102,7 @@ def test_what_came_later_is_an_annotation_before() -> None:
 def test_subschemas_are_where_the_draft_has_them(
     name: str, schema: Any, paths: list[tuple[str | int, ...]]
 ) -> None:
-    """And nowhere else."""
+    """There are no other subschemas."""
     subschemas_ = list(subschemas(schema, dialect(name).draft))
 
     assert paths == [path for path, _ in subschemas_]

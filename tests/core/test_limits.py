@@ -11,7 +11,7 @@ from sidecheck_server.core.types import Violation
 
 
 def test_a_error_names_its_bound() -> None:
-    """For a program in the metadata, and for a person in the message."""
+    """The metadata has it for programs, the message for people."""
     error = limit_exceeded_error("payload_bytes", 1 << 20, "the payload", 2_000_000)
 
     assert (
@@ -25,7 +25,7 @@ def test_a_error_names_its_bound() -> None:
 
 
 def test_a_error_may_not_know_how_far_beyond_its_bound_it_is() -> None:
-    """As where counting stops at the bound."""
+    """Some counts stop at the bound."""
     assert RequestError(
         ErrorReason.LIMIT_EXCEEDED,
         "too many steps: more than the limit of 5 (steps)",
@@ -34,7 +34,7 @@ def test_a_error_may_not_know_how_far_beyond_its_bound_it_is() -> None:
 
 
 def test_every_bound_is_positive_and_one_item_fits_into_a_message() -> None:
-    """So that an item that is too large is rejected by itself."""
+    """So an item that is too large is rejected alone."""
     limits = Limits()
 
     types = get_type_hints(Limits)
@@ -46,7 +46,7 @@ def test_every_bound_is_positive_and_one_item_fits_into_a_message() -> None:
 
 
 def test_a_error_crosses_a_process_border_whole() -> None:
-    """Workers compile, and what they reject is reported by the server."""
+    """The server reports errors of workers."""
     error = RequestError(
         ErrorReason.INVALID_SCHEMA,
         "no schema",
@@ -100,7 +100,7 @@ def test_published_protocol_versions_are_known(version: str) -> None:
 
 @pytest.mark.parametrize("version", ["2025-11-26", " 2025-11-25", "latest", "x" * 100])
 def test_other_protocol_versions_are_rejected(version: str) -> None:
-    """With those that are known."""
+    """The error has the known versions."""
     with pytest.raises(RequestError) as excinfo:
         check_version_known(version)
 

@@ -56,7 +56,7 @@ def test_a_weight_approximates_the_allocation(build: Callable[[], Any]) -> None:
 
 
 def test_what_is_shared_counts_once() -> None:
-    """What belongs to the program does not count."""
+    """Objects of the program itself do not count."""
     text = "x" * 1000
     alone = measure_memory(text)
 

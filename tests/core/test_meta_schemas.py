@@ -72,7 +72,7 @@ def test_a_custom_lax_meta_schema_does_not_weaken_the_check(schema: Any) -> None
 
 
 def test_a_strict_meta_schema_of_ones_own_is_obeyed() -> None:
-    """At every depth that it reaches, through its own dynamic anchor."""
+    """It applies at every depth through its own dynamic anchor."""
     strict = {
         "$id": OWN,
         "$schema": D2020,
@@ -97,7 +97,7 @@ def test_a_strict_meta_schema_of_ones_own_is_obeyed() -> None:
 def test_an_unusable_meta_schema_is_rejected_before_it_evaluates(
     meta: Any, reason: ErrorReason
 ) -> None:
-    """As any schema would be; the error says whose fault it is."""
+    """It is checked as any schema; the error names it."""
     documents = {OWN: {"$schema": D2020, **meta}, "urn:d": {"a": {"type": 5}}}
 
     error = schema_error({"$schema": OWN, "type": "string"}, documents)
@@ -107,7 +107,7 @@ def test_an_unusable_meta_schema_is_rejected_before_it_evaluates(
 
 
 def test_the_meta_schema_of_an_embedded_dialect_is_admitted_too() -> None:
-    """Before anything of that dialect is checked."""
+    """It is checked before any resource of that dialect."""
     documents = {OWN: {"$ref": "#"}}
 
     inside = schema_error({"not": {"$id": "urn:a", "$schema": OWN}}, documents)
@@ -127,7 +127,7 @@ def test_a_long_line_of_dialects_is_followed() -> None:
 
 
 def test_dialects_within_dialects_end_in_a_error() -> None:
-    """Where the interpreter nests no deeper."""
+    """The limit is the interpreter's recursion depth."""
     within: Any = {
         f"urn:{number}": {"not": {"$id": f"urn:in:{number}", "$schema": f"urn:{number + 1}"}}
         for number in range(250)
@@ -172,7 +172,7 @@ def depth(value: Any) -> int:
 
 
 def test_many_faults_are_reported_up_to_a_number() -> None:
-    """Enough to see what is wrong."""
+    """The number of reported faults is limited."""
     error, shorter = (
         schema_error({"properties": {str(number): {"type": 5} for number in range(count)}})
         for count in (101, 100)

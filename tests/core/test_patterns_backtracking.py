@@ -154,7 +154,7 @@ def test_what_takes_linear_time_does_so_where_backtracking_is_allowed() -> None:
     ],
 )
 def test_what_cannot_be_run_is_rejected(source: str, fault: PatternFault, offset: int) -> None:
-    """What is no pattern, or over a bound, is rejected all the same."""
+    """Invalid patterns and patterns over a limit are rejected too."""
     with pytest.raises(PatternError) as excinfo:
         compile_pattern(source, LENIENT)
 

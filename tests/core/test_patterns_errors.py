@@ -104,7 +104,7 @@ def test_what_cannot_be_run_is_rejected(source: str, fault: PatternFault, offset
     ],
 )
 def test_an_error_names_the_bound_that_was_exceeded(source: str, bound: str, limit: int) -> None:
-    """With its number; where the bound is a limit of the settings, a larger one admits it."""
+    """It has the number; a larger limit of the settings admits the pattern."""
     with pytest.raises(PatternError) as excinfo:
         compile_pattern(source)
 
@@ -125,7 +125,7 @@ def test_an_error_has_a_remedy() -> None:
 
 
 def test_a_message_holds_no_unprintable_character() -> None:
-    """What a message quotes can be logged and sent, whatever the pattern holds."""
+    """Quoted parts of any pattern can be logged and sent."""
     with pytest.raises(PatternError) as excinfo:
         compile_pattern("[\x1b-\ud83d\x00-\x1f\x1f-\x00]")
 

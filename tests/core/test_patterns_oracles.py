@@ -23,7 +23,7 @@ SUITE_FILES = [
 
 
 def judge(schema: dict[str, Any], data: Any) -> bool | None:
-    """Judge by the patterns of a schema; None where another keyword has its say."""
+    """Return the verdict of a schema's patterns; None if another keyword matters."""
     if "pattern" in schema:
         return not isinstance(data, str) or compile_pattern(schema["pattern"]).search(data)
     if not isinstance(data, dict):
@@ -42,7 +42,7 @@ def judge(schema: dict[str, Any], data: Any) -> bool | None:
 
 
 def obey(rule: Any, value: Any) -> bool | None:
-    """Judge by the few subschemas that say no more than which pattern was found."""
+    """Return the verdict of subschemas that only tell which pattern matched."""
     if rule in (True, False, {}):
         return rule is not False
     return isinstance(value, int) if rule == {"type": "integer"} else None

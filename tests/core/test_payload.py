@@ -260,7 +260,7 @@ def test_no_more_repeated_keys_are_reported_than_wanted(
     ],
 )
 def test_the_bound_is_the_deepest_nesting_that_is_read(text: bytes, deepest: int) -> None:
-    """However long the text is."""
+    """The length of the text does not matter."""
     padded = text + b" " * 300
 
     assert decode(padded, max_depth=deepest) == decode(text, max_depth=128)
@@ -279,7 +279,7 @@ def test_the_bound_is_the_deepest_nesting_that_is_read(text: bytes, deepest: int
     ],
 )
 def test_what_is_json_is_read(text: bytes, value: Any) -> None:
-    """At the edges of what JSON is."""
+    """The texts are unusual but valid JSON."""
     decoded = decode(text, max_depth=128)
 
     assert (type(value), value) == (type(decoded), decoded)
@@ -307,7 +307,7 @@ def test_nesting_counts_brackets_outside_of_strings(text: bytes, depth: int) -> 
 
 @pytest.mark.parametrize("bracket", [b"[", b'{"a":'])
 def test_nesting_beyond_the_bound_is_rejected_before_anything_is_read(bracket: bytes) -> None:
-    """The error names the bound; at the bound, what is wrong is reported instead."""
+    """The error names the bound; at the bound, other faults are reported instead."""
     with pytest.raises(RequestError) as deep:
         decode(bracket * 9, max_depth=8)
 

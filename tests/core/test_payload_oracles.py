@@ -58,7 +58,7 @@ def depth_of(value: Any) -> int:
 
 
 def outcome(text: bytes) -> Any:
-    """Return the value of *text* with its types, or the codes of what is wrong, or the bound."""
+    """Return the typed value of *text*, the codes of its faults, or the exceeded bound."""
     try:
         return with_types(decode(text, max_depth=DEPTH))
     except MalformedError as error:
@@ -120,7 +120,7 @@ def test_every_scalar_is_read_as_it_was_written(value: Any) -> None:
 
 
 def test_texts_without_repeated_keys_are_read() -> None:
-    """Whatever is in their strings, however it is escaped."""
+    """Strings have arbitrary contents and escapes."""
     for text in [
         b'{"a:b":{"\\u003a":"\\u003A::"},":":[":"]}',
         *(random_text(random, repeated_keys=False) for random in draws(1500)),
@@ -129,7 +129,7 @@ def test_texts_without_repeated_keys_are_read() -> None:
 
 
 def test_repeated_keys_are_found_exactly() -> None:
-    """Neither missed nor imagined, each once, at its place in the value that counts."""
+    """Each is reported once, at its location in the resulting value."""
     for text in [
         b'{"a":1,"\\u0061":2}',
         b'{"a":1,"a":"\\u003a"}',
@@ -154,7 +154,7 @@ def test_the_nesting_depth_equals_a_scan_byte_by_byte(text: bytes) -> None:
 
 
 def test_nesting_of_json_is_that_of_its_value() -> None:
-    """Whatever is in its strings, however it is escaped."""
+    """Strings have arbitrary contents and escapes."""
     for random in draws(1500):
         text = random_text(random, repeated_keys=False)
         assert depth_of(read_strictly(text).value) == nesting_depth(text), text

@@ -117,7 +117,7 @@ def table(cases: dict[str, Any]) -> list[Any]:
 
 @pytest.mark.parametrize("case", table(LEADING))
 def test_references_lead_there(case: list[Any]) -> None:
-    """For both engines."""
+    """Both engines resolve them."""
     schema, *documents = case
 
     assert [True, False] == evaluate_all(schema, ["a", 1], *documents)
@@ -125,7 +125,7 @@ def test_references_lead_there(case: list[Any]) -> None:
 
 @pytest.mark.parametrize("reference", table(NOWHERE))
 def test_references_that_lead_nowhere_are_rejected(reference: str) -> None:
-    """With their place and their text, or the end of it."""
+    """The error has their location and their text, or its end."""
     error = schema_error(
         {
             "title": "abc",
@@ -154,7 +154,7 @@ def test_dynamic_references_are_static_where_the_root_decides(case: list[Any]) -
 
 
 def test_a_recursive_root_is_where_recursive_references_lead() -> None:
-    """If what they lead to at first is recursive too."""
+    """The initial target must be recursive too."""
     schema = {
         "$schema": D2019,
         "$recursiveAnchor": True,
@@ -186,7 +186,7 @@ def test_every_reachable_subschema_has_a_place() -> None:
 
 
 def test_places_stay_short() -> None:
-    """However long the names above are, and however many subschemas stand below."""
+    """Names of ancestors may be long, and descendants many."""
     deep_schema: Any = {"properties": {str(number): {} for number in range(5000)}}
     survey = survey_of({"properties": {"n" * 100_000: deep_schema}})
 
@@ -206,7 +206,7 @@ def test_the_number_of_subschemas_is_bounded_at_any_location() -> None:
 
 
 def test_references_in_data_are_data() -> None:
-    """Nothing is resolved in constants, annotations and unknown keywords."""
+    """Constants, annotations and unknown keywords are not resolved."""
     nowhere = {"$ref": "urn:nowhere"}
     schema = {"const": nowhere, "default": nowhere, "x-a": nowhere, "enum": [nowhere]}
 

@@ -75,7 +75,7 @@ def coerced(
 def test_a_scalar_whose_value_survives_is_coerced(
     schema: Any, value: Any, expected: Any, rule: ChangeRule
 ) -> None:
-    """To a value of the type demanded, which is reported; not where only texts may be decoded."""
+    """The change is reported; it does not happen where only texts may be decoded."""
     result, rules = coerced(schema, value)
 
     assert (expected, type(expected), {"": rule}) == (result, type(result), rules)
@@ -119,7 +119,7 @@ def test_a_scalar_whose_value_survives_is_coerced(
     ],
 )
 def test_what_is_not_certain_stays(schema: Any, value: Any) -> None:
-    """Nothing is guessed, and nothing is wrapped."""
+    """Values are neither guessed nor wrapped."""
     assert (value, {}) == coerced(schema, value)
 
 
@@ -181,7 +181,7 @@ def test_a_text_is_decoded_where_the_schema_requires_its_value(
 
 
 def test_scalars_inside_a_text_are_coerced_too() -> None:
-    """In later rounds, once it is decoded."""
+    """A later round coerces them after the text is decoded."""
     schema = {
         "type": "object",
         "properties": {"n": INTEGER, "on": {"type": "array", "items": BOOLEAN}},
@@ -289,7 +289,7 @@ def test_a_choice_is_made_by_the_branch_that_counts(
     ],
 )
 def test_a_value_keeps_its_type_if_it_would_be_wrong_all_the_same(schema: Any, value: Any) -> None:
-    """So the type is reported, of the value that was sent."""
+    """The violation reports the type of the sent value."""
     assert (value, {}) == coerced(schema, value)
 
 
@@ -331,7 +331,7 @@ def test_changes_describe_the_coercions(hidden: bool, messages: list[str]) -> No
 
 
 def test_what_is_decoded_nests_no_deeper_than_a_payload_may() -> None:
-    """Counted together with what is around it."""
+    """The depth includes the value around the text."""
     schema = {"items": ARRAY}
     fits, too_deep = (["[" * deep + "]" * deep] for deep in (4, 5))
 

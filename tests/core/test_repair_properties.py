@@ -210,7 +210,7 @@ def test_defaults_keep_a_valid_payload_valid(edition: Edition, seed: int) -> Non
 @RANDOM
 @given(seed=SEEDS)
 def test_repairs_can_be_composed(edition: Edition, seed: int) -> None:
-    """First types, then what is unknown, then what is absent; with one budget for all."""
+    """The order is types, unknown arguments, defaults, with one budget."""
     for case, payload in cases(edition, seed):
         text = json.dumps(payload)
         steps = budget()

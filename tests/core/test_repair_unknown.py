@@ -20,7 +20,7 @@ AX: dict[str, Any] = {"a": 1, "x": 2}
 
 
 def unknown(schema: Any, value: Any) -> list[str]:
-    """Return where *value* has properties that *schema* neither knows nor forbids."""
+    """Return the locations of properties that *schema* neither declares nor forbids."""
     original = json.dumps(value)
     pointers = [
         property_.pointer
@@ -31,7 +31,7 @@ def unknown(schema: Any, value: Any) -> list[str]:
 
 
 def stripped(schema: Any, value: Any) -> tuple[Any, list[str]]:
-    """Return what is left of *value*, and where something was removed."""
+    """Return *value* without unknown properties, and their locations."""
     original = json.dumps(value)
     result, changes = strip_unknown_properties(engine_for(schema), value, budget())
     assert json.dumps(value) == original
@@ -185,7 +185,7 @@ def test_what_the_schema_does_not_know_is_unknown(
     ],
 )
 def test_what_is_open_or_known_stays(schema: Any, value: Any) -> None:
-    """Nothing is reported or removed."""
+    """No property is reported or removed."""
     assert [] == unknown(schema, value)
     assert (value, []) == stripped(schema, value)
 
@@ -245,7 +245,7 @@ def test_an_unknown_property_is_removed_with_its_contents() -> None:
     "hidden", [pytest.param(False, id="shown"), pytest.param(True, id="hidden")]
 )
 def test_an_unknown_property_is_reported_with_the_nearest_name(hidden: bool) -> None:
-    """Of those that are not there already; what the payload holds shows only if it may."""
+    """Present names are not suggested; values show only if they are not hidden."""
     schema = {
         "properties": {"o": {"$ref": "#/$defs/o"}},
         "$defs": {"o": {"properties": {"max_results": {}, "query": {}}}},

@@ -140,7 +140,7 @@ def test_one_schema_may_be_written_twice() -> None:
 def test_published_meta_schemas_cannot_be_redefined(
     schema: Any, documents: dict[str, Any], keyword: str
 ) -> None:
-    """The error says that they are built in, rather than that two schemas have one URI."""
+    """The error says that they are built in."""
     uri = D04 if keyword == "id" else D2020
     error = schema_error(schema, documents)
 
@@ -152,7 +152,7 @@ def test_published_meta_schemas_cannot_be_redefined(
 
 
 def test_two_documents_of_one_uri_are_rejected() -> None:
-    """Even if the URIs differ only in an empty fragment."""
+    """URIs that differ only in an empty fragment are equal."""
     error = schema_error(True, {"urn:a": STRING, "urn:a#": INTEGER})
 
     assert (ErrorReason.INVALID_REQUEST, {"uri": "urn:a"}) == (error.reason, error.metadata)
@@ -192,7 +192,7 @@ def test_an_embedded_resource_is_checked_by_its_own_meta_schema(schema: Any, pla
 @pytest.mark.parametrize("uri", ["http://[", "//[::1", "\x00x", "http://x:y/", "urn:", "a b", "%"])
 @pytest.mark.parametrize("draft", [D2020, D07])
 def test_identifiers_that_are_no_uris_do_no_harm(uri: str, draft: str) -> None:
-    """Wherever they stand, and whether or not anything refers past them."""
+    """They may be anywhere, with or without references past them."""
     root = {"$schema": draft, "$id": uri, "properties": {"p": {"$id": "q", **STRING}}}
     embedded = {"$schema": draft, "$id": "http://x/", "properties": {"p": {"$id": uri, **STRING}}}
     aside = {"$schema": draft, "properties": {"p": {"$id": uri}, "q": STRING}}
@@ -227,7 +227,7 @@ PECULIAR = {
     ],
 )
 def test_jsonschema_rs_agrees_on_embedded_resources(case: dict[str, Any]) -> None:
-    """In each of the shared cases that it can judge."""
+    """All shared cases that it supports are tested."""
     documents = [
         (document["uri"], json.loads(document["json"])) for document in case.get("documents", ())
     ]

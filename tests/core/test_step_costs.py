@@ -85,7 +85,7 @@ def test_siblings_of_unevaluated_properties_are_looked_up_by_their_own_names() -
     [pytest.param(100, False, id="little work"), pytest.param(20_000, True, id="much work")],
 )
 def test_code_without_a_budget_does_little(constants: int, counted: bool) -> None:
-    """Even if it is the same for every payload."""
+    """Its work does not depend on the payload."""
     compiled = compile_value({"enum": [[index] for index in range(constants)]})
 
     assert compiled.artifact.fast is not None

@@ -66,7 +66,7 @@ def test_only_errors_are_reported() -> None:
 
 
 def test_the_tool_need_not_be_named() -> None:
-    """Without a name the text speaks of the call."""
+    """Without a name the text refers to the call."""
     text = tool_error_text(Verdict((violation("/a"),)))
 
     assert "The arguments of the call are not valid:" == text.split("\n", maxsplit=1)[0]

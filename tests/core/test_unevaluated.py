@@ -98,7 +98,7 @@ def test_evaluated_items_are_the_first_ones(siblings: Any, expected: int | None)
     "siblings", [pytest.param(case, id=name) for name, case in CONDITIONAL.items()]
 )
 def test_what_depends_on_the_payload_is_for_the_complete_engine(siblings: Any) -> None:
-    """In this case neither keyword is lowered."""
+    """Neither keyword is lowered in this case."""
     for keyword in ("unevaluatedProperties", "unevaluatedItems"):
         compiled = compile_value({keyword: False, **siblings})
 

@@ -51,7 +51,7 @@ def test_a_case_has_its_expected_outcome(case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_tool_compared_with_itself_is_unchanged(case: dict[str, Any]) -> None:
-    """Whatever its schemas are."""
+    """Its schemas are arbitrary."""
     assert not compare(case["new"], case["new"]).differs or _is_unreadable(case)
 
 
@@ -62,7 +62,7 @@ def _is_unreadable(case: dict[str, Any]) -> bool:
 
 
 def test_every_code_is_exercised() -> None:
-    """And no case wants a code without a rule."""
+    """No case expects a code without a rule."""
     wanted = {
         change[0]
         for parameters in CASES

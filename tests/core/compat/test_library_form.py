@@ -69,7 +69,7 @@ def random_pattern(random: Random) -> str:
 
 
 def test_a_pattern_matches_the_same_in_the_library() -> None:
-    """Also as it is written for the library, in the engine of the validator."""
+    """The rewritten pattern also matches the same in the engine of the validator."""
     random = Random(5)
     matching = compared = 0
     for pattern in (random_pattern(random) for _ in range(600)):
@@ -95,7 +95,7 @@ def test_a_pattern_matches_the_same_in_the_library() -> None:
 
 @pytest.mark.parametrize("pattern", [r"^(a)\1$", "(?<n>a)|\\k<n>", "("])
 def test_a_pattern_that_engines_read_differently_is_not_written(pattern: str) -> None:
-    """So that nothing is proved of it."""
+    """So no proof depends on it."""
     assert plain_pattern(pattern) is None
     with pytest.raises(CannotWriteError):
         write_for_library({"items": {"pattern": pattern}}, Draft.DRAFT_2020_12)
@@ -114,12 +114,12 @@ def test_a_pattern_that_engines_read_differently_is_not_written(pattern: str) ->
     ],
 )
 def test_classes_are_spelled_out(pattern: str, plain: str) -> None:
-    """And groups do not capture."""
+    """Groups do not capture."""
     assert plain == plain_pattern(pattern)
 
 
 def test_patterns_of_names_that_become_one_apply_together() -> None:
-    """Neither replaces the other."""
+    """Neither pattern replaces the other."""
     schema = {"patternProperties": {r"^\d": {"type": "string"}, "^[0-9]": {"maxLength": 2}}}
 
     assert {
@@ -128,7 +128,7 @@ def test_patterns_of_names_that_become_one_apply_together() -> None:
 
 
 def test_what_looks_like_a_keyword_is_written_as_it_is() -> None:
-    """In constants, and among the names of properties."""
+    """Constants and names of properties are not rewritten."""
     schema: Any = {
         "const": {"pattern": "."},
         "properties": {"pattern": {"enum": [{"maximum": 1}]}, "patternProperties": True},
@@ -140,7 +140,7 @@ def test_what_looks_like_a_keyword_is_written_as_it_is() -> None:
 
 @pytest.mark.parametrize("keyword", ["minimum", "exclusiveMaximum", "multipleOf", "const", "enum"])
 def test_a_number_is_the_same_in_the_library(keyword: str) -> None:
-    """Or nothing is proved of it: large floats are other numbers in each."""
+    """Large floats differ between the libraries, so no proof depends on them."""
     written = 0
     for value in NUMBERS:
         if keyword == "multipleOf" and value <= 0:

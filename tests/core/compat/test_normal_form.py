@@ -183,7 +183,7 @@ def test_the_form_with_objects_closed(schema: Any, form: Any) -> None:
     ],
 )
 def test_closing_below_one_of_may_admit_more(schema: Any, only_narrows: bool) -> None:
-    """Of two branches that admitted a value, one may be left."""
+    """If two branches admit a value, closing may leave one."""
     assert only_narrows is normalized(schema, Reading.ASSUME_CLOSED).only_narrows
 
 
@@ -217,7 +217,7 @@ def test_closing_below_one_of_may_admit_more(schema: Any, only_narrows: bool) ->
     ],
 )
 def test_what_the_form_cannot_express(schema: Any, reason: str) -> None:
-    """The reason is told."""
+    """The error has the reason."""
     with pytest.raises(CannotCompareError) as caught:
         normalized(schema)
 

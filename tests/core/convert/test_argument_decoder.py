@@ -119,7 +119,7 @@ def test_a_decoder_mirrors_the_paths_to_encoded_locations(
 
 
 def test_a_shared_node_has_one_decoder() -> None:
-    """However many paths lead to it."""
+    """The number of paths to it does not matter."""
     shared = text()
     root = object_node(a=shared, b=node(items=shared), c=node(ref=shared))
     reference = {"ref": "d0"}

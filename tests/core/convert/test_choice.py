@@ -52,7 +52,7 @@ def test_a_stage_concerns_nodes_by_their_keywords(
 
 
 def test_a_stage_concerns_nodes_by_the_subset() -> None:
-    """In strict mode references stand alone, and unions are arranged."""
+    """In strict mode it covers references with siblings, and unions."""
     assert REFERENCES in concerned({"$ref": None}, STRICT)
     assert concerned({"anyOf": []}, STRICT) >= {STRUCTURE, ARRANGE, CHECK}
 
@@ -82,7 +82,7 @@ def test_the_next_rule_is_chosen_for_the_changed_node() -> None:
 @pytest.mark.parametrize("subset", [COMPATIBLE, STRICT], ids=["compatible", "strict"])
 @pytest.mark.parametrize("extra", [{}, {"pattern": "^a"}], ids=["nothing to do", "a pattern"])
 def test_every_stage_takes_steps_for_every_node(subset: Subset, extra: dict[str, Any]) -> None:
-    """Whether or not it is visited, so that a limit of steps is the same for every schema."""
+    """Skipped nodes take steps too, so that the limit is the same for every schema."""
     string = {"type": "string", **extra}
     names = [f"p{number}" for number in range(9)]
     steps = []

@@ -185,7 +185,7 @@ def test_values_of_another_form_are_unchanged(decoder: dict[str, Any], value: An
 
 
 def test_the_depth_of_decoded_texts_is_limited() -> None:
-    """Including what is around the text, in its decoded form."""
+    """It includes the depth of the value around the text."""
     decoder = {"wrapped": "input", "inner": properties(a={"items": TEXT})}
     fits = {"input": {"a": ["[[]]"]}}
     deeper = {"input": {"a": ["[[[]]]"]}}

@@ -248,7 +248,7 @@ def test_a_mutated_mapping_is_valid_or_rejected(text: bytes, value: Any) -> None
 )
 @settings(max_examples=150, deadline=None)
 def test_any_valid_decoder_can_be_applied(guides: Any, value: Any) -> None:
-    """Whatever its contents."""
+    """Its contents are arbitrary."""
     decoder = {**guides[0], "defs": {"d0": guides[1], "d1": guides[2]}}
     text = json.dumps(
         {

@@ -250,7 +250,7 @@ def test_the_id_is_read_from_an_invalid_call() -> None:
 
 
 def test_violations_are_truncated() -> None:
-    """With a flag, as for payloads."""
+    """The verdict has the flag, as for payloads."""
     keys = ",".join(f'"k{n}": 1, "k{n}": 2' for n in range(50))
     verdict = read(CHAT, chat(f"{{{keys}}}")).verdict
 

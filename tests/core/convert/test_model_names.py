@@ -59,6 +59,6 @@ def test_an_expected_value_is_not_replaced() -> None:
 
 @pytest.mark.parametrize("decoder", [None, {"nulls": ["a b"]}, {"properties": {"renamed": {}}}])
 def test_a_verdict_without_renamed_properties_is_unchanged(decoder: ArgumentDecoder | None) -> None:
-    """Even if a property has the name of a property of decoders."""
+    """A property may have the name of a property of decoders."""
     original = verdict("/a b", '"a b" is wrong')
     assert original is with_model_names(original, decoder)

@@ -83,14 +83,14 @@ def test_an_invalid_first_character_is_prefixed() -> None:
 def test_names_are_prefixed_with_servers(
     prefix: ServerPrefix, servers: list[str], expected: list[str]
 ) -> None:
-    """If that is requested, or if there are several."""
+    """This happens on request, or if there are several servers."""
     tools = [ToolName(server, name) for server, name in zip(servers, "ab", strict=True)]
 
     assert expected == assign_tool_names(tools, DASHES, prefix)
 
 
 def test_prefixed_names_are_distinct() -> None:
-    """Even if names are equal, or contain the separator."""
+    """Names may be equal, or contain the separator."""
     alike = assign_tool_names([ToolName("s", "x"), ToolName("t", "x")], DASHES, ServerPrefix.NEVER)
     joined = [ToolName("s", "t__x"), ToolName("s__t", "x")]
 
@@ -102,7 +102,7 @@ def test_prefixed_names_are_distinct() -> None:
 
 
 def test_a_name_that_collides_with_a_hash_is_kept() -> None:
-    """However many attempts are anticipated; the other name uses the next one."""
+    """The other name uses the next hash, after any number of attempts."""
     first = f"a_b_{short_hash('', 'a.b')}"
     others = [f"a_b_{long_hash('', 'a.b', attempt)}" for attempt in (2, 3)]
     names = given_to("a.b", "a_b", first, *others)
@@ -135,7 +135,7 @@ def test_the_order_of_tools_does_not_matter(
 def test_names_are_valid_and_distinct(
     tools: list[ToolName], grammar: NameGrammar, prefix: ServerPrefix
 ) -> None:
-    """Whatever the tools are called."""
+    """The names of the tools are arbitrary."""
     names = assign_tool_names(tools, grammar, prefix)
     first = f"[{grammar.first or grammar.characters}]"
     pattern = re.compile(f"{first}[{grammar.characters}]{{0,{grammar.longest - 1}}}")

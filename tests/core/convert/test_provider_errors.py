@@ -29,7 +29,7 @@ def property_name(schema: Any) -> tuple[Any, list[Loss]]:
 
 
 def test_keywords_about_other_types_are_dropped_for_gemini() -> None:
-    """Nothing is lost: they apply to no value of the type."""
+    """They apply to no value of the type, so there is no loss."""
     schema, losses = property_name({"type": "string", "properties": {"b": {}}, "minimum": 1})
 
     assert ({"type": "STRING"}, []) == (schema, losses)
@@ -102,7 +102,7 @@ def test_a_doubly_nullable_schema_is_nullable_for_gemini() -> None:
     ids=["with a note", "with a description", "a union itself"],
 )
 def test_a_union_with_null_is_merged_for_gemini(branches: Any, expected: Any) -> None:
-    """Whatever its annotations: a union may have no siblings."""
+    """Annotations do not prevent it: a union may have no siblings."""
     assert expected == property_name({"description": "D", "anyOf": branches})[0]
 
 

@@ -30,7 +30,7 @@ from support.inference import infer, infer_definition
     ],
 )
 def test_the_tools_of_a_source(expected: list[str], source: str) -> None:
-    """In source order."""
+    """They are in source order."""
     assert expected == [tool.function for tool in infer(source).tools]
 
 
@@ -58,7 +58,7 @@ def test_requested_functions() -> None:
     ],
 )
 def test_an_injected_parameter_is_no_argument(expected: list[str], parameters: str) -> None:
-    """By its type, its default, its metadata, or its name."""
+    """Its type, its default, its metadata, or its name marks it."""
     definition = infer_definition(
         f"from typing import Annotated, Optional\n@tool\ndef f({parameters}): ...",
         injected_types=("Session",),
@@ -103,7 +103,7 @@ def test_an_empty_description_hides_the_docstring() -> None:
 
 
 def test_a_class_of_data_is_no_context() -> None:
-    """Even with the name of one."""
+    """It may have the name of a context class."""
     source = (
         "from dataclasses import dataclass\n@dataclass\nclass Context:\n    a: int\n"
         "@tool\ndef f(c: Context): ..."
@@ -154,7 +154,7 @@ SPHINX = """F.
 
 @pytest.mark.parametrize("text", [GOOGLE, NUMPY, SPHINX], ids=["google", "numpy", "sphinx"])
 def test_docstrings_describe(text: str) -> None:
-    """In three styles."""
+    """Three styles are supported."""
     definition = infer_definition(f'@tool\ndef f(a: int, b: int = 1):\n    """{text}"""')
 
     properties = definition["inputSchema"]["properties"]
@@ -172,7 +172,7 @@ def test_docstrings_describe(text: str) -> None:
     ],
 )
 def test_the_nearest_description_wins(expected: str, annotation: str) -> None:
-    """That of a field, then a string in `Annotated`, then the docstring."""
+    """The order is a field, a string in `Annotated`, the docstring."""
     definition = infer_definition(
         "from typing import Annotated\nfrom pydantic import Field\n@tool\n"
         f'def f(a: {annotation}):\n    """F.\n\n    Args:\n        a: of the docstring\n    """'
@@ -209,7 +209,7 @@ def test_an_output_schema_is_informative(expected: dict[str, Any] | None, return
 
 
 def test_properties_of_a_definition_are_ordered() -> None:
-    """As clients show them."""
+    """The order is that in which clients show them."""
     source = "@tool(title='T', description='D', read_only=True)\ndef f(a: int) -> int: ..."
 
     assert ["name", "title", "description", "inputSchema", "outputSchema", "annotations"] == list(
@@ -218,7 +218,7 @@ def test_properties_of_a_definition_are_ordered() -> None:
 
 
 def test_names_of_a_function_are_visible_inside_of_it() -> None:
-    """Those of a class are not visible in the bodies of its methods."""
+    """Names of a class are not visible in the bodies of its methods."""
     source = (
         "def make():\n    X = list[int]\n    @tool\n    def f(a: X): ...\n"
         "class A:\n    Y = str\n    @tool\n    def g(self, a: Y):\n"

@@ -43,7 +43,7 @@ def test_structured_content_by_version() -> None:
     ],
 )
 def test_non_object_is_a_type_violation(payload: bytes, type_: str) -> None:
-    """Even if the schema accepts it."""
+    """The schema may accept it."""
     verdict = require_object(VALID, payload, EvaluationOptions(), VERSION)
     spec_url = "https://modelcontextprotocol.io/specification/2025-11-25/schema#calltoolresult"
     message = f"expected an object, found {type_}"

@@ -64,7 +64,7 @@ def all_codes(session: Session, messages: list[tuple[Sender, Any]]) -> list[list
 
 
 def test_a_request_of_a_version_without_a_handshake_begins_none() -> None:
-    """By its `_meta`; a session may begin after it."""
+    """Its `_meta` has the version; a session may begin after it."""
     metadata = {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": INFO,
@@ -86,7 +86,7 @@ def test_a_request_of_a_version_without_a_handshake_begins_none() -> None:
 @pytest.mark.parametrize("pinned", [False, True])
 @pytest.mark.parametrize("code", [-32601, -32602, -32000, -1])
 def test_a_probe_may_precede_the_handshake(code: int, *, pinned: bool) -> None:
-    """Whatever the error, it tells that the server has a handshake."""
+    """Any error in response means that the server has a handshake."""
     session = Session(Context(version="2025-11-25"), pinned=pinned)
     probe = request(1, "server/discover", _meta=META)
     expected: list[list[str]] = [[], [], [], [], [], []]
@@ -95,7 +95,7 @@ def test_a_probe_may_precede_the_handshake(code: int, *, pinned: bool) -> None:
 
 @pytest.mark.parametrize("pinned", [False, True])
 def test_a_probe_lacks_only_what_2026_07_28_requires(*, pinned: bool) -> None:
-    """The method tells its version, where no message told another one."""
+    """Without another message, the method determines its version."""
     session = Session(Context(version="2025-11-25"), pinned=pinned)
     probe = request(1, "server/discover")
     violations = all_codes(session, [(CLIENT, probe), (SERVER, error(1, -32000)), *HANDSHAKE])
@@ -138,7 +138,7 @@ def test_an_error_that_the_version_defines_does_not_tell_an_earlier_one() -> Non
 
 @pytest.mark.parametrize("pinned", [False, True])
 def test_requests_declare_their_capabilities(*, pinned: bool) -> None:
-    """Also in a session whose version is given."""
+    """A session with a given version requires it too."""
     session = Session(Context(version="2026-07-28" if pinned else "2025-11-25"), pinned=pinned)
     for number, method in enumerate(("elicitation/create", "sampling/createMessage")):
         call = request(number, "tools/call", name="book", arguments={}, _meta=META)
@@ -155,7 +155,7 @@ def test_requests_declare_their_capabilities(*, pinned: bool) -> None:
 
 
 def test_a_rejected_request_takes_no_part() -> None:
-    """Neither its id, nor its handshake, nor its progress token; its response is expected."""
+    """Its id, handshake and progress token do not count; its response is expected."""
     session = Session(Context())
     assert [] == codes(session, CLIENT, INITIALIZE, http_status=401)
     assert [[], [], [], []] == all_codes(session, HANDSHAKE)
@@ -200,7 +200,7 @@ LOG = {
 
 
 def test_only_warnings_are_reported_once() -> None:
-    """A verdict is valid or invalid whatever the session has seen."""
+    """Earlier messages do not change whether a verdict is valid."""
     codes_reported_once = SESSION_CODES | TOOL_CODES
     assert {Severity.WARNING} == {CATALOGUE[code].severity for code in codes_reported_once}
 
@@ -265,7 +265,7 @@ def test_an_error_without_an_id_rejects_the_last_request() -> None:
 
 @pytest.mark.parametrize("told_by", ["request", "response"])
 def test_another_session_begins_where_the_server_ended_one(told_by: str) -> None:
-    """With HTTP 404; its ids begin anew too."""
+    """The server ended it with HTTP 404; ids may repeat."""
     session = Session(Context())
     all_codes(session, HANDSHAKE)
     codes(session, SERVER, result(3))

@@ -15,7 +15,7 @@ def fill(memory: SessionMemory, size: int = 10 * LIMIT) -> int:
 
 
 def test_a_session_without_a_pool_has_the_capacity_of_its_stores() -> None:
-    """As a library has it."""
+    """A library has no pool."""
     assert 10 * LIMIT // VALUE == fill(SessionMemory())
 
 
@@ -33,7 +33,7 @@ def test_all_sessions_together_stay_within_the_limit() -> None:
 
 
 def test_a_closed_session_returns_its_memory() -> None:
-    """Once, however often it is closed; what it does then is not counted."""
+    """It does so once after several calls; later messages are not counted."""
     pool = MemoryPool(LIMIT, SESSIONS)
     first, second = SessionMemory(pool), SessionMemory(pool)
     message_count = fill(first)

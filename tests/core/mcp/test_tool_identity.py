@@ -43,7 +43,7 @@ DOCUMENTS = (Document("urn:b", b"1"), Document("urn:a", b"{}"))
 def test_a_definition_that_was_read_keeps_its_identity(
     text: bytes, documents: tuple[Document, ...]
 ) -> None:
-    """Also if its text was not in the protocol's form, and was written in it."""
+    """A definition that was rewritten for the protocol keeps it too."""
     tool = read_tool(text, documents, Limits())
 
     assert ToolIdentity(
@@ -79,7 +79,7 @@ def test_the_digests_equal_those_of_the_values(documents: tuple[Document, ...]) 
     ],
 )
 def test_what_was_never_read_has_no_identity(text: bytes) -> None:
-    """No error leaves the function, whatever a damaged file holds."""
+    """The function does not raise for any content of a damaged file."""
     assert identify_tool(text, ()) is None
 
 

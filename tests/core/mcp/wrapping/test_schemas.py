@@ -65,7 +65,7 @@ def wrapped_schema(schema: Any) -> Any:
     ],
 )
 def test_whether_a_root_is_an_object(expected: bool, schema: Any) -> None:
-    """By what the root says, and what it leads to."""
+    """The root's keywords and the targets of its references decide."""
     assert expected == root_is_object(schema, large_budget())
 
 
@@ -144,7 +144,7 @@ def test_a_resource_is_left_alone() -> None:
 
 
 def test_a_resource_of_another_dialect_is_left_alone() -> None:
-    """By whichever keyword it has its URI."""
+    """Its URI may be in `id` or `$id`."""
     resource = {
         "$schema": "http://json-schema.org/draft-04/schema#",
         "definitions": {"a": {"items": [{"$ref": "#/definitions/b"}]}, "b": {"type": "null"}},
@@ -172,7 +172,7 @@ def test_a_recursive_reference_leads_to_the_wrapped_schema() -> None:
 
 
 def test_definitions_of_older_drafts_are_hoisted() -> None:
-    """With the dialect, which holds for all of the box."""
+    """The dialect is hoisted too, and applies to the whole wrapper."""
     schema = {
         "$schema": D07,
         "items": {"$ref": "#/definitions/a"},
