@@ -55,7 +55,7 @@ def mutated_tools() -> tuple[tuple[str, ToolComparison], ...]:
 
 
 def test_mutated_tools_are_decided() -> None:
-    """At least 95 of 100, in either reading; every breaking one has a payload."""
+    """At least 95 of 100 are, in either reading; every breaking one has a payload."""
     verdicts = [
         schema.verdicts.of(reading)
         for _, compared in mutated_tools()
@@ -72,7 +72,7 @@ def test_mutated_tools_are_decided() -> None:
 
 
 def test_every_mutation_changes_something() -> None:
-    """And what authors do in good faith is harmless with objects assumed closed."""
+    """Benign mutations are harmless with objects assumed closed."""
     assert all(compared.changes for _, compared in mutated_tools())
     for name in ("drop a requirement", "make nullable", "make nullable by anyOf", "widen an enum"):
         levels = {
@@ -85,7 +85,7 @@ def test_every_mutation_changes_something() -> None:
 
 
 def test_no_recorded_call_refutes_a_comparison() -> None:
-    """A call that was valid, and is not after a change that is told to be compatible."""
+    """Such a call would become invalid after a change that is reported as compatible."""
     records = list(read_records(shared("corpus") / "calls.jsonl.gz"))
     random = Random(7)
     replayed = refuting = 0
