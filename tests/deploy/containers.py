@@ -72,7 +72,7 @@ class RunningContainer:
 
     @property
     def address(self) -> str:
-        """What callers connect to: the port on this machine, or the socket."""
+        """The address for callers: a port on this machine, or the socket."""
         [address] = self.wait_for("server.ready")["addresses"]
         return _ANY_HOST.sub("localhost", str(address))
 

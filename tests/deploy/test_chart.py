@@ -184,7 +184,7 @@ def test_the_autoscaler_decides_on_the_replicas() -> None:
 
 
 def test_tokens_of_values_are_a_file_that_the_service_reads() -> None:
-    """Whatever their names are."""
+    """Their names are arbitrary."""
     values = yaml.safe_load((VALUES / "everything.yaml").read_text())
     secret = only(chart("everything"), "Secret")
     file = tomllib.loads(secret["stringData"]["tokens.toml"])

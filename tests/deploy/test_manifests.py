@@ -35,7 +35,7 @@ def fleet(request: pytest.FixtureRequest) -> list[Object]:
 
 
 def test_pods_are_of_the_restricted_profile(objects: list[Object]) -> None:
-    """Of the Pod Security Standards, and cannot write to their images or ask the API server."""
+    """The profile is of the Pod Security Standards; file systems are read-only."""
     pod = pod_of(objects)
 
     assert pod["automountServiceAccountToken"] is False
@@ -92,7 +92,7 @@ def test_memory_limits_match_the_settings(objects: list[Object]) -> None:
 
 
 def test_the_memory_of_the_manifests_is_not_a_guess() -> None:
-    """At most a tenth above the sums."""
+    """It is at most a tenth above the sums."""
     for objects in (kustomization("sidecar"), kustomization("fleet")):
         container = containers_of(objects)["sidecheck"]
         settings, resources = settings_of(container), container["resources"]
@@ -102,7 +102,7 @@ def test_the_memory_of_the_manifests_is_not_a_guess() -> None:
 
 
 def test_a_pod_may_stop_as_slowly_as_the_service(objects: list[Object]) -> None:
-    """Which ends 2 seconds after both periods; the application of a sidecar stops before."""
+    """The service ends 2 seconds after both periods; a sidecar's application ends before."""
     settings = settings_of(containers_of(objects)["sidecheck"])
     needed = settings.drain_seconds + settings.grace_seconds + 2
     needed += 30 if "application" in containers_of(objects) else 0
@@ -127,7 +127,7 @@ def test_ports_match_the_listeners(objects: list[Object]) -> None:
 
 
 def test_prometheus_discovers_the_admin_port_alone(objects: list[Object]) -> None:
-    """By what it keeps of all ports of all containers of the cluster."""
+    """The relabeling keeps one port of all containers of the cluster."""
     text = (REPOSITORY / "deploy" / "prometheus" / "scrape-kubernetes.yaml").read_text()
     [job] = yaml.safe_load(text)["scrape_configs"]
     [keep_rule] = [rule for rule in job["relabel_configs"] if rule["action"] == "keep"]
@@ -162,7 +162,7 @@ def test_everything_selects_the_pods(fleet: list[Object]) -> None:
 
 
 def test_ports_have_the_names_that_others_use(fleet: list[Object]) -> None:
-    """Those of the Service and of the NetworkPolicy are the container's."""
+    """The Service and the NetworkPolicy use the names of the container's ports."""
     ports = {port["name"] for port in containers_of(fleet)["sidecheck"]["ports"]}
     service = only(fleet, "Service")["spec"]
     rules = only(fleet, "NetworkPolicy")["spec"]["ingress"]
@@ -186,7 +186,7 @@ def test_only_named_peers_reach_the_pods(fleet: list[Object]) -> None:
 
 
 def test_the_pods_are_migrated_by_the_image_that_serves(fleet: list[Object]) -> None:
-    """With the same database."""
+    """Both use the same database."""
     containers = containers_of(fleet)
     migrate, serve = containers["migrate"], containers["sidecheck"]
     registries = [

@@ -65,7 +65,7 @@ def test_unknown_fields_and_kinds_are_errors(version: str) -> None:
 
 
 def test_the_chart_accepts_the_versions_that_are_validated() -> None:
-    """And the schemas of no others are there."""
+    """There are no schemas of other versions."""
     described = yaml.safe_load((CHART / "Chart.yaml").read_text())
     run_tool("kubeconform", "-v")
     folders = (REPOSITORY / "build" / "kubernetes" / "schemas").iterdir()
