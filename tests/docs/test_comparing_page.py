@@ -42,7 +42,7 @@ def git(*words: str) -> None:
 
 
 def commit() -> None:
-    """Commit what is added, as the base of a pull request too."""
+    """Commit the staged files, as the base of a pull request too."""
     git("commit", "-q", "-m", "a")
     git("update-ref", "refs/remotes/origin/main", "HEAD")
 
@@ -95,7 +95,7 @@ def test_neither_fails_where_the_file_is_new() -> None:
 
 
 def test_the_comment_is_the_file_that_the_comparison_writes() -> None:
-    """Also if a tool breaks."""
+    """It is written for a breaking tool too."""
     (comment,) = [step for step in _STEPS if "gh pr comment" in step.get("run", "")]
 
     assert "always()" == comment["if"]

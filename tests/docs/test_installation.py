@@ -22,7 +22,7 @@ _SUFFIXES = (".md", ".py", ".yaml", ".yml", ".toml", ".ts", ".go", ".rs", ".java
 
 
 def test_no_text_installs_an_unpublished_name() -> None:
-    """Whoever took the name would run code in the pipelines of users."""
+    """The owner of such a name could run code in the pipelines of users."""
     texts = {
         name: (REPOSITORY / name).read_text()
         for name in repository_files()
@@ -52,7 +52,7 @@ def test_no_message_or_hook_names_an_unpublished_package_to_install() -> None:
 
 
 def test_the_commands_of_registries_are_known() -> None:
-    """And those that name a file or an address are not."""
+    """Commands with a file or an address are excluded."""
     by_name = (
         "pip install sidecheck",
         "pip install -U 'sidecheck-server[postgres]'",

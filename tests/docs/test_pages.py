@@ -55,7 +55,7 @@ _ELSEWHERE = re.compile(
 
 @pytest.mark.parametrize("path", PAGES)
 def test_a_generated_page_is_current(path: str) -> None:
-    """If not, run `make docs`."""
+    """`make docs` updates it."""
     assert PAGES[path]() == (REPOSITORY / path).read_text(encoding="utf-8")
 
 
@@ -90,7 +90,7 @@ def test_every_reason_and_diagnostic_is_documented() -> None:
 
 @pytest.mark.parametrize("page", ["README.md", "docs/conformance.md"])
 def test_the_number_of_rules_is_right(page: str) -> None:
-    """In prose, which no generator writes."""
+    """It is in prose, which no generator writes."""
     text = (REPOSITORY / page).read_text()
 
     assert {str(len(CATALOGUE))} == set(re.findall(r"\b(\d{3})(?= rules|, over 1,000)", text))

@@ -85,7 +85,7 @@ def test_the_proxy_accepts_a_command_of_the_page(command: list[str], tmp_path: P
 
 
 async def test_a_client_starts_a_command_of_the_page(tmp_path: Path) -> None:
-    """With another server."""
+    """The command is run with another server."""
     commands = [command for command in client_commands() if command[0] == "sidecheck"]
     *words, _, _ = commands[0]
     report = tmp_path / "report.jsonl"
@@ -101,6 +101,6 @@ async def test_a_client_starts_a_command_of_the_page(tmp_path: Path) -> None:
 
 
 def test_all_configurations_are_read() -> None:
-    """As many as there are clients of other shapes, and those of containers and systemd."""
+    """There is one per form of client, and those of containers and systemd."""
     assert 6 == len(client_commands())
     assert 9 == len(proxy_commands())
