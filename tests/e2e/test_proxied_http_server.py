@@ -121,7 +121,7 @@ async def test_a_client_has_the_same_responses_without_the_proxy(mode: str) -> N
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 async def test_an_invalid_call_is_answered_by_the_proxy(mode: str) -> None:
-    """In the words of Sidecheck."""
+    """The text is Sidecheck's."""
     findings: list[str] = []
     with serving(weather_server()) as url, proxied(url, findings) as through:
         async with mcp.Client(through, mode=mode, read_timeout_seconds=_SECONDS) as client:
