@@ -28,7 +28,7 @@ _MOST_RESPONSES = 256
 
 
 class Ending(StrEnum):
-    """How the caller ends a call."""
+    """End of a call by the caller."""
 
     #: It closes its side, and reads to the end.
     CLOSED = "closed"
