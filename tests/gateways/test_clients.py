@@ -143,7 +143,7 @@ async def test_an_invalid_call_does_not_reach_the_server(weather: Weather, mode:
 async def test_arguments_are_repaired_by_the_policy_of_the_route(
     weather: Weather, mode: str
 ) -> None:
-    """In the call that the server gets."""
+    """The server receives the repaired call."""
     weather.calls.clear()
     url = weather.envoy.url.replace("/mcp", "/repaired")
     async with mcp.Client(url, mode=mode, read_timeout_seconds=_SECONDS) as client:

@@ -67,7 +67,7 @@ class Held(JSONResponse):
 
 @contextmanager
 def held_calls(server: HttpMcpServer) -> Iterator[tuple[threading.Event, threading.Event]]:
-    """Hold calls in the block: yield what is set when one comes, and what releases them."""
+    """Hold calls in the block; yield an event of arrival and an event that releases them."""
     reached, released = threading.Event(), threading.Event()
     server.replace = lambda message: Held(message, reached, released)
     try:
@@ -158,7 +158,7 @@ def test_killed_and_started_again_with_a_registry_file(
 
 
 def test_killed_in_a_call_and_stopped_in_a_stream(tmp_path: Path, scripted: HttpMcpServer) -> None:
-    """What is open when Sidecheck goes is broken off, or goes on unvalidated."""
+    """Open exchanges are aborted, or continue unvalidated, by the policy."""
     sidecheck = Restartable(tmp_path)
     pool = ThreadPoolExecutor(2)
     try:

@@ -72,7 +72,7 @@ def test_large_requests(
 def test_large_responses(
     limited: Gateway, path: str, size: int, status: int, verdict: str, code: str
 ) -> None:
-    """By the policies, up to the limit of Envoy."""
+    """The policies apply up to the limit of Envoy."""
 
     def respond(message: Any) -> Response:
         content = [{"type": "text", "text": "x" * size}]

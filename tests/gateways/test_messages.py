@@ -61,7 +61,7 @@ def test_invalid_arguments_do_not_reach_the_server(gateway: Gateway) -> None:
 
 
 def test_an_invalid_result_is_an_error_of_the_tool(gateway: Gateway) -> None:
-    """With the length of the body that replaces it."""
+    """The content length is that of the new body."""
     response = gateway.call(do="break")
 
     assert 200 == response.status_code
@@ -84,7 +84,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_message_does_not_reach_the_server(gateway: Gateway, name: str) -> None:
-    """A request gets its error; a notification is accepted and dropped."""
+    """A request has an error; a notification is accepted and dropped."""
     body, status, code = BROKEN[name]
     response = gateway.client.post(
         gateway.url(), content=body, headers={"content-type": "application/json"}
@@ -98,7 +98,7 @@ def test_a_broken_message_does_not_reach_the_server(gateway: Gateway, name: str)
 
 
 def test_headers_that_differ_from_the_message(gateway: Gateway) -> None:
-    """By the status and the error of 2026-07-28."""
+    """Status and error are those of 2026-07-28."""
     headers = {
         "mcp-protocol-version": "2026-07-28",
         "mcp-method": "tools/call",
@@ -137,7 +137,7 @@ def test_a_broken_tool_is_removed_from_the_list(gateway: Gateway) -> None:
 
 
 def test_a_tool_that_was_not_listed(gateway: Gateway) -> None:
-    """Nothing can ask the server for it here."""
+    """The processor cannot request the list from the server."""
     response = gateway.post("tools/call", {"name": "other", "arguments": {}})
 
     assert {
@@ -149,7 +149,7 @@ def test_a_tool_that_was_not_listed(gateway: Gateway) -> None:
 
 
 def test_the_end_of_a_session(gateway: Gateway) -> None:
-    """Nothing of it is remembered after a DELETE."""
+    """A DELETE removes its state."""
     assert 200 == gateway.client.delete(gateway.url()).status_code
     gateway.client.headers.pop("mcp-session-id")
     gateway.begin()

@@ -140,7 +140,7 @@ def test_modes_that_would_let_messages_pass(
     change: Callable[[Configuration], None],
     detail: str,
 ) -> None:
-    """Nothing passes, and Envoy's log says why."""
+    """No message passes, and Envoy's log has the reason."""
     with running_gateway(tmp_path, scripted, sidecheck, change=change) as gateway:
         gateway.client.headers["mcp-session-id"] = SESSION
         try:
