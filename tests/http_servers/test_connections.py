@@ -92,7 +92,7 @@ def test_the_limit_of_a_peer_closes_its_own_connection() -> None:
 
 
 def test_a_reserve_beyond_connections_that_are_served() -> None:
-    """One in the reserve makes room for the next, so that it is never used up by idle ones."""
+    """A connection in the reserve is closed for the next, so idle ones do not exhaust it."""
     connections = OpenConnections(limits(2, reserve=1))
     served, also_served, spare, following = (Connection() for _ in range(4))
     for connection in (served, also_served):
