@@ -21,7 +21,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """What the last stage of the Dockerfile says of the image."""
+    """Settings of the image in the last stage of the Dockerfile."""
 
     base: str
     user: str

@@ -37,7 +37,7 @@ def test_commands_need_no_shell_and_end_by_sigterm() -> None:
 
 
 def test_the_server_listens_on_the_port_that_is_exposed() -> None:
-    """On every address, since the one to reach it by is not known."""
+    """It listens on every address, since its own address is unknown."""
     image = read_image()
 
     assert f"0.0.0.0:{image.port}" == image.environment["SIDECHECK_LISTEN"]
@@ -61,7 +61,7 @@ def test_the_label_has_the_version_of_the_project() -> None:
 
 
 def test_packages_are_installed_by_hash_or_from_here() -> None:
-    """Nothing that is not locked gets into the image, and nothing is resolved."""
+    """The image has locked packages only, and pip resolves nothing."""
     installs = [
         part
         for step in read_steps()
@@ -107,7 +107,7 @@ def test_the_build_context_has_only_files_of_the_image() -> None:
 
 
 def test_compose_runs_the_image_read_only_on_its_volumes() -> None:
-    """And with settings that exist."""
+    """Its settings exist."""
     composed: Any = yaml.safe_load((REPOSITORY / "deploy" / "compose.yaml").read_text())
     service = composed["services"]["sidecheck"]
     mounts = dict(mount.split(":") for mount in service["volumes"])

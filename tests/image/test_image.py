@@ -42,7 +42,7 @@ class Container:
 
     @property
     def folders(self) -> list[str]:
-        """Where the image may write."""
+        """The writable folders of the image."""
         return [in_root(self.root, volume) for volume in self.image.volumes]
 
     def command(self, words: list[str]) -> list[str]:
@@ -124,7 +124,7 @@ def test_the_image_has_the_project_and_its_locked_packages(container: Container)
 def test_the_image_serves_where_it_may_not_write_and_ends_by_sigterm(
     container: Container, served: subprocess.Popen[bytes]
 ) -> None:
-    """Healthy, over its port and its socket, with what was registered in its volume."""
+    """It serves its port and its socket, with the registry in its volume."""
     before = container.files()
     _wait_until_healthy(container)
 

@@ -53,7 +53,7 @@ def components(bill: Any) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", ["image", "sidecheck_server", "sidecheck"])
 def test_a_bill_is_reproducible_cyclonedx(name: str) -> None:
-    """Without time, serial number or path of the machine."""
+    """It has no time, serial number or path of the machine."""
     bill = read_bill(name)
 
     assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.6")
@@ -64,7 +64,7 @@ def test_a_bill_is_reproducible_cyclonedx(name: str) -> None:
 
 
 def test_the_image_has_the_packages_of_its_lock() -> None:
-    """And the client, which the server uses, and what the page has; with licenses."""
+    """It also has the client and the vendored files of the page, with licenses."""
     bill = read_bill("image")
     expected = {name: version for name, (version, _) in locked(RUNTIME.read_text()).items()}
 
@@ -78,7 +78,7 @@ def test_the_image_has_the_packages_of_its_lock() -> None:
 
 
 def test_wheels_name_the_hashes_of_the_locks() -> None:
-    """Of whatever they are installed with."""
+    """Every lock file is tested."""
     for name, lock in (("sidecheck_server", RUNTIME), ("sidecheck", CLIENT)):
         bill = read_bill(name)
         packages = locked(lock.read_text())
