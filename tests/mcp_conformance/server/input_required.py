@@ -119,7 +119,7 @@ def _add_rounds(server: MCPServer[Any]) -> None:
 def _add_capability_checks(server: MCPServer[Any]) -> None:
     @server.tool()
     def test_input_required_result_capabilities(context: Context) -> _Answer:
-        """Ask for whatever the client declares that it can give."""
+        """Request every input for which the client declares a capability."""
         capabilities = context.client_capabilities
         wanted: dict[str, InputRequest] = {}
         if capabilities is not None and capabilities.elicitation is not None:
