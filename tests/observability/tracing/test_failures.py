@@ -117,7 +117,7 @@ async def test_what_is_not_sampled_makes_no_span() -> None:
 
 
 async def test_a_call_in_the_process_belongs_to_the_current_span() -> None:
-    """Which is that of a gateway's call, for example."""
+    """The current span may be that of a gateway's call."""
     recorded = Recorded()
     with (
         checks_of(RecordedTasks(Limits(), CRASHED), recorded.tracer) as checks,

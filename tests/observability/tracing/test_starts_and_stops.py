@@ -136,7 +136,7 @@ def test_a_ratio() -> None:
     ],
 )
 def test_the_start_fails(environment: dict[str, str], message: str) -> None:
-    """With one sentence, and as for other settings."""
+    """The error is one sentence, as for other settings."""
     process = serve(**environment)
 
     assert (2, f"Error: {message}") == (process.returncode, process.stderr.strip())
@@ -182,7 +182,7 @@ def validate(running: RunningServer, caller: Caller | None = None) -> None:
 
 
 def test_the_last_spans_are_exported(tmp_path: Path) -> None:
-    """When the server ends, without waiting for the next batch."""
+    """The end of the server exports them at once."""
     with closing(Collector()) as collector:
         variables = {ENDPOINT: collector.endpoint, "OTEL_BSP_SCHEDULE_DELAY": "3600000"}
         with server(tmp_path, **variables) as running:
@@ -206,7 +206,7 @@ def silent_listener() -> Iterator[str]:
 
 @pytest.mark.parametrize("protocol", ["grpc", "http/protobuf"])
 def test_a_collector_that_does_not_answer(tmp_path: Path, protocol: str) -> None:
-    """Neither calls nor the end wait for it; the end says so."""
+    """Neither calls nor the end wait for it; the log reports it at the end."""
     with silent_listener() as endpoint:
         variables = {
             ENDPOINT: endpoint,
