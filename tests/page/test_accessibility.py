@@ -62,7 +62,7 @@ def test_nothing_is_wider_than_the_screen(site: Site, width: int) -> None:
 
 
 def test_the_main_path_needs_a_keyboard_alone(site: Site) -> None:
-    """From the tab to a violation, its place, its correction, and the verdict."""
+    """It goes from the tab to a violation, its location, its correction, and the verdict."""
     page = site.open()
     keys = page.keyboard
     page.get_by_role("tab", name="Validate").focus()
@@ -88,7 +88,7 @@ def test_the_main_path_needs_a_keyboard_alone(site: Site) -> None:
 
 
 def test_focus_can_be_seen(site: Site) -> None:
-    """On whatever can have it."""
+    """Every focusable element is tested."""
     page = site.open()
     for _ in range(14):
         page.keyboard.press("Tab")
@@ -103,7 +103,7 @@ def test_focus_can_be_seen(site: Site) -> None:
 
 
 def test_the_verdict_is_announced(site: Site) -> None:
-    """By its headline alone, once it is there."""
+    """Only its headline is announced."""
     page = site.open()
     status = page.locator("#verdict-status")
     expect(status).to_have_attribute("aria-live", "polite")

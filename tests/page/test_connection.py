@@ -52,7 +52,7 @@ def test_a_late_answer_to_an_earlier_text_is_never_shown(site: Site) -> None:
 def test_a_server_that_is_gone_is_noticed_and_one_that_is_back_is_used(
     own_site: Site, tmp_path: Path
 ) -> None:
-    """By the next change of the text, without a reload."""
+    """The next change of the text reaches it without a reload."""
     page = own_site.open()
     expect(page.locator("#connection")).to_have_text("Connected")
     own_site.server.terminate()

@@ -64,7 +64,7 @@ def _run(script: str, folder: Path, *, ok: tuple[int, ...] = (0,)) -> str:
 
 @pytest.mark.parametrize("title", _EXAMPLES)
 def test_curl_gets_the_answer_that_the_page_got(site: Site, title: str, tmp_path: Path) -> None:
-    """By the same bytes."""
+    """The request has the same bytes."""
     if shutil.which("curl") is None:
         pytest.fail("no curl on PATH")
     page = site.open()
@@ -90,7 +90,7 @@ def test_curl_gets_the_answer_that_the_page_got(site: Site, title: str, tmp_path
 def test_the_command_line_finds_the_same(
     site: Site, title: str, expected: list[str], tmp_path: Path
 ) -> None:
-    """Without a server."""
+    """The command needs no server."""
     page = site.open()
     choose_example(page, title)
     output = _run(_copied(page, "Command line"), tmp_path, ok=(0, 1))
@@ -100,7 +100,7 @@ def test_the_command_line_finds_the_same(
 
 @pytest.mark.parametrize("title", _EXAMPLES)
 def test_the_python_program_runs(site: Site, title: str, tmp_path: Path) -> None:
-    """With the client, against the address of gRPC."""
+    """It uses the client with the address of gRPC."""
     page = site.open()
     choose_example(page, title)
     program = _copied(page, "Python").replace("127.0.0.1:50151", site.server.address)

@@ -36,7 +36,7 @@ def test_a_link_shows_another_person_the_same(site: Site, title: str, status: st
 
 
 def test_options_and_version_are_in_the_link(site: Site) -> None:
-    """Those that are not the usual ones."""
+    """Only values other than the defaults are."""
     page = site.open()
     page.get_by_label("MCP version").select_option("2025-06-18")
     page.get_by_text("Options", exact=True).click()
@@ -52,7 +52,7 @@ def test_options_and_version_are_in_the_link(site: Site) -> None:
 
 
 def test_a_link_leads_to_a_registered_tool(site: Site) -> None:
-    """By its server and name; its definition is not in the link."""
+    """It has the server and the name, and not the definition."""
     schema = {"type": "object", "required": ["linked"]}
     site.register("linked", {"name": "a", "inputSchema": {"type": "object"}})
     site.register("linked", {"name": "b", "inputSchema": schema})
@@ -65,7 +65,7 @@ def test_a_link_leads_to_a_registered_tool(site: Site) -> None:
 
 
 def test_what_is_too_large_is_in_no_link(site: Site) -> None:
-    """And the page says so; the tab is in it all the same."""
+    """The page reports it; the link still has the tab."""
     page = site.open()
     editor(page, "JSON").fill(f'{{"city": "{"x" * 9_000}"}}')
     page.get_by_role("button", name="Copy link").click()
@@ -75,7 +75,7 @@ def test_what_is_too_large_is_in_no_link(site: Site) -> None:
 
 
 def test_another_link_in_the_same_window_is_followed(site: Site) -> None:
-    """As when an address is pasted over this one."""
+    """The user may paste an address over the present one."""
     page = site.open()
     page.evaluate("location.hash = '#tab=message&message=%5B%5D'")
 

@@ -37,7 +37,7 @@ def _get(server: RunningServer, path: str, **headers: str) -> tuple[int, Message
 
 
 def test_files_are_served_with_a_strict_policy(page_server: RunningServer) -> None:
-    """Nothing inline, nothing of others, no guesses about types; and no file is sent twice."""
+    """The policy forbids inline and foreign code; unchanged files are not sent again."""
     for path in _FILES:
         status, headers, _ = _get(page_server, f"/{path}")
         directives = headers["content-security-policy"].split("; ")
@@ -55,7 +55,7 @@ def test_files_are_served_with_a_strict_policy(page_server: RunningServer) -> No
 
 
 def test_names_of_others_do_not_lead_to_the_page(page_server: RunningServer) -> None:
-    """As they do not lead to the API."""
+    """They do not lead to the API either."""
     assert 403 == _get(page_server, "/", host="evil.example")[0]
 
 
@@ -71,7 +71,7 @@ def test_paths_that_are_no_files_of_the_page(page_server: RunningServer, path: s
 
 
 def test_media_types(page_server: RunningServer) -> None:
-    """Those that browsers demand of modules and styles, on every system."""
+    """Browsers require these types for modules and styles, on every system."""
     types = {path.rpartition(".")[2]: _get(page_server, f"/{path}")[1] for path in _FILES}
 
     assert {
@@ -111,7 +111,7 @@ def test_the_page_has_no_inline_scripts_or_styles() -> None:
     ids=["types", "form"],
 )
 def test_the_modules_are_sound(words: tuple[str, ...]) -> None:
-    """By the comments with their types, and in one form."""
+    """The type checker accepts their comments, and their format is uniform."""
     program, *options = words
     command = [str(page_checks() / program), *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
@@ -141,7 +141,7 @@ def test_vendored_files_match_the_lock() -> None:
 
 
 def test_vendored_files_are_as_published() -> None:
-    """In the versions of the lock, with the licence of each package."""
+    """They have the versions of the lock, and a licence for each package."""
     modules = page_checks()
     lock = json.loads((_VENDORED / "lock.json").read_text())
     published = [
@@ -190,7 +190,7 @@ def _pointers(value: Any, pointer: str = "") -> list[tuple[str, Any]]:
 
 
 def test_every_pointer_leads_to_the_text_of_its_value(site: Site) -> None:
-    """In texts with any white space and escapes; formatting keeps the value."""
+    """White space and escapes are arbitrary; formatting keeps the value."""
     source = random.Random(7)
     cases = []
     for indent in (None, 0, 1, 3) * 40:
@@ -229,7 +229,7 @@ def test_every_pointer_leads_to_the_text_of_its_value(site: Site) -> None:
 def test_text_that_is_not_right_has_places_too(
     site: Site, text: str, pointer: str, place: str
 ) -> None:
-    """As far as it is right; of equal keys the last one counts."""
+    """Positions exist up to the fault; of equal keys the last one counts."""
     page = site.open()
     places = page.evaluate(
         """async ([text, pointer]) => {
@@ -244,7 +244,7 @@ def test_text_that_is_not_right_has_places_too(
 
 
 def test_lines_are_compared(site: Site) -> None:
-    """With as few changes as there are."""
+    """The number of changes is minimal."""
     page = site.open()
     lines = page.evaluate(
         """async () => {

@@ -80,7 +80,7 @@ def test_a_violation_leads_to_its_place_in_payload_and_schema(site: Site) -> Non
 
 
 def test_the_repair_is_shown_and_applied(site: Site) -> None:
-    """As a difference; what is not changed keeps its spelling; applying can be undone."""
+    """A diff shows it; unchanged parts keep their spelling; it can be undone."""
     page = site.open()
     payload = editor(page, "JSON")
     choose_example(page, "JSON in strings")
@@ -99,7 +99,7 @@ def test_the_repair_is_shown_and_applied(site: Site) -> None:
 
 
 def test_the_repair_keeps_numbers_as_they_are_spelled(site: Site) -> None:
-    """Beyond the precision of JavaScript too."""
+    """Numbers may exceed the precision of JavaScript."""
     page = site.open()
     schema = {"type": "object", "properties": {"on": {"type": "boolean"}}}
     editor(page, "Definitions").fill(json.dumps({"name": "t", "inputSchema": schema}))
@@ -137,7 +137,7 @@ def test_a_result_is_validated_against_the_output_schema(site: Site) -> None:
 
 
 def test_a_registered_tool_is_chosen_from_pages(site: Site) -> None:
-    """By server, and more on demand; it is validated by its name."""
+    """The list is by server, in pages; the tool is validated by its name."""
     site.register("many", *({**_TOOL, "name": f"tool_{i:03}"} for i in range(60)))
     site.register("single", _TOOL)
     page = site.open()
@@ -178,7 +178,7 @@ def test_an_error_has_location_and_suggestion(site: Site) -> None:
 
 
 def test_text_that_is_no_json_has_a_verdict_too(site: Site) -> None:
-    """With the place where it breaks off, while it is typed."""
+    """The verdict has the position of the fault."""
     page = site.open()
     editor(page, "JSON").fill('{"city": "Os')
 
