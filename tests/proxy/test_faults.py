@@ -35,7 +35,7 @@ def test_a_server_that_ends_at_once() -> None:
 
 
 def test_a_server_that_floods_its_output_is_ended() -> None:
-    """Although nobody reads what it has written."""
+    """Its output is not read."""
     proxy = Proxy("--max-message-bytes", "100000")
     proxy.shake_hands()
     proxy.call(2, do="flood")
@@ -175,7 +175,7 @@ def test_a_failed_tools_list_is_requested_once() -> None:
     ],
 )
 def test_without_the_service(options: tuple[str, ...], error: str | None, tmp_path: Path) -> None:
-    """What is enforced does not pass, also if messages are only audited."""
+    """Enforced messages do not pass; others are audited."""
     proxy = Proxy("--service", f"unix:{tmp_path}/none.sock", *options)
     proxy.shake_hands()
     proxy.call(2)

@@ -40,7 +40,7 @@ def test_a_session_passes(server: HttpMcpServer) -> None:
 
 
 def test_an_invalid_call_does_not_reach_the_server(server: HttpMcpServer) -> None:
-    """The result says what is wrong; an invalid result of the server is replaced."""
+    """The response has the violations; an invalid result is replaced."""
     server.requests.clear()
     with proxied(server, "--enforce") as proxy:
         proxy.initialize()
@@ -58,7 +58,7 @@ def test_an_invalid_call_does_not_reach_the_server(server: HttpMcpServer) -> Non
 
 
 def test_events_pass_as_they_come(server: HttpMcpServer) -> None:
-    """With lines that end in one way; what is invalid in a stream is taken out of it."""
+    """Line ends are uniform; invalid messages in a stream are removed."""
     with proxied(server, "--enforce") as proxy:
         proxy.initialize()
         direct = httpx.post(server.url, json=_call("stream"), headers=ACCEPT, timeout=SECONDS)
@@ -131,7 +131,7 @@ def test_headers_are_compared_with_the_message(
 def test_errors_have_the_status_of_their_version(
     proxy_without_sessions: HttpProxied, method: str, params: Any, status: int, code: int
 ) -> None:
-    """Since 2026-07-28, HTTP tells what kind of error it is."""
+    """Since 2026-07-28, the HTTP status tells the kind of error."""
     headers = {"mcp-protocol-version": "2026-07-28", "mcp-method": method}
     response = proxy_without_sessions.post(method, params, headers=headers)
 
@@ -169,7 +169,7 @@ def proxy_without_sessions(server: HttpMcpServer) -> Iterator[HttpProxied]:
 def test_pages_of_other_origins_are_rejected(
     server: HttpMcpServer, headers: dict[str, str], allowed: bool
 ) -> None:
-    """Also a page that has its own name resolve to this machine."""
+    """A page with a host name that resolves to this machine is rejected too."""
     with proxied(server, "--allow-origin", "https://allowed.example") as proxy:
         response = proxy.post("initialize", INITIALIZE, 1, headers)
 
@@ -177,7 +177,7 @@ def test_pages_of_other_origins_are_rejected(
 
 
 def test_a_request_that_is_rejected_may_come_again(server: HttpMcpServer) -> None:
-    """With credentials, for example; its id counts as used only once it was taken."""
+    """It may add credentials; its id counts only after the server accepts it."""
     with proxied(server, "--enforce") as proxy:
         proxy.initialize()
         refused = proxy.call(2, do="refuse")
@@ -223,7 +223,7 @@ def test_a_failed_request_for_tools_is_repeated(server: HttpMcpServer) -> None:
 
 
 def test_a_stream_that_breaks_off_without_a_session(proxy_without_sessions: HttpProxied) -> None:
-    """Nothing can resume it, so the request is answered in the stream."""
+    """It cannot be resumed, so the proxy ends it with a response."""
     params = {"name": "echo", "arguments": {"do": "cut"}, **META}
     headers = {"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "echo"}
     response = proxy_without_sessions.post("tools/call", params, 5, headers)
@@ -279,7 +279,7 @@ def test_a_record_has_both_sides(server: HttpMcpServer, tmp_path: Any) -> None:
     ],
 )
 def test_a_wrong_command_line(options: list[str], expected: str) -> None:
-    """The message says what is expected."""
+    """The message names the expected form."""
     run = subprocess.run(
         [sys.executable, "-m", "sidecheck_server", "proxy", *options],
         capture_output=True,

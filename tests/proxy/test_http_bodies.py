@@ -67,7 +67,7 @@ def test_bodies_of_responses(server: HttpMcpServer, enforced: HttpProxied, name:
 def test_errors_of_http_pass(
     server: HttpMcpServer, enforced: HttpProxied, status: int, type_: str, body: bytes
 ) -> None:
-    """As they are, encoded or not."""
+    """They are unchanged, encoded or not."""
     encoded = gzip.compress(body)
 
     async def answer(request: Request, text: bytes) -> Response | None:
@@ -105,7 +105,7 @@ def test_an_encoded_body_for_another_path(server: HttpMcpServer, enforced: HttpP
 
 
 def test_a_batch_is_answered_as_a_whole(server: HttpMcpServer) -> None:
-    """What passes by the server, what does not by the proxy, and what it forgets."""
+    """The server's responses are joined with the proxy's, and with missing ones."""
     batch = [call(2, do="a"), call(3, do=5), call(4, do="a")]
 
     async def answer(request: Request, body: bytes) -> Response | None:

@@ -101,7 +101,7 @@ def ask_until(proxy: HttpProxied, sent: bytes, status: int) -> Answer:
 
 
 def test_a_connection_over_the_bound(server: HttpMcpServer) -> None:
-    """It is refused, and the stream that is open goes on."""
+    """It is rejected, and the open stream continues."""
     parts = server.parts = queue.SimpleQueue()
     try:
         with (

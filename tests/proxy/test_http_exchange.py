@@ -88,7 +88,7 @@ def test_a_repeated_header_does_not_match(
 def test_headers_that_cannot_be_trusted(
     server: HttpMcpServer, enforced: HttpProxied, headers: Any, message: Any
 ) -> None:
-    """Without a version in the header too, and in what is no JSON: an error, no call."""
+    """The version may be missing, and the body may not be JSON: an error, and no call."""
     content = message if isinstance(message, str) else json.dumps(message)
     response = enforced.client.post(enforced.url, content=content, headers=headers)
 
@@ -128,7 +128,7 @@ def test_targets_reach_the_server(
 def test_redirections(
     server: HttpMcpServer, enforced: HttpProxied, location: str, expected: str | None
 ) -> None:
-    """Those within the server lead to the proxy; others would lead past it."""
+    """Redirections within the server lead to the proxy; others are rejected."""
     place = location.format(origin=server.url.removesuffix("/mcp"))
 
     async def answer(request: Request, body: bytes) -> Response | None:
@@ -217,5 +217,5 @@ def test_an_address_in_use(audited: HttpProxied) -> None:
     ],
 )
 def test_callers(audited: HttpProxied, headers: Any, status: int) -> None:
-    """By the names of this machine, however they are written."""
+    """The names of this machine are accepted in any spelling."""
     assert status == audited.post("initialize", INITIALIZE, 1, headers).status_code

@@ -56,7 +56,7 @@ def _result(id_: Any, text: str = "") -> str:
     ],
 )
 def test_a_server_that_is_killed_in_a_call(sent: bytes, status: int) -> None:
-    """Wherever it is in its response."""
+    """Its response may be incomplete at any point."""
     with (
         serving_bytes(sent) as address,
         proxied(None, "--messages", "enforce", url=f"http://{address}/mcp") as proxy,
@@ -162,7 +162,7 @@ def test_a_message_of_10_megabytes(
 
 
 def test_a_thousand_calls_in_flight(server: HttpMcpServer) -> None:
-    """Each gets its own response, although the server answers none before it has them all."""
+    """Each has its own response; the server waits until it has all calls."""
     arrived: list[Any] = []
     all_arrived = asyncio.Event()
 
@@ -198,7 +198,7 @@ def test_a_thousand_calls_in_flight(server: HttpMcpServer) -> None:
 
 
 def test_tls_on_both_sides(server: HttpMcpServer, tmp_path: Path) -> None:
-    """With a certificate of an authority that SSL_CERT_FILE names; another's is refused."""
+    """SSL_CERT_FILE names the authority; a certificate of another authority is rejected."""
     files = make_certificates(tmp_path)
     options = ("--certificate", str(files.server), "--private-key", str(files.server_key))
     with proxied(server, *options) as inner:
@@ -218,7 +218,7 @@ def test_tls_on_both_sides(server: HttpMcpServer, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_the_proxy(server: HttpMcpServer, number: signal.Signals) -> None:
-    """With the exit code of a program that was asked to end."""
+    """The exit code is that of a signal."""
     with proxied(server) as proxy:
         proxy.process.send_signal(number)
         _, err = proxy.process.communicate(timeout=SECONDS)

@@ -84,7 +84,7 @@ async def test_a_deleted_session_ends_with_its_last_use(connections: HttpConnect
 
 
 async def test_an_id_that_is_given_again(connections: HttpConnections) -> None:
-    """By a server that was started again: what is known of the former session is not of this."""
+    """A restarted server may reuse it; the state of the former session does not apply."""
     former, present = await begin(connections, "a"), await begin(connections, "a")
 
     assert former is not present is connections.acquire({"mcp-session-id": "a"})
@@ -168,7 +168,7 @@ def test_sessions_have_tools_of_their_own(server: HttpMcpServer) -> None:
 
 
 def test_clients_have_tools_of_their_own(server: HttpMcpServer) -> None:
-    """By their credentials, if they have no sessions."""
+    """Without sessions, their credentials distinguish them."""
     types = {"Bearer a": "string", "Bearer b": "integer"}
     queries: list[str] = []
     server.answer = listing("authorization", types, queries)
@@ -183,7 +183,7 @@ def test_clients_have_tools_of_their_own(server: HttpMcpServer) -> None:
 
 @pytest.mark.parametrize(("status", "method"), [(404, "POST"), (200, "DELETE"), (405, "DELETE")])
 def test_the_end_of_a_session(server: HttpMcpServer, status: int, method: str) -> None:
-    """Is the server's to say; what a client sends after it is the server's to refuse."""
+    """The server decides about it, and about later requests of the client."""
     statuses = iter([status, 404])
 
     async def answer(request: Request, body: bytes) -> Response | None:

@@ -59,7 +59,7 @@ def events(text: str) -> list[Any]:
 def test_an_invalid_result_in_any_form(
     server: HttpMcpServer, enforced: HttpProxied, stream: str
 ) -> None:
-    """Is replaced, as one message in one event."""
+    """One message in one event replaces it."""
     server.answer = streaming(stream.encode())
     [message] = events(post(enforced).text)
 
@@ -71,7 +71,7 @@ def test_an_invalid_result_in_any_form(
 def test_a_stream_without_a_response(
     server: HttpMcpServer, enforced: HttpProxied, rest: bytes, breaks: bool
 ) -> None:
-    """Nothing can resume it: it ends with an error, in an event of its own."""
+    """It cannot be resumed, so it ends with an error event."""
     server.answer = streaming(b"id: 1\ndata:\n\n", rest, breaks=breaks)
     response = post(enforced)
 
@@ -85,7 +85,7 @@ def test_a_stream_without_a_response(
 def test_a_stream_of_a_session_is_resumed(
     server: HttpMcpServer, start: bytes, is_answered: bool
 ) -> None:
-    """After an event with an id; what comes then is validated, and answers the request once."""
+    """It resumes after an event with an id; later events are validated once."""
     call_stream = streaming(start, breaks=True)
 
     async def answer(request: Request, body: bytes) -> Response | None:

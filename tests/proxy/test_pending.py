@@ -53,7 +53,7 @@ WORK: dict[str, Callable[[int], None]] = {
 
 @pytest.mark.parametrize("name", WORK)
 def test_twice_the_requests_take_twice_the_steps(name: str) -> None:
-    """In calls of functions, of which each comparison of two requests is one."""
+    """The unit is a function call; a comparison of two requests is one."""
     counts = [count_calls(lambda size=size: WORK[name](size)) for size in SIZES]  # type: ignore[misc]
 
     for half, whole in pairwise(counts):
@@ -80,7 +80,7 @@ def test_a_response_answers_the_oldest_request_with_its_id() -> None:
 
 @pytest.mark.parametrize("same_id", [True, False])
 def test_the_oldest_requests_are_forgotten_beyond_the_bound(same_id: bool) -> None:
-    """Whatever their ids are."""
+    """Their ids do not matter."""
     pending = PendingRequests(maximum=3)
     for number in range(10):
         pending.add(request(0 if same_id else number, str(number)))
@@ -89,7 +89,7 @@ def test_the_oldest_requests_are_forgotten_beyond_the_bound(same_id: bool) -> No
 
 
 def test_no_response_is_due_to_a_cancelled_request() -> None:
-    """With *ids*, those of others stay."""
+    """With *ids*, responses to other requests remain due."""
     pending = PendingRequests()
     for number in (1, 2, 3):
         pending.add(request(number, str(number)))

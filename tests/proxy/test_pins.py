@@ -35,7 +35,7 @@ async def listed(path: Path, pinning: Pinning, *tools: Any) -> tuple[list[str], 
 
 
 async def test_the_first_list_is_pinned(tmp_path: Path) -> None:
-    """It passes, and later lists are held against it."""
+    """It passes, and later lists are compared with it."""
     path = tmp_path / "pins.json"
     first = await listed(path, Pinning.FIRST_USE, LOG, ADD)
     again = await listed(path, Pinning.FIRST_USE, ADD, LOG)
@@ -74,7 +74,7 @@ async def test_the_first_list_is_pinned(tmp_path: Path) -> None:
 async def test_a_set_that_differs(
     tmp_path: Path, tools: list[Any], passed: list[str], findings: list[str]
 ) -> None:
-    """What differs is taken out of the list, whatever the policy about tools is."""
+    """Differing tools are removed from the list under any policy."""
     path = tmp_path / "pins.json"
     await listed(path, Pinning.FIRST_USE, LOG, ADD)
 
@@ -198,7 +198,7 @@ REFUSED = "tools/call a TOOLS_NOT_LISTED error rejected"
 async def test_a_set_is_pinned_once(
     tmp_path: Path, sent: Any, passed: list[str], findings: list[str], pinned: Any
 ) -> None:
-    """With the definitions that were listed first; without it, no call passes."""
+    """The first listed definitions are pinned; without them, no call passes."""
     path = tmp_path / "pins.json"
     outcome = await pages(path, *sent, call="a")
 
@@ -225,7 +225,7 @@ async def test_a_tool_that_is_not_listed_cannot_be_called(
 
 
 async def test_two_clients_pin_one_set(tmp_path: Path) -> None:
-    """The list that is complete first; the other is held against it, its earlier pages too."""
+    """The first complete list counts; the other is compared with it, with all its pages."""
     pins = open_pins(Pinning.FIRST_USE, tmp_path / "pins.json")
     policies = Policies(tools=Policy.OFF)
     async with proxied([A, B], policies, pins) as first, proxied([A], policies, pins) as two:

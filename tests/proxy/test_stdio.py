@@ -242,7 +242,7 @@ def test_a_server_ends_when_its_client_is_gone(proxy: Proxy) -> None:
 
 
 def test_a_command_that_cannot_be_run() -> None:
-    """As in a shell."""
+    """The exit code is that of a shell."""
     run = subprocess.run(
         [*PROXY, "/no/such/program"],
         capture_output=True,
