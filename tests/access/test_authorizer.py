@@ -1,4 +1,4 @@
-"""Who may call which method, for every method that is served."""
+"""Permission of callers for every served method."""
 
 from contextvars import copy_context
 from pathlib import Path
