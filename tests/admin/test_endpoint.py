@@ -1,4 +1,4 @@
-"""One endpoint of the HTTP API: admission, arrival, and what nobody expects."""
+"""An endpoint of the HTTP API: admission, arrival of bodies, and unexpected errors."""
 
 import asyncio
 import hashlib

@@ -1,4 +1,4 @@
-"""The JSON form of messages: exact bytes, names, alternatives, and what is rejected."""
+"""The JSON form of messages: exact bytes, names, alternatives, and rejected input."""
 
 import json
 from typing import Any
