@@ -1,4 +1,4 @@
-"""Attacks by a server over stdio: the client gets an error, or what is valid."""
+"""Attacks by a server over stdio: the client receives an error or valid messages."""
 
 import itertools
 import json

@@ -1,4 +1,4 @@
-"""What the proxy lets pass is what the official SDKs read: nothing else is a message to them.
+"""The messages that the proxy forwards are those that the official SDKs read.
 
 The cases are the same in each run. Each is a message in a spelling that readers may take in
 different ways; one that an SDK reads although it is invalid is shrunk and shown.
