@@ -1,4 +1,4 @@
-"""Breaks sessions, and finds what is reported of them."""
+"""Breaks sessions, and counts the reported violations."""
 
 import json
 from collections import Counter
