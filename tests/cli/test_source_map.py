@@ -1,4 +1,4 @@
-"""Where values of a JSON text stand: the very text of each is found again."""
+"""Positions of values in a JSON text."""
 
 import json
 from typing import Any

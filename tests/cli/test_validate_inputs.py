@@ -1,4 +1,4 @@
-"""What `sidecheck validate` does with what it cannot use, and with what is hostile."""
+"""Unusable and hostile inputs of `sidecheck validate`."""
 
 import json
 import os
