@@ -1,4 +1,4 @@
-"""Concurrent validations that share batches: what is sent, and what each caller gets."""
+"""Concurrent validations that share batches: their calls, and the callers' results."""
 
 import asyncio
 from collections import Counter
