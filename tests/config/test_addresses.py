@@ -1,4 +1,4 @@
-"""TCP addresses: what they are read from, written as, and which are the loopback."""
+"""TCP addresses: parsing, formatting, and loopback."""
 
 import pytest
 from sidecheck_server.config.addresses import Address, is_loopback_host
