@@ -1,4 +1,4 @@
-"""How the clients of all languages are built and run."""
+"""Commands that build and run the clients of all languages."""
 
 import fcntl
 import os
