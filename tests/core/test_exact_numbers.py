@@ -1,4 +1,4 @@
-"""Numbers have the value of their text, whatever a double makes of it."""
+"""Numbers have the exact value of their text, even if no double equals it."""
 
 import pickle
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""The public functions of the core, held against the services, which answer the same."""
+"""The public functions of the core have the same answers as the services."""
 
 import json
 from typing import Any

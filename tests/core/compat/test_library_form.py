@@ -1,4 +1,4 @@
-"""The library finds what the validator finds, whatever it tries of one schema on another."""
+"""The library's containment proofs agree with the validator."""
 
 import json
 from random import Random

@@ -1,4 +1,4 @@
-"""Answers of the client in a session, held against the server's requests for them."""
+"""Answers of the client in a session, compared with the server's requests."""
 
 import json
 import tracemalloc

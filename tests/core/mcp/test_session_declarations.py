@@ -1,4 +1,4 @@
-"""What requests declare and how servers respond, in messages that break other rules too."""
+"""Declarations of requests and responses of servers, in messages with other violations."""
 
 from typing import Any
 
