@@ -1,4 +1,4 @@
-"""Mutated real tools are decided, and no recorded call refutes what is told."""
+"""Mutated real tools are decided, and no recorded call refutes a verdict."""
 
 import json
 from collections import Counter
