@@ -1,4 +1,4 @@
-"""What the manifests promise, as far as it can be read."""
+"""Static tests of the manifests."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What kustomize and helm make is of the API of Kubernetes, and unknown fields are told."""
+"""Objects of kustomize and helm are valid against the Kubernetes API, without unknown fields."""
 
 from collections.abc import Callable
 from typing import Any
