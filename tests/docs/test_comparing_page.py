@@ -1,4 +1,4 @@
-"""The workflow and the hook in the page about comparing: their commands do what they say."""
+"""Commands of the workflow and of the hook in the page about comparing."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What the generators of the documentation are made of."""
+"""Parts of the generators of the documentation."""
 
 from pathlib import Path
 
