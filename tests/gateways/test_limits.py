@@ -1,4 +1,4 @@
-"""Bodies and waits beyond the limits of Envoy and of Sidecheck, and what is logged."""
+"""Bodies and waits beyond the limits of Envoy and of Sidecheck, and their log events."""
 
 import json
 import queue

@@ -1,4 +1,4 @@
-"""What becomes of single messages between a client and a server, through Envoy."""
+"""Single messages between a client and a server through Envoy."""
 
 import json
 from typing import Any

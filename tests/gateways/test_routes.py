@@ -1,4 +1,4 @@
-"""What the configuration of Envoy says of a route: its namespace, and its policies."""
+"""Metadata of a route in Envoy's configuration: its namespace, and its policies."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
