@@ -1,4 +1,4 @@
-"""The Dockerfile, read: its stages and what the image that it makes is told to run."""
+"""Parser of the Dockerfile: its stages, and the settings of the image."""
 
 import io
 import json

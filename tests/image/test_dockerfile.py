@@ -1,4 +1,4 @@
-"""What the Dockerfile promises, as far as it can be read."""
+"""Static tests of the Dockerfile."""
 
 import re
 import tomllib
