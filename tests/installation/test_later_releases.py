@@ -1,4 +1,4 @@
-"""Set-up installs what was locked, whatever was released since, with any pip."""
+"""Installation uses the locked releases, with any pip and in spite of later releases."""
 
 import os
 import re
