@@ -1,4 +1,4 @@
-"""Installs and runs the releases of the suite, and reads what they write."""
+"""Installs and runs the releases of the suite, and reads their results."""
 
 import fcntl
 import json
