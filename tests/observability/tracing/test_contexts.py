@@ -1,4 +1,4 @@
-"""Where the parent of a span comes from: metadata of the call, `_meta` of its message, or both."""
+"""Parent of a span: from metadata of the call, `_meta` of its message, or both."""
 
 import json
 from collections.abc import Iterator

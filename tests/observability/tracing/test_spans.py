@@ -1,4 +1,4 @@
-"""Spans of calls and of what they cause: whole trees, without ids and times."""
+"""Trees of the spans of calls, without ids and times."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""How tracing is switched on, what stops the start, and what the end waits for."""
+"""Activation of tracing, failed starts, and the export at the end."""
 
 import json
 import os
