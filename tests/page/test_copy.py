@@ -1,4 +1,4 @@
-"""What "Copy as" gives does elsewhere what the page shows."""
+"""Commands and programs of "Copy as" have the results that the page shows."""
 
 import json
 import os
