@@ -1,4 +1,4 @@
-"""Bodies of responses and of batches over HTTP: what passes, and what is put in their place."""
+"""Bodies of responses and of batches over HTTP: forwarded and replaced ones."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Limits of the proxy over HTTP: what is beyond one is refused, and others are served."""
+"""Limits of the proxy over HTTP: excess is rejected, and other clients are served."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Where something breaks over HTTP, or is large: each request is answered once, nothing hangs."""
+"""Faults and large messages over HTTP: each request has one response, and none hangs."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Requests whose responses are awaited: their order, their bound, and what they cost."""
+"""Requests without a response yet: their order, their limit, and their cost."""
 
 from collections.abc import Callable
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Pinned tools: what is written to the lock file, and what may differ from it."""
+"""Pinned tools: contents of the lock file, and permitted differences."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What becomes of each message of a connection, by the policies: `tests/cases/proxy`."""
+"""Decisions on each message of a connection by the policies: `tests/cases/proxy`."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Server-sent events, in whatever pieces they come."""
+"""Server-sent events in chunks of any size."""
 
 import pytest
 from hypothesis import given
