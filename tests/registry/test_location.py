@@ -1,4 +1,4 @@
-"""Locations of registries: what is shown of a URI, and what is a URI at all."""
+"""Locations of registries: their kinds, and URIs without passwords."""
 
 import pytest
 from sidecheck_server.registry.location import PostgresLocation
@@ -49,7 +49,7 @@ def test_a_uri_is_shown_without_who_and_how(uri: str, shown: str) -> None:
     ],
 )
 def test_a_uri_that_is_not_clear_is_not_shown(uri: str) -> None:
-    """What is not escaped may be a part of the password."""
+    """Unescaped characters may be a part of the password."""
     location = PostgresLocation(uri)
 
     assert ("postgresql://…", False) == (str(location), location.is_clear)

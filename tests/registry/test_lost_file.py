@@ -86,7 +86,7 @@ def test_no_change_is_acknowledged_once_the_file_is_lost(
 
 
 def test_a_file_that_comes_back_stays_lost(tmp_path: Path) -> None:
-    """What happened to it meanwhile is unknown, until it is opened and read again."""
+    """Its content may have changed, so the registry must be opened again."""
     path = tmp_path / "registry.db"
     with closing(open_registry(path)) as registry:
         registry.register("s", [A], keep=None)

@@ -260,7 +260,7 @@ class InDatabase(InMemory):
 
     @rule(server=servers, names=st.none() | st.lists(names, max_size=4))
     def write_elsewhere(self, server: str, names: list[str] | None) -> None:
-        """Write with the other server, which need not have seen what was written."""
+        """Write with the other server, which may not have followed yet."""
         self.registry, self.second = self.second, self.registry
         self.delete(server, names)
 
@@ -277,7 +277,7 @@ class InDatabase(InMemory):
 
 
 def test_a_registry_in_a_database_is_a_dictionary(postgres: RunningPostgres) -> None:
-    """Whichever server changes it, and whichever is asked."""
+    """Either server may write and read."""
     machine = type("Machine", (InDatabase,), {"server": postgres})
     run_state_machine_as_test(machine, settings=InDatabase.TestCase.settings)
 

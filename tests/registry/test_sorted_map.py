@@ -39,7 +39,7 @@ def least_key(node: _Node) -> Key:
 def test_a_map_has_the_entries_of_a_dictionary(
     batches: list[Mapping[Key, str | None]], start: int
 ) -> None:
-    """In order, from any key on; every earlier map stays as it was."""
+    """Entries are sorted from any key on; every earlier map is unchanged."""
     maps: list[SortedMap[str]] = [SortedMap()]
     models: list[dict[Key, str]] = [{}]
     for batch in batches:

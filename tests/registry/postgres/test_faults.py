@@ -145,7 +145,7 @@ def test_a_commit_whose_answer_is_lost_has_happened(
 def test_a_commit_that_was_lost_has_not_happened(
     replicas: Replicas, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Then nothing has changed, and the error says so."""
+    """The registry is unchanged, and the error says so."""
     replica = replicas.open()
     lose_answer(monkeypatch, lambda _: None, commits=False)
     with pytest.raises(RegistryUnusable) as raised:
@@ -159,7 +159,7 @@ def test_a_commit_that_was_lost_has_not_happened(
 def test_a_commit_whose_outcome_cannot_be_known(
     fragile: Replicas, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Is neither acknowledged nor said to have failed; it is seen once the database is back."""
+    """The error says that it is unknown; reads show it once the database is back."""
     replica = fragile.open()
     execute = Connection.execute
 
@@ -200,7 +200,7 @@ def test_another_writer_that_does_not_end(replicas: Replicas) -> None:
 
 
 def test_a_write_that_is_interrupted(replicas: Replicas) -> None:
-    """As a command is by Ctrl-C: nothing has changed, and the next write is made."""
+    """Ctrl-C interrupts a command: nothing has changed, and the next write succeeds."""
     replica = replicas.open()
     with replicas.server.connect(replicas.database) as holding, ThreadPoolExecutor(1) as threads:
         holding.execute("BEGIN")
@@ -224,7 +224,7 @@ def test_a_write_that_is_interrupted(replicas: Replicas) -> None:
 
 
 def test_a_database_that_is_set_back(fragile: Replicas) -> None:
-    """Is refused on connections that are open too, by all that have seen more, until a start."""
+    """Servers that have seen later revisions reject it until their next start."""
     replica, second_replica = fragile.open(), fragile.open()
     replica.register("s", [A], keep=None)
     dump = fragile.server.run("pg_dump", "-Fc", "-d", fragile.server.uri(fragile.database))
@@ -287,7 +287,7 @@ def test_a_history_that_ends_while_it_is_read(
 
 
 def test_a_definition_that_is_not_that_of_its_digest(replicas: Replicas) -> None:
-    """Is not followed, and no server starts with it."""
+    """It is not followed, and no server starts with it."""
     writer, follower = replicas.open(), replicas.open()
     writer.register("s", [A], keep=None)
     wait_until(lambda: follower.revision == 1)

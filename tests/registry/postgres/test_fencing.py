@@ -117,7 +117,7 @@ def write_elsewhere(server: RunningPostgres, database: str, revision: int) -> No
 
 @pytest.mark.parametrize("revision", [1, 9])
 def test_a_former_primary(site: Site, revision: int) -> None:
-    """Is refused, also if it was written to meanwhile, until the one that took over is back."""
+    """It is rejected, even after writes to it, until the promoted primary is back."""
     replica, second_replica = site.replicas.open(), site.replicas.open()
     replica.register("s", [A], keep=None)
     standby = site.start_standby(site.first)
@@ -144,7 +144,7 @@ def test_a_former_primary(site: Site, revision: int) -> None:
 
 
 def test_a_connection_that_stayed_at_a_former_primary(site: Site) -> None:
-    """Is replaced once another has seen the primary that took over, though it never ended."""
+    """It is replaced once another replica has seen the promoted primary."""
     replica = site.replicas.open()
     replica.register("s", [A], keep=None)
     standby = site.start_standby(site.first)
@@ -171,7 +171,7 @@ def test_a_connection_that_stayed_at_a_former_primary(site: Site) -> None:
 def test_a_write_at_a_primary_that_is_replaced_meanwhile(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Is not acknowledged: the primary that took over does not have it."""
+    """It is not acknowledged: the promoted primary lacks it."""
     replica = site.replicas.open()
     replica.register("s", [A], keep=None)
     standby = site.start_standby(site.first)
@@ -218,7 +218,7 @@ def test_a_standby_has_no_timeline(site: Site) -> None:
 
 
 def test_another_cluster(site: Site) -> None:
-    """Is refused, though it has the same registry at the same revision."""
+    """It is rejected, though it has the same registry at the same revision."""
     replica, second_replica = site.replicas.open(), site.replicas.open()
     replica.register("s", [A], keep=None)
     site.replicas.await_equality(replica, second_replica)
@@ -250,7 +250,7 @@ def test_another_cluster(site: Site) -> None:
 )
 @pytest.mark.parametrize("reads_term", [True, False])
 def test_a_restored_copy(site: Site, revision: int, message: str, *, reads_term: bool) -> None:
-    """Is refused: the last change that was seen is not in it, whatever its timeline."""
+    """It is rejected: it lacks the last seen change, on any timeline."""
     if not reads_term:
         forbid_terms(site)
     replica, second_replica = site.replicas.open(), site.replicas.open()
@@ -281,7 +281,7 @@ def forbid_terms(site: Site) -> str:
 
 
 def test_a_role_without_rights(site: Site) -> None:
-    """Is said once at the start of each server, with what to grant; nothing else differs."""
+    """Each server reports the missing grants once at its start, and otherwise works."""
     role = forbid_terms(site)
     replica = site.replicas.open()
     replica.register("s", [A], keep=None)

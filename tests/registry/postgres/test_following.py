@@ -57,7 +57,7 @@ def test_concurrent_writers_of_three_replicas(replicas: Replicas) -> None:
 
 
 def test_what_is_expected_holds_across_replicas(replicas: Replicas) -> None:
-    """Of those who count at once, each counts from what another has counted to."""
+    """Of concurrent increments, each starts from the result of another."""
     pair = [replicas.open(), replicas.open()]
     pair[0].register("s", [define_tool("n", {"description": "0"})], keep=None)
     wait_until(lambda: pair[1].revision)
@@ -100,7 +100,7 @@ def test_a_writer_sees_earlier_commits(replicas: Replicas) -> None:
 
 
 def test_notifications_are_only_a_hint(replicas: Replicas, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of others who listen elsewhere are not missed: replicas poll too."""
+    """Replicas also poll, so a missed notification loses no change."""
     follower = replicas.open()
     monkeypatch.setattr(statements, "CHANNEL", "elsewhere")
     writer = replicas.open()
@@ -111,7 +111,7 @@ def test_notifications_are_only_a_hint(replicas: Replicas, monkeypatch: pytest.M
 
 
 def test_the_changes_before_the_opening_are_known(replicas: Replicas) -> None:
-    """Whole, with definitions that are no longer bound; and those since lead to what is read."""
+    """They include unbound definitions; later changes lead to the present contents."""
     first = replicas.open()
     first.register("s", [A, B], keep=None)
     first.register("s", [define_tool("a", {"description": "2"})], keep=frozenset({"b"}))
@@ -172,7 +172,7 @@ def test_the_history_is_bounded(
     bytes_: int,
     retained: int,
 ) -> None:
-    """In changes, age and bytes, and the last change is always in it."""
+    """Number, age and bytes are limited; the last change always stays."""
     monkeypatch.setattr(registry, "_MOST_STEPS", steps)
     writer = replicas.open(seconds, bytes=bytes_)
     for number in range(16):

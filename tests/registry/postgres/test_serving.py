@@ -35,7 +35,7 @@ def each_postgres(request: pytest.FixtureRequest) -> Iterator[RunningPostgres]:
 def test_a_server_does_not_start_on_tables_of_another_layout(
     each_postgres: RunningPostgres,
 ) -> None:
-    """It ends with one sentence, which says what would help."""
+    """The error is one sentence with a remedy."""
     databases = [each_postgres.create_database(is_migrated=number > 0) for number in range(3)]
     for database, change in zip(databases[1:], ("- 1", "+ 1"), strict=True):
         each_postgres.execute(
@@ -73,7 +73,7 @@ def test_a_server_does_not_start_on_tables_of_another_layout(
 
 
 def test_several_processes_follow(each_postgres: RunningPostgres, tmp_path: Path) -> None:
-    """What another server registers, also after the database was killed."""
+    """They follow changes of another server, also after the database was killed."""
     with closing(Fleet(each_postgres, tmp_path, [(), ("--processes", "2")])) as fleet:
         writers = Writers(fleet)
         writers.go_on()

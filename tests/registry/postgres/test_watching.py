@@ -28,7 +28,7 @@ def tool(name: str) -> dict[str, object]:
 
 
 def test_what_one_server_registers_is_read_at_another(fleet: Fleet) -> None:
-    """At once, as the reader asks for the revision."""
+    """The reader requests the revision, so it reads the tool at once."""
     with fleet.client(0) as writer, fleet.client(1) as reader:
         for number in range(100):
             name = f"t{number}"
@@ -39,7 +39,7 @@ def test_what_one_server_registers_is_read_at_another(fleet: Fleet) -> None:
 def changes_until(
     client: BlockingClient, after: Checkpoint, last: int
 ) -> list[tuple[int, list[str]]]:
-    """Return the changes that a watch of *client* is told, with the names that they register."""
+    """Return the changes of a watch of *client*, with the registered names."""
     changes = []
     with closing(client.watch("w", after=after)) as events:
         for event in events:
