@@ -100,7 +100,7 @@ async def serving(size: int = 1, **limits: int) -> AsyncIterator[Served]:
 
 
 async def test_calls_beyond_the_limit_are_shed_and_health_is_not() -> None:
-    """Those that are worked on end as ever."""
+    """Active calls end normally."""
     async with serving(calls=2) as served:
         calls = [asyncio.create_task(served.call()) for _ in range(2)]
         await served.wait_until_begun(2)
@@ -138,7 +138,7 @@ async def test_a_shed_call_has_a_retry_delay() -> None:
 
 
 async def test_calls_are_shed_while_the_event_loop_lags() -> None:
-    """So are calls whose deadlines are shorter than the lag."""
+    """Calls whose deadlines are shorter than the lag are shed too."""
     async with serving(loop_lag_milliseconds=60_000) as served:
         served.servicer.go.set()
         served.admission.lag.stop()
@@ -211,7 +211,7 @@ async def test_incomplete_messages_are_dropped_for_others() -> None:
 
 
 async def test_no_more_messages_are_awaited_than_memory_admits() -> None:
-    """However fast they come, the oldest end when there are 128."""
+    """Beyond 128 incomplete messages, the oldest ends."""
     async with serving() as served, unfinished(served, 5):
         served.servicer.go.set()
         await until(lambda: served.admission.shed["arriving"] >= 150 - 128)

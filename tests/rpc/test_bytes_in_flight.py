@@ -16,7 +16,7 @@ async def settle() -> None:
 
 
 def test_requests_beyond_the_capacity_are_rejected() -> None:
-    """What was released can be taken again."""
+    """Released bytes can be reserved again."""
     budget = BytesInFlight(CAPACITY)
     budget.take("a", 50)
     release = budget.take("b", 50)
@@ -30,7 +30,7 @@ def test_requests_beyond_the_capacity_are_rejected() -> None:
 
 
 def test_one_connection_has_half_of_the_capacity() -> None:
-    """Others have the rest, whatever it holds."""
+    """The other connections have the rest."""
     budget = BytesInFlight(CAPACITY)
     budget.take("a", 30)
     with pytest.raises(RequestError):

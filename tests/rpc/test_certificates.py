@@ -164,7 +164,7 @@ def test_without_a_certificate_there_is_no_tls(files: Files) -> None:
 
 
 def test_the_first_of_the_chain_to_expire_counts(files: Files) -> None:
-    """In seconds since 1970, and in the log."""
+    """The metric has its time in seconds since 1970; the log has it too."""
     soon, _ = AUTHORITY.issue("intermediate", HOSTS, days=1)
     files.write((PAIR[0] + soon, PAIR[1]), AUTHORITY.pem)
 
@@ -189,7 +189,7 @@ def test_an_expired_certificate_is_served_with_a_warning(files: Files) -> None:
 
 
 def test_what_has_not_changed_is_not_used_again(files: Files) -> None:
-    """Whatever the times of the files."""
+    """The modification times of the files do not matter."""
     certificates = files.open()
     for path in files.paths.values():
         os.utime(path, (1, 1))
@@ -221,7 +221,7 @@ def test_content_is_compared_and_not_times(files: Files, setting: str) -> None:
 
 
 def test_a_folder_that_is_switched_is_read_again(tmp_path: Path) -> None:
-    """As Kubernetes does with the files of a secret."""
+    """Kubernetes switches the folder of a secret in this way."""
     for name, pair in (("first", PAIR), ("second", OTHER_PAIR)):
         (tmp_path / name).mkdir()
         Files(tmp_path / name).write(pair, AUTHORITY.pem)
@@ -280,7 +280,7 @@ def test_files_that_keep_changing_end_no_handshake(
 
 
 def test_the_last_good_files_stay_and_each_failure_is_logged_once(files: Files) -> None:
-    """However many handshakes there are in the meantime."""
+    """The number of handshakes in the meantime does not matter."""
     certificates = files.open()
     good = certificates.not_after
     details = []

@@ -1,4 +1,4 @@
-"""CompareTools: the sets that may be compared, and what is said of them."""
+"""CompareTools: the sets of tools, and their comparisons."""
 
 import json
 from collections.abc import Iterator

@@ -17,7 +17,7 @@ PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
 
 
 async def test_sessions_that_are_left_are_not_counted() -> None:
-    """However many there were: also those that nobody finished."""
+    """Unfinished sessions are not counted either."""
     limits = Limits()
     registry = open_registry(None, RegistryQuotas())
     services = create_services(

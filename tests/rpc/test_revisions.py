@@ -38,7 +38,7 @@ def names_registered_tools(message: Any, visited: frozenset[str] = frozenset()) 
 
 
 def test_every_request_that_reads_the_registry_may_wait() -> None:
-    """And its response says in which revision it was made."""
+    """Its response has the revision of the read."""
     reading = {rpc.name for rpc in RPCS if names_registered_tools(rpc.request.DESCRIPTOR)}
     defaults = validation_pb.StreamDefaults.DESCRIPTOR
 
@@ -51,7 +51,7 @@ def test_every_request_that_reads_the_registry_may_wait() -> None:
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    """Return a server whose registry nobody changes but the running test."""
+    """Return a server whose registry only the running test changes."""
     server = RunningServer(tmp_path_factory.mktemp("revisions"))
     yield server
     server.close()
@@ -59,7 +59,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]
 
 @pytest.mark.parametrize("rpc", WAITING, ids=lambda rpc: rpc.name)
 async def test_a_request_waits_for_its_revision(running: RunningServer, rpc: Rpc) -> None:
-    """However it ends, it is after the revision; the answer that it is not there comes in time."""
+    """It ends after the revision is reached, or with an error before its deadline."""
     async with grpc.aio.insecure_channel(running.address) as channel:
 
         async def call(request: Any, seconds: float) -> grpc.StatusCode:

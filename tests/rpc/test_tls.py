@@ -137,7 +137,7 @@ def test_tls_logs_its_certificate_and_no_plaintext_warning(
 def test_plain_text_beyond_the_loopback_is_a_warning(
     tmp_path: Path, shared_server: RunningServer
 ) -> None:
-    """Once, at the start; not for the loopback or a unix socket."""
+    """It is logged once at the start; loopback and unix sockets have none."""
     server = RunningServer(tmp_path, "--listen", "0.0.0.0:0")
     try:
         assert ["server.plaintext"] == events_of(server, "server.plaintext")
@@ -147,7 +147,7 @@ def test_plain_text_beyond_the_loopback_is_a_warning(
 
 
 def test_a_server_without_certificates_of_clients_lets_all_in(tmp_path: Path) -> None:
-    """And serves a certificate that has expired, with a warning, to who wants it."""
+    """It serves an expired certificate with a warning."""
     authority = Authority()
     for name, pem in zip(
         ("tls.crt", "tls.key"), authority.issue("server", HOSTS, days=-1), strict=True
@@ -191,7 +191,7 @@ def test_a_server_without_certificates_of_clients_lets_all_in(tmp_path: Path) ->
 def test_what_cannot_be_served_stops_the_start(
     tmp_path: Path, flags: list[str], message: str
 ) -> None:
-    """In a line, with exit code 2."""
+    """The error is one line; the exit code is 2."""
     authority = Authority()
     certificate, key = authority.issue("server", HOSTS)
     for name, pem in (("tls.crt", certificate), ("tls.key", key), ("ca.crt", authority.pem)):
