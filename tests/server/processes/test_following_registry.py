@@ -18,7 +18,7 @@ A, B = map(define_tool, "ab")
 
 @pytest.fixture
 async def link() -> AsyncIterator[Link]:
-    """Return a link to nobody."""
+    """Return a link without a peer."""
     ours, theirs = socket.socketpair()
     with theirs:
         link = await Link.open(ours, {})
@@ -32,7 +32,7 @@ def follow(link: Link, history: Sequence[Change] = ()) -> FollowingRegistry:
 
 
 async def test_a_reload_is_read_as_a_whole(link: Link) -> None:
-    """However many parts it has, reads see all of it or nothing."""
+    """Reads see all of its parts or none."""
     registry = follow(link)
     changes: list[tuple[int, int, Change]] = []
     registry.subscribe(lambda change: changes.append((registry.revision, registry.count(), change)))

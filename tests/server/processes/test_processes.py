@@ -63,7 +63,7 @@ class Caller:
         return valid
 
     async def register(self, server: str, tool: Any, **options: Any) -> tuple[int, int]:
-        """Return what was done with *tool*, and the revision since."""
+        """Return the action on *tool*, and the revision of the registry."""
         tools = [target_pb2.InlineTool(json=json.dumps(tool).encode())]
         stub: Any = RegistryServiceStub(self.channel)
         response = await stub.RegisterTools(
@@ -122,7 +122,7 @@ def children(server: RunningServer, part: bytes) -> list[int]:
 
 
 async def test_every_process_serves_and_is_on_the_page_of_metrics(running: MeteredServer) -> None:
-    """By a label; what one has compiled, the others need not compile."""
+    """A label has its number; processes share compiled schemas."""
     schema = {"type": "string"}
     async with callers(running) as connected:
         assert {True} == {await caller.validate("a", schema=schema) for caller in connected}
@@ -141,7 +141,7 @@ async def test_every_process_serves_and_is_on_the_page_of_metrics(running: Meter
 
 
 async def test_a_tool_is_known_to_all_once_it_is_registered(running: MeteredServer) -> None:
-    """And is not any more, once it is deleted, whichever process that reached."""
+    """After its deletion by any process, no process knows it."""
     async with callers(running) as connected:
         for number, caller in enumerate(connected, 1):
             assert (CREATED, number) == await caller.register(f"s{number}", ADD)
@@ -156,7 +156,7 @@ async def test_a_tool_is_known_to_all_once_it_is_registered(running: MeteredServ
 
 
 async def test_of_concurrent_changes_one_is_accepted(running: MeteredServer) -> None:
-    """Whichever processes they reach."""
+    """The calls may reach any process."""
     policy = registry_pb.CHANGE_POLICY_REJECT
     async with callers(running) as connected:
         registered = await asyncio.gather(
@@ -203,7 +203,7 @@ async def calling(connected: list[Caller]) -> AsyncIterator[list[Counter[str]]]:
 async def test_a_lost_process_is_replaced_and_the_others_serve(
     running: MeteredServer, number: signal.Signals, event: str, expected: dict[str, Any]
 ) -> None:
-    """Its connections are lost; no call of the others is, nor what is registered."""
+    """Only its own connections are lost; calls of others and the registry are not."""
     lost, survivor = serving_ids(running)
     async with callers(running) as connected:
         await connected[0].register("s", ADD)
@@ -248,7 +248,7 @@ async def test_a_starved_process_is_not_replaced(running: MeteredServer) -> None
 async def test_processes_go_on_after_the_first_was_stopped_with_them(
     running: MeteredServer,
 ) -> None:
-    """As by the terminal, or in a machine that sleeps, for longer than a stopped one has."""
+    """A terminal or a sleeping machine stops all for longer than the heartbeat's limit."""
     ids = serving_ids(running)
     for id_ in (*ids, running.process.pid):
         os.kill(id_, signal.SIGSTOP)
@@ -265,7 +265,7 @@ async def test_processes_go_on_after_the_first_was_stopped_with_them(
 
 
 def test_no_process_outlives_the_first(running: MeteredServer) -> None:
-    """Nobody could compile or register, and another service needs the address."""
+    """It could not compile or register, and would hold the address."""
     ids = serving_ids(running)
     running.process.kill()
     running.process.wait()
@@ -337,7 +337,7 @@ def test_a_second_service_cannot_share_the_address(running: MeteredServer, host:
     ],
 )
 def test_settings_that_several_processes_cannot_have(flags: tuple[str, ...], message: str) -> None:
-    """Are told before anything starts."""
+    """The error comes before the start."""
     failed = serve("--processes", "2", "--listen", "127.0.0.1:0", *flags)
 
     assert 2 == failed.returncode
