@@ -1,4 +1,4 @@
-"""The log of changes: what watchers are told, and when they must list anew."""
+"""Log of changes: events of watchers, and the end of a watch."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -108,7 +108,7 @@ async def test_small_definitions_are_charged_for_their_overhead(registry: Regist
 
 
 async def test_a_reload_ends_watchers(registry: Registry) -> None:
-    """Nothing is known of what happened in between."""
+    """The changes before it are unknown."""
     log = ChangeLog(registry, 60, 1 << 20)
     events = log.follow(0)
     await take(events, 1)
@@ -121,7 +121,7 @@ async def test_a_reload_ends_watchers(registry: Registry) -> None:
 
 
 async def test_a_gap_ends_watchers(registry: Registry) -> None:
-    """A change whose predecessor was never told of leads on from nothing that is known."""
+    """A change without its predecessor cannot be applied."""
     log = ChangeLog(registry, 60, 1 << 20)
     change = Change(3, "s", (), ())
     log._append(change)
@@ -147,7 +147,7 @@ async def test_changes_before_the_opening_are_followed(
 
 
 async def test_old_changes_are_dropped(registry: Registry) -> None:
-    """Once another is made, those that were made too long before."""
+    """The next change drops changes over the maximum age."""
     seconds = [0.0]
     log = ChangeLog(registry, 60, 1 << 20, lambda: seconds[0])
     for made_at in (0, 30, 60, 91):
@@ -166,7 +166,7 @@ async def test_old_changes_are_dropped(registry: Registry) -> None:
 
 
 async def test_a_reload_in_parts_ends_watchers_once(registry: Registry) -> None:
-    """Those who list and watch anew after a part of it need not do it again."""
+    """Watchers that list again after a part of it are not ended again."""
     log = ChangeLog(registry, 60, 1 << 20)
     last = Change(7, "t", (), (), is_reload=True)
     log._append(replace(last, server="s", is_continued=True))

@@ -85,7 +85,7 @@ async def test_only_tools_that_differ_go_to_a_worker() -> None:
 
 
 async def test_a_proof_that_is_killed_leaves_its_tool_undecided() -> None:
-    """What changed is told all the same, and the other tools are not affected."""
+    """Its changes are listed, and the other tools are not affected."""
     worker = Worker(proofs=frozenset({"b"}))
     old, new = [[tool(name, maximum) for name in "abc"] for maximum in (5, 4)]
     compared = await ToolComparer(worker, LIMITS).compare(old, new)
@@ -121,7 +121,7 @@ async def test_tools_that_a_request_has_no_steps_for_are_undecided() -> None:
 
 @pytest.mark.parametrize("sides", [(5, 0), (0, 5)])
 async def test_too_many_tools_are_an_error(sides: tuple[int, int]) -> None:
-    """On either side."""
+    """They may be on either side."""
     old, new = ([tool(str(number), 1) for number in range(count)] for count in sides)
 
     with pytest.raises(RequestError) as caught:

@@ -1,4 +1,4 @@
-"""Registration with a policy on compatibility: what is compared, reported, rejected and kept."""
+"""Registration with a compatibility policy: comparison, report, rejection and removal."""
 
 import json
 from collections.abc import Iterator
@@ -122,7 +122,7 @@ async def test_policies(
     expected: tuple[str, list[tuple[str, str]], str | None],
     validate_only: bool,
 ) -> None:
-    """Whether it is registered or only would be."""
+    """They apply to registrations and to validate_only."""
     await registrar.register(request_for(OLD))
     before = registry.revision
     request = request_for(tool, compatibility=policy, validate_only=validate_only)
@@ -207,7 +207,7 @@ async def test_both_policies_have_their_say(registrar: Registrar) -> None:
 
 
 async def test_definitions_of_one_name_are_compared_each(registrar: Registrar) -> None:
-    """With the registered one; the last that is not rejected is registered."""
+    """Each is compared with the registered one; the last accepted one is registered."""
     await registrar.register(request_for(OLD))
     registered = await registrar.register(request_for(NARROWER, WIDER, compatibility=BREAKING))
 
@@ -219,7 +219,7 @@ async def test_definitions_of_one_name_are_compared_each(registrar: Registrar) -
 async def test_a_change_in_between_is_compared_with(
     registry: Registry, registrar: Registrar, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is compatible with what was registered need not be so with what is."""
+    """Compatibility with the former definition does not imply it with the present one."""
     await registrar.register(request_for(OLD))
     register = registry.register
     others = registrar_of(registry, CompiledSchemas(run_in_process, LIMITS, 0, 0))

@@ -75,7 +75,7 @@ async def test_values_can_be_hidden(normalizer: Normalizer) -> None:
 
 @pytest.mark.parametrize("descriptions", ["", "d" * 100_000])
 async def test_a_definition_is_adapted_once(resolver: TargetResolver, descriptions: str) -> None:
-    """The adapted definition is cached, whatever its size."""
+    """The adapted definition is cached; its size does not matter."""
     adapter = ToolAdapter(LIMITS)
     target = tool({**LIST, "description": descriptions})
     first = await adapter.adapt(target, "2025-06-18")

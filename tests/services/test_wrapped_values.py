@@ -1,4 +1,4 @@
-"""A value is valid if the tool's own output schema admits it, whatever is made of it."""
+"""A value is valid if the tool's own output schema admits it, in every use."""
 
 import json
 from collections.abc import AsyncIterator
@@ -49,7 +49,7 @@ VALUES: list[Any] = [
 
 @dataclass
 class Services:
-    """What takes part, without workers."""
+    """The services of the test, without workers."""
 
     resolver: TargetResolver
     validator: Validator
