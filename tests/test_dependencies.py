@@ -1,4 +1,4 @@
-"""Packages that the service and the Python client import, and what they declare."""
+"""Imported and declared packages of the service and the Python client."""
 
 import ast
 import sys
@@ -109,7 +109,7 @@ def test_declared_packages_are_imported(project: str) -> None:
 
 @pytest.mark.parametrize("project", PROJECTS)
 def test_every_dependency_has_an_upper_bound(project: str) -> None:
-    """What is installed later is what was tried."""
+    """Installations use tested releases only."""
     unbounded = [
         str(requirement)
         for requirement in declared(project)
