@@ -89,7 +89,7 @@ def test_digests_resolve_in_the_callers_servers_only(registry: Registry) -> None
     assert (THEIRS, "input") == registry.schema("in:3")
 
 
-def test_nothing_is_named_by_no_name(registry: Registry) -> None:
+def test_the_empty_name_has_no_tools(registry: Registry) -> None:
     """No server has an empty name, so that its tools are unknown as for everybody."""
     with limited_to("mine"):
         assert registry.find("", "shared") is None
