@@ -106,7 +106,7 @@ async def test_a_body_arrives_in_parts() -> None:
     ("peer", "name"),
     [(("127.0.0.1", 7), "ipv4:127.0.0.1:7"), (("::1", 7), "ipv6:[::1]:7")],
 )
-async def test_a_call_knows_its_caller(peer: tuple[str, int], name: str) -> None:
+async def test_a_call_has_its_caller(peer: tuple[str, int], name: str) -> None:
     """Workers share their time among callers by it."""
     calls: list[Any] = []
 
@@ -138,7 +138,7 @@ async def test_calls_beyond_the_bound_are_shed() -> None:
     assert 0 == client.admission.active
 
 
-async def test_a_body_that_does_not_arrive_is_given_up() -> None:
+async def test_an_incomplete_body_times_out() -> None:
     """The connection is closed."""
     client = _Client(limits=TransportLimits(message_seconds=1))
     client.admission.start()
@@ -216,7 +216,7 @@ async def test_calls_that_outlast_the_grace_period_end_with_an_error() -> None:
         ({"authorization": "Bearer registers"}, 403, "PERMISSION_DENIED"),
     ],
 )
-async def test_who_may_call_is_decided_before_the_body_is_read(
+async def test_permission_is_checked_before_the_body_is_read(
     tmp_path: Path, authorization: dict[str, str], status: int, reason: str
 ) -> None:
     """The token decides, as over gRPC."""
@@ -247,7 +247,7 @@ async def test_who_may_call_is_decided_before_the_body_is_read(
         ("0.0.0.0:1", True, 200),
     ],
 )
-async def test_beyond_loopback_methods_must_be_opened(
+async def test_beyond_loopback_methods_need_a_setting(
     address: str, is_open: bool, status: int
 ) -> None:
     """The setting is admin_open."""

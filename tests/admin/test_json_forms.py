@@ -107,7 +107,7 @@ def test_a_target_is_properties_of_the_request(
     assert target_pb2.Target(**target) == validate(json.dumps(properties).encode()).target
 
 
-def test_the_server_of_a_tool_is_where_it_is_registered_or_who_offers_it() -> None:
+def test_the_server_of_a_tool_depends_on_its_form() -> None:
     """With a name it is the former."""
     body = b'{"tools": [{"tool": {}, "server": "a"}, {"server": "a", "name": "t"}]}'
     request = read_request(conversion_service_pb2.ConvertToolsRequest, body)
@@ -206,7 +206,7 @@ def test_source_text_is_a_string() -> None:
         (b'{"name": "\xff"}', '"name" is not JSON in UTF-8', "name"),
     ],
 )
-def test_what_is_no_request_is_rejected(body: bytes, message: str, field: str | None) -> None:
+def test_an_invalid_request_is_rejected(body: bytes, message: str, field: str | None) -> None:
     """The error has the location and the name, and suggests the nearest valid name."""
     with pytest.raises(RequestError) as caught:
         validate(body)

@@ -56,7 +56,7 @@ def test_a_page_has_the_metrics_of_the_table(server: MeteredServer) -> None:
     assert {"process_resident_memory_bytes", "process_open_fds"} <= {f.name for f in families}
 
 
-def test_openmetrics_is_served_to_who_asks_for_it(server: MeteredServer) -> None:
+def test_openmetrics_is_served_on_request(server: MeteredServer) -> None:
     """Its parser is stricter: units, suffixes, the end."""
     request = urllib.request.Request(
         f"{server.admin_url}/metrics", headers={"accept": "application/openmetrics-text"}

@@ -74,9 +74,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, set[
 
 
 @pytest.mark.parametrize("expression", sorted(set(expressions())))
-def test_expressions_are_of_metrics_that_there_are(
-    expression: str, samples: dict[str, set[str]]
-) -> None:
+def test_expressions_use_existing_metrics(expression: str, samples: dict[str, set[str]]) -> None:
     """They use existing labels too."""
     named = list(selectors(expression))
 
@@ -148,7 +146,7 @@ def test_a_scrape_configuration_names_the_rules(name: str) -> None:
     assert [job["job_name"] for job in configuration["scrape_configs"]] == ["sidecheck"]
 
 
-def test_the_runbook_names_metrics_that_there_are() -> None:
+def test_the_runbook_names_existing_metrics() -> None:
     """It has a section for every alert."""
     text = RUNBOOK.read_text()
     named = set(re.findall(r"\b(?:sidecheck|grpc_server)_[a-z_]+[a-z]\b", text))
