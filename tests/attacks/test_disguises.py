@@ -156,7 +156,7 @@ def test_an_audit_reports_and_passes_disguised_messages(server: HttpMcpServer) -
 
 
 @pytest.mark.parametrize("encoding", ["", "identity", "Identity"])
-def test_an_empty_encoding_is_none(
+def test_an_empty_content_encoding_is_ignored(
     server: HttpMcpServer, enforced: HttpProxied, encoding: str
 ) -> None:
     """The body is read."""
@@ -195,7 +195,7 @@ def test_line_ends_of_other_readers_in_texts_are_escaped(
 
 @pytest.mark.parametrize("status", [400, 404, 500])
 @pytest.mark.parametrize("kind", [_JSON, "text/plain"])
-def test_a_result_with_the_status_of_an_error_is_none(
+def test_a_result_with_an_error_status_is_rejected(
     server: HttpMcpServer, enforced: HttpProxied, status: int, kind: str
 ) -> None:
     """Some readers look at the body alone."""

@@ -23,7 +23,7 @@ def test_an_attack_reaches_no_server(attacked: Attacked, attack: RequestAttack) 
     assert [] == [got.body for got in attacked.server.received if got.body]
 
 
-def test_the_call_that_they_disguise_passes_if_it_is_valid(attacked: Attacked) -> None:
+def test_the_disguised_call_passes_if_it_is_valid(attacked: Attacked) -> None:
     """So the attacks fail because of their faults."""
     attacked.server.answer = lambda _: _RESPONSE
     response = attacked.send(request(GOOD_CALL))
