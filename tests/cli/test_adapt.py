@@ -48,7 +48,7 @@ def test_definitions_go_to_standard_output_and_changes_to_standard_error() -> No
     ) == result.stderr
 
 
-def test_what_was_adapted_is_adapted_back() -> None:
+def test_an_adapted_definition_is_adapted_back() -> None:
     wrapped = run("adapt", "--protocol-version", OLD, "tools.json").stdout
     result = run("adapt", "--protocol-version", NEW, "-", stdin=wrapped)
 

@@ -92,7 +92,7 @@ def test_params_go_to_stdout_and_reports_to_stderr(plan: str) -> None:
     assert 0 == result.exit_code
 
 
-def test_what_is_wrong_has_its_place_in_the_params() -> None:
+def test_violations_have_locations_in_the_params() -> None:
     """The original schema applies, which is stricter than the converted schema."""
     result = run("--mappings", "plans.json", "--tools", "tools.json", "bad.json")
 
@@ -107,7 +107,7 @@ def test_what_is_wrong_has_its_place_in_the_params() -> None:
     assert 1 == result.exit_code
 
 
-def test_excerpts_show_the_place_in_the_params() -> None:
+def test_excerpts_show_the_location_in_the_params() -> None:
     """The option is --excerpts."""
     result = run("--mappings", "plan.json", "--tools", "tools.json", "--excerpts", "bad.json")
 
@@ -177,7 +177,7 @@ def test_remaining_violations_have_locations_in_the_sent_call() -> None:
     assert [] == restoration["changes"]
 
 
-def test_arguments_that_are_no_object_have_no_params(folder: Path) -> None:
+def test_arguments_that_are_not_an_object_have_no_params(folder: Path) -> None:
     """A wrapped payload may hold any value."""
     either = [
         {"type": "object", "properties": {name: {"type": "string"}}, "required": [name]}

@@ -125,7 +125,7 @@ def test_the_exit_code(code: int, words: list[str]) -> None:
     assert code == infer(*words).exit_code
 
 
-def test_a_text_that_is_too_large_is_refused_by_its_bound() -> None:
+def test_a_text_beyond_the_limit_is_rejected() -> None:
     """The error has the size and the limit."""
     assert (
         "Error: cannot read large.py: the source text: 262,145, more than the limit of 262,144 "
@@ -138,7 +138,7 @@ def test_standard_input_is_read() -> None:
     assert [ADD] == json.loads(infer("-", stdin=GOOD).stdout)
 
 
-def test_what_is_inferred_can_be_checked() -> None:
+def test_inferred_definitions_can_be_checked() -> None:
     """`sidecheck check` accepts it under the version that admits any root."""
     inferred = infer("good.py").stdout
     words = ["check", "-", "--protocol-version", "2026-07-28"]

@@ -80,7 +80,7 @@ def test_a_sound_session_is_sound(folder: Path) -> None:
     assert (0, "3 messages, no violations\n") == (result.exit_code, result.stdout)
 
 
-def test_text_has_a_row_for_each_problem_at_its_place_in_the_file(folder: Path) -> None:
+def test_text_has_a_row_with_the_position_of_each_problem(folder: Path) -> None:
     """Aligned, with the columns of the line."""
     bad = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": 3}}
     (folder / "s.jsonl").write_bytes(written(*SESSION, b"", {"message": bad}, b'{"jsonrpc": '))
@@ -139,7 +139,7 @@ def test_each_file_is_a_separate_session(folder: Path) -> None:
     assert 2 == run("monday.jsonl", "absent.jsonl").exit_code
 
 
-def test_calls_are_judged_by_the_tools_that_were_listed() -> None:
+def test_calls_are_validated_against_the_listed_tools() -> None:
     """A session with the service does the same."""
     schema = {"type": "object", "properties": {"to": {"type": "integer"}}, "required": ["to"]}
     tools = [{"name": "count", "description": "Counts.", "inputSchema": schema}]
@@ -201,7 +201,7 @@ def test_a_violation_of_every_message_is_reported_once() -> None:
     ]
 
 
-def test_a_response_to_a_request_that_is_too_large_is_sound() -> None:
+def test_a_response_to_an_oversized_request_is_valid() -> None:
     """An unread request has no violations of its response."""
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "x" * 1_048_576}}
     answer = {"jsonrpc": "2.0", "id": 1, "result": {"content": []}}
@@ -231,7 +231,7 @@ def test_a_line_may_name_the_method_of_its_request() -> None:
     assert [(1, [])] == linted(answer)
 
 
-def test_who_answers_is_the_other_side_than_who_asks() -> None:
+def test_the_sender_of_a_response_is_the_peer_of_the_requester() -> None:
     """This holds where only the method determines the sender."""
     request = {"jsonrpc": "2.0", "id": 7, "method": "tools/list"}
     answer = {"jsonrpc": "2.0", "id": 7, "result": {"tools": []}}
@@ -271,7 +271,7 @@ def test_unknown_properties_beside_a_message_are_reported(line: Any, pointer: st
     ]
 
 
-def test_other_members_beside_a_message_are_left_alone() -> None:
+def test_known_properties_beside_a_message_are_ignored() -> None:
     """Transcripts have times and names."""
     assert [(1, [])] == linted({**SESSION[0], "time": 1.5, "request_method": None})
 
@@ -330,7 +330,7 @@ def test_a_wrong_command_exits_with_2(words: list[str], message: str) -> None:
     assert message in result.stderr
 
 
-def test_places_can_be_shown(folder: Path) -> None:
+def test_excerpts_show_the_position(folder: Path) -> None:
     """The excerpt has the line number in the file."""
     (folder / "s.jsonl").write_bytes(written(b"", {"jsonrpc": "2.0", "id": 1, "method": 7}))
     result = run("s.jsonl", "--excerpts")
@@ -338,7 +338,7 @@ def test_places_can_be_shown(folder: Path) -> None:
     assert ' 2 | {"jsonrpc": "2.0", "id": 1, "method": 7}' in result.stdout
 
 
-def test_findings_of_a_line_stand_in_the_order_of_their_places(
+def test_findings_of_a_line_are_in_the_order_of_their_positions(
     on_terminal: Callable[..., tuple[int, str]],
 ) -> None:
     """A terminal with excerpts has the same order."""
@@ -361,7 +361,7 @@ def listing(number: int, *names: str) -> tuple[Any, Any]:
     return request, {"direction": "server", "message": response}
 
 
-def test_what_messages_repeat_is_reported_once(folder: Path) -> None:
+def test_repeated_violations_are_reported_once(folder: Path) -> None:
     """It has its count and its first location; another tool has its own violation."""
     lists = [*listing(1, "a"), *listing(2, "b", "a"), *listing(3, "a", "b")]
     (folder / "s.jsonl").write_bytes(written(*SESSION, *lists))

@@ -213,7 +213,7 @@ def test_an_import_beyond_a_quota_may_be_repeated(place: Place, folder: Path) ->
     assert (0, "4 tools of 3 servers imported: 3 changed, 0 removed, revision 3\n", "") == repeated
 
 
-def test_what_cannot_be_read_or_written(place: Place, folder: Path) -> None:
+def test_unreadable_and_unwritable_registries(place: Place, folder: Path) -> None:
     """It is an error of the command."""
     location = place("file")
     missing = outcome_of("import", "missing.jsonl", "--registry", location)

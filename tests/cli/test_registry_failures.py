@@ -212,7 +212,7 @@ def test_a_database_without_a_registry(postgres: RunningPostgres, command: tuple
         (EXPORT, "tools.db", "tools.db does not exist"),
     ],
 )
-def test_a_registry_that_there_cannot_be(
+def test_a_registry_in_memory_is_rejected(
     command: tuple[str, ...], location: str, message: str
 ) -> None:
     """A registry in memory exists neither before nor after the command."""

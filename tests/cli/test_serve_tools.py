@@ -39,7 +39,9 @@ def registered(running: RunningServer) -> list[tuple[str, str]]:
         return [(tool.server, tool.name) for tool in client.list()]
 
 
-def test_tools_of_files_are_there_when_the_server_is(tmp_path: Path, git: Path) -> None:
+def test_tools_of_files_are_registered_before_the_server_is_ready(
+    tmp_path: Path, git: Path
+) -> None:
     """A bad one is logged by its code, and by nothing that it says itself."""
     second_file = tmp_path / "b.json"
     second_file.write_text(json.dumps(DIFF))
@@ -72,9 +74,7 @@ def test_servers_are_named_in_the_order_of_the_files(tmp_path: Path, git: Path) 
             running.close()
 
 
-def test_more_tools_than_a_registration_may_have_are_a_wrong_command(
-    git: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_many_tools_are_a_wrong_command(git: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It exits before the server starts."""
     monkeypatch.setenv("SIDECHECK_LIMITS__BATCH_ITEMS", "2")
     result = CliRunner().invoke(sidecheck, ["serve", "--tools", str(git)], catch_exceptions=False)

@@ -83,9 +83,7 @@ def test_no_row_is_wider_than_the_terminal(folder: Path, on_terminal: Any, colum
 
 
 @pytest.mark.parametrize("columns", [40, 80])
-def test_losses_too_wide_for_columns_stand_below_their_tool(
-    folder: Path, on_terminal: Any, columns: int
-) -> None:
+def test_wide_losses_are_below_their_tool(folder: Path, on_terminal: Any, columns: int) -> None:
     """A row with location and effect, and one with the message."""
     tool = {"name": "git_status", "description": "d", "title": "t", "inputSchema": CLOSED}
     (folder / "tool.json").write_text(json.dumps(tool))

@@ -96,7 +96,7 @@ def test_tools_are_registered_listed_shown_and_deleted(server: RunningServer) ->
     )
 
 
-def test_json_has_all_of_it(server: RunningServer) -> None:
+def test_json_has_all_fields(server: RunningServer) -> None:
     """The fields have the names of the Python client."""
     to = ("--target", server.address, "--format", "json")
     done = json.loads(run("tools", "register", "tools.json", "--server", "git", *to).stdout)
@@ -272,7 +272,7 @@ def test_a_rejected_request_is_reported(shared_server: RunningServer) -> None:
     )
 
 
-def test_names_do_not_talk_to_the_terminal(server: RunningServer, folder: Path) -> None:
+def test_names_do_not_control_the_terminal(server: RunningServer, folder: Path) -> None:
     """Control characters of registered names are escaped."""
     name = "\nx\x1b[2J\u202e"
     (folder / "log.json").write_text(

@@ -149,7 +149,7 @@ def test_a_wrong_command_exits_with_2(words: list[str], message: str) -> None:
 
 
 @pytest.mark.parametrize("color", [False, True])
-def test_names_of_a_payload_do_not_talk_to_the_terminal(folder: Path, color: bool) -> None:
+def test_names_of_a_payload_do_not_control_the_terminal(folder: Path, color: bool) -> None:
     """Property and file names do not start lines that look like those of the command."""
     key = "\nok.json: valid \x1b[2J\u202e"
     (folder / "key.json").write_text(json.dumps({key: 1}))
