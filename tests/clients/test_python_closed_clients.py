@@ -107,7 +107,7 @@ async def test_closing_a_blocking_client_ends_its_streams() -> None:
     assert "CLIENT_CLOSED" == error.reason
 
 
-async def test_leaving_a_blocking_stream_is_no_outage() -> None:
+async def test_leaving_a_blocking_stream_is_not_an_outage() -> None:
     """Another thread that reads it learns that the stream was left."""
     silent = Silent()
     errors: list[StreamClosed] = []

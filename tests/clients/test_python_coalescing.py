@@ -174,7 +174,9 @@ async def test_all_shared_cases_have_the_same_outcomes(shared_server: RunningSer
         pytest.param({"OFFLOADED_ITEMS": "1", "INLINE_STEPS": "20"}, id="offloaded items"),
     ],
 )
-async def test_bounds_of_a_batch_do_not_show(tmp_path: Path, limits: dict[str, str]) -> None:
+async def test_limits_of_a_batch_do_not_affect_results(
+    tmp_path: Path, limits: dict[str, str]
+) -> None:
     """A single call repeats an item that the limits of the batch affect."""
     names = {f"SIDECHECK_LIMITS__{name}": value for name, value in limits.items()}
     target = Schema(b'{"items": {"type": "string", "minLength": 3}}')
@@ -428,7 +430,7 @@ async def test_closing_the_client_ends_all_calls() -> None:
     assert [closed] * 6 == outcomes
 
 
-async def test_nothing_is_left_behind() -> None:
+async def test_no_task_or_call_remains() -> None:
     """No task and no queued call remains after any end of the calls."""
     recorder = Recorder()
     async with coalescing(recorder) as client:
@@ -458,7 +460,7 @@ async def test_a_value_that_json_cannot_express_is_not_queued() -> None:
     assert 2 == sum(size for _, size in recorder.calls)
 
 
-def test_the_blocking_client_does_not_have_it() -> None:
+def test_the_blocking_client_has_no_coalescing() -> None:
     """The message names the alternative."""
     with pytest.raises(ValueError, match="coalesce is not available in BlockingClient"):
         BlockingClient("127.0.0.1:1", coalesce=True)

@@ -40,7 +40,7 @@ class EndedCall:
         return ""
 
 
-async def test_a_failed_write_is_no_error_of_a_stream_that_ended_well() -> None:
+async def test_a_failed_write_does_not_fail_a_completed_stream() -> None:
     """The server's status decides: there are no more responses."""
     call = StreamCall(Channel("localhost:1"), STREAMS[0], cast("Any", EndedCall()))
     assert await call.read() is None

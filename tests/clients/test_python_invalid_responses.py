@@ -127,7 +127,7 @@ async def test_an_invalid_response_is_an_error(
         raise outcome if isinstance(outcome, Exception) else AssertionError(outcome)
 
 
-async def test_nothing_may_be_deleted(kind: str) -> None:
+async def test_a_deletion_may_delete_no_tool(kind: str) -> None:
     """A server without tools has no names to return."""
     outcome = await outcome_of(
         kind, "DeleteTools", lambda rpc, response: [b""], lambda c: c.delete_all("s")

@@ -71,7 +71,7 @@ async def test_both_sides_are_verified(
 
 @pytest.mark.parametrize("kind", CLIENT_KINDS)
 @pytest.mark.parametrize("missing", [["certificate", "private_key"], ["ca_certificates"]])
-async def test_who_is_not_trusted_is_unavailable(
+async def test_an_untrusted_peer_is_unavailable(
     kind: str, missing: list[str], settings: dict[str, Any], port: int
 ) -> None:
     """A client without a certificate and a server of another authority are refused."""

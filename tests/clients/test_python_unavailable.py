@@ -154,7 +154,7 @@ async def test_a_call_that_is_always_refused_ends_at_its_deadline(kind: str) -> 
 
 
 @pytest.mark.parametrize("size", [(1 << 20) + 1, 5 << 20])
-async def test_a_message_too_large_is_no_outage(kind: str, size: int) -> None:
+async def test_an_oversized_message_is_not_an_outage(kind: str, size: int) -> None:
     """The author of a payload controls its size, so the policy must not admit it."""
     server = grpc.aio.server(options=[("grpc.max_receive_message_length", 1 << 20)])
     port = server.add_insecure_port("127.0.0.1:0")
@@ -171,7 +171,7 @@ async def test_a_message_too_large_is_no_outage(kind: str, size: int) -> None:
     assert (SidecheckError, "LIMIT_EXCEEDED") == (type(raised.value), raised.value.reason)
 
 
-async def test_a_proxy_that_finds_a_request_too_large_is_no_outage(kind: str) -> None:
+async def test_status_413_of_a_proxy_is_not_an_outage(kind: str) -> None:
     """HTTP status 413 is a limit as well."""
     with serving_frames(http_answer(413)) as address:
         async with connect(kind, address, timeout=120, on_unavailable="allow") as client:

@@ -78,7 +78,7 @@ def test_rejected_tools_are_raised_on_demand(
     assert (error, expected) == (copied, str(copied))
 
 
-def test_a_registration_without_rejected_tools_raises_nothing() -> None:
+def test_a_registration_without_rejected_tools_does_not_raise() -> None:
     """A warning rejects nothing."""
     Registration(outcomes=(CREATED,)).raise_for_rejected()
     Registration().raise_for_rejected()

@@ -211,7 +211,7 @@ def test_functions_are_definitions() -> None:
         (TypeError, "function print is not a tool", print),
     ],
 )
-def test_what_is_no_list_of_tools_is_one_error(
+def test_an_invalid_list_of_tools_is_an_error(
     kind: type[Exception], message: str, tools: Any
 ) -> None:
     """It is raised before anything is sent."""
@@ -253,7 +253,7 @@ def test_the_client_and_the_server_split_text_alike(
 
 
 @pytest.mark.parametrize("cursor", [b'"x"', b"5"])
-def test_a_page_replaces_nothing(cursor: bytes) -> None:
+def test_a_page_cannot_replace_all_tools(cursor: bytes) -> None:
     """The tools of the other pages would be deleted."""
     page = b'{"tools": [], "nextCursor": %s}' % cursor
     with pytest.raises(ValueError, match="one page of several"):

@@ -416,7 +416,7 @@ def test_a_given_schema_decides_alone(expected: Any, arguments: Any) -> None:
     ]
 
 
-def test_a_reference_that_leads_nowhere_is_an_error() -> None:
+def test_an_unresolvable_reference_is_an_error() -> None:
     """Documents are never fetched."""
     schema = {"type": "object", "properties": {"x": {"$ref": "https://example.com/x"}}}
     broken = infer_tool(lambda x: x, name="broken", input_schema=schema)

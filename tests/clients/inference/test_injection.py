@@ -81,7 +81,7 @@ def with_setting(x: int, git_path: str) -> None: ...
         (with_setting, {"inject_settings": ["git.path"]}),
     ],
 )
-def test_an_injected_parameter_is_no_argument(
+def test_an_injected_parameter_is_not_an_argument(
     function: Callable[..., Any], options: dict[str, Any]
 ) -> None:
     tool_function = infer_tool(function, **options)
@@ -143,7 +143,7 @@ class OwnRequest(ARequest):
         (["x", "c"], OwnRequest),
     ],
 )
-def test_a_context_of_a_framework_is_no_argument(expected: list[str], annotation: Any) -> None:
+def test_a_context_of_a_framework_is_not_an_argument(expected: list[str], annotation: Any) -> None:
     """This includes generic and derived contexts."""
 
     def take(x: int, c: Any) -> None: ...
