@@ -44,7 +44,7 @@ def test_addresses(text: str, host: str, port: int, written: str, is_loopback: b
         *("[::1:80", "::1]:80", "[[::1]]:80", "host:80:", "unix:/x:1"),
     ],
 )
-def test_texts_that_are_no_addresses(text: str) -> None:
+def test_texts_that_are_not_addresses(text: str) -> None:
     """The message names the expected form."""
     with pytest.raises(ValueError, match=r'^expected "host:port" with a port of at most 65535$'):
         Address.parse(text)

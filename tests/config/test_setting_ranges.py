@@ -125,7 +125,7 @@ def special_file(folder: Path, kind: str) -> str:
         *product(["--tools", "--config"], ["large file"]),
     ],
 )
-def test_a_file_that_is_none_or_too_large_is_an_error(tmp_path: Path, flag: str, kind: str) -> None:
+def test_a_special_or_oversized_file_is_an_error(tmp_path: Path, flag: str, kind: str) -> None:
     """It would be waited for, or read without end."""
     arguments = ["serve", flag, special_file(tmp_path, kind)]
     result = CliRunner().invoke(sidecheck, arguments, catch_exceptions=False)
