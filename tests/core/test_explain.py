@@ -63,7 +63,7 @@ class TestCases:
                 "_", ""
             ).lower()
 
-    def test_pointers_lead_somewhere(self, case: dict[str, Any]) -> None:
+    def test_pointers_resolve_in_the_payload(self, case: dict[str, Any]) -> None:
         """A violation is at a value that the payload holds."""
         for violation in violations_of(case["schema"], case["payload"]):
             step_into(case["payload"], violation.instance_location)

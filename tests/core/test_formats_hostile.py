@@ -121,7 +121,7 @@ except MemoryError:
 """
 
 
-def test_a_worker_that_cannot_load_the_library_is_out_of_memory() -> None:
+def test_a_worker_without_memory_for_the_library_raises_memory_error() -> None:
     """The first check raises MemoryError; a later one succeeds with enough memory."""
     done = subprocess.run(
         [sys.executable, "-c", SHORT_OF_MEMORY], capture_output=True, text=True, check=False

@@ -37,7 +37,7 @@ def codes(violations: Any) -> list[tuple[str, str]]:
     return [(violation.code, violation.instance_location) for violation in violations]
 
 
-def test_every_name_of_the_face_is_there() -> None:
+def test_every_public_name_exists() -> None:
     """Every form of import works; other names raise AttributeError."""
     assert dict.fromkeys(core.__all__, True) == {
         name: getattr(core, name) is not None for name in core.__all__
@@ -192,7 +192,7 @@ def test_a_call_for_another_definition() -> None:
         core.convert_call(text_of(call), [tool.mapping], text_of({**TOOL, "title": "x"}))
 
 
-def test_what_changed() -> None:
+def test_changes_of_tools() -> None:
     """Tools of both sides are paired by name, added and removed ones too."""
     narrower = {**TOOL, "inputSchema": {**TOOL["inputSchema"], "required": ["count", "text"]}}  # type: ignore[dict-item]
     compared = core.compare_tools([text_of(TOOL), text_of(OTHER)], [text_of(narrower)])

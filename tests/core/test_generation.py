@@ -213,7 +213,7 @@ def test_foreign_code_is_not_run(source: str, node: str) -> None:
         check_generated_code(ast.parse(source))
 
 
-def test_what_the_generator_writes_is_allowed() -> None:
+def test_generated_syntax_is_allowed() -> None:
     """All of it, in one function."""
     check_generated_code(
         ast.parse(

@@ -44,7 +44,7 @@ def test_each_draft_adds_and_drops_keywords(draft: Draft, new: set[str], removed
     assert (new, removed) == (KEYWORDS[draft].keys() - previous, previous - KEYWORDS[draft].keys())
 
 
-def test_what_came_later_is_an_annotation_before() -> None:
+def test_keywords_of_later_drafts_are_annotations() -> None:
     """Draft 4 has none of the keywords of its successors."""
     later = SINCE_06 | SINCE_07 | SINCE_2019 | {"$recursiveRef", "$dynamicRef", "prefixItems"}
 
@@ -99,7 +99,7 @@ def test_what_came_later_is_an_annotation_before() -> None:
         pytest.param("2020-12", {"allOf": 1, "properties": 2, "$defs": None}, [], id="no schemas"),
     ],
 )
-def test_subschemas_are_where_the_draft_has_them(
+def test_keywords_have_the_subschemas_of_the_draft(
     name: str, schema: Any, paths: list[tuple[str | int, ...]]
 ) -> None:
     """There are no other subschemas."""

@@ -10,7 +10,7 @@ from sidecheck_server.core.mcp.context import DEFAULT_VERSION, VERSIONS, check_v
 from sidecheck_server.core.types import Violation
 
 
-def test_a_error_names_its_bound() -> None:
+def test_an_error_names_its_limit() -> None:
     """The metadata has it for programs, the message for people."""
     error = limit_exceeded_error("payload_bytes", 1 << 20, "the payload", 2_000_000)
 
@@ -24,7 +24,7 @@ def test_a_error_names_its_bound() -> None:
     )
 
 
-def test_a_error_may_not_know_how_far_beyond_its_bound_it_is() -> None:
+def test_an_error_may_lack_the_exact_excess() -> None:
     """Some counts stop at the bound."""
     assert RequestError(
         ErrorReason.LIMIT_EXCEEDED,
@@ -45,7 +45,7 @@ def test_every_bound_is_positive_and_one_item_fits_into_a_message() -> None:
     assert limits.schema_bytes + limits.documents_bytes < limits.message_bytes
 
 
-def test_a_error_crosses_a_process_border_whole() -> None:
+def test_an_error_can_be_pickled() -> None:
     """The server reports errors of workers."""
     error = RequestError(
         ErrorReason.INVALID_SCHEMA,

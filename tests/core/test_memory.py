@@ -55,7 +55,7 @@ def test_a_weight_approximates_the_allocation(build: Callable[[], Any]) -> None:
     assert 0.85 < measure_memory(value) / allocated < 1.35
 
 
-def test_what_is_shared_counts_once() -> None:
+def test_shared_objects_count_once() -> None:
     """Objects of the program itself do not count."""
     text = "x" * 1000
     alone = measure_memory(text)

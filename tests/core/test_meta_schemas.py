@@ -51,7 +51,7 @@ def table(cases: dict[str, Any]) -> list[Any]:
 
 @pytest.mark.parametrize("draft", [D2020, D2019, D07, D06, D04])
 @pytest.mark.parametrize("schema", table(BROKEN))
-def test_what_breaks_its_meta_schema_is_rejected(schema: Any, draft: str) -> None:
+def test_a_schema_that_violates_its_meta_schema_is_rejected(schema: Any, draft: str) -> None:
     """Deep inside too, and with the place of the fault."""
     error = schema_error({"$schema": draft, "not": {"items": schema}})
 
@@ -71,7 +71,7 @@ def test_a_custom_lax_meta_schema_does_not_weaken_the_check(schema: Any) -> None
     assert (ErrorReason.INVALID_SCHEMA, D2020) == (error.reason, error.metadata["dialect"])
 
 
-def test_a_strict_meta_schema_of_ones_own_is_obeyed() -> None:
+def test_a_strict_custom_meta_schema_applies() -> None:
     """It applies at every depth through its own dynamic anchor."""
     strict = {
         "$id": OWN,
@@ -126,7 +126,7 @@ def test_a_long_line_of_dialects_is_followed() -> None:
     assert [True, False] == evaluate_all({"$schema": "urn:0", "type": "string"}, ["a", 1], line)
 
 
-def test_dialects_within_dialects_end_in_a_error() -> None:
+def test_nested_dialects_are_an_error() -> None:
     """The limit is the interpreter's recursion depth."""
     within: Any = {
         f"urn:{number}": {"not": {"$id": f"urn:in:{number}", "$schema": f"urn:{number + 1}"}}

@@ -183,7 +183,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize(("source", "text", "expected"), HOSTILE)
-def test_no_text_makes_a_pattern_slow(source: str, text: str, expected: bool) -> None:
+def test_matching_is_linear_for_any_text(source: str, text: str, expected: bool) -> None:
     """A backtracking engine would not end."""
     assert expected is compile_pattern(source).search(text)
 

@@ -117,7 +117,7 @@ def test_a_pattern_matches_by_ecma_262(source: str, text: str, expected: bool) -
 
 
 @pytest.mark.parametrize("source", sorted({str(case.values[0]) for case in MEANINGS}))
-def test_what_takes_backtracking_is_rejected_unless_it_is_allowed(source: str) -> None:
+def test_backtracking_patterns_are_rejected_by_default(source: str) -> None:
     """Such a pattern is known beforehand, is rejected by default, and no budget covers its cost."""
     with pytest.raises(PatternError) as excinfo:
         compile_pattern(source)
@@ -127,7 +127,7 @@ def test_what_takes_backtracking_is_rejected_unless_it_is_allowed(source: str) -
     assert compile_pattern(source, LENIENT).cost == UNBOUNDED
 
 
-def test_what_takes_linear_time_does_so_where_backtracking_is_allowed() -> None:
+def test_linear_patterns_stay_linear_where_backtracking_is_allowed() -> None:
     """Allowing backtracking changes nothing for a pattern that needs none."""
     source = r"^(?!a+$)(a|aa)+$"
 
@@ -153,7 +153,7 @@ def test_what_takes_linear_time_does_so_where_backtracking_is_allowed() -> None:
         pytest.param(r"(?<=a)" + r"\p{L}" * 100, PatternFault.TOO_LARGE, None, id="large-classes"),
     ],
 )
-def test_what_cannot_be_run_is_rejected(source: str, fault: PatternFault, offset: int) -> None:
+def test_invalid_patterns_are_rejected(source: str, fault: PatternFault, offset: int) -> None:
     """Invalid patterns and patterns over a limit are rejected too."""
     with pytest.raises(PatternError) as excinfo:
         compile_pattern(source, LENIENT)
@@ -163,7 +163,7 @@ def test_what_cannot_be_run_is_rejected(source: str, fault: PatternFault, offset
     assert not excinfo.value.message.endswith(": ")
 
 
-def test_the_deepest_pattern_compiles_where_calls_are_deep_already() -> None:
+def test_the_deepest_pattern_compiles_in_a_deep_call_stack() -> None:
     """Nesting within the bound leaves a part of the interpreter's stack to the caller."""
     references = "".join(rf"(?:\{number})" for number in range(1, 21))
     source = "(?<=a)" + "(?:(" * 20 + "b" + "))" * 14 + ")+)" * 6 + references

@@ -190,7 +190,7 @@ def excinfo(text: bytes) -> tuple[Violation, ...]:
 
 
 @pytest.mark.parametrize(("text", "message"), NOT_JSON)
-def test_what_is_not_json_is_reported_with_its_place(text: bytes, message: str) -> None:
+def test_malformed_json_is_reported_with_its_position(text: bytes, message: str) -> None:
     """One violation, which names the fault as a person would."""
     expected = Violation(
         "", "", "", "PAYLOAD_NOT_JSON", message, spec_url="https://www.rfc-editor.org/rfc/rfc8259"
@@ -200,7 +200,7 @@ def test_what_is_not_json_is_reported_with_its_place(text: bytes, message: str) 
 
 
 @pytest.mark.parametrize(("text", "place"), TOO_MANY_DIGITS)
-def test_a_number_of_too_many_digits_is_an_error_with_its_place(text: bytes, place: str) -> None:
+def test_a_number_with_too_many_digits_has_its_position(text: bytes, place: str) -> None:
     """The first one, wherever other numbers stand."""
     with pytest.raises(RequestError) as refusal:
         decode(text, max_depth=128)
@@ -213,7 +213,7 @@ def test_a_number_of_too_many_digits_is_an_error_with_its_place(text: bytes, pla
 
 
 @pytest.mark.parametrize(("text", "pointers"), REPEATED)
-def test_repeated_keys_are_reported_with_their_places(text: bytes, pointers: list[str]) -> None:
+def test_repeated_keys_are_reported_with_their_locations(text: bytes, pointers: list[str]) -> None:
     """Each once, in the order of the text."""
     expected = tuple(
         Violation(
@@ -278,7 +278,7 @@ def test_the_bound_is_the_deepest_nesting_that_is_read(text: bytes, deepest: int
         pytest.param(b'\r\n\t {"": null} ', {"": None}, id="an empty key, and white space"),
     ],
 )
-def test_what_is_json_is_read(text: bytes, value: Any) -> None:
+def test_valid_json_is_read(text: bytes, value: Any) -> None:
     """The texts are unusual but valid JSON."""
     decoded = decode(text, max_depth=128)
 
@@ -317,7 +317,7 @@ def test_nesting_beyond_the_bound_is_rejected_before_anything_is_read(bracket: b
         decode(bracket * 8, max_depth=8)
 
 
-def test_every_text_that_is_parsed_is_one_of_msgspec() -> None:
+def test_every_parsed_error_text_is_one_of_msgspec() -> None:
     """They are no interface: a release that words one otherwise fails this."""
     texts = [
         *(b"[1,]", b"1 2", b"{1:2}", b"[1 2]", b'{"a":1 2}', b'{"a" 1}', b"[1.]"),

@@ -160,7 +160,7 @@ def test_nesting_of_json_is_that_of_its_value() -> None:
         assert depth_of(read_strictly(text).value) == nesting_depth(text), text
 
 
-def test_what_is_json_is_agreed_upon() -> None:
+def test_the_standard_library_agrees_on_json() -> None:
     """A changed text is read as the standard library reads it, or rejected as there."""
     for text in [
         HIDDEN,

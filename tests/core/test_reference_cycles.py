@@ -95,7 +95,7 @@ def test_many_paths_of_references_are_not_a_cycle(times: int) -> None:
     assert [] == list(find_reference_cycles(survey_of(doubling(times))))
 
 
-def test_a_long_chain_of_references_is_no_loop() -> None:
+def test_a_long_chain_of_references_is_not_a_cycle() -> None:
     """The search does not recurse along it."""
     definitions: dict[str, Any] = {
         f"a{number}": {"$ref": f"#/$defs/a{number + 1}"} for number in range(5000)

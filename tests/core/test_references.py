@@ -116,7 +116,7 @@ def table(cases: dict[str, Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize("case", table(LEADING))
-def test_references_lead_there(case: list[Any]) -> None:
+def test_references_resolve(case: list[Any]) -> None:
     """Both engines resolve them."""
     schema, *documents = case
 
@@ -124,7 +124,7 @@ def test_references_lead_there(case: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("reference", table(NOWHERE))
-def test_references_that_lead_nowhere_are_rejected(reference: str) -> None:
+def test_unresolvable_references_are_rejected(reference: str) -> None:
     """The error has their location and their text, or its end."""
     error = schema_error(
         {
@@ -153,7 +153,7 @@ def test_dynamic_references_are_static_where_the_root_decides(case: list[Any]) -
     assert (expected, static) == (reached.target, reached.static)
 
 
-def test_a_recursive_root_is_where_recursive_references_lead() -> None:
+def test_recursive_references_resolve_to_a_recursive_root() -> None:
     """The initial target must be recursive too."""
     schema = {
         "$schema": D2019,
@@ -169,7 +169,7 @@ def test_a_recursive_root_is_where_recursive_references_lead() -> None:
     assert references["$recursiveRef"].static
 
 
-def test_every_reachable_subschema_has_a_place() -> None:
+def test_every_reachable_subschema_has_a_location() -> None:
     """A path from the root, or the references that lead outside."""
     schema = {"anyOf": [{"not": {"$ref": "urn:d#/x"}}, True], "$defs": {"a/b": {}}, "const": {}}
     documents = {"urn:d": {"x": {"properties": {"p": {"$ref": "#/y"}}}, "y": STRING}}
@@ -185,7 +185,7 @@ def test_every_reachable_subschema_has_a_place() -> None:
     ] == sorted(subschema.place for subschema in survey_of(schema, documents).reached.values())
 
 
-def test_places_stay_short() -> None:
+def test_locations_stay_short() -> None:
     """Names of ancestors may be long, and descendants many."""
     deep_schema: Any = {"properties": {str(number): {} for number in range(5000)}}
     survey = survey_of({"properties": {"n" * 100_000: deep_schema}})

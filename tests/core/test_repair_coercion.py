@@ -72,7 +72,7 @@ def coerced(
         ),
     ],
 )
-def test_a_scalar_whose_value_survives_is_coerced(
+def test_a_scalar_is_coerced_if_its_value_is_preserved(
     schema: Any, value: Any, expected: Any, rule: ChangeRule
 ) -> None:
     """The change is reported; it does not happen where only texts may be decoded."""
@@ -118,13 +118,13 @@ def test_a_scalar_whose_value_survives_is_coerced(
         pytest.param(ARRAY, "[1e9999]", id="no array with a number out of range"),
     ],
 )
-def test_what_is_not_certain_stays(schema: Any, value: Any) -> None:
+def test_ambiguous_values_are_not_coerced(schema: Any, value: Any) -> None:
     """Values are neither guessed nor wrapped."""
     assert (value, {}) == coerced(schema, value)
 
 
 @pytest.mark.parametrize("value", [1.0, 5.0, 2, True, "a", None, [1.0], {"a": "1"}])
-def test_what_is_valid_stays(value: Any) -> None:
+def test_valid_values_are_not_coerced(value: Any) -> None:
     """An integer may be written 1.0, and a string may hold a number."""
     schema = {
         "anyOf": [
@@ -288,7 +288,7 @@ def test_a_choice_is_made_by_the_branch_that_counts(
         ),
     ],
 )
-def test_a_value_keeps_its_type_if_it_would_be_wrong_all_the_same(schema: Any, value: Any) -> None:
+def test_a_value_that_stays_invalid_is_not_coerced(schema: Any, value: Any) -> None:
     """The violation reports the type of the sent value."""
     assert (value, {}) == coerced(schema, value)
 
@@ -330,7 +330,7 @@ def test_changes_describe_the_coercions(hidden: bool, messages: list[str]) -> No
     ) == changes
 
 
-def test_what_is_decoded_nests_no_deeper_than_a_payload_may() -> None:
+def test_decoded_values_are_within_the_payload_depth() -> None:
     """The depth includes the value around the text."""
     schema = {"items": ARRAY}
     fits, too_deep = (["[" * deep + "]" * deep] for deep in (4, 5))

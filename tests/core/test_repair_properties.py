@@ -153,7 +153,7 @@ def test_coercion_of_anything(edition: Edition, seed: int) -> None:
 @ALL_EDITIONS
 @RANDOM
 @given(seed=SEEDS)
-def test_nothing_unknown_is_left_after_stripping(edition: Edition, seed: int) -> None:
+def test_no_unknown_property_remains_after_stripping(edition: Edition, seed: int) -> None:
     """Every removed property was in the payload."""
     for case, payload in cases(edition, seed):
         text = json.dumps(payload)

@@ -153,7 +153,7 @@ UNKNOWN = [
 
 
 @pytest.mark.parametrize(("schema", "value", "left", "pointers"), UNKNOWN)
-def test_what_the_schema_does_not_know_is_unknown(
+def test_undeclared_properties_are_unknown(
     schema: Any, value: Any, left: Any, pointers: list[str]
 ) -> None:
     """Unknown properties are reported, and nothing else is removed."""
@@ -184,7 +184,7 @@ def test_what_the_schema_does_not_know_is_unknown(
         pytest.param(True, AX, id="no schema to speak of"),
     ],
 )
-def test_what_is_open_or_known_stays(schema: Any, value: Any) -> None:
+def test_declared_properties_and_open_objects_stay(schema: Any, value: Any) -> None:
     """No property is reported or removed."""
     assert [] == unknown(schema, value)
     assert (value, []) == stripped(schema, value)
@@ -214,7 +214,7 @@ def test_properties_of_an_object_that_may_have_none_are_removed() -> None:
     assert ({}, ["/random"]) == stripped(schema, {"random": "string"})
 
 
-def test_what_is_known_but_not_allowed_is_not_removed() -> None:
+def test_a_declared_but_invalid_property_is_not_removed() -> None:
     """The property is known, so removing it would lose data."""
     schema = {"allOf": [{**A, "additionalProperties": False}, B]}
 

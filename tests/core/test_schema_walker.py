@@ -76,7 +76,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("schema", "standing"), CASES, ids=str)
-def test_where_subschemas_stand(schema: Any, standing: list[tuple[str, bool]]) -> None:
+def test_locations_of_subschemas(schema: Any, standing: list[tuple[str, bool]]) -> None:
     assert standing == walked_locations(schema)
 
 
@@ -108,5 +108,5 @@ def test_walking_is_paid_for() -> None:
     ],
     ids=str,
 )
-def test_whether_a_keyword_is_there_at_all(schema: Any, mentioned: bool) -> None:
+def test_presence_of_a_keyword(schema: Any, mentioned: bool) -> None:
     assert mentioned is contains_keyword(schema, "x-a", [1000])

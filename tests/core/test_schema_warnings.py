@@ -81,9 +81,7 @@ _NAMED = {"anyOf": [{"$ref": "#/definitions/name"}], "default": "x"}
         ),
     ],
 )
-def test_the_references_beside_a_default_are_read_where_they_stand(
-    schema: Any, documents: Any
-) -> None:
+def test_references_beside_a_default_have_their_own_base(schema: Any, documents: Any) -> None:
     assert [] == warnings_of(schema, documents)
 
 
@@ -109,7 +107,7 @@ def test_defaults_beside_a_backtracking_pattern_have_no_warnings() -> None:
     assert [] == warnings_of(schema, limits=Limits(allow_backtracking=True))
 
 
-def test_there_are_no_more_warnings_than_a_bound() -> None:
+def test_the_number_of_warnings_is_limited() -> None:
     assert 100 == len(warnings_of({"properties": {str(number): NULL for number in range(1000)}}))
 
 
@@ -119,7 +117,7 @@ def test_pointers_together_have_no_more_than_a_bound() -> None:
     assert 2 == len(warnings_of(long))
 
 
-def test_what_takes_too_long_is_left_out() -> None:
+def test_expensive_defaults_have_no_warnings() -> None:
     """The schema itself is sound."""
     slow: Any = {"items": {"anyOf": [*({"type": "string"} for _ in range(20)), {}]}}
     default = list(range(5000))

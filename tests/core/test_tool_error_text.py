@@ -40,7 +40,7 @@ def test_the_text_has_every_location_and_requirement(case: dict[str, Any]) -> No
         ),
     ],
 )
-def test_what_is_not_json_is_reported_as_that(payload: bytes, line: str) -> None:
+def test_malformed_json_has_its_own_advice(payload: bytes, line: str) -> None:
     """The advice is to send well-formed JSON, not to correct an argument."""
     with pytest.raises(MalformedError) as malformed:
         decode(payload, max_depth=128)
@@ -89,7 +89,7 @@ def test_the_tool_need_not_be_named() -> None:
         pytest.param("/a\nb", '["a b"]: ', id="a name with a line break"),
     ],
 )
-def test_places_are_reported_as_paths(pointer: str, path: str) -> None:
+def test_locations_are_reported_as_paths(pointer: str, path: str) -> None:
     """A path reads as code does, and stays on its line."""
     assert f"- {path}wrong" == tool_error_text(Verdict((violation(pointer),))).split("\n")[1]
 
@@ -138,7 +138,7 @@ def test_the_text_of_a_truncated_verdict_says_so() -> None:
         pytest.param("/" + '"' * 5000, "wrong" * 5000, "t\n" * 5000, id="all of them"),
     ],
 )
-def test_nothing_makes_a_text_too_long(pointer: str, message: str, tool: str) -> None:
+def test_the_length_of_a_text_is_limited(pointer: str, message: str, tool: str) -> None:
     """The first place is reported in any case, and the end is always the advice."""
     verdict = Verdict(tuple(violation(pointer, message) for _ in range(30)))
     lines = tool_error_text(verdict, tool=tool).split("\n")

@@ -118,7 +118,7 @@ def test_classes_are_spelled_out(pattern: str, plain: str) -> None:
     assert plain == plain_pattern(pattern)
 
 
-def test_patterns_of_names_that_become_one_apply_together() -> None:
+def test_equal_rewritten_patterns_of_names_apply_together() -> None:
     """Neither pattern replaces the other."""
     schema = {"patternProperties": {r"^\d": {"type": "string"}, "^[0-9]": {"maxLength": 2}}}
 
@@ -127,7 +127,7 @@ def test_patterns_of_names_that_become_one_apply_together() -> None:
     } == write_for_library(schema, Draft.DRAFT_2020_12)  # type: ignore[arg-type]
 
 
-def test_what_looks_like_a_keyword_is_written_as_it_is() -> None:
+def test_data_that_looks_like_a_keyword_is_unchanged() -> None:
     """Constants and names of properties are not rewritten."""
     schema: Any = {
         "const": {"pattern": "."},

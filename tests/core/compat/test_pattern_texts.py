@@ -33,7 +33,7 @@ def test_some_texts_match_the_pattern(pattern: str) -> None:
 
 
 @pytest.mark.parametrize("pattern", ["(", "(?P<a>b)", "a{2,1}"])
-def test_what_is_no_pattern_has_no_texts(pattern: str) -> None:
+def test_an_invalid_pattern_has_no_texts(pattern: str) -> None:
     """It is not an error."""
     assert () == pattern_texts(pattern)
 

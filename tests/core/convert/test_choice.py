@@ -51,7 +51,7 @@ def test_a_stage_concerns_nodes_by_their_keywords(
     assert expected == concerned(keywords, COMPATIBLE)
 
 
-def test_a_stage_concerns_nodes_by_the_subset() -> None:
+def test_the_subset_determines_the_nodes_of_a_stage() -> None:
     """In strict mode it covers references with siblings, and unions."""
     assert REFERENCES in concerned({"$ref": None}, STRICT)
     assert concerned({"anyOf": []}, STRICT) >= {STRUCTURE, ARRANGE, CHECK}

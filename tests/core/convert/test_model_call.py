@@ -219,7 +219,7 @@ def test_an_unreadable_call_has_no_name(key: ModelApi, call: Any, pointer: str, 
         ),
     ],
 )
-def test_an_object_that_is_no_call_is_reported_with_the_expected_shape(
+def test_an_invalid_call_is_reported_with_the_expected_shape(
     message: str, key: ModelApi, call: Any
 ) -> None:
     """It may be another object, or the call of another provider."""

@@ -57,7 +57,7 @@ def test_requested_functions() -> None:
         pytest.param(["a", "Context"], "a: int, Context: int", id="a parameter named as a type"),
     ],
 )
-def test_an_injected_parameter_is_no_argument(expected: list[str], parameters: str) -> None:
+def test_an_injected_parameter_is_not_an_argument(expected: list[str], parameters: str) -> None:
     """Its type, its default, its metadata, or its name marks it."""
     definition = infer_definition(
         f"from typing import Annotated, Optional\n@tool\ndef f({parameters}): ...",
@@ -102,7 +102,7 @@ def test_an_empty_description_hides_the_docstring() -> None:
     assert "description" not in infer_definition("@tool(description='')\ndef f():\n 'Text.'")
 
 
-def test_a_class_of_data_is_no_context() -> None:
+def test_a_class_of_data_is_not_a_context() -> None:
     """It may have the name of a context class."""
     source = (
         "from dataclasses import dataclass\n@dataclass\nclass Context:\n    a: int\n"

@@ -137,7 +137,7 @@ def test_container_of_the_tools(text: bytes, expected: ToolList | ProtocolMessag
         ),
     ],
 )
-def test_values_that_are_no_lists(text: bytes, outcome: object) -> None:
+def test_values_that_are_not_lists(text: bytes, outcome: object) -> None:
     """Numbers that no double holds are values as others are."""
     tools: object
     try:

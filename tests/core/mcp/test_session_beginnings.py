@@ -123,13 +123,13 @@ def test_a_probe_without_a_response_may_be_cancelled(*, pinned: bool) -> None:
     assert "INITIALIZE_NOT_FIRST" in codes(second_session, CLIENT, cancelled)
 
 
-def test_after_the_handshake_there_is_no_probe() -> None:
+def test_a_probe_after_the_handshake_is_a_violation() -> None:
     session = Session(Context())
     all_codes(session, HANDSHAKE)
     assert ["METHOD_NOT_IN_VERSION"] == codes(session, CLIENT, request(4, "server/discover"))
 
 
-def test_an_error_that_the_version_defines_does_not_tell_an_earlier_one() -> None:
+def test_an_error_of_the_version_does_not_imply_an_earlier_version() -> None:
     """The server rejects the version, not the probe: its data are checked."""
     session = Session(Context())
     codes(session, CLIENT, request(1, "server/discover", _meta=META))
@@ -154,7 +154,7 @@ def test_requests_declare_their_capabilities(*, pinned: bool) -> None:
         assert (method == "sampling/createMessage") is ("INPUT_REQUEST_UNDECLARED" in violations)
 
 
-def test_a_rejected_request_takes_no_part() -> None:
+def test_a_rejected_request_does_not_count() -> None:
     """Its id, handshake and progress token do not count; its response is expected."""
     session = Session(Context())
     assert [] == codes(session, CLIENT, INITIALIZE, http_status=401)
@@ -339,6 +339,6 @@ def test_a_session_after_another_keeps_counts_and_returns_memory() -> None:
     assert 0 == pool.bytes
 
 
-def test_what_is_reported_once_makes_no_message_invalid() -> None:
+def test_a_violation_reported_once_does_not_invalidate_later_messages() -> None:
     """A later message without the violation has the verdict that it would have by itself."""
     assert Severity.ERROR not in {CATALOGUE[code].severity for code in SESSION_CODES | TOOL_CODES}

@@ -78,7 +78,7 @@ def test_the_digests_equal_those_of_the_values(documents: tuple[Document, ...]) 
         b'{"name":"a","inputSchema":{"a":' + b"[" * 5000 + b"]" * 5000 + b"}}",
     ],
 )
-def test_what_was_never_read_has_no_identity(text: bytes) -> None:
+def test_an_unreadable_definition_has_no_identity(text: bytes) -> None:
     """The function does not raise for any content of a damaged file."""
     assert identify_tool(text, ()) is None
 

@@ -274,7 +274,7 @@ CASES: dict[str, tuple[dict[str, Any], str, str, dict[Effect, set[Target]]]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_targets_do_about_a_hazard(case: str) -> None:
+def test_effects_of_a_hazard_at_targets(case: str) -> None:
     """The effects, and no other location with that code."""
     tool, code, pointer, effects = CASES[case]
     findings, _ = check_portability(tool, TOOL_TARGETS, Limits())

@@ -102,7 +102,7 @@ def test_pointers_are_rewritten_and_keep_their_escapes(expected: str, pointer: s
     assert expected == wrapped_schema(schema)["prefixItems"][0]["$ref"]
 
 
-def test_what_is_data_stays_as_it_is() -> None:
+def test_data_is_unchanged() -> None:
     """A reference is one only where a subschema stands, or where one leads."""
     data = {"$ref": "#/a"}
     schema = {
@@ -143,7 +143,7 @@ def test_a_resource_is_left_alone() -> None:
     assert resource == wrapped_schema(resource)
 
 
-def test_a_resource_of_another_dialect_is_left_alone() -> None:
+def test_a_resource_of_another_dialect_is_unchanged() -> None:
     """Its URI may be in `id` or `$id`."""
     resource = {
         "$schema": "http://json-schema.org/draft-04/schema#",
