@@ -135,7 +135,7 @@ def recorded_tools() -> dict[str, list[ToolDefinition]]:
     }
 
 
-def test_other_definitions_of_recorded_tools_are_decided() -> None:
+def test_definitions_with_the_same_name_are_decided() -> None:
     """Every two of one name, in either direction; a payload shows what breaks."""
     levels: Counter[Level] = Counter()
     for versions in recorded_tools().values():
