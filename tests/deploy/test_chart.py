@@ -131,7 +131,7 @@ def test_every_value_is_described_by_the_schema_and_by_a_comment() -> None:
 
 
 @pytest.mark.parametrize("sets", REJECTED)
-def test_bad_values_are_rejected_with_their_places(sets: str) -> None:
+def test_invalid_values_are_rejected_with_their_locations(sets: str) -> None:
     option = "--set-json" if sets.endswith("[]") else "--set"
     done = run_tool("helm", "template", "sidecheck", CHART, option, sets)
 
