@@ -100,7 +100,7 @@ def test_errors_of_http_pass(gateway: Gateway, name: str) -> None:
         ("a/b; c=application/json", False),
     ],
 )
-def test_what_clients_take_for_a_message(gateway: Gateway, kind: str, is_read: bool) -> None:
+def test_bodies_that_clients_read_as_messages(gateway: Gateway, kind: str, is_read: bool) -> None:
     """They look for the type at the beginning of the header, or anywhere in it.
 
     Parameters may say anything of the text, so what has others than UTF-8 is not read.
@@ -184,7 +184,7 @@ def test_a_compressed_request(gateway: Gateway) -> None:
         ("/other", 404),
     ],
 )
-def test_no_other_spelling_of_the_path_leads_past(gateway: Gateway, path: str, status: int) -> None:
+def test_every_spelling_of_the_path_is_validated(gateway: Gateway, path: str, status: int) -> None:
     """Any path that the server reads as its own is validated or rejected."""
     response = gateway.call(path, do=3)
 

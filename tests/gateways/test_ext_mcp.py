@@ -75,7 +75,7 @@ async def channel(server: RunningServer) -> AsyncIterator[grpc.aio.Channel]:
         yield opened
 
 
-async def test_a_good_call_passes_as_it_is(channel: grpc.aio.Channel) -> None:
+async def test_a_valid_call_passes_unchanged(channel: grpc.aio.Channel) -> None:
     gateway = Agentgateway(channel, {"good": adder}, FULL)
     assert await gateway.request("tools/list", None, VERSION) == {"result": {"tools": [ADD]}}
     assert await gateway.request("tools/call", call(2, b=3), VERSION) == result(5)

@@ -193,7 +193,9 @@ def test_killed_in_a_call_and_stopped_in_a_stream(tmp_path: Path, scripted: Http
     assert EVENT == rest
 
 
-def test_what_clients_leave_open_is_closed(tmp_path: Path, scripted: HttpMcpServer) -> None:
+def test_exchanges_that_clients_leave_open_are_closed(
+    tmp_path: Path, scripted: HttpMcpServer
+) -> None:
     """Sidecheck admits one exchange here, so one that stays would be the last."""
     settings = ext_proc_settings(**ENFORCE)
     sidecheck = RunningServer(tmp_path, **settings, SIDECHECK_TRANSPORT__GATEWAY_STREAMS="1")

@@ -76,7 +76,7 @@ def test_the_first_list_is_pinned(pinned: Gateway, pins: Path) -> None:
     ] == entries
 
 
-def test_a_name_that_is_no_file(pinned: Gateway, pins: Path) -> None:
+def test_a_namespace_that_is_not_a_file_name(pinned: Gateway, pins: Path) -> None:
     """The file stays in the folder; tools are pinned under any policy."""
     assert ["echo"] == listed(pinned, [TOOL], "/audit")
     assert [] == listed(pinned, [CHANGED], "/audit")
