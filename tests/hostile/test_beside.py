@@ -31,7 +31,7 @@ def siege(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Siege]:
 @pytest.mark.parametrize(
     "case", [pytest.param(case, id=case.id) for case in CASES if case.id in WORST]
 )
-def test_an_attack_does_not_hold_up_others(case: Case, siege: Siege) -> None:
+def test_an_attack_does_not_block_other_clients(case: Case, siege: Siege) -> None:
     """All calls of a bystander succeed, some of them before the attack ends.
 
     `python -m hostile --beside` measures its latencies, whose goal is a p99 of 50 ms.
@@ -43,5 +43,5 @@ def test_an_attack_does_not_hold_up_others(case: Case, siege: Siege) -> None:
 
 
 def test_every_worst_case_is_one_of_the_cases() -> None:
-    """`test_an_attack_does_not_hold_up_others` would skip a renamed case."""
+    """`test_an_attack_does_not_block_other_clients` would skip a renamed case."""
     assert WORST <= {case.id for case in CASES}
