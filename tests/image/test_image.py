@@ -121,7 +121,7 @@ def test_the_image_has_the_project_and_its_locked_packages(container: Container)
     }
 
 
-def test_the_image_serves_where_it_may_not_write_and_ends_by_sigterm(
+def test_the_image_serves_read_only_and_ends_by_sigterm(
     container: Container, served: subprocess.Popen[bytes]
 ) -> None:
     """It serves its port and its socket, with the registry in its volume."""
