@@ -51,7 +51,7 @@ def test_a_call_without_context_begins_a_trace(traced: TracedServer) -> None:
     ["", "00-0-0-01", f"00-{'0' * 32}-{'1' * 16}-01", f"ff-{'1' * 32}-{'1' * 16}-01", "x" * 5000],
     ids=["empty", "short", "no trace", "version", "long"],
 )
-def test_a_context_that_is_none_is_left_out(traced: TracedServer, traceparent: str) -> None:
+def test_an_invalid_context_is_ignored(traced: TracedServer, traceparent: str) -> None:
     """An invalid context in metadata or in a message does not fail a call."""
     carrier = Caller.new()
     stub = ProtocolServiceStub(traced.channel)

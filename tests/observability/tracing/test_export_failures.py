@@ -17,7 +17,7 @@ def record(template: str, *arguments: Any, level: int = logging.ERROR) -> loggin
     return logging.LogRecord("opentelemetry.sdk", level, "", 0, template, arguments, None)
 
 
-def test_at_most_one_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failures_are_logged_once_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     """The next one counts those in between."""
     clock, logged = Mock(return_value=1000.0), Mock()
     monkeypatch.setattr(spans, "_log", logged)

@@ -104,7 +104,7 @@ async def test_an_error_of_the_server(
     assert SECRET not in "".join(span.to_json() for span in recorded.spans)
 
 
-async def test_what_is_not_sampled_makes_no_span() -> None:
+async def test_unsampled_calls_have_no_spans() -> None:
     """The work of such a call has none either."""
     recorded = Recorded(ALWAYS_OFF)
     with (

@@ -313,7 +313,7 @@ def test_standard_services_are_not_traced(traced: TracedServer, caller: Caller) 
     assert not [span for span in traced.collector.spans() if "Health" in span.name]
 
 
-def test_what_the_spans_are_of(traced: TracedServer, caller: Caller) -> None:
+def test_the_resource_of_spans(traced: TracedServer, caller: Caller) -> None:
     """The service and its version, unless the variables say otherwise."""
     InfoServiceStub(traced.channel).GetServerInfo(GetServerInfoRequest(), metadata=caller.metadata)
     traced.spans_of(caller)

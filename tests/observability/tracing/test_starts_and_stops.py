@@ -59,7 +59,9 @@ def serve(**environment: str) -> subprocess.CompletedProcess[str]:
         pytest.param({ENDPOINT: "http://c", "OTEL_SDK_DISABLED": "TRUE"}, (), id="disabled"),
     ],
 )
-def test_what_switches_it_on(environment: dict[str, str], exporters: tuple[str, ...]) -> None:
+def test_settings_that_enable_tracing(
+    environment: dict[str, str], exporters: tuple[str, ...]
+) -> None:
     """An exporter, or an endpoint to export to."""
     assert exporters == exporter_names(environment)
 
@@ -223,7 +225,7 @@ def test_a_collector_that_does_not_answer(tmp_path: Path, protocol: str) -> None
 
 
 @pytest.mark.parametrize("protocol", ["grpc", "http/protobuf"])
-def test_a_collector_that_is_not_there(tmp_path: Path, protocol: str) -> None:
+def test_an_absent_collector(tmp_path: Path, protocol: str) -> None:
     """The log says so, without the text of the network."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         endpoint = f"http://127.0.0.1:{listener.getsockname()[1]}"
@@ -286,7 +288,7 @@ if __name__ == "__main__":
 """
 
 
-def test_nothing_is_imported_when_it_is_off(tmp_path: Path) -> None:
+def test_opentelemetry_is_not_imported_when_tracing_is_off(tmp_path: Path) -> None:
     """Not even the API of OpenTelemetry."""
     script = tmp_path / "off.py"
     script.write_text(OFF)
@@ -297,7 +299,7 @@ def test_nothing_is_imported_when_it_is_off(tmp_path: Path) -> None:
     assert "[]" == process.stdout.splitlines()[-1]
 
 
-def test_nothing_is_wrapped_when_it_is_off() -> None:
+def test_services_are_not_wrapped_when_tracing_is_off() -> None:
     """The parts of the service are the same objects."""
     off = Instrumentation()
     methods, workers = [Mock(), Mock()], Mock()
