@@ -49,9 +49,7 @@ def test_a_late_answer_to_an_earlier_text_is_never_shown(site: Site) -> None:
     assert {"Valid"} == set(statuses.json_value())
 
 
-def test_a_server_that_is_gone_is_noticed_and_one_that_is_back_is_used(
-    own_site: Site, tmp_path: Path
-) -> None:
+def test_a_lost_server_is_reported_and_used_once_it_is_back(own_site: Site, tmp_path: Path) -> None:
     """The next change of the text reaches it without a reload."""
     page = own_site.open()
     expect(page.locator("#connection")).to_have_text("Connected")

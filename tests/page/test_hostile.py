@@ -29,7 +29,7 @@ def _expect_text(page: Page) -> None:
     assert 0 == page.locator("img[src=x], main script").count()
 
 
-def test_markup_stays_text_in_every_place(site: Site) -> None:
+def test_markup_is_shown_as_text_everywhere(site: Site) -> None:
     """Names, keys, values, versions, methods, and what the server says about them."""
     definition, markup = json.dumps(_tool()), json.dumps(_MARKUP)
     page = site.open()

@@ -51,7 +51,7 @@ def test_options_and_version_are_in_the_link(site: Site) -> None:
     expect(second_page.locator("#coercion")).to_have_value("safe_scalars")
 
 
-def test_a_link_leads_to_a_registered_tool(site: Site) -> None:
+def test_a_link_opens_a_registered_tool(site: Site) -> None:
     """It has the server and the name, and not the definition."""
     schema = {"type": "object", "required": ["linked"]}
     site.register("linked", {"name": "a", "inputSchema": {"type": "object"}})
@@ -64,7 +64,7 @@ def test_a_link_leads_to_a_registered_tool(site: Site) -> None:
     assert "required" not in page.evaluate("location.hash")
 
 
-def test_what_is_too_large_is_in_no_link(site: Site) -> None:
+def test_an_oversized_text_is_not_in_the_link(site: Site) -> None:
     """The page reports it; the link still has the tab."""
     page = site.open()
     editor(page, "JSON").fill(f'{{"city": "{"x" * 9_000}"}}')

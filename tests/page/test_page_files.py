@@ -54,7 +54,7 @@ def test_files_are_served_with_a_strict_policy(page_server: RunningServer) -> No
         assert (304, b"") == (status, body)
 
 
-def test_names_of_others_do_not_lead_to_the_page(page_server: RunningServer) -> None:
+def test_foreign_host_names_do_not_serve_the_page(page_server: RunningServer) -> None:
     """They do not lead to the API either."""
     assert 403 == _get(page_server, "/", host="evil.example")[0]
 
@@ -63,7 +63,7 @@ def test_names_of_others_do_not_lead_to_the_page(page_server: RunningServer) -> 
     "path",
     ["", "none.js", "..%2fpage.py", "..%2f..%2f__init__.py", "%2fetc%2fpasswd", "%00", "x" * 5000],
 )
-def test_paths_that_are_no_files_of_the_page(page_server: RunningServer, path: str) -> None:
+def test_paths_that_are_not_files_of_the_page(page_server: RunningServer, path: str) -> None:
     """Files of the service, of the machine, and folders."""
     status, headers, _ = _get(page_server, f"/page/{path}")
 
@@ -189,7 +189,7 @@ def _pointers(value: Any, pointer: str = "") -> list[tuple[str, Any]]:
     return [(pointer, value), *inner]
 
 
-def test_every_pointer_leads_to_the_text_of_its_value(site: Site) -> None:
+def test_every_pointer_has_the_text_of_its_value(site: Site) -> None:
     """White space and escapes are arbitrary; formatting keeps the value."""
     source = random.Random(7)
     cases = []
@@ -226,9 +226,7 @@ def test_every_pointer_leads_to_the_text_of_its_value(site: Site) -> None:
         ('{"a": "never ends', "/a", '"a": "never ends'),
     ],
 )
-def test_text_that_is_not_right_has_places_too(
-    site: Site, text: str, pointer: str, place: str
-) -> None:
+def test_malformed_text_has_positions(site: Site, text: str, pointer: str, place: str) -> None:
     """Positions exist up to the fault; of equal keys the last one counts."""
     page = site.open()
     places = page.evaluate(

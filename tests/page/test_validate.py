@@ -58,7 +58,7 @@ def test_tools_are_read_in_each_form(site: Site, form: str, pointer: str) -> Non
     expect(page.locator("#verdict-status")).to_have_text(expected)
 
 
-def test_a_violation_leads_to_its_place_in_payload_and_schema(site: Site) -> None:
+def test_a_violation_links_to_payload_and_schema(site: Site) -> None:
     """Through a reference of the schema, past escapes and a key that is there twice before."""
     tool = """{"tools": [{"name": "t", "inputSchema": {
       "type": "object",
@@ -177,7 +177,7 @@ def test_an_error_has_location_and_suggestion(site: Site) -> None:
     assert '"type": "strin"' == marked_text(page, "#tools-pane")
 
 
-def test_text_that_is_no_json_has_a_verdict_too(site: Site) -> None:
+def test_malformed_json_has_a_verdict(site: Site) -> None:
     """The verdict has the position of the fault."""
     page = site.open()
     editor(page, "JSON").fill('{"city": "Os')
