@@ -154,7 +154,7 @@ def test_redirections(
         ("OPTIONS", {"origin": "http://localhost:1", "access-control-request-method": "POST"}, 200),
     ],
 )
-def test_requests_that_are_none_of_the_transport(
+def test_requests_outside_the_transport(
     server: HttpMcpServer, enforced: HttpProxied, method: str, headers: Any, status: int
 ) -> None:
     """They do not carry messages past the proxy; a preflight is the server's to answer."""

@@ -83,7 +83,7 @@ async def test_a_deleted_session_ends_with_its_last_use(connections: HttpConnect
     assert connections.acquire(named) is not session
 
 
-async def test_an_id_that_is_given_again(connections: HttpConnections) -> None:
+async def test_a_reused_session_id(connections: HttpConnections) -> None:
     """A restarted server may reuse it; the state of the former session does not apply."""
     former, present = await begin(connections, "a"), await begin(connections, "a")
 

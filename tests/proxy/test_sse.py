@@ -67,7 +67,7 @@ def test_data_of_several_lines_stays_one_event() -> None:
     assert b'{\n "a": 1\n}' == changed.data
 
 
-def test_a_byte_order_mark_is_no_part_of_the_first_field() -> None:
+def test_a_byte_order_mark_is_ignored() -> None:
     """Readers ignore it (section 9.2.5), so the data is data."""
     reader = EventReader(1000)
     events = [*reader.feed(b"\xef"), *reader.feed(b"\xbb\xbfdata: 1\n\n")]

@@ -11,7 +11,7 @@ import pytest
 from support.stdio_proxy import HANDSHAKE, PROXY, SECONDS, SERVER, Proxy, codes
 
 
-def test_what_is_valid_passes_byte_for_byte(proxy: Proxy) -> None:
+def test_valid_messages_pass_byte_for_byte(proxy: Proxy) -> None:
     """Spaces, escapes, the order of members and numbers as they are written."""
     request = (
         b'{ "params":{"arguments":{"b":1.0,"a":"\\u00e9","big":12345678901234567890},'
