@@ -23,7 +23,7 @@ from sidecheck_server.registry.location import PostgresLocation
         ("postgresql://me:s3cret@db?sslmode=require", "postgresql://db"),
     ],
 )
-def test_a_uri_is_shown_without_who_and_how(uri: str, shown: str) -> None:
+def test_a_uri_is_shown_without_credentials_and_parameters(uri: str, shown: str) -> None:
     """The hosts and the database are left."""
     location = PostgresLocation(uri)
 
@@ -48,7 +48,7 @@ def test_a_uri_is_shown_without_who_and_how(uri: str, shown: str) -> None:
         "postgresql://db/tools?password=s3@cret",
     ],
 )
-def test_a_uri_that_is_not_clear_is_not_shown(uri: str) -> None:
+def test_an_ambiguous_uri_is_not_shown(uri: str) -> None:
     """Unescaped characters may be a part of the password."""
     location = PostgresLocation(uri)
 
@@ -81,7 +81,7 @@ def test_a_uri_that_is_not_clear_is_not_shown(uri: str) -> None:
         ("", False, False),
     ],
 )
-def test_what_names_a_database(text: str, is_uri: bool, is_other: bool) -> None:
+def test_texts_that_name_a_database(text: str, is_uri: bool, is_other: bool) -> None:
     """A URI of PostgreSQL, or in other words that are not taken for a file."""
     assert (is_uri, is_other) == (
         PostgresLocation.is_uri(text),

@@ -175,7 +175,7 @@ def test_a_mode_in_the_uri_prevails(
         ),
     ],
 )
-def test_a_server_that_is_not_the_one(
+def test_a_server_with_another_certificate(
     certificates: Certificates, tls_port: int, host: str, parameters: str, message: str
 ) -> None:
     """It is rejected before a password is sent."""

@@ -113,7 +113,7 @@ def test_a_row_that_no_server_has_written(replicas: Replicas) -> None:
     wait_until(lambda: len(replicas.events) == 2)
 
 
-def test_a_name_that_is_no_text(replicas: Replicas) -> None:
+def test_a_name_that_is_not_text(replicas: Replicas) -> None:
     """It differs from the name in the definition."""
     replicas.open().register("s", [define_tool("a")], keep=None)
     replicas.execute(r"UPDATE sidecheck.tool SET name = '\xff'")
