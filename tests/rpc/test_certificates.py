@@ -117,7 +117,7 @@ def test_a_file_that_cannot_be_used_is_an_error(
         (make_fifo, "is a FIFO; expected a regular file"),
     ],
 )
-def test_what_is_not_a_file_is_an_error(
+def test_a_special_file_is_an_error(
     files: Files, setting: str, make: Callable[[Path], object], reason: str
 ) -> None:
     """A FIFO would hold up the start, and later every handshake."""
@@ -188,7 +188,7 @@ def test_an_expired_certificate_is_served_with_a_warning(files: Files) -> None:
     assert events[0]["not_after"] == datetime.fromtimestamp(certificates.not_after, UTC).isoformat()
 
 
-def test_what_has_not_changed_is_not_used_again(files: Files) -> None:
+def test_unchanged_certificates_are_not_reloaded(files: Files) -> None:
     """The modification times of the files do not matter."""
     certificates = files.open()
     for path in files.paths.values():
@@ -237,7 +237,7 @@ def test_a_folder_that_is_switched_is_read_again(tmp_path: Path) -> None:
     assert certificates.reload() is None
 
 
-def test_a_switch_between_two_reads_is_no_mismatch(
+def test_a_switch_between_two_reads_is_not_a_mismatch(
     files: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The certificate is read before the switch, and its key after it."""

@@ -20,7 +20,7 @@ def warnings(**settings: Any) -> list[str]:
 
 @pytest.mark.parametrize("listen", ["127.0.0.1:0", "127.9.9.9:1", "[::1]:0", "localhost:0", ""])
 @pytest.mark.parametrize("tokens", [None, FILE])
-def test_this_machine_is_no_network(listen: str, tokens: Path | None) -> None:
+def test_local_addresses_need_no_protection(listen: str, tokens: Path | None) -> None:
     """Loopback and unix sockets cause no warning, with or without tokens."""
     socket = Path("/run/sidecheck.sock")
 
@@ -28,7 +28,7 @@ def test_this_machine_is_no_network(listen: str, tokens: Path | None) -> None:
 
 
 @pytest.mark.parametrize("listen", ["0.0.0.0:0", "[::]:0", "192.0.2.1:50151"])
-def test_an_address_for_others(listen: str) -> None:
+def test_an_address_beyond_loopback(listen: str) -> None:
     """Without tokens it has a warning; tokens over plain text need a setting."""
     assert ["server.unauthenticated"] == warnings(listen=listen)
     assert [] == warnings(listen=listen, tokens_file=FILE, tokens_without_tls=True)

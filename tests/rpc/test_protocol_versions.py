@@ -181,7 +181,7 @@ def test_a_context_names_the_version_of_a_check(client: BlockingClient) -> None:
         ),
     ],
 )
-def test_what_fits_neither_form_is_reported_by_one_that_the_version_allows(
+def test_a_value_that_fits_no_form_is_reported_for_an_allowed_form(
     client: BlockingClient, output: Any, content: Any, message: str
 ) -> None:
     """The form of the definition is used only if it may have objects."""

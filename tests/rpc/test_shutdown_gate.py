@@ -132,7 +132,7 @@ async def test_a_waiting_call_ends_with_the_others(served: Served) -> None:
     assert grpc.StatusCode.UNAVAILABLE is raised.value.code()
 
 
-async def test_a_stream_that_another_task_closes_is_active_no_more() -> None:
+async def test_a_stream_closed_by_another_task_is_inactive() -> None:
     """The event loop closes the generator of a stream whose peer left while it was written to."""
     streams = OpenStreams(ShutdownGate(), TransportLimits(), Counter())
 

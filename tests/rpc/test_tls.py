@@ -89,7 +89,7 @@ def test_a_client_of_the_authority_is_let_in(
         pytest.param(None, id="plain text"),
     ],
 )
-def test_others_are_not_let_in(
+def test_clients_of_other_authorities_are_rejected(
     mutual: RunningServer, certificates: Certificates, changes: dict[str, Any] | None
 ) -> None:
     """Their calls are UNAVAILABLE."""
@@ -146,7 +146,7 @@ def test_plain_text_beyond_the_loopback_is_a_warning(
         server.close()
 
 
-def test_a_server_without_certificates_of_clients_lets_all_in(tmp_path: Path) -> None:
+def test_a_server_without_client_authorities_admits_all(tmp_path: Path) -> None:
     """It serves an expired certificate with a warning."""
     authority = Authority()
     for name, pem in zip(
@@ -188,7 +188,7 @@ def test_a_server_without_certificates_of_clients_lets_all_in(tmp_path: Path) ->
         ),
     ],
 )
-def test_what_cannot_be_served_stops_the_start(
+def test_unusable_certificates_stop_the_start(
     tmp_path: Path, flags: list[str], message: str
 ) -> None:
     """The error is one line; the exit code is 2."""
