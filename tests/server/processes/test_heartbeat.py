@@ -56,7 +56,7 @@ async def test_looks(looks: str, expected: StallCause | None) -> None:
     assert ({None}, expected) == (set(before), last)
 
 
-async def test_one_answer_is_awaited_at_a_time() -> None:
+async def test_at_most_one_heartbeat_is_outstanding() -> None:
     """A process that stands still is not sent one message after another."""
     process = Process()
     for happened in ("-", "u", "u", "au", "u"):
