@@ -137,7 +137,7 @@ async def check_as_received(
         ({"not": {"required": ["a"]}}, {"a": 1}, ""),
     ],
 )
-async def test_what_is_wrapped_is_not_excused_by_its_wrapper(
+async def test_a_wrapped_value_must_satisfy_its_own_schema(
     services: Services, schema: Any, value: Any, location: str
 ) -> None:
     """The wrapper is an object, which the schema itself admits."""
