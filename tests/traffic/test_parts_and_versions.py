@@ -26,7 +26,7 @@ params are checked by the rules of that version; and a server may have any other
 """
 
 
-def test_parts_have_no_other_findings() -> None:
+def test_partial_sessions_have_no_additional_findings() -> None:
     """Split anywhere, with the version given or not, as `lint-messages --partial` reads it."""
     added = []
     for name, path in recordings().items():
