@@ -90,6 +90,6 @@ def test_digests_resolve_in_the_callers_servers_only(registry: Registry) -> None
 
 
 def test_the_empty_name_has_no_tools(registry: Registry) -> None:
-    """No server has an empty name, so that its tools are unknown as for everybody."""
+    """A limited caller sees no tools of a server without a name either."""
     with limited_to("mine"):
         assert registry.find("", "shared") is None
