@@ -107,7 +107,7 @@ async def test_a_body_arrives_in_parts() -> None:
     [(("127.0.0.1", 7), "ipv4:127.0.0.1:7"), (("::1", 7), "ipv6:[::1]:7")],
 )
 async def test_a_call_has_its_caller(peer: tuple[str, int], name: str) -> None:
-    """Workers share their time among callers by it."""
+    """Workers divide their time among callers."""
     calls: list[Any] = []
 
     async def handler(_request: Any, call: Call) -> ValidateResponse:

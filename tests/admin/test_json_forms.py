@@ -108,7 +108,7 @@ def test_a_target_is_properties_of_the_request(
 
 
 def test_the_server_of_a_tool_depends_on_its_form() -> None:
-    """With a name it is the former."""
+    """With a name it is the server of the registration, with a definition its origin."""
     body = b'{"tools": [{"tool": {}, "server": "a"}, {"server": "a", "name": "t"}]}'
     request = read_request(conversion_service_pb2.ConvertToolsRequest, body)
 

@@ -57,7 +57,7 @@ def test_a_page_has_the_metrics_of_the_table(server: MeteredServer) -> None:
 
 
 def test_openmetrics_is_served_on_request(server: MeteredServer) -> None:
-    """Its parser is stricter: units, suffixes, the end."""
+    """The parser of OpenMetrics is stricter about units, suffixes and the end."""
     request = urllib.request.Request(
         f"{server.admin_url}/metrics", headers={"accept": "application/openmetrics-text"}
     )
