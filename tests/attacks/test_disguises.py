@@ -183,7 +183,7 @@ def test_no_event_hides_behind_a_line_end_of_other_readers(
 def test_line_ends_of_other_readers_in_texts_are_escaped(
     server: HttpMcpServer, enforced: HttpProxied
 ) -> None:
-    """Each reader finds the message, with the same value."""
+    """Each parser reads the message with the same value."""
     good = {**_GOOD, "content": [{"type": "text", "text": "a\u2028b\x85c"}]}
     raw = json.dumps(response(5, good), ensure_ascii=False)
     serve(server, _EVENTS, f"data: {raw}\n\n")
