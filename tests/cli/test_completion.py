@@ -29,7 +29,7 @@ def test_the_script_is_printed(shell: str, line: str) -> None:
 
 
 def test_another_shell_is_a_wrong_command() -> None:
-    """It says which there are."""
+    """The message names the supported shells."""
     result = CliRunner().invoke(sidecheck, ["completion", "cmd"], catch_exceptions=False)
 
     assert 2 == result.exit_code

@@ -86,7 +86,7 @@ def test_documents_are_referred_to_by_both_sides() -> None:
 def test_one_page_of_a_list_is_compared_with_a_warning(
     wrap: Callable[[Any], Any], warns: bool
 ) -> None:
-    """Tools that seem to be gone may be on another page."""
+    """Tools that seem to be removed may be on another page."""
     Path("new.json").write_text(json.dumps(wrap([TOOL])))
     Path("old.json").write_text(json.dumps([TOOL]))
     result = run("old.json", "new.json")

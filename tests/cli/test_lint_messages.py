@@ -81,7 +81,7 @@ def test_a_sound_session_is_sound(folder: Path) -> None:
 
 
 def test_text_has_a_row_with_the_position_of_each_problem(folder: Path) -> None:
-    """Aligned, with the columns of the line."""
+    """Rows are aligned, with the columns of the line."""
     bad = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": 3}}
     (folder / "s.jsonl").write_bytes(written(*SESSION, b"", {"message": bad}, b'{"jsonrpc": '))
     result = run("s.jsonl")

@@ -42,7 +42,7 @@ def registered(running: RunningServer) -> list[tuple[str, str]]:
 def test_tools_of_files_are_registered_before_the_server_is_ready(
     tmp_path: Path, git: Path
 ) -> None:
-    """A bad one is logged by its code, and by nothing that it says itself."""
+    """An invalid tool is logged by its code, without its own texts."""
     second_file = tmp_path / "b.json"
     second_file.write_text(json.dumps(DIFF))
     files = ("--tools", str(git), "--tools", str(second_file))

@@ -84,7 +84,7 @@ def test_no_row_is_wider_than_the_terminal(folder: Path, on_terminal: Any, colum
 
 @pytest.mark.parametrize("columns", [40, 80])
 def test_wide_losses_are_below_their_tool(folder: Path, on_terminal: Any, columns: int) -> None:
-    """A row with location and effect, and one with the message."""
+    """One row has location and effect, the next has the message."""
     tool = {"name": "git_status", "description": "d", "title": "t", "inputSchema": CLOSED}
     (folder / "tool.json").write_text(json.dumps(tool))
     _, output = on_terminal(

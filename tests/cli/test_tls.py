@@ -137,7 +137,7 @@ def test_the_message_names_the_fault_of_the_certificate(
 def test_a_server_with_tls_is_not_healthy_for_others(
     served: RunningServer, words: list[str]
 ) -> None:
-    """Plain text, and a client that does not know the authority."""
+    """Clients with plain text or without its authority are tested."""
     done = run("healthcheck", "--target", served.address, *TIMEOUT, *words)
 
     assert 1 == done.exit_code
