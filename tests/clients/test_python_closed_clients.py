@@ -108,7 +108,7 @@ async def test_closing_a_blocking_client_ends_its_streams() -> None:
 
 
 async def test_leaving_a_blocking_stream_is_not_an_outage() -> None:
-    """Another thread that reads it learns that the stream was left."""
+    """Another thread that reads it has the error StreamClosed."""
     silent = Silent()
     errors: list[StreamClosed] = []
 

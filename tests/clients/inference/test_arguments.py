@@ -180,7 +180,7 @@ def test_a_string_is_read_where_an_object_or_array_is_required(
     ],
 )
 def test_no_other_string_is_read(annotation: Any, argument: str) -> None:
-    """The answer is the same in every way to call."""
+    """Every entry point has the same result."""
     echo, arguments = echo_tool(annotation), {"x": argument}
     for call in (call_tool, validate_arguments, lambda function, arguments: function(**arguments)):
         with pytest.raises(InvalidArguments):
