@@ -126,7 +126,7 @@ def special_file(folder: Path, kind: str) -> str:
     ],
 )
 def test_a_special_or_oversized_file_is_an_error(tmp_path: Path, flag: str, kind: str) -> None:
-    """It would be waited for, or read without end."""
+    """Reading it would block, or not end."""
     arguments = ["serve", flag, special_file(tmp_path, kind)]
     result = CliRunner().invoke(sidecheck, arguments, catch_exceptions=False)
     fault = f"is a {kind}; expected a regular file"
