@@ -124,7 +124,7 @@ def test_canonical_text_round_trips(value: Any) -> None:
     ],
 )
 def test_equal_values_have_one_digest(first: str, second: str) -> None:
-    """Formatting and number notation do not affect the digest."""
+    """Formatting and the notation of numbers do not affect the digest."""
     assert digest_of(json.loads(first)) == digest_of(json.loads(second))
 
 

@@ -184,7 +184,7 @@ def test_one_violation_is_enough_for_the_complete_engine_too() -> None:
     [pytest.param("a", id="that would be valid"), pytest.param(1, id="that would be invalid")],
 )
 def test_nesting_beyond_the_recursion_limit_is_rejected(innermost: Any) -> None:
-    """A chain of references longer than its stack; nothing else is ever raised."""
+    """The chain of references exceeds the stack; no other exception is raised."""
     chain: dict[str, Any] = {
         f"a{number}": {"$ref": f"#/$defs/a{number + 1}"} for number in range(4000)
     }

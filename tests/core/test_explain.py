@@ -64,7 +64,7 @@ class TestCases:
             ).lower()
 
     def test_pointers_resolve_in_the_payload(self, case: dict[str, Any]) -> None:
-        """A violation is at a value that the payload holds."""
+        """A violation is at a value of the payload."""
         for violation in violations_of(case["schema"], case["payload"]):
             step_into(case["payload"], violation.instance_location)
 

@@ -193,7 +193,7 @@ def test_a_call_for_another_definition() -> None:
 
 
 def test_changes_of_tools() -> None:
-    """Tools of both sides are paired by name, added and removed ones too."""
+    """Tools of both sides are paired by name; others are added or removed."""
     narrower = {**TOOL, "inputSchema": {**TOOL["inputSchema"], "required": ["count", "text"]}}  # type: ignore[dict-item]
     compared = core.compare_tools([text_of(TOOL), text_of(OTHER)], [text_of(narrower)])
 

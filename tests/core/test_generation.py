@@ -214,7 +214,7 @@ def test_foreign_code_is_not_run(source: str, node: str) -> None:
 
 
 def test_generated_syntax_is_allowed() -> None:
-    """All of it, in one function."""
+    """One function has all of it."""
     check_generated_code(
         ast.parse(
             "def d0(data, budget):\n"

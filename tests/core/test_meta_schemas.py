@@ -52,7 +52,7 @@ def table(cases: dict[str, Any]) -> list[Any]:
 @pytest.mark.parametrize("draft", [D2020, D2019, D07, D06, D04])
 @pytest.mark.parametrize("schema", table(BROKEN))
 def test_a_schema_that_violates_its_meta_schema_is_rejected(schema: Any, draft: str) -> None:
-    """Deep inside too, and with the place of the fault."""
+    """The fault may be nested; the error has its location."""
     error = schema_error({"$schema": draft, "not": {"items": schema}})
 
     assert (ErrorReason.INVALID_SCHEMA, draft) == (error.reason, error.metadata["dialect"])

@@ -118,7 +118,7 @@ def test_a_pattern_matches_by_ecma_262(source: str, text: str, expected: bool) -
 
 @pytest.mark.parametrize("source", sorted({str(case.values[0]) for case in MEANINGS}))
 def test_backtracking_patterns_are_rejected_by_default(source: str) -> None:
-    """Such a pattern is known beforehand, is rejected by default, and no budget covers its cost."""
+    """They are recognized before compilation, and their cost is unbounded."""
     with pytest.raises(PatternError) as excinfo:
         compile_pattern(source)
 

@@ -84,7 +84,7 @@ REFUSALS = [
 
 @pytest.mark.parametrize(("source", "fault", "offset"), REFUSALS)
 def test_an_unsupported_pattern_is_rejected(source: str, fault: PatternFault, offset: int) -> None:
-    """A error names its fault and the offset, in words of its own."""
+    """The error has its fault and the offset."""
     with pytest.raises(PatternError) as excinfo:
         compile_pattern(source)
 

@@ -191,7 +191,7 @@ def excinfo(text: bytes) -> tuple[Violation, ...]:
 
 @pytest.mark.parametrize(("text", "message"), NOT_JSON)
 def test_malformed_json_is_reported_with_its_position(text: bytes, message: str) -> None:
-    """One violation, which names the fault as a person would."""
+    """One violation describes the fault."""
     expected = Violation(
         "", "", "", "PAYLOAD_NOT_JSON", message, spec_url="https://www.rfc-editor.org/rfc/rfc8259"
     )
@@ -201,7 +201,7 @@ def test_malformed_json_is_reported_with_its_position(text: bytes, message: str)
 
 @pytest.mark.parametrize(("text", "place"), TOO_MANY_DIGITS)
 def test_a_number_with_too_many_digits_has_its_position(text: bytes, place: str) -> None:
-    """The first one, wherever other numbers stand."""
+    """It is the first such number in the text."""
     with pytest.raises(RequestError) as refusal:
         decode(text, max_depth=128)
 
@@ -214,7 +214,7 @@ def test_a_number_with_too_many_digits_has_its_position(text: bytes, place: str)
 
 @pytest.mark.parametrize(("text", "pointers"), REPEATED)
 def test_repeated_keys_are_reported_with_their_locations(text: bytes, pointers: list[str]) -> None:
-    """Each once, in the order of the text."""
+    """Each is reported once, in the order of the text."""
     expected = tuple(
         Violation(
             pointer,
@@ -318,7 +318,7 @@ def test_nesting_beyond_the_bound_is_rejected_before_anything_is_read(bracket: b
 
 
 def test_every_parsed_error_text_is_one_of_msgspec() -> None:
-    """They are no interface: a release that words one otherwise fails this."""
+    """msgspec does not document them: a release with other texts fails this test."""
     texts = [
         *(b"[1,]", b"1 2", b"{1:2}", b"[1 2]", b'{"a":1 2}', b'{"a" 1}', b"[1.]"),
         *(b'["\\x"]', b'["\\u12g4"]', b'["\\udc00"]'),

@@ -161,7 +161,7 @@ def test_nesting_of_json_is_that_of_its_value() -> None:
 
 
 def test_the_standard_library_agrees_on_json() -> None:
-    """A changed text is read as the standard library reads it, or rejected as there."""
+    """Both read a mutated text equally, or both reject it."""
     for text in [
         HIDDEN,
         b'"\\ud800"',

@@ -170,7 +170,7 @@ def test_recursive_references_resolve_to_a_recursive_root() -> None:
 
 
 def test_every_reachable_subschema_has_a_location() -> None:
-    """A path from the root, or the references that lead outside."""
+    """It is a path from the root, or the references to another document."""
     schema = {"anyOf": [{"not": {"$ref": "urn:d#/x"}}, True], "$defs": {"a/b": {}}, "const": {}}
     documents = {"urn:d": {"x": {"properties": {"p": {"$ref": "#/y"}}}, "y": STRING}}
 

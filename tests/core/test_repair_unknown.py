@@ -156,7 +156,7 @@ UNKNOWN = [
 def test_undeclared_properties_are_unknown(
     schema: Any, value: Any, left: Any, pointers: list[str]
 ) -> None:
-    """Unknown properties are reported, and nothing else is removed."""
+    """They are reported, and only they are removed."""
     assert pointers == unknown(schema, value)
     assert (left, pointers) == stripped(schema, value)
 

@@ -90,7 +90,7 @@ def test_the_tool_need_not_be_named() -> None:
     ],
 )
 def test_locations_are_reported_as_paths(pointer: str, path: str) -> None:
-    """A path reads as code does, and stays on its line."""
+    """A path has the syntax of code, on one line."""
     assert f"- {path}wrong" == tool_error_text(Verdict((violation(pointer),))).split("\n")[1]
 
 
@@ -139,7 +139,7 @@ def test_the_text_of_a_truncated_verdict_says_so() -> None:
     ],
 )
 def test_the_length_of_a_text_is_limited(pointer: str, message: str, tool: str) -> None:
-    """The first place is reported in any case, and the end is always the advice."""
+    """It always has the first location, and ends with the advice."""
     verdict = Verdict(tuple(violation(pointer, message) for _ in range(30)))
     lines = tool_error_text(verdict, tool=tool).split("\n")
 

@@ -217,7 +217,7 @@ def test_closing_below_one_of_may_admit_more(schema: Any, only_narrows: bool) ->
     ],
 )
 def test_inexpressible_schemas_have_a_reason(schema: Any, reason: str) -> None:
-    """The error has the reason."""
+    """`CannotCompareError` has the reason."""
     with pytest.raises(CannotCompareError) as caught:
         normalized(schema)
 

@@ -85,7 +85,7 @@ def test_a_syntax_error_names_the_syntax_that_is_read(source: str) -> None:
 
 
 def test_type_parameters_of_a_class_are_visible_in_its_methods() -> None:
-    """A class does not hide them, as it does its own names."""
+    """Other names of the class body are not."""
     source = "class C[T: str]:\n  @staticmethod\n  def f(a: list[T]): ..."
     result = infer(source, functions=("C.f",))
     expected = STRINGS if sys.version_info >= (3, 12) else None

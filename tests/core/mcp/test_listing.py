@@ -138,7 +138,7 @@ def test_container_of_the_tools(text: bytes, expected: ToolList | ProtocolMessag
     ],
 )
 def test_values_that_are_not_lists(text: bytes, outcome: object) -> None:
-    """Numbers that no double holds are values as others are."""
+    """Numbers that no double represents are values like others."""
     tools: object
     try:
         tools = read_tools_list(text, LIMITS).tools

@@ -340,5 +340,5 @@ def test_a_session_after_another_keeps_counts_and_returns_memory() -> None:
 
 
 def test_a_violation_reported_once_does_not_invalidate_later_messages() -> None:
-    """A later message without the violation has the verdict that it would have by itself."""
+    """Only violations that are not errors are reported once."""
     assert Severity.ERROR not in {CATALOGUE[code].severity for code in SESSION_CODES | TOOL_CODES}

@@ -275,7 +275,7 @@ CASES: dict[str, tuple[dict[str, Any], str, str, dict[Effect, set[Target]]]] = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_effects_of_a_hazard_at_targets(case: str) -> None:
-    """The effects, and no other location with that code."""
+    """No other location has a finding with that code."""
     tool, code, pointer, effects = CASES[case]
     findings, _ = check_portability(tool, TOOL_TARGETS, Limits())
     found = [finding for finding in findings if finding.hazard.code == code]

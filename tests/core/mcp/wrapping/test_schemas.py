@@ -103,7 +103,7 @@ def test_pointers_are_rewritten_and_keep_their_escapes(expected: str, pointer: s
 
 
 def test_data_is_unchanged() -> None:
-    """A reference is one only where a subschema stands, or where one leads."""
+    """`$ref` is a reference only in a subschema or in the target of a reference."""
     data = {"$ref": "#/a"}
     schema = {
         "items": {"$ref": "#"},
