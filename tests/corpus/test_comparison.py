@@ -136,7 +136,7 @@ def recorded_tools() -> dict[str, list[ToolDefinition]]:
 
 
 def test_definitions_with_the_same_name_are_decided() -> None:
-    """Every two of one name, in either direction; a payload shows what breaks."""
+    """All pairs are compared in both directions; a payload proves a breaking change."""
     levels: Counter[Level] = Counter()
     for versions in recorded_tools().values():
         for old, new in permutations(versions, 2):
