@@ -54,7 +54,7 @@ def test_a_file_agrees_with_the_index(path: Path) -> None:
 
 
 def test_a_superseded_decision_names_an_accepted_one() -> None:
-    """If it names any."""
+    """It may name none."""
     statuses = {number: status for number, (_, _, status) in rows().items()}
     named = [status[-4:] for status in statuses.values() if status.startswith("superseded by ")]
 

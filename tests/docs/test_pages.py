@@ -90,7 +90,7 @@ def test_every_reason_and_diagnostic_is_documented() -> None:
 
 @pytest.mark.parametrize("page", ["README.md", "docs/conformance.md"])
 def test_the_number_of_rules_is_current(page: str) -> None:
-    """It is in prose, which no generator writes."""
+    """No generator writes it, since it is in prose."""
     text = (REPOSITORY / page).read_text()
 
     assert {str(len(CATALOGUE))} == set(re.findall(r"\b(\d{3})(?= rules|, over 1,000)", text))
