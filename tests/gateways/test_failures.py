@@ -196,7 +196,7 @@ def test_killed_in_a_call_and_stopped_in_a_stream(tmp_path: Path, scripted: Http
 def test_exchanges_that_clients_leave_open_are_closed(
     tmp_path: Path, scripted: HttpMcpServer
 ) -> None:
-    """Sidecheck admits one exchange here, so one that stays would be the last."""
+    """Sidecheck admits one exchange, so an open one would block the next."""
     settings = ext_proc_settings(**ENFORCE)
     sidecheck = RunningServer(tmp_path, **settings, SIDECHECK_TRANSPORT__GATEWAY_STREAMS="1")
     try:
