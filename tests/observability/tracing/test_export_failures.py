@@ -18,7 +18,7 @@ def record(template: str, *arguments: Any, level: int = logging.ERROR) -> loggin
 
 
 def test_failures_are_logged_once_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The next one counts those in between."""
+    """The next event has the number of failures in between."""
     clock, logged = Mock(return_value=1000.0), Mock()
     monkeypatch.setattr(spans, "_log", logged)
     monkeypatch.setattr(time, "monotonic", clock)

@@ -105,7 +105,7 @@ async def test_an_error_of_the_server(
 
 
 async def test_unsampled_calls_have_no_spans() -> None:
-    """The work of such a call has none either."""
+    """Their work has none either."""
     recorded = Recorded(ALWAYS_OFF)
     with (
         checks_of(RecordedTasks(Limits(), CRASHED), recorded.tracer) as checks,

@@ -314,7 +314,7 @@ def test_standard_services_are_not_traced(traced: TracedServer, caller: Caller) 
 
 
 def test_the_resource_of_spans(traced: TracedServer, caller: Caller) -> None:
-    """The service and its version, unless the variables say otherwise."""
+    """It has the service and its version; variables may override them."""
     InfoServiceStub(traced.channel).GetServerInfo(GetServerInfoRequest(), metadata=caller.metadata)
     traced.spans_of(caller)
 

@@ -62,7 +62,7 @@ def serve(**environment: str) -> subprocess.CompletedProcess[str]:
 def test_settings_that_enable_tracing(
     environment: dict[str, str], exporters: tuple[str, ...]
 ) -> None:
-    """An exporter, or an endpoint to export to."""
+    """An exporter or an endpoint enables it."""
     assert exporters == exporter_names(environment)
 
 
@@ -226,7 +226,7 @@ def test_a_collector_that_does_not_answer(tmp_path: Path, protocol: str) -> None
 
 @pytest.mark.parametrize("protocol", ["grpc", "http/protobuf"])
 def test_an_absent_collector(tmp_path: Path, protocol: str) -> None:
-    """The log says so, without the text of the network."""
+    """The log reports it, without the error text of the network."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         endpoint = f"http://127.0.0.1:{listener.getsockname()[1]}"
     variables = {
@@ -289,7 +289,7 @@ if __name__ == "__main__":
 
 
 def test_opentelemetry_is_not_imported_when_tracing_is_off(tmp_path: Path) -> None:
-    """Not even the API of OpenTelemetry."""
+    """The OpenTelemetry API is not imported either."""
     script = tmp_path / "off.py"
     script.write_text(OFF)
     process = subprocess.run(
