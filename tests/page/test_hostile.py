@@ -30,7 +30,7 @@ def _expect_text(page: Page) -> None:
 
 
 def test_markup_is_shown_as_text_everywhere(site: Site) -> None:
-    """Names, keys, values, versions, methods, and what the server says about them."""
+    """Names, keys, values, versions, methods, and messages of the server are tested."""
     definition, markup = json.dumps(_tool()), json.dumps(_MARKUP)
     page = site.open()
     editor(page, "Definitions").fill(definition)

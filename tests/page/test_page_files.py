@@ -64,7 +64,7 @@ def test_foreign_host_names_do_not_serve_the_page(page_server: RunningServer) ->
     ["", "none.js", "..%2fpage.py", "..%2f..%2f__init__.py", "%2fetc%2fpasswd", "%00", "x" * 5000],
 )
 def test_paths_that_are_not_files_of_the_page(page_server: RunningServer, path: str) -> None:
-    """Files of the service, of the machine, and folders."""
+    """They are files of the service or of the machine, or folders."""
     status, headers, _ = _get(page_server, f"/page/{path}")
 
     assert (404, "application/problem+json") == (status, headers["content-type"])

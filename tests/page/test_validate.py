@@ -59,7 +59,7 @@ def test_tools_are_read_in_each_form(site: Site, form: str, pointer: str) -> Non
 
 
 def test_a_violation_links_to_payload_and_schema(site: Site) -> None:
-    """Through a reference of the schema, past escapes and a key that is there twice before."""
+    """The path has a reference, escapes and a repeated key."""
     tool = """{"tools": [{"name": "t", "inputSchema": {
       "type": "object",
       "properties": {"a/b": {"items": {"$ref": "#/$defs/x~1y"}}},
