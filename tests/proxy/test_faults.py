@@ -47,7 +47,7 @@ def test_a_server_that_floods_its_output_is_ended() -> None:
 
 @pytest.mark.parametrize("option", ["--report", "--record"])
 def test_a_full_disk_does_not_end_the_session(option: str) -> None:
-    """It is said once, and messages go on."""
+    """It is reported once, and messages continue."""
     proxy = Proxy(option, "/dev/full")
     proxy.shake_hands()
     proxy.call(2, do=5)

@@ -233,7 +233,7 @@ def test_a_stream_that_breaks_off_without_a_session(proxy_without_sessions: Http
 
 
 def test_a_response_to_another_request(proxy_without_sessions: HttpProxied) -> None:
-    """The request is answered all the same, once."""
+    """The open request still has exactly one response."""
     params = {"name": "echo", "arguments": {"do": "misname"}, **META}
     headers = {"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "echo"}
     response = proxy_without_sessions.post("tools/call", params, 5, headers).json()

@@ -83,7 +83,7 @@ def test_errors_of_http_pass(
 
 
 def test_an_encoded_body_for_another_path(server: HttpMcpServer, enforced: HttpProxied) -> None:
-    """Passes with the headers that say so, both ways."""
+    """It passes in both directions with its headers."""
     sent = gzip.compress(b"a=b")
 
     async def answer(request: Request, body: bytes) -> Response | None:

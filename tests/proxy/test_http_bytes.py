@@ -73,7 +73,7 @@ def test_a_message_beyond_the_limit_is_rejected() -> None:
 
 
 def test_messages_that_each_hold_a_part_do_not_wait_for_each_other() -> None:
-    """One at a time exceeds the capacity, until it is gone; they end in the order of waiting."""
+    """One at a time may exceed the capacity; they end in the order of waiting."""
 
     async def run() -> tuple[list[str], int]:
         budget = BytesInFlight(CAPACITY, seconds=3600)

@@ -157,7 +157,7 @@ def test_redirections(
 def test_requests_outside_the_transport(
     server: HttpMcpServer, enforced: HttpProxied, method: str, headers: Any, status: int
 ) -> None:
-    """They do not carry messages past the proxy; a preflight is the server's to answer."""
+    """They do not carry messages; a preflight is forwarded to the server."""
     content = b"" if method == "OPTIONS" else json.dumps(call(do=5))
     response = enforced.client.request(method, enforced.url, content=content, headers=headers)
 

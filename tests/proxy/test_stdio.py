@@ -12,7 +12,7 @@ from support.stdio_proxy import HANDSHAKE, PROXY, SECONDS, SERVER, Proxy, codes
 
 
 def test_valid_messages_pass_byte_for_byte(proxy: Proxy) -> None:
-    """Spaces, escapes, the order of members and numbers as they are written."""
+    """White space, escapes, the order of members and the spelling of numbers are kept."""
     request = (
         b'{ "params":{"arguments":{"b":1.0,"a":"\\u00e9","big":12345678901234567890},'
         b'"name":"echo"}, "method":"tools/call","id" : 2,"jsonrpc":"2.0"}\r\n'

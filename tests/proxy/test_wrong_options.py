@@ -65,7 +65,7 @@ def test_a_wrong_option_is_an_error(options: list[str], error: str, tmp_path: Pa
 
 @pytest.mark.parametrize("url", ["ftp://a/mcp", "http://", "http://[::1/mcp", "http://a:99999/mcp"])
 def test_a_wrong_upstream_is_an_error(url: str, tmp_path: Path) -> None:
-    """It names the URL."""
+    """The message has the URL."""
     run = subprocess.run(
         [*PROXY[:-1], "--upstream", url],
         cwd=tmp_path,
