@@ -57,7 +57,7 @@ def test_changes_lead_to_the_same_catalogue(registry: Registry) -> None:
     ],
 )
 def test_a_registration_that_expects_other_bindings(registry: Registry, expected: Expected) -> None:
-    """Changes nothing."""
+    """It changes nothing."""
     registry.register("s", [A], keep=None)
     with pytest.raises(BindingsChanged):
         registry.register("s", [CHANGED, B], keep=None, expected=expected)

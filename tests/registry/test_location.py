@@ -24,7 +24,7 @@ from sidecheck_server.registry.location import PostgresLocation
     ],
 )
 def test_a_uri_is_shown_without_credentials_and_parameters(uri: str, shown: str) -> None:
-    """The hosts and the database are left."""
+    """The hosts and the database remain."""
     location = PostgresLocation(uri)
 
     assert (shown, True, uri) == (str(location), location.is_clear, location.uri)
@@ -82,7 +82,7 @@ def test_an_ambiguous_uri_is_not_shown(uri: str) -> None:
     ],
 )
 def test_texts_that_name_a_database(text: str, is_uri: bool, is_other: bool) -> None:
-    """A URI of PostgreSQL, or in other words that are not taken for a file."""
+    """It is a PostgreSQL URI, or another form that is not read as a file name."""
     assert (is_uri, is_other) == (
         PostgresLocation.is_uri(text),
         PostgresLocation.is_other_connection(text),

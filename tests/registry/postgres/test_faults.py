@@ -132,7 +132,7 @@ def lose_answer(
 def test_a_commit_whose_answer_is_lost_has_happened(
     replicas: Replicas, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The database is asked; so the registration is acknowledged, and made once."""
+    """The database knows its outcome, so it is acknowledged, and made once."""
     replica, second_replica = replicas.open(), replicas.open()
     lose_answer(monkeypatch, lambda _: None, commits=True)
     assert replica.register("s", [A], keep=None).revision == 1
@@ -185,7 +185,7 @@ def test_a_commit_whose_outcome_cannot_be_known(
 
 
 def test_another_writer_that_does_not_end(replicas: Replicas) -> None:
-    """Writes fail, rather than wait for it; reads of its replicas do not even notice."""
+    """Writes fail after a timeout; reads of the replicas are not affected."""
     replica, second_replica = replicas.open(), replicas.open()
     with replicas.server.connect(replicas.database) as holding:
         holding.execute("BEGIN")

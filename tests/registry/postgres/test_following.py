@@ -132,7 +132,7 @@ def test_the_changes_before_the_opening_are_known(replicas: Replicas) -> None:
 def test_a_registry_is_read_as_of_one_moment(
     replicas: Replicas, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A write in the middle of that is not in it, and followed afterwards."""
+    """A concurrent write is not in it, and is followed afterwards."""
     writer = replicas.open()
     writer.register("s", [A], keep=None)
     read_head = statements.read_head
