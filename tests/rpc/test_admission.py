@@ -265,7 +265,7 @@ async def test_a_waiting_response_is_sent_when_the_server_stops() -> None:
 
 
 async def test_a_client_without_retries_has_48_calls_at_once_on_one_connection() -> None:
-    """None is refused, although gRPC counts each call until all of it has ended."""
+    """None is rejected, although gRPC counts a call until its end."""
     async with serving() as served, grpc.aio.insecure_channel(served.address) as channel:
         served.servicer.go.set()
         stub: Any = InfoServiceStub(channel)

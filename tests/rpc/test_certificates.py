@@ -120,7 +120,7 @@ def test_a_file_that_cannot_be_used_is_an_error(
 def test_a_special_file_is_an_error(
     files: Files, setting: str, make: Callable[[Path], object], reason: str
 ) -> None:
-    """A FIFO would hold up the start, and later every handshake."""
+    """A FIFO would block the start, and later every handshake."""
     make(files.paths[setting])
 
     with pytest.raises(UnusableSettingsError) as raised:
@@ -240,7 +240,7 @@ def test_a_folder_that_is_switched_is_read_again(tmp_path: Path) -> None:
 def test_a_switch_between_two_reads_is_not_a_mismatch(
     files: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The certificate is read before the switch, and its key after it."""
+    """The files are switched between the read of the certificate and of the key."""
     certificates = files.open()
     third = AUTHORITY.issue("server", HOSTS)
     files.write(OTHER_PAIR, AUTHORITY.pem)

@@ -74,7 +74,7 @@ def test_results_are_validated_in_the_form_for_the_version(
 def test_other_requests_about_a_tool_follow_its_registration(
     client: BlockingClient, server: str, content: Any
 ) -> None:
-    """Normalization, the check of a result, and adaptation."""
+    """These are normalization, the check of a result, and adaptation."""
     target = RegisteredTool(server, "primes")
     normalized = client.protocol.normalize_tool_result([2], tool=target)
     checked = client.protocol.check_tool_result(normalized.result, tool=target)

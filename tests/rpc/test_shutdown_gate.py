@@ -133,7 +133,7 @@ async def test_a_waiting_call_ends_with_the_others(served: Served) -> None:
 
 
 async def test_a_stream_closed_by_another_task_is_inactive() -> None:
-    """The event loop closes the generator of a stream whose peer left while it was written to."""
+    """The event loop closes the generator of a stream whose peer left during a write."""
     streams = OpenStreams(ShutdownGate(), TransportLimits(), Counter())
 
     async def open_stream() -> AsyncGenerator[str, None]:

@@ -189,7 +189,7 @@ def test_a_limited_list_must_name_its_server(served: TokenServer) -> None:
 
 
 def test_the_mapping_of_a_call_is_limited(served: TokenServer) -> None:
-    """The sender of the request controls it, and it names the tool."""
+    """The sender of the request chooses the mapping, which names the tool."""
     conversion = conversion_pb.ConvertToolsRequest(
         api=conversion_pb.MODEL_API_ANTHROPIC, servers=["theirs"]
     )
