@@ -57,7 +57,7 @@ async def test_looks(looks: str, expected: StallCause | None) -> None:
 
 
 async def test_at_most_one_heartbeat_is_outstanding() -> None:
-    """A process that stands still is not sent one message after another."""
+    """No message is queued for a process that does not answer."""
     process = Process()
     for happened in ("-", "u", "u", "au", "u"):
         process.look(happened)
