@@ -85,7 +85,7 @@ async def test_a_failure_is_reported_once_until_it_changes(tmp_path: Path) -> No
 
 
 async def test_an_exceeded_quota_is_not_a_registry_failure() -> None:
-    """It is the caller's error, and not reported."""
+    """It is an error of the caller, and is not reported."""
     with closing(open_registry(None, RegistryQuotas(tools=1))) as registry:
         writer = ReportedWriter(registry)
         writer.register("s", [A], keep=None)

@@ -140,7 +140,7 @@ async def check_as_received(
 async def test_a_wrapped_value_must_satisfy_its_own_schema(
     services: Services, schema: Any, value: Any, location: str
 ) -> None:
-    """The wrapper is an object, which the schema itself admits."""
+    """The wrapper is an object, which the schema itself may admit."""
     returned = Value(json.dumps(value).encode())
     outcomes = await normalize(services, returned, tool(schema), "2025-06-18")
 
