@@ -58,11 +58,11 @@ def _look(parts: dict[str, Any], original: Finding) -> Finding | None:
         and str(engines).split()[:4] == original.detail.split()[:4]
     ):
         # The engines reject a schema that jsonschema-rs accepts.
-        return _taken_by_oracle(replace(original, detail=str(engines), question=question))
+        return _accepted_by_oracle(replace(original, detail=str(engines), question=question))
     return None
 
 
-def _taken_by_oracle(finding: Finding) -> Finding | None:
+def _accepted_by_oracle(finding: Finding) -> Finding | None:
     question = finding.question
     try:
         question.edition.oracle(question.schema, question.documents)
