@@ -87,7 +87,7 @@ def repeated_keys(text: bytes) -> list[str]:
     return []
 
 
-def said_of(text: bytes) -> str:
+def error_text_of(text: bytes) -> str:
     """Return all that is said of *text* but for pointers."""
     try:
         decode(text, max_depth=DEPTH)
@@ -193,7 +193,7 @@ def test_messages_have_no_text_of_the_payload() -> None:
         text = mutated(random)
         position = random.randint(0, len(text))
         secret = random.choice([SECRET, f'"{SECRET}"', f'"{SECRET}":', f'"{SECRET}'])
-        assert SECRET not in said_of(text[:position] + secret.encode() + text[position:])
+        assert SECRET not in error_text_of(text[:position] + secret.encode() + text[position:])
 
 
 @pytest.mark.parametrize(
@@ -205,6 +205,6 @@ def test_messages_have_no_text_of_the_payload() -> None:
 )
 def test_messages_of_repeated_keys_have_no_text_of_the_payload(text: str) -> None:
     """Only the pointer has names of the payload."""
-    expected = said_of(text.encode())
+    expected = error_text_of(text.encode())
 
     assert (True, False) == ("duplicate key" in expected, SECRET in expected)

@@ -41,7 +41,7 @@ def named(*names: str) -> list[ToolName]:
     return [ToolName("", name) for name in names]
 
 
-def given_to(*names: str, grammar: NameGrammar = DASHES) -> list[str]:
+def converted_names(*names: str, grammar: NameGrammar = DASHES) -> list[str]:
     return assign_tool_names(named(*names), grammar, ServerPrefix.AUTOMATIC)
 
 
@@ -61,12 +61,12 @@ def given_to(*names: str, grammar: NameGrammar = DASHES) -> list[str]:
 )
 def test_names_are_changed_as_little_as_possible(names: list[str], expected: list[str]) -> None:
     """A valid name stays; invalid characters become "_"; a hash resolves collisions."""
-    assert expected == given_to(*names)
+    assert expected == converted_names(*names)
 
 
 def test_an_invalid_first_character_is_prefixed() -> None:
     """A grammar may allow fewer characters there."""
-    assert ["_3d", "_x"] == given_to("3d", "éx", grammar=SHORT)
+    assert ["_3d", "_x"] == converted_names("3d", "éx", grammar=SHORT)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_a_name_that_collides_with_a_hash_is_kept() -> None:
     """The other name uses the next hash, after any number of attempts."""
     first = f"a_b_{short_hash('', 'a.b')}"
     others = [f"a_b_{long_hash('', 'a.b', attempt)}" for attempt in (2, 3)]
-    names = given_to("a.b", "a_b", first, *others)
+    names = converted_names("a.b", "a_b", first, *others)
 
     assert ["a_b", first, *others] == names[1:]
     assert f"a_b_{long_hash('', 'a.b', 4)}" == names[0]
@@ -116,7 +116,9 @@ def test_names_with_equal_short_hashes_have_long_ones() -> None:
     first, second = "\u5011\u4e10", "\u5e33\u4e01"
 
     assert "f6d14c91" == short_hash("", first) == short_hash("", second)
-    assert [f"___{long_hash('', name, 2)}" for name in (first, second)] == given_to(first, second)
+    assert [f"___{long_hash('', name, 2)}" for name in (first, second)] == converted_names(
+        first, second
+    )
 
 
 @settings(deadline=None)
@@ -174,7 +176,7 @@ def test_anticipated_attempts_do_not_multiply() -> None:
     foreseen = [f"a_b_{short_hash('', 'a.b')}"]
     foreseen += [f"a_b_{long_hash('', 'a.b', attempt)}" for attempt in range(2, 5_000)]
     alike = ["a.b", *(f"a_b{'.' * count}" for count in range(1, 60)), "a_b"]
-    names = given_to(*foreseen, *alike)
+    names = converted_names(*foreseen, *alike)
 
     assert len(foreseen) + len(alike) == len(set(names))
     assert f"a_b_{long_hash('', 'a.b', 5_000)}" == names[len(foreseen)]

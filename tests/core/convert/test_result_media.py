@@ -19,7 +19,7 @@ from support.answers import (
     loss,
     message_of,
     text_message,
-    untold,
+    omitted_part,
 )
 
 _PNG = "iVBORw0KGgo="
@@ -74,7 +74,7 @@ def test_a_native_document_loses_its_uri(provider: ModelApi) -> None:
         {"content": [{"type": "resource", "resource": contents}]}, provider
     )
     assert message == DOCUMENTS[provider]
-    assert losses == (untold("/content/0/resource/uri"),)
+    assert losses == (omitted_part("/content/0/resource/uri"),)
 
 
 @pytest.mark.parametrize("provider", [CHAT, BEDROCK, MISTRAL, OLLAMA])

@@ -263,13 +263,13 @@ def test_an_error_without_an_id_rejects_the_last_request() -> None:
     assert "REQUEST_ID_REUSED" in codes(session, CLIENT, call)
 
 
-@pytest.mark.parametrize("told_by", ["request", "response"])
-def test_another_session_begins_where_the_server_ended_one(told_by: str) -> None:
+@pytest.mark.parametrize("status_of", ["request", "response"])
+def test_another_session_begins_where_the_server_ended_one(status_of: str) -> None:
     """The server ended it with HTTP 404; ids may repeat."""
     session = Session(Context())
     all_codes(session, HANDSHAKE)
     codes(session, SERVER, result(3))
-    if told_by == "request":
+    if status_of == "request":
         codes(session, CLIENT, request(4, "ping"), http_status=404)
     else:
         codes(session, CLIENT, request(4, "ping"))
@@ -300,9 +300,9 @@ def test_without_a_version_only_rules_of_all_versions_are_certain(*, from_beginn
     )
     codes(unversioned, CLIENT, request(5, "tasks/list"))
     codes(unversioned, CLIENT, request(6, "tools/list"))
-    listing_of_told = codes(unversioned, SERVER, result(6, tools=[READ_ONLY]))
+    unversioned_listing = codes(unversioned, SERVER, result(6, tools=[READ_ONLY]))
     assert from_beginning is ("TOOL_HINT_WITHOUT_MEANING" in listing)
-    assert "TOOL_HINT_WITHOUT_MEANING" in listing_of_told
+    assert "TOOL_HINT_WITHOUT_MEANING" in unversioned_listing
 
 
 @pytest.mark.parametrize("from_beginning", [False, True])
