@@ -109,10 +109,10 @@ def test_no_recorded_call_refutes_a_comparison() -> None:
             compared = compare_definitions(old, new, LIMITS)
             for reading in Reading:
                 level = compared.level(reading)
-                is_meant = reading is Reading.AS_WRITTEN or _accepts(
+                is_covered = reading is Reading.AS_WRITTEN or _accepts(
                     before, payload, _DECLARED_ONLY
                 )
-                if is_meant and level not in (Level.BREAKING, Level.UNDECIDED):
+                if is_covered and level not in (Level.BREAKING, Level.UNDECIDED):
                     wrong.append((record["id"], name, reading, level))
 
     assert [] == wrong
