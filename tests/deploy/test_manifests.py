@@ -10,7 +10,7 @@ from deploy.containers import setting_names, settings_of
 from deploy.rendering import Object, chart, containers_of, kustomization, only, pod_of
 from image.dockerfile import read_image
 from sidecheck_server.config.settings import Settings
-from support.needed_memory import kept_memory, needed_memory
+from support.needed_memory import permanent_memory, needed_memory
 from support.shared_material import REPOSITORY
 
 FLEETS: dict[str, Callable[[], list[Object]]] = {
@@ -88,7 +88,7 @@ def test_memory_limits_match_the_settings(objects: list[Object]) -> None:
     settings, resources = settings_of(container), container["resources"]
 
     assert needed_memory(settings) <= quantity(resources["limits"]["memory"])
-    assert kept_memory(settings) <= quantity(resources["requests"]["memory"])
+    assert permanent_memory(settings) <= quantity(resources["requests"]["memory"])
 
 
 def test_the_memory_of_the_manifests_is_not_a_guess() -> None:
@@ -98,7 +98,7 @@ def test_the_memory_of_the_manifests_is_not_a_guess() -> None:
         settings, resources = settings_of(container), container["resources"]
 
         assert quantity(resources["limits"]["memory"]) < needed_memory(settings) * 11 // 10
-        assert quantity(resources["requests"]["memory"]) < kept_memory(settings) * 11 // 10
+        assert quantity(resources["requests"]["memory"]) < permanent_memory(settings) * 11 // 10
 
 
 def test_a_pod_may_stop_as_slowly_as_the_service(objects: list[Object]) -> None:
