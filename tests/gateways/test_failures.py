@@ -66,7 +66,7 @@ class Held(JSONResponse):
 
 
 @contextmanager
-def held_calls(server: HttpMcpServer) -> Iterator[tuple[threading.Event, threading.Event]]:
+def blocked_calls(server: HttpMcpServer) -> Iterator[tuple[threading.Event, threading.Event]]:
     """Hold calls in the block; yield an event of arrival and an event that releases them."""
     reached, released = threading.Event(), threading.Event()
     server.replace = lambda message: Held(message, reached, released)
@@ -163,7 +163,7 @@ def test_killed_in_a_call_and_stopped_in_a_stream(tmp_path: Path, scripted: Http
     pool = ThreadPoolExecutor(2)
     try:
         with gateways(tmp_path, scripted, sidecheck.address) as (closed, opened):
-            with held_calls(scripted) as (reached, released):
+            with blocked_calls(scripted) as (reached, released):
                 calls = []
                 for gateway in (closed, opened):
                     calls.append(pool.submit(gateway.call))
@@ -205,7 +205,7 @@ def test_exchanges_that_clients_leave_open_are_closed(
             for _ in range(3):
                 sidecheck.wait_for("gateway.completed")
             for _ in range(3):
-                with held_calls(scripted) as (reached, _):
+                with blocked_calls(scripted) as (reached, _):
                     leaving = begin_call(gateway)
                     assert reached.wait(_SECONDS)
                     overload = gateway.call()
@@ -246,7 +246,7 @@ def test_large_bodies_beyond_the_limit(tmp_path: Path, scripted: HttpMcpServer) 
     try:
         with running_gateway(tmp_path, scripted, sidecheck) as gateway:
             gateway.begin()
-            with held_calls(scripted) as (reached, _):
+            with blocked_calls(scripted) as (reached, _):
                 first = pool.submit(gateway.call, other=large)
                 assert reached.wait(_SECONDS)
                 second = gateway.call(other=large)
