@@ -87,7 +87,7 @@ def define(name: str, content: str) -> Definition:
     return Definition(f"{name}:{content}", name, b"{}", (), "in", None, "2025-11-25")
 
 
-def nodes_made(before: Catalogue, after: Catalogue) -> int:
+def count_new_nodes(before: Catalogue, after: Catalogue) -> int:
     """Return how many nodes of *after* are not those of *before*."""
     count = 0
     for name in ("bindings", "definitions", "schemas", "servers"):
@@ -114,7 +114,8 @@ def test_a_change_costs_the_same_in_a_large_registry(*, one_server: bool) -> Non
             "remove": Change(2, server, (first.name,), ()),
         }
         node_counts[size] = {
-            name: nodes_made(before, before.with_change(change)) for name, change in changes.items()
+            name: count_new_nodes(before, before.with_change(change))
+            for name, change in changes.items()
         }
 
     # Three maps of 200,000 are three nodes deep, of 100 two; a leaf may be split.
