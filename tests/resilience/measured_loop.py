@@ -11,7 +11,7 @@ from sidecheck_server.config.settings import Settings
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.server.service import running_service
 
-__all__ = ["MeasuredLoop", "MeasuredServer", "run_beside_server"]
+__all__ = ["MeasuredLoop", "MeasuredServer", "run_with_server"]
 
 _Result = TypeVar("_Result")
 
@@ -52,7 +52,7 @@ class MeasuredServer:
     channel: grpc.Channel
 
 
-def run_beside_server(attack: Callable[[MeasuredServer], _Result], **limits: Any) -> _Result:
+def run_with_server(attack: Callable[[MeasuredServer], _Result], **limits: Any) -> _Result:
     """Return the result of *attack* on a server with *limits*, called in another thread."""
 
     async def serve() -> _Result:

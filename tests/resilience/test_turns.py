@@ -12,7 +12,7 @@ from typing import Any
 import grpc
 import pytest
 from resilience.long_requests import LONG_REQUESTS
-from resilience.measured_loop import MeasuredServer, run_beside_server
+from resilience.measured_loop import MeasuredServer, run_with_server
 from resilience.turns import attack_with, stub_of
 from sidecheck.v1 import registry_service_pb2
 from sidecheck_server.core.limits import Limits
@@ -55,7 +55,7 @@ def test_turns_of_the_largest_requests(name: str) -> None:
     def attack(server: MeasuredServer) -> Any:
         return attack_with(server, LONG_REQUESTS[name])
 
-    turns, answer = run_beside_server(attack)
+    turns, answer = run_with_server(attack)
     unit = decoding_seconds() / len(text)
 
     assert turns.longest / unit < LONGEST_TURN_BYTES
@@ -89,7 +89,7 @@ def test_a_cancelled_request_stops() -> None:
         ]
         return call.code(), len(tools[0]), len(tools[1])
 
-    code, left, registered = run_beside_server(leave)
+    code, left, registered = run_with_server(leave)
 
     assert (grpc.StatusCode.CANCELLED, 0) == (code, left)
     assert registered > 0
@@ -114,7 +114,7 @@ def test_requests_with_too_many_names_are_rejected() -> None:
         f"the names: {excess}",
         f"the names: {excess}",
         f"the names of functions, types and parameters: {excess}",
-    ] == run_beside_server(send)
+    ] == run_with_server(send)
 
 
 async def test_concurrent_work_begins_in_turns() -> None:

@@ -16,7 +16,7 @@ import grpc
 import psutil
 from google.protobuf.message import Message
 from resilience.long_requests import LONG_REQUESTS, LongRequest
-from resilience.measured_loop import MeasuredServer, run_beside_server
+from resilience.measured_loop import MeasuredServer, run_with_server
 from sidecheck.v1.conversion_service_pb2_grpc import ConversionServiceStub
 from sidecheck.v1.inference_service_pb2_grpc import InferenceServiceStub
 from sidecheck.v1.protocol_service_pb2_grpc import ProtocolServiceStub
@@ -100,7 +100,7 @@ def main() -> int:
     for name, attack in LONG_REQUESTS.items():
         if arguments.only not in name:
             continue
-        turns, response = run_beside_server(partial(attack_with, attack=attack), **limits)
+        turns, response = run_with_server(partial(attack_with, attack=attack), **limits)
         status = "" if isinstance(response, Message) else f" {response.details()[:90]}"
         figures = (turns.longest, turns.loop, turns.workers, turns.elapsed)
         row = " ".join(f"{1000 * figure:8.0f}" for figure in figures)
