@@ -24,8 +24,8 @@ def registry() -> Iterator[Registry]:
 
 
 @pytest.fixture
-def made_changes(registry: Registry) -> list[Change]:
-    """Return the changes of the registry, which are appended as they are made."""
+def recorded_changes(registry: Registry) -> list[Change]:
+    """Return a list to which the changes of the registry are appended."""
     changes: list[Change] = []
     registry.subscribe(changes.append)
     return changes
@@ -36,15 +36,15 @@ async def take(events: AsyncIterator[Change | Checkpoint], count: int) -> list[C
 
 
 async def test_changes_come_in_order_and_then_a_checkpoint(
-    registry: Registry, made_changes: list[Change]
+    registry: Registry, recorded_changes: list[Change]
 ) -> None:
     registry.register("before", [A], keep=None)
     log = ChangeLog(registry, 60, 1 << 20)
     events = log.follow(1)
-    assert [Checkpoint(1, made_changes[0].id)] == await take(events, 1)
+    assert [Checkpoint(1, recorded_changes[0].id)] == await take(events, 1)
     registry.register("s", [A, B], keep=None)
     registry.delete("s", ["a"])
-    last = Checkpoint(3, made_changes[2].id)
+    last = Checkpoint(3, recorded_changes[2].id)
 
     assert [
         Change(2, "s", (), (Binding("s", A, 2), Binding("s", B, 2))),
@@ -52,7 +52,7 @@ async def test_changes_come_in_order_and_then_a_checkpoint(
         last,
     ] == await take(events, 3)
     assert [Change(3, "s", ("a",), ()), last] == await take(
-        log.follow(2, str(made_changes[1].id)), 2
+        log.follow(2, str(recorded_changes[1].id)), 2
     )
     assert last == log.checkpoint
 
