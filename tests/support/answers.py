@@ -25,7 +25,7 @@ __all__ = [
     "loss",
     "message_of",
     "text_message",
-    "untold",
+    "omitted_part",
 ]
 
 CHAT, RESPONSES, ANTHROPIC, GEMINI, GEMINI_JSON, BEDROCK, MISTRAL, OLLAMA = ModelApi
@@ -42,7 +42,7 @@ def loss(pointer: str, action: Action, message: str) -> Loss:
     return Loss(pointer, "", action, Effect.EQUIVALENT, message)
 
 
-def untold(pointer: str) -> Loss:
+def omitted_part(pointer: str) -> Loss:
     """Return the loss of a part that the model does not see."""
     return loss(pointer, Action.DROPPED, "not sent to the model")
 

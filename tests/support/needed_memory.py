@@ -2,7 +2,7 @@
 
 from sidecheck_server.config.settings import Settings
 
-__all__ = ["kept_memory", "needed_memory"]
+__all__ = ["permanent_memory", "needed_memory"]
 
 _BASE_BYTES = 128 << 20
 _TOOL_BYTES = 1500
@@ -13,7 +13,7 @@ _BUSY_WORKER_BYTES = 96 << 20
 """Bytes of a new worker and of its cached schemas."""
 
 
-def kept_memory(settings: Settings) -> int:
+def permanent_memory(settings: Settings) -> int:
     """Return the bytes between calls: base, caches, registry, history and workers."""
     workers = settings.workers * _BUSY_WORKER_BYTES
     return _BASE_BYTES + _stored(settings) + _HISTORY_BYTES + workers
