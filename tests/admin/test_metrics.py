@@ -102,7 +102,7 @@ def test_caches_registry_and_compilations(server: MeteredServer) -> None:
     used, capacity = series("sidecheck_cache_bytes"), series("sidecheck_cache_capacity_bytes")
     assert 0 < used[("registered_schemas",)] < capacity[("registered_schemas",)] == 128 << 20
     assert series("sidecheck_prepared_target_misses_total")[()] >= 1
-    # Two, and the schemas of the protocol, and the one that tries the worker at the start.
+    # Two schemas of the test, those of the protocol, and the one that tests the worker at start.
     tasks, seconds = (
         series(f"sidecheck_worker_{name}_total")[("compile",)] for name in ("tasks", "task_seconds")
     )
