@@ -60,7 +60,7 @@ class RequestAttack:
     request: bytes
     #: The status of the response; 0 if the connection is closed.
     status: int
-    #: Method and target of what the server gets.
+    #: Method and target of the request at the server.
     reaches: tuple[str, ...] = ()
 
 

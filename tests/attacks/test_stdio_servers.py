@@ -47,7 +47,7 @@ _NOTHING = "what is valid passes"
 _DROPPED, _FOREIGN = "NOT_A_MESSAGE dropped", "RESPONSE_WITHOUT_REQUEST rejected"
 _INVALID = ["TYPE rejected"]
 
-#: By name: the rule, what the server does at a call, what the client gets for it, and the report.
+#: By name: the rule, the server's behavior at a call, the client's response, and the report.
 #: The server goes on, and the next call is answered; a call without an answer has it at the end.
 CALLS: dict[str, tuple[str, Plan, list[str], list[str]]] = {
     "1,000 lines that are not JSON": (
