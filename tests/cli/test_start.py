@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 HEAVY = {"grpc", "google", "pydantic", "structlog", "asyncio", "sqlite3", "rich", "sidecheck"}
-#: What commands that ask no server do without.
+#: Modules that commands without a server do not import.
 OFFLINE = HEAVY - {"asyncio", "sqlite3"}
 ENGINES = {"jsonschema", "fastjsonschema", "re2", "msgspec", "referencing"}
 
