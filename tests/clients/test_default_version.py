@@ -48,7 +48,7 @@ async def convert_call(client: Client, version: str) -> Any:
     )
 
 
-#: Each kind of request, with a protocol version of its own or, for "", without.
+#: Each kind of request, with its own protocol version or, for "", without.
 REQUESTS: dict[str, Callable[[Client, str], Awaitable[Any]]] = {
     "validate": lambda c, v: c.validate(TARGET, {}, options=options(v)),
     "validate, with options": lambda c, v: c.validate(

@@ -73,7 +73,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "GetServerInfo": lambda c: c.info(),
 }
 
-#: Faults of any response, with what the message says.
+#: Faults of any response, with the text of the message.
 FAULTS: dict[str, tuple[str, Fault]] = {
     "no message": ("without an error and without a", lambda rpc, response: []),
     "garbage": ("3 bytes, is not a", lambda rpc, response: [b"\xff\xff\xff"]),
