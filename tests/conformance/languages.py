@@ -30,7 +30,7 @@ class Language:
     folder: Path
     #: What must be on PATH.
     programs: tuple[str, ...]
-    #: Builds what the tests need.
+    #: The command that builds the tests.
     build: tuple[tuple[str, ...], ...]
     #: Runs all tests of the client, with the shared cases.
     test: tuple[str, ...]

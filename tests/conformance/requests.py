@@ -54,7 +54,7 @@ class Request:
     more: dict[str, Any] = field(default_factory=dict)
     #: The request that the client sends, where it is not *request*.
     sent: dict[str, Any] | None = None
-    #: The expected result; None is what the real server responds to the request.
+    #: The expected result; None means the response of the real server.
     want: dict[str, Any] | None = None
 
 
