@@ -112,7 +112,7 @@ def test_payload_that_nests_too_deeply_is_a_recursion_error() -> None:
             except RecursionError:
                 outcomes.add(None)
 
-    # A stack of its own, so that what is beneath the test plays no part.
+    # A separate stack, so that the callers of the test do not matter.
     thread = threading.Thread(target=judge)
     thread.start()
     thread.join()

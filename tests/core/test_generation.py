@@ -31,7 +31,7 @@ HOSTILE = [
 ]  # fmt: skip
 BENIGN = "harmless"
 
-# Every position of a schema where a text may stand.
+# Every position of a text in a schema.
 POSITIONS: dict[str, Any] = {
     "a property": lambda text: {"properties": {text: {"type": "integer"}}},
     "a closed object": lambda text: {"properties": {text: True}, "additionalProperties": False},

@@ -84,7 +84,7 @@ NOWHERE = {
     "a data URI": "data:application/json,{}",
     "a long text": "x" * 300,
 }
-# Schemas with a dynamic reference, what it leads to, and whether it always does.
+# Schemas with a dynamic reference, its target, and whether the target is always the same.
 MIDDLE = {"$id": "m", "$dynamicRef": "#a", "$defs": {"b": DYNAMIC}}
 RECURSIVE = {"$id": "m", "properties": {"p": {"$recursiveRef": "#"}}}
 DYNAMICALLY: dict[str, Any] = {

@@ -11,7 +11,7 @@ from support.shared_cases import VALIDATE
 
 STRING, INTEGER = {"type": "string"}, {"type": "integer"}
 A_STRING, AN_INTEGER = {"$id": "urn:a", **STRING}, {"$id": "urn:a", **INTEGER}
-# Before 2019-09 the integer beside the reference is void.
+# Before 2019-09 the keyword beside the reference has no effect.
 REFERRING = {"allOf": [{"$ref": "#/definitions/c", **INTEGER}], "definitions": {"c": {}}}
 
 AMBIGUOUS: dict[str, Any] = {
@@ -206,7 +206,7 @@ def test_identifiers_that_are_not_uris_are_ignored(uri: str, draft: str) -> None
     assert [True, False] == evaluate_all({"$ref": "urn:d"}, ["a", 1], {uri: True, "urn:d": STRING})
 
 
-# What jsonschema-rs makes of embedded resources otherwise: it knows draft 4 by `id` only,
+# Differences of jsonschema-rs in embedded resources: it recognizes draft 4 by `id` only,
 # loses the dynamic scope around a resource that is entered without a reference, and
 # obeys a `$schema` without `$id`.
 PECULIAR = {

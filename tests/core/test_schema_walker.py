@@ -44,7 +44,7 @@ CASES = [
     ({"enum": [{}], "default": {}, "examples": [{}]}, [("", True)]),
     ({"properties": [], "items": 7, "allOf": [7]}, [("", True)]),
     ({"$ref": "#/x", "x": {}}, [("", True)]),
-    # An array of items is none of 2020-12.
+    # In 2020-12, `items` is not an array.
     ({"items": [{}]}, [("", True)]),
     (
         {"$schema": "http://json-schema.org/draft-07/schema#", "items": [{}]},

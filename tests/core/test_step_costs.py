@@ -17,7 +17,7 @@ from support.counted_calls import count_calls
 
 STEPS = 200_000
 
-#: More calls than these for a step are work that nobody paid for.
+#: Maximum number of function calls per step.
 MOST_CALLS = 0.5
 
 #: Calls before and after the work that steps count: reports, edits, the encoded payload.

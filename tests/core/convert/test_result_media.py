@@ -18,8 +18,8 @@ from support.answers import (
     block,
     loss,
     message_of,
-    text_message,
     omitted_part,
+    text_message,
 )
 
 _PNG = "iVBORw0KGgo="

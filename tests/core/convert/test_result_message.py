@@ -18,8 +18,8 @@ from support.answers import (
     block,
     loss,
     message_of,
-    text_message,
     omitted_part,
+    text_message,
 )
 
 # A result, the only text of the message, and the losses.

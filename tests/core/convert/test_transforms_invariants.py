@@ -251,7 +251,7 @@ def test_encoded_payloads_are_valid_where_nothing_is_widened(subset: Subset) -> 
     def is_valid(pair: Pair, seed: int) -> None:
         nonlocal validated
         result, random = transformed(pair.schema, subset), Random(seed)
-        # No schema says what the JSON text in a string is of.
+        # No schema describes the JSON text in a string.
         texts = any("JSON object" in loss.message for loss in result.losses)
         if texts or any(loss.effect is not Effect.EQUIVALENT for loss in result.losses):
             return
