@@ -10,7 +10,7 @@ from deploy.containers import setting_names, settings_of
 from deploy.rendering import Object, chart, containers_of, kustomization, only, pod_of
 from image.dockerfile import read_image
 from sidecheck_server.config.settings import Settings
-from support.needed_memory import permanent_memory, needed_memory
+from support.needed_memory import needed_memory, permanent_memory
 from support.shared_material import REPOSITORY
 
 FLEETS: dict[str, Callable[[], list[Object]]] = {
