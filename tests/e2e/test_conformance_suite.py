@@ -10,7 +10,7 @@ from support.shared_material import unavailable
 
 #: How many scenarios there are, and which the server itself does not pass.
 _RECORDED = {
-    # The scenario sends 2025-03-26 as its version, in which no event has what it asks for.
+    # The scenario sends the version 2025-03-26, whose events lack the requested field.
     "2025-11-25, suite 0.1.16": (32, {"server-sse-polling"}),
     "2025-11-25, suite 0.2.0-alpha.12": (33, set[str]()),
     # The extension for tasks, which the SDK of the server does not have.
