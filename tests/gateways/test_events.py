@@ -123,7 +123,7 @@ UNANSWERED = (
     b'respond"}}\n\n'
 )
 BAD_RESULT = RESULT % b'"x"'
-#: What the server sends, what the client gets, and the code.
+#: The bytes of the server, the bytes at the client, and the code.
 RESPONSES = {
     "a result": (NOTE + RESULT % b"1", NOTE + RESULT % b"1", ""),
     "an invalid result": (NOTE + b"id: 1\n" + BAD_RESULT, NOTE + b"id: 1\n" + REPLACED, "TYPE"),

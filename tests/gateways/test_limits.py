@@ -98,7 +98,7 @@ def test_a_stream_that_is_idle_for_long(limited: Gateway) -> None:
         with limited.client.stream("GET", limited.url()) as response:
             received = response.iter_raw()
             assert b": hello\n\n" == next(received)
-            # The time is what is tested.
+            # The test measures the time.
             time.sleep(MESSAGE_SECONDS + 1)
             parts.put(b": still\n\n")
             assert b": still\n\n" == next(received)

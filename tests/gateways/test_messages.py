@@ -159,7 +159,7 @@ def test_the_end_of_a_session(gateway: Gateway) -> None:
         {"jsonrpc": "2.0", "id": message["id"], "result": {}}
     )
     responses = [gateway.client.post(gateway.url(), json=ping)]
-    # Many servers refuse GET so; that says nothing of the messages of the session.
+    # Many servers reject GET in this way, which does not affect the session.
     assert 405 == gateway.client.put(gateway.url()).status_code
     responses.append(gateway.client.post(gateway.url(), json=ping))
     responses.append(gateway.client.delete(gateway.url()))
