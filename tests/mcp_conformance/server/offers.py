@@ -48,7 +48,7 @@ def add_resources(server: MCPServer[Any]) -> None:
     async def accept(_context: ServerRequestContext[Any], _params: object) -> EmptyResult:
         return EmptyResult()
 
-    # MCPServer has no way of its own to take these.
+    # MCPServer has no public method to register these.
     for method, params in (
         ("resources/subscribe", SubscribeRequestParams),
         ("resources/unsubscribe", UnsubscribeRequestParams),
