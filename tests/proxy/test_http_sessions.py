@@ -132,7 +132,7 @@ def listing(by: str, types: dict[str, str], queries: list[str]) -> Any:
         if message["method"] == "tools/list":
             queries.append(key)
         response = {"jsonrpc": "2.0", "id": message["id"], "result": result}
-        # The test says which session begins.
+        # The test selects the session.
         headers = {"mcp-session-id": request.headers.get("x-begins", "")} if not key else {}
         return Response(json.dumps(response), headers=headers, media_type="application/json")
 
