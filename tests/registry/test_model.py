@@ -105,7 +105,7 @@ class InMemory(RuleBasedStateMachine):
         self.registry: Registry = open_registry(None, self.quotas)
         self.model: Bindings = {}
         self.revision = 0
-        #: All that were ever bound, so that those that are not bound are looked up too.
+        #: All definitions that were ever bound, so that unbound ones are looked up too.
         self.digests: set[str] = set()
         self.schema_digests = set(SCHEMA_DIGESTS)
 

@@ -153,7 +153,7 @@ def test_a_connection_that_stayed_at_a_former_primary(site: Site) -> None:
 
     # That of the follower, which listens.
     def has_followed() -> bool:
-        # The follower has the connection whose last statement is none of a write.
+        # The connection of the follower is the one whose last statement is not a write.
         site.first.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
             " OR query LIKE '%pg_walfile_name%' AND query NOT LIKE '%FOR UPDATE%'"
