@@ -24,8 +24,8 @@ __all__ = [
     "block",
     "loss",
     "message_of",
-    "text_message",
     "omitted_part",
+    "text_message",
 ]
 
 CHAT, RESPONSES, ANTHROPIC, GEMINI, GEMINI_JSON, BEDROCK, MISTRAL, OLLAMA = ModelApi

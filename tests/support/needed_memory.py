@@ -2,7 +2,7 @@
 
 from sidecheck_server.config.settings import Settings
 
-__all__ = ["permanent_memory", "needed_memory"]
+__all__ = ["needed_memory", "permanent_memory"]
 
 _BASE_BYTES = 128 << 20
 _TOOL_BYTES = 1500
