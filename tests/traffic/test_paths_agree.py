@@ -19,7 +19,7 @@ from support.running import RunningServer
 from support.shared_material import shared
 
 Entry = dict[str, Any]
-#: Codes and locations in each message, and the counts of what is reported once.
+#: Codes and locations in each message, and the counts of violations that are reported once.
 Findings = tuple[list[list[tuple[str, str]]], set[tuple[str, int, int]]]
 
 _SENDERS = {"client": v1.SENDER_CLIENT, "server": v1.SENDER_SERVER}
