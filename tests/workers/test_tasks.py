@@ -93,7 +93,7 @@ async def test_a_task_has_the_same_result_in_any_process(
 
         assert [facts(task, outcomes[0])] * 3 == [facts(task, outcome) for outcome in outcomes]
         assert task.input_steps() == pickle.loads(pickle.dumps(task)).input_steps()
-    # It was started with a compilation, and what it compiles for one process is kept for others.
+    # The worker compiled once at its start, and caches schemas for other processes.
     assert {kind.name: 2 for kind in KINDS} == workers.tasks
 
 
