@@ -150,7 +150,7 @@ def test_a_file_that_cannot_be_read_is_a_notification(folder: Path) -> None:
     ("name", "uri"),
     [
         pytest.param("a/b.json", "a/b.json", id="in a folder"),
-        pytest.param("a:b%.json", "a%3Ab%25.json", id="with what URIs reserve"),
+        pytest.param("a:b%.json", "a%3Ab%25.json", id="with characters that URIs reserve"),
         pytest.param("é\n.json", "%C3%A9%0A.json", id="beyond ASCII"),
         pytest.param("\udcff.json", "%FF.json", id="not in UTF-8"),
     ],

@@ -52,7 +52,7 @@ def test_every_value_has_its_position(value: Any, ascii_only: bool, random: Any)
     ("text", "pointer", "part"),
     [
         pytest.param('{"a": 1, "a": 2}', "/a", "2", id="the last of equal keys counts"),
-        pytest.param('{"a": [1]}', "/a/7/b", "[1]", id="nearest to what is not there"),
+        pytest.param('{"a": [1]}', "/a/7/b", "[1]", id="nearest existing value"),
         pytest.param('{"a": "]}{["}', "/a", '"]}{["', id="brackets in a string"),
         pytest.param('{"a\\"/~": 1}', '/a"~1~0', "1", id="a key with escapes"),
         pytest.param('{"\\u0061": 1}', "/a", "1", id="a key written otherwise"),
