@@ -121,7 +121,7 @@ NOT_JSON = [
     pytest.param(
         b'["\\\\ud800", ]',
         "not JSON: a trailing comma at line 1, column 13",
-        id="a backslash before what looks like a lone surrogate",
+        id="a backslash before a seeming lone surrogate",
     ),
     pytest.param(b'["\xff"]', "not JSON: it is not UTF-8 text", id="a byte that UTF-8 lacks"),
     pytest.param(

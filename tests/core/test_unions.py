@@ -200,7 +200,7 @@ D1, D2, D4, D5 = ({"$ref": f"#/definitions/{name}"} for name in ("d1", "d2", "d4
         pytest.param(
             {"anyOf": [A, tagged("b"), {"minProperties": 1}]},
             {"anyOf": [{"minProperties": 1}, A_OR_B]},
-            id="beside what does not exclude them",
+            id="beside a branch that does not exclude them",
         ),
         pytest.param(
             {"oneOf": [A, B, tagged(["b", "c"])]},
@@ -214,7 +214,7 @@ D1, D2, D4, D5 = ({"$ref": f"#/definitions/{name}"} for name in ("d1", "d2", "d4
                 "required": ["kind"],
                 "byProperty": by_property((["a"], {"required": []}), (["b"], {}))["byProperty"],
             },
-            id="with what stands beside the union",
+            id="with siblings of the union",
         ),
         pytest.param(
             {"oneOf": [{"allOf": [A, {"required": ["x"]}]}, B]},
@@ -266,7 +266,7 @@ D1, D2, D4, D5 = ({"$ref": f"#/definitions/{name}"} for name in ("d1", "d2", "d4
                     {"type": ["object", "null"], "properties": {}, "required": ["kind"]},
                 ]
             },
-            id="what would mean something else beside its neighbour",
+            id="a keyword that would change its sibling",
         ),
         pytest.param(
             {"properties": {"x": {"items": [{"not": {"oneOf": [A, B]}}]}}},

@@ -84,7 +84,7 @@ STRINGS = branch(types=["string"])
             union(branch({"nulls": ["a"]}, types=["object"], required=["b"]), STRINGS),
             {"a": None},
             [{}],
-            id="if none fits the type tells",
+            id="by type if none fits",
         ),
         pytest.param(
             union(branch(TEXT, types=["number"]), branch(TEXT, types=["array"])),
