@@ -47,7 +47,7 @@ def _result(id_: Any, text: str = "") -> str:
     [
         pytest.param(b"", 502, id="at once"),
         pytest.param(b"HTTP/1.1 200", 502, id="in the head"),
-        pytest.param(b"hello\r\n\r\n", 502, id="after what is no HTTP"),
+        pytest.param(b"hello\r\n\r\n", 502, id="after malformed HTTP"),
         pytest.param(HEAD % (JSON, b"content-length: 99") + b"{", 502, id="in a body"),
         pytest.param(HEAD % (JSON, b"transfer-encoding: chunked") + b"5\r\n{", 502, id="in chunks"),
         pytest.param(HEAD % (JSON, b"x: y") + b'{"jsonrpc":', 200, id="in a body without a length"),
