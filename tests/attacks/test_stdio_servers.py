@@ -286,7 +286,7 @@ def _kind(message: Any) -> str:
 def _findings(folder: Path, start: int = 0) -> list[str]:
     """Return the codes and actions of the findings from *start* on, each once.
 
-    What is true of a tool is reported once, whatever attack is the first to show it.
+    A violation of a tool is reported once, at the first attack that shows it.
     """
     lines = (folder / "report.jsonl").read_text().splitlines()[start:]
     return sorted(
