@@ -50,7 +50,7 @@ def test_sound_sessions_have_no_violations(session: str) -> None:
 
 @pytest.mark.parametrize(("session", "case"), list(_cases()))
 def test_faults_have_their_violations(session: str, case: dict[str, Any]) -> None:
-    """With a fixed version as without, and no more where the beginning was not seen.
+    """A fixed version adds only ``given``, and a partial session has no more violations.
 
     Some are found only where the version is ``given``.
     """
