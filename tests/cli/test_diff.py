@@ -113,9 +113,9 @@ def test_markdown_escapes_texts_of_definitions() -> None:
 
 
 def test_sarif_has_the_changes_that_are_not_harmless() -> None:
-    """With stable rules, places in the new file, and the payload that shows it.
+    """Rules are stable; results have locations in the new file, and the payload as proof.
 
-    What is gone is shown where it would be: a scanner may not have the old file.
+    A removed part has the location of its parent: a scanner may not have the old file.
     """
     log = json.loads(run("old.json", "new.json", "--format", "sarif").stdout)
     driver = log["runs"][0]["tool"]["driver"]
