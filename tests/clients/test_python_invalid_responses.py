@@ -37,12 +37,12 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 async def first_rule(client: Any) -> Any:
-    """Return the first rule, None if there is none."""
+    """Return the first rule, or None."""
     return await anext(client.protocol.list_rules(), None)
 
 
 async def first_tool(client: Any) -> Any:
-    """Return the first registered tool, None if there is none."""
+    """Return the first registered tool, or None."""
     return await anext(client.list(), None)
 
 
