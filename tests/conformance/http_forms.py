@@ -52,7 +52,7 @@ _RAW: Final = msgspec.json.Decoder(Raw)
 def body_of(message: Any, fields: Mapping[str, Any]) -> bytes:
     """Return the body for *fields* of a request.
 
-    What is JSON stands in it as itself, byte for byte, and what is not as a string.
+    JSON is inserted byte for byte; other bytes become a string.
     """
     members = [f"{json.dumps(name)}: {text}" for name, text in _members(message, fields)]
     return f"{{{', '.join(members)}}}".encode()
