@@ -243,7 +243,7 @@ def test_only_errors_make_a_verdict_invalid() -> None:
 
 
 def test_compiled_schema_has_a_reason_for_the_complete_engine() -> None:
-    """It also knows the digest of its schema."""
+    """It has the digest of its schema too."""
     fast, complete = compile_value(FAST), compile_value({"$schema": D2019, **COMPLETE})
     compiled = compile_schema(source_of(FAST), LIMITS)
 

@@ -1,4 +1,4 @@
-"""The nearest known name: the most similar one, whatever the order of comparison."""
+"""The nearest known name is the most similar one in any order of comparison."""
 
 from difflib import SequenceMatcher
 from random import Random

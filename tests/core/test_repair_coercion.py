@@ -351,9 +351,9 @@ def test_decoded_values_are_within_the_payload_depth() -> None:
     ],
 )
 def test_a_deep_payload_of_a_recursive_schema_is_coerced(schema: Any, levels: int) -> None:
-    """At the depth that a payload may have; or not quite, if each level is a choice.
+    """Its depth is the limit of payloads, or less if each level is a choice.
 
-    What is wrong with a choice takes a look at all that is below it.
+    The violations of a choice need an evaluation of all its descendants.
     """
     payload, expected = '"7"', "7"
     for _ in range(levels):

@@ -1,4 +1,4 @@
-"""Steps pay for the work that they stand for.
+"""The work of an evaluation is proportional to its steps.
 
 `python -m hostile.step_costs` measures the time of a step; here calls are counted, since a
 test cannot depend on time. A call of a function takes some 60 nanoseconds on the machine

@@ -109,7 +109,7 @@ def test_messages_stay_on_their_line() -> None:
     ],
 )
 def test_a_long_text_has_the_number_of_omitted_violations(truncated: bool, last_line: str) -> None:
-    """What does not fit is counted."""
+    """The last line has the number of violations beyond the maximum length."""
     violations = [
         violation(f"/items/{n}/name", f"expected a string, found {n}") for n in range(500)
     ]
@@ -122,7 +122,7 @@ def test_a_long_text_has_the_number_of_omitted_violations(truncated: bool, last_
 
 
 def test_the_text_of_a_truncated_verdict_says_so() -> None:
-    """Even if every line fits."""
+    """It says so even if every line fits."""
     text = tool_error_text(Verdict((violation("/a"),), truncated=True), tool="t")
 
     assert f"{HEAD}\n- a: wrong\n- and possibly more\n{TAIL}" == text

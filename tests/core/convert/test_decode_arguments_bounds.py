@@ -76,7 +76,7 @@ DOUBLING = {
 def test_decoding_ends_within_the_budget(decoder: dict[str, Any], arguments: Any) -> None:
     """The budget bounds all interpretations together, and reports when it is spent.
 
-    No more than a call of a function for two steps is work that nobody paid for.
+    Two steps pay for at most one function call.
     """
     budget = [Limits().steps]
 

@@ -153,7 +153,7 @@ def test_a_mapping_too_large_to_be_read_is_not_written() -> None:
 def test_an_invalid_mapping_is_rejected(
     mapping: bytes, pointer: str, code: str, message: str
 ) -> None:
-    """The error has the location, the fault and what was expected."""
+    """The error has the location, the fault and the expected value."""
     with pytest.raises(RequestError) as excinfo:
         mapping_from_json(mapping, Limits())
 

@@ -1,4 +1,4 @@
-"""Verdicts with the property names that the model knows."""
+"""Verdicts with the property names of the converted schema."""
 
 from dataclasses import replace
 

@@ -324,7 +324,7 @@ def test_every_fact_has_a_case() -> None:
 
 
 def test_every_fact_has_a_source_with_a_date() -> None:
-    """And every target of tools has a fact."""
+    """Every target of tools has a fact."""
     for fact in FACTS:
         assert fact.source.reference
         assert re.fullmatch(r"20\d\d-\d\d-\d\d", fact.source.date)
@@ -359,7 +359,7 @@ def test_a_name_counts_with_that_of_its_server(server: str, targets: set[Target]
 def test_severity_follows_the_effect_at_named_targets(
     named: set[Target], severity: Severity
 ) -> None:
-    """What a target refuses is an error, what it ignores a warning, and the rest advice."""
+    """A rejection by a target is an error, an ignored keyword a warning, the rest advice."""
     tool = with_query(type="string", const="a")
     findings, _ = check_portability(tool, {GEMINI, OLLAMA}, Limits())
 
@@ -418,5 +418,5 @@ def test_lints(case: str) -> None:
 
 
 def test_every_lint_has_a_case() -> None:
-    """And a requirement."""
+    """It has a requirement too."""
     assert REQUIREMENTS.keys() == {code for _, rows in LINTS.values() for _, code, _ in rows}

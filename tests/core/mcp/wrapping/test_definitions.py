@@ -66,7 +66,7 @@ def test_unchanged_properties_keep_their_text() -> None:
 def test_a_mark_that_contradicts_its_schema_is_rejected(
     version: str, expected: str, keywords: dict[str, Any]
 ) -> None:
-    """In every version, since the wrapped value is ambiguous."""
+    """It is rejected in every version, since the wrapped value is ambiguous."""
     schema = {"type": "object", "properties": {"result": {}}, "required": ["result"], **keywords}
     text = text_of({"name": "t", "inputSchema": {"type": "object"}, "outputSchema": schema})
     with pytest.raises(RequestError) as error:
