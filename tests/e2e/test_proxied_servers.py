@@ -45,7 +45,7 @@ def python_client(mode: str) -> Driver:
 async def typescript_client(
     operations: list[dict[str, Any]], command: list[str], env: dict[str, str]
 ) -> None:
-    """Have the session with the client of the TypeScript SDK."""
+    """Run the session with the client of the TypeScript SDK."""
     session = {"operations": operations, "command": command[0], "args": command[1:], "env": env}
     await asyncio.to_thread(
         subprocess.run,
