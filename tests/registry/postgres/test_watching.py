@@ -1,4 +1,4 @@
-"""Two servers on one database: what is written at one is read at the other, and watched at both.
+"""Two servers on one database: reads and watches at one have the writes at the other.
 
 One of them has two serving processes.
 """
