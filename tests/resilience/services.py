@@ -102,7 +102,7 @@ def _stop_workers(server: RunningServer, _seconds: float) -> Mapping[str, int]:
 
 
 def _leave_log_unread(server: RunningServer, seconds: float) -> Mapping[str, int]:
-    """Make calls that are logged while nobody reads the log."""
+    """Make calls that are logged while the log is not read."""
     end = time.monotonic() + seconds
     calls = 0
     with server.log_unread(), grpc.insecure_channel(server.address) as channel:
