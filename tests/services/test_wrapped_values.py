@@ -92,7 +92,7 @@ async def normalize(
 async def test_normalization_agrees_with_the_schema_of_the_tool(
     services: Services, schema: Any
 ) -> None:
-    """In all versions with structured content and both profiles; for values and whole results.
+    """It agrees in all versions with structured content, both profiles, values and whole results.
 
     What it makes is valid to the checks of received results, and the content in it to those of
     content.
