@@ -98,7 +98,7 @@ class RunningServer:
 
     @contextmanager
     def log_unread(self) -> Iterator[None]:
-        """Do not read the log in the block, so that its pipe fills."""
+        """Suspend reading the log in the block, so that its pipe fills."""
         self._is_read.clear()
         try:
             yield
