@@ -91,7 +91,7 @@ def test_roles_decide_about_methods(authorizer: Authorizer, method: str) -> None
 
 
 def test_an_unlisted_method_is_for_administrators(authorizer: Authorizer) -> None:
-    """A table that lacks a method opens nothing."""
+    """A method without an entry in the table is not open to others."""
     assert frozenset({Role.ADMIN}) == roles_of("a.Service/Method")
     outcomes = [
         outcome(authorizer, f"Bearer {TOKENS[name]}", "a.Service/Method")
@@ -117,7 +117,7 @@ def test_an_unlisted_method_is_for_administrators(authorizer: Authorizer) -> Non
     ],
 )
 def test_forms_of_the_header(authorizer: Authorizer, authorization: str, expected: str) -> None:
-    """RFC 6750: the scheme in any case, spaces, and the token to the end."""
+    """By RFC 6750 the scheme has any case, and the token is the rest without spaces."""
     assert expected == outcome(authorizer, authorization, "sidecheck.v1.InfoService/GetServerInfo")
 
 
