@@ -78,7 +78,7 @@ def test_idle_connections_are_closed_for_others(
 
 
 def test_probes_are_served_beside_busy_requests(address: tuple[str, int]) -> None:
-    """Others get problem details."""
+    """Other requests have problem details."""
     with ExitStack() as stack:
         while (busy := get(address, "/openapi.json"))[0] == 200:
             stack.enter_context(connect(address, _UNFINISHED))

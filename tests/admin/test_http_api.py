@@ -31,7 +31,7 @@ def test_a_payload_is_validated(api: HttpApi) -> None:
 
 
 def test_registered_bytes_come_back_untouched(api: HttpApi) -> None:
-    """Over HTTP and over gRPC."""
+    """HTTP and gRPC return the same bytes."""
     body = b'{"server": "exact", "tools": [' + _TOOL + b"]}"
     registered = api.post("/v1/register-tools", body)
     returned = api.post("/v1/get-tool", {"server": "exact", "name": "t"})
@@ -175,7 +175,7 @@ def test_a_body_without_length_is_bounded(api: HttpApi) -> None:
 
 
 def test_pages_of_this_machine_may_call(api: HttpApi) -> None:
-    """Such as one that the server itself serves."""
+    """The page of the server itself is such a page."""
     headers = {**_JSON, "origin": f"http://{api.address}"}
     body = b'{"schema": true, "arguments": {}}'
 

@@ -225,7 +225,7 @@ def test_an_invalid_request_is_rejected(body: bytes, message: str, field: str | 
     ids=["elements", "nested elements", "properties"],
 )
 def test_the_values_of_a_body_are_bounded(body: bytes) -> None:
-    """Each takes its time to read."""
+    """Each value takes time to parse."""
     with pytest.raises(RequestError) as caught:
         read_request(validation_service_pb2.ValidateBatchRequest, body)
 

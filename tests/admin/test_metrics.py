@@ -35,7 +35,7 @@ def server(tmp_path: Path) -> Iterator[MeteredServer]:
 
 
 def test_a_page_has_the_metrics_of_the_table(server: MeteredServer) -> None:
-    """All of them from the start, and none beside them but those of the process."""
+    """It has all of them from the start, and otherwise only those of the process."""
     families = server.families()
     own = {
         family.name + "_total" * (family.type == "counter"): family
@@ -71,7 +71,7 @@ def test_openmetrics_is_served_on_request(server: MeteredServer) -> None:
 
 
 def test_probes(server: MeteredServer) -> None:
-    """Ready until the server drains."""
+    """The server is ready until it drains."""
     for path in ("livez", "readyz"):
         with urllib.request.urlopen(f"{server.admin_url}/{path}", timeout=60) as response:
             assert (response.status, response.read()) == (200, b"ok\n")
