@@ -131,7 +131,7 @@ def test_a_request_is_in_utf_8(
 def test_a_response_is_in_utf_8(
     server: HttpMcpServer, enforced: HttpProxied, kind: str, body: str
 ) -> None:
-    """Otherwise the client gets an error."""
+    """Otherwise the client receives an error."""
     serve(server, kind, body)
 
     assert -32603 == send(enforced, "2025-11-25").json()["error"]["code"]

@@ -68,7 +68,7 @@ def _show(case: Case, passed: object) -> str:
 
 
 async def test_events(typescript: TypeScriptSdk) -> None:
-    """Streams, divided at any byte."""
+    """The streams are split at any byte."""
     cases = [event_case(random.Random(f"events {seed}")) for seed in range(EVENTS)]
     async with relaying() as relayer, python_sdk() as python:
         direct = await _read([_stream(case.body) for case in cases], python, typescript)
@@ -116,7 +116,7 @@ def test_events_over_sockets_are_the_same(attacked: Attacked) -> None:
 
 
 def test_requests(attacked: Attacked, typescript: TypeScriptSdk) -> None:
-    """Heads, paths, methods, encodings and framings."""
+    """They differ in heads, paths, methods, encodings and framings."""
     cases = [request_case(random.Random(f"requests {seed}")) for seed in range(REQUESTS)]
     attacked.server.answer = lambda _: response_of(GOOD_RESULT)
 
@@ -173,7 +173,7 @@ def _received(case: Case) -> list[Received]:
 
 
 def test_responses(attacked: Attacked, typescript: TypeScriptSdk) -> None:
-    """Heads, statuses, encodings and framings."""
+    """They differ in heads, statuses, encodings and framings."""
     cases = [response_case(random.Random(f"responses {seed}")) for seed in range(RESPONSES)]
 
     async def read_async(responses: Sequence[tuple[str, Response]]) -> list[list[Any]]:
