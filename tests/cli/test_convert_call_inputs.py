@@ -110,7 +110,7 @@ def test_an_error_in_a_string_of_json_has_two_positions() -> None:
 
 
 def test_a_call_that_is_not_json_has_a_violation() -> None:
-    """Here it comes from standard input."""
+    """The call comes from standard input."""
     result = run("--mappings", "mappings.json", "--tools", "tools.json", "-", stdin=b"{")
 
     assert (1, "") == (result.exit_code, result.stdout)

@@ -30,7 +30,7 @@ def run(*arguments: str, stdin: bytes | None = None) -> Result:
 
 
 def test_of_tools_with_the_same_name_the_last_is_converted() -> None:
-    """Across files too."""
+    """This applies across files too."""
     Path("again.json").write_text(json.dumps({**PING, "description": "Answers again."}))
     result = run("--to", "anthropic", "ping.json", "again.json")
 

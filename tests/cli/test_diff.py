@@ -51,7 +51,7 @@ def run(*arguments: str) -> Result:
 
 
 def test_text_has_changes_and_their_reasons() -> None:
-    """A block for each tool that differs, the worst change first, and a summary."""
+    """Each differing tool has a block, the worst change first; a summary follows."""
     result = run("old.json", "new.json")
 
     assert (

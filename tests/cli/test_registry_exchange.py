@@ -112,7 +112,7 @@ def test_a_registry_moves_from_any_kind_to_any_other(
 @pytest.mark.corpus
 @pytest.mark.parametrize("source", ["file", "database"])
 def test_the_published_tools_move(place: Place, folder: Path, source: str) -> None:
-    """All of them; a second import makes no revision."""
+    """All of them move; a second import makes no revision."""
     servers = published_tools()
     first = place(source)
     location = PostgresLocation(first) if source == "database" else Path(first)

@@ -40,7 +40,7 @@ def _an_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("command", OPENING)
 def test_a_file_that_a_server_has_open(tmp_path: Path, command: tuple[str, ...]) -> None:
-    """Belongs to that server."""
+    """The error says that the server uses it."""
     with closing(open_registry(tmp_path / "tools.db")):
         assert (
             1,
@@ -171,7 +171,7 @@ def test_unusable_registries_are_reported_in_a_sentence(
 
 
 def test_a_role_that_may_not_create_tables(postgres: RunningPostgres) -> None:
-    """Migrates nothing."""
+    """It cannot migrate."""
     database = postgres.create_database(is_migrated=False)
     uri = postgres.uri(database).replace("postgres@", f"{postgres.create_role(PASSWORD)}@")
     shown = f"postgresql:///{database}"

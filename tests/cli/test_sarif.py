@@ -81,7 +81,7 @@ def described(code: str, level: str, sentence: str, clause: str) -> Any:
 
 
 def test_the_log_has_a_rule_for_each_code_and_a_result_for_each_problem(folder: Path) -> None:
-    """Every required member of the published schema, and places by line and by pointer."""
+    """It has the required members of the published schema, and locations by line and pointer."""
     (folder / "my tools.json").write_text(TOOLS)
     enum = described(
         "ENUM", "error", "A property with a list of allowed values MUST have one of them.", "schema"

@@ -64,7 +64,7 @@ def test_tools_of_files_are_registered_before_the_server_is_ready(
 
 
 def test_servers_are_named_in_the_order_of_the_files(tmp_path: Path, git: Path) -> None:
-    """Each by its own flag; a second start finds what the first one kept."""
+    """Each has its own flag; a second start finds the tools of the first."""
     flags = ("--registry", str(tmp_path / "tools.db"), "--tools", str(git))
     for _ in range(2):
         running = RunningServer(tmp_path, *flags, "--tools-server", "main")
@@ -126,7 +126,7 @@ def test_tools_beyond_a_quota_stop_the_start(
 
 
 def test_a_file_beyond_a_quota_is_served_with_a_warning(tmp_path: Path, git: Path) -> None:
-    """It says which quota, and by how much."""
+    """The warning has the quota and the excess."""
     flags = ("--registry", str(tmp_path / "tools.db"))
     RunningServer(tmp_path, *flags, "--tools", str(git)).close()
     running = RunningServer(tmp_path, *flags, SIDECHECK_REGISTRY_QUOTAS__TOOLS="1")

@@ -39,7 +39,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_terminal_gets_colours_and_excerpts(on_terminal: Any) -> None:
-    """The mark stands below the position, also after tabs and wide characters."""
+    """The mark is below the position, also after tabs and wide characters."""
     code, output = on_terminal("validate", "--schema", "schema.json", "bad.json")
 
     assert (1, EXPECTED) == (code, STYLES.sub("", output))
@@ -102,7 +102,7 @@ def test_wide_losses_are_below_their_tool(folder: Path, on_terminal: Any, column
 
 
 def test_losses_that_fit_the_terminal_are_columns(folder: Path, on_terminal: Any) -> None:
-    """One row for each loss."""
+    """Each loss is a row."""
     tool = {"name": "git_status", "description": "d", "title": "t", "inputSchema": CLOSED}
     (folder / "tool.json").write_text(json.dumps(tool))
     _, output = on_terminal("convert", "--to", "openai-chat", "tool.json", columns=120)

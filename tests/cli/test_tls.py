@@ -122,7 +122,7 @@ def test_the_message_names_the_fault_of_the_certificate(
     message: str,
     tmp_path: Path,
 ) -> None:
-    """A later option replaces an earlier."""
+    """A later option replaces an earlier one."""
     foreign_authority = make_certificates(tmp_path).authority
     words = [str(foreign_authority) if word == "other" else word for word in extra]
 

@@ -109,7 +109,7 @@ def test_a_token_needs_tls_beyond_this_machine() -> None:
 def test_a_server_that_would_be_open_does_not_start(
     tmp_path: Path, content: str | None, flags: tuple[str, ...], message: str
 ) -> None:
-    """A wrong setting, in one line."""
+    """The wrong setting is reported in one line."""
     file = tmp_path / "tokens.toml"
     if content is not None:
         file.write_text(content)

@@ -72,7 +72,7 @@ def judged(*words: str, stdin: bytes | None = None) -> Any:
 
 
 def test_json_has_an_object_for_each_payload_in_order() -> None:
-    """A verdict with its violations, or a refusal."""
+    """It is a verdict with violations, or an error."""
     refusal = {
         "reason": "LIMIT_EXCEEDED",
         "message": "arrays and objects nest too deeply: 200, "
