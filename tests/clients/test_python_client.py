@@ -72,7 +72,7 @@ async def test_an_invalid_payload_has_a_verdict(
 
 
 async def test_every_kind_of_target_is_accepted(client: Client) -> None:
-    """Tools and schemas, registered or sent inline with their documents."""
+    """Tools and schemas are registered, or inline with their documents."""
     outcome = (await client.register("weather", [ToolDefinition(FORECAST)])).outcomes[0]
     text = b'{"$ref": "https://example.com/city"}'
     document = Document("https://example.com/city", INPUT)

@@ -40,7 +40,7 @@ async def test_a_definition_is_adapted(client: Client) -> None:
 
 
 async def test_a_python_value_becomes_a_result_and_comes_out_again(client: Client) -> None:
-    """Wrapped where the version requires an object."""
+    """It is wrapped where the version requires an object."""
     listed = (await client.inference.adapt_tool(LIST, "2025-06-18")).definition
     normalized = await client.protocol.normalize_tool_result(
         [Point(1)], tool=ToolDefinition(LIST), context=OLD
@@ -82,7 +82,7 @@ async def test_a_python_value_becomes_a_result_and_comes_out_again(client: Clien
 async def test_the_argument_determines_the_kind_of_return_value(
     expected: Any, arguments: dict[str, Any], client: Client
 ) -> None:
-    """A value, content, a whole result or an error."""
+    """It is a value, content, a whole result or an error."""
     normalized = await client.protocol.normalize_tool_result(**arguments, context=OLD)
 
     assert expected == normalized.result.value

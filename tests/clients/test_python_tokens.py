@@ -80,7 +80,7 @@ async def test_calls_and_streams_carry_the_token(recorder: Recorder) -> None:
 
 
 def test_blocking_calls_and_streams_carry_the_token(recorder: Recorder) -> None:
-    """The same, without an event loop."""
+    """The blocking client has no event loop."""
     client = BlockingClient(f"127.0.0.1:{recorder.port}", timeout=120, token=TOKEN)
     with client, client.stream() as stream:
         stream.finish()
@@ -139,7 +139,7 @@ async def test_a_wrong_token_is_an_error_that_is_not_retried(recorder: Recorder,
 async def test_a_token_needs_tls_beyond_this_machine(
     kind: str, address: str, tls: Tls | None, *, allowed: bool
 ) -> None:
-    """Unless an option says otherwise."""
+    """An option permits plain text."""
     if not allowed:
         with pytest.raises(ValueError, match="in plain text") as raised:
             connect(kind, address, tls=tls, token=TOKEN)

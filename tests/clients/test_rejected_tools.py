@@ -85,7 +85,7 @@ def test_a_registration_without_rejected_tools_does_not_raise() -> None:
 
 
 async def test_the_good_tools_are_registered(client: Client) -> None:
-    """The error names the others."""
+    """The error has the names of the rejected tools."""
     tools: list[Any] = [{"name": "broken"}, FORECAST, {"inputSchema": {"type": "object"}}]
     with pytest.raises(ToolsRejected) as raised:
         await client.register("weather", tools)

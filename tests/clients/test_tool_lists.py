@@ -158,7 +158,7 @@ def test_text_is_split_into_definitions(expected: list[bytes], tools: bytes) -> 
     ],
 )
 def test_objects_are_definitions(expected: list[tuple[bytes, list[str]]], tools: Any) -> None:
-    """One, many, or a whole result."""
+    """The argument is one object, many, or a whole result."""
     assert expected == registered(tools)
 
 
