@@ -26,7 +26,7 @@ from sidecheck_server.config.addresses import Address, is_loopback_host
     ],
 )
 def test_addresses(text: str, host: str, port: int, written: str, is_loopback: bool) -> None:
-    """Read, written, and read again."""
+    """An address is parsed, formatted, and parsed again."""
     address = Address.parse(text)
 
     assert Address(host, port) == address

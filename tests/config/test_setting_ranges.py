@@ -85,7 +85,7 @@ MOST_MESSAGE = {"LIMITS__MESSAGE_BYTES": str(2**31 - 1)}
 def test_a_server_starts_with_extreme_limits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, largest: bool
 ) -> None:
-    """All of them at once, and stops in order."""
+    """All limits are extreme at once; the server stops in order."""
     limits = extreme_limits(monkeypatch, largest=largest)
     if not largest:
         limits["SIDECHECK_LIMITS__MESSAGE_BYTES"] = "2"
