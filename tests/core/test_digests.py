@@ -74,7 +74,7 @@ def text_of(value: Any) -> str:
     ],
 )
 def test_the_canonical_text_is_that_of_rfc_8785_with_exact_integers(value: Any, text: str) -> None:
-    """Values at the edges of the rules."""
+    """The values are at the edges of the rules."""
     assert text == text_of(value)
 
 
@@ -91,7 +91,7 @@ def test_canonical_text_equals_rfc_8785_for_doubles(value: Any) -> None:
 @settings(max_examples=600, deadline=None, database=None)
 @given(DOUBLES | BITS)
 def test_a_double_has_the_text_of_its_value(value: float) -> None:
-    """The text of an equal integer, or else that of RFC 8785."""
+    """It is the text of an equal integer, or else that of RFC 8785."""
     is_large_integer = value.is_integer() and abs(value) >= 2**53
     expected = rfc8785.dumps(value)
     if is_large_integer:

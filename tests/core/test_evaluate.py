@@ -75,7 +75,7 @@ def test_max_violations_is_at_least_one() -> None:
 
 
 def test_repeated_keys_are_reported_up_to_the_number_wanted() -> None:
-    """The first ones of the text, in order."""
+    """The first ones are reported, in the order of the text."""
     payload = b'{"c": 1, "c": 1, "b": 1, "b": 1, "a": 1, "a": 1}'
 
     verdict = verdict_on(True, payload, max_violations=2)
@@ -142,7 +142,7 @@ for _ in range(40):
 
 
 def test_a_payload_that_takes_too_many_steps_is_rejected() -> None:
-    """Unless the fast engine finds the payload invalid first."""
+    """It is invalid instead if the fast engine finds a fault first."""
     with pytest.raises(RequestError) as excinfo:
         verdict_on(DOUBLING, DEEP)
 

@@ -85,7 +85,7 @@ async def test_a_schema_that_cannot_be_used(schema: bytes) -> None:
     ],
 )
 async def test_a_message(message: Any) -> None:
-    """Checked by itself."""
+    """It is checked without a session."""
     async with local_client() as client:
         checked = await client.protocol.check_message(
             text_of(message),
@@ -223,7 +223,7 @@ def test_a_result(value: bytes, violations: list[tuple[str, str]]) -> None:
 
 
 def test_an_unknown_version() -> None:
-    """No function takes one."""
+    """Every function rejects it."""
     for function in (core.check_message, core.check_tools):
         with pytest.raises(RequestError, match="UNKNOWN_PROTOCOL_VERSION"):
             function(b"{}", "2020-01-01")

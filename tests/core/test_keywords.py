@@ -37,7 +37,7 @@ A, B = {"title": "a"}, {"title": "b"}
     ],
 )
 def test_each_draft_adds_and_drops_keywords(draft: Draft, new: set[str], removed: set[str]) -> None:
-    """Against the draft before it."""
+    """Each is compared with the draft before it."""
     order = list(Draft)
     previous = KEYWORDS[order[order.index(draft) - 1]].keys()
 

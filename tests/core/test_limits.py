@@ -82,7 +82,7 @@ def test_an_error_can_be_pickled() -> None:
     ],
 )
 def test_equality_of_errors(unequal: Exception) -> None:
-    """All that they say."""
+    """All of their fields are compared."""
     error = RequestError(ErrorReason.INVALID_SCHEMA, "said", {"a": "b"})
 
     assert error == RequestError(ErrorReason.INVALID_SCHEMA, "said", {"a": "b"})
@@ -91,7 +91,7 @@ def test_equality_of_errors(unequal: Exception) -> None:
 
 @pytest.mark.parametrize("version", ["", *VERSIONS])
 def test_published_protocol_versions_are_known(version: str) -> None:
-    """The default one by its absence too."""
+    """Without a version, the default applies."""
     check_version_known(version)
 
     assert DEFAULT_VERSION in VERSIONS

@@ -288,7 +288,7 @@ def test_deep_subschemas_become_definitions() -> None:
 
 
 def test_the_default_dialect_is_2020_12() -> None:
-    """Declared or not."""
+    """It may be declared or not."""
     schema = {"prefixItems": [STRING]}
 
     assert lowered(schema) == lowered({"$schema": D2020, **schema})

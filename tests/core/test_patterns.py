@@ -246,7 +246,7 @@ def test_large_patterns_within_the_bounds_are_run(source: str, text: str) -> Non
 
 
 def test_no_automaton_stays_in_a_cache_without_a_bound_of_bytes() -> None:
-    """google-re2 keeps none of its own after a compilation."""
+    """google-re2 itself caches none after a compilation."""
     foreign = re2.compile(b"kept")
     compile_pattern("^an unseen pattern$")
 

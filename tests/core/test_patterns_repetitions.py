@@ -162,7 +162,7 @@ def test_a_program_has_about_an_instruction_for_each_copy(source: str, instructi
 
 
 def test_a_split_repetition_counts_exactly() -> None:
-    """One more or less than its bound decides."""
+    """One more or less than its limit changes the verdict."""
     pattern = compile_pattern("^[a-z]{1,10000}$")
     for length in (9_999, 10_000, 10_001):
         assert (length <= 10_000) is pattern.search("a" * length)

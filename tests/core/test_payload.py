@@ -301,7 +301,7 @@ def test_valid_json_is_read(text: bytes, value: Any) -> None:
     ],
 )
 def test_nesting_counts_brackets_outside_of_strings(text: bytes, depth: int) -> None:
-    """Escapes neither hide nor invent any."""
+    """Escapes do not change the count."""
     assert depth == nesting_depth(text)
 
 

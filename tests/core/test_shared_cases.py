@@ -17,7 +17,7 @@ LIMITS = Limits()
 
 @pytest.mark.parametrize("case", VALIDATE)
 def test_outcome_of_a_shared_case(case: dict[str, Any]) -> None:
-    """Verdict or error, whole."""
+    """The whole verdict or error is compared."""
     assert case["want"] == matches(case["want"], _answer(case))
 
 

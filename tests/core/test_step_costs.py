@@ -69,7 +69,7 @@ def test_every_engine_counts_its_steps(shape: str, payload: str) -> None:
 
 
 def test_siblings_of_unevaluated_properties_are_looked_up_by_their_own_names() -> None:
-    """Not each by every name of the payload: a thousand branches and two thousand names."""
+    """A thousand branches do not iterate over the two thousand names of the payload."""
     branches: list[Any] = [{"properties": {f"k{index}": {}}} for index in range(1000)]
     compiled = compile_value({"anyOf": branches, "unevaluatedProperties": False})
     payload: dict[str, Any] = {f"n{index}": index for index in range(2000)}

@@ -21,7 +21,7 @@ def violation(pointer: str, message: str = "wrong", **fields: Any) -> Violation:
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case["case"]) for case in CASES])
 def test_the_text_has_every_location_and_requirement(case: dict[str, Any]) -> None:
-    """The texts of tool_error_texts.json, from schema and arguments to the last line."""
+    """tool_error_texts.json has the whole texts for schemas and arguments."""
     engine = engine_for(case["schema"], assert_formats=True)
     verdict = Verdict.listing(list(violations(engine, case["arguments"])))
 

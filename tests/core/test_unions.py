@@ -344,7 +344,7 @@ def test_skipped_branches_do_not_change_the_verdict() -> None:
 
 
 def test_unions_of_models_are_reported_by_their_property() -> None:
-    """References with a constant in each, as pydantic writes them, of many models."""
+    """pydantic writes them as references with a constant in each."""
     names = [f"model-{number}" for number in range(60)]
     schema = {
         "$defs": {

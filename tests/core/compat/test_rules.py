@@ -19,7 +19,7 @@ def test_a_rule_is_complete(rule: ChangeRule) -> None:
 
 
 def test_bounds_are_keywords() -> None:
-    """Each in the latest draft."""
+    """Each is a keyword of the latest draft."""
     assert BOUNDS.keys() <= KEYWORDS[Draft.DRAFT_2020_12].keys()
 
 
@@ -32,7 +32,7 @@ def test_codes_are_keywords_in_upper_snake_case(keyword: str, code: str) -> None
 
 
 def test_levels_are_ordered() -> None:
-    """The worst first."""
+    """The worst comes first."""
     order = ["breaking", "undecided", "risky", "compatible", "cosmetic"]
 
     assert order == [level.value for level in Level]

@@ -30,7 +30,7 @@ def verdict(pointer: str, message: str, severity: Severity = Severity.ERROR) -> 
     ],
 )
 def test_names_are_replaced_from_any_part_of_a_decoder(decoder: ArgumentDecoder) -> None:
-    """Only in the location and in quoted names."""
+    """They are replaced in the location and in quoted names only."""
     original = verdict("/0/a b/x", '"a b" is wrong; is it "a c"?')
     assert verdict("/0/a_b/x", '"a_b" is wrong; is it "a c"?') == with_model_names(
         original, decoder

@@ -116,7 +116,7 @@ PYDANTIC = "from pydantic import BaseModel, ConfigDict, Field, computed_field, f
     ],
 )  # fmt: skip
 def test_a_diagnostic(expected: list[tuple[str, int, int]], source: str | bytes) -> None:
-    """Sorted by line and column."""
+    """They are sorted by line and column."""
     assert expected == diagnostic_codes(source)
 
 
@@ -215,7 +215,7 @@ def test_any_value_is_admitted_on_request() -> None:
 
 
 def test_positional_arguments_are_left_out_on_request() -> None:
-    """The warning says so."""
+    """A warning reports it."""
     result = infer("@tool\ndef f(a: int, *b: X): ...", on_unsupported=OnUnsupported.ANY)
 
     (diagnostic,) = result.diagnostics
@@ -256,7 +256,7 @@ def test_a_decorator_decides_what_is_unsupported(
 
 
 def test_an_unknown_function_is_an_error() -> None:
-    """Located at the whole source."""
+    """Its location is the whole source."""
     result = infer("def f(): ...", functions=("f", "A.f"))
 
     assert ["f"] == [tool.function for tool in result.tools]
@@ -281,7 +281,7 @@ def test_the_error_of_an_unknown_function_suggests_a_qualified_name() -> None:
 
 
 def test_a_null_byte_has_a_location() -> None:
-    """Python reports none."""
+    """Python does not report its location."""
     assert [("SYNTAX_ERROR", 3, 4)] == diagnostic_codes("def f():\r\n    ...\n'é'\0")
 
 

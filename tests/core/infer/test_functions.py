@@ -69,7 +69,7 @@ def test_an_injected_parameter_is_not_an_argument(expected: list[str], parameter
 
 
 def test_a_decorator_lists_injected_parameters_and_types() -> None:
-    """Parameters as strings, types as names."""
+    """Parameters are strings, types are names."""
     source = "@tool(injected=['user', db.Session])\ndef f(a: int, user: X, s: Session): ..."
 
     assert ["a"] == list(infer_definition(source)["inputSchema"]["properties"])
@@ -91,7 +91,7 @@ def test_a_decorator_lists_injected_parameters_and_types() -> None:
     ],
 )
 def test_a_class_derived_from_a_context_is_injected(expected: list[str], classes: str) -> None:
-    """Unless the source defines the context as a class of data."""
+    """It is not if the source defines the context as a data class."""
     source = f"from typing import TypedDict\n{classes}\n@tool\ndef f(a: int, c: C): ..."
     result = infer(source, on_unsupported=OnUnsupported.ANY)
 

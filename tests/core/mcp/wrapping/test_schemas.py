@@ -134,7 +134,7 @@ def test_the_target_of_a_reference_is_a_schema_at_any_location() -> None:
 
 
 def test_a_resource_is_left_alone() -> None:
-    """Its references start at itself, wherever it stands."""
+    """Its references are relative to itself at any location."""
     embedded = {"$id": "https://example.com/e", "items": {"$ref": "#"}}
     schema = {"prefixItems": [embedded, {"$ref": "#"}]}
     resource = {"$id": "https://example.com/w", "items": {"$ref": "#/$defs/a"}, "$defs": {"a": {}}}
@@ -223,7 +223,7 @@ NODE = {"items": {"$ref": "#/$defs/n"}}
     ],
 )
 def test_unwrap_schema(expected: Any, wrapped: Any) -> None:
-    """Only the marker decides."""
+    """Only the marker identifies a wrapped schema."""
     assert expected == unwrap_schema(wrapped, large_budget())
 
 
