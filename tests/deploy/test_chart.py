@@ -67,7 +67,7 @@ REJECTED = {
 
 
 def test_the_chart_makes_the_manifests_of_the_fleet_by_default() -> None:
-    """Object by object, but for the labels of helm."""
+    """All objects are equal, except for the labels of helm."""
     objects: Any = deepcopy(chart())
     for resource in objects:
         for label in HELM_LABELS:
@@ -95,7 +95,7 @@ def test_the_chart_makes_the_manifests_with_tls_and_tokens() -> None:
 def test_the_kustomization_of_the_guide_is_that_of_a_chart_without_migration(
     tmp_path: Path,
 ) -> None:
-    """Both parts of it: the base with another image, and the patch."""
+    """It has two parts: the base with another image, and the patch."""
     text = (REPOSITORY / "docs/operations/kubernetes.md").read_text()
     parts = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     own = "".join(parts).replace("../sidecheck/", f"{os.path.relpath(REPOSITORY, tmp_path)}/")
@@ -123,7 +123,7 @@ def test_versions_match_the_project() -> None:
 
 
 def test_every_value_is_described_by_the_schema_and_by_a_comment() -> None:
-    """Editors show the first."""
+    """Editors show the description of the schema."""
     schema = json.loads((CHART / "values.schema.json").read_text())
     text = (CHART / "values.yaml").read_text()
 
