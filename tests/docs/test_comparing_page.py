@@ -76,7 +76,7 @@ def run_hook() -> int:
 
 @pytest.mark.parametrize(("maximum", "exit_code"), [(6, 0), (4, 1)])
 def test_a_change_that_breaks_callers_fails_both(maximum: int, exit_code: int) -> None:
-    """Compared with the base of the pull request, and with the last commit."""
+    """The workflow compares with the base of the pull request, the hook with the last commit."""
     write_tools(5)
     git("add", "tools.json")
     commit()

@@ -35,7 +35,7 @@ def test_no_text_installs_an_unpublished_name() -> None:
 
 
 def test_no_message_or_hook_names_an_unpublished_package_to_install() -> None:
-    """A hook installs what it lists, and the reader of an error what it tells to install."""
+    """Hooks and readers of an error install the named packages."""
     by_name = re.compile(
         r"additional_dependencies: *\[[^]]*sidecheck|[\"']sidecheck(?:-server)?\[[^]]*\](?! @)"
     )

@@ -97,7 +97,7 @@ def test_the_number_of_rules_is_current(page: str) -> None:
 
 
 def test_events_of_a_server_are_documented(shared_server: RunningServer) -> None:
-    """All events that other tests caused, with all their fields."""
+    """All events of other tests are documented with all their fields."""
     shared_server.log_text()
     documented = {
         event.name: {*event.fields, *event.optional_fields, *COMMON_FIELDS}
@@ -111,7 +111,7 @@ def test_events_of_a_server_are_documented(shared_server: RunningServer) -> None
 
 @pytest.mark.parametrize("page", WRITTEN, ids=lambda page: str(page.relative_to(REPOSITORY)))
 def test_paths_in_a_page_exist(page: Path) -> None:
-    """Words in code font that look like paths, and targets of links into the repository."""
+    """These are words in code font that look like paths, and targets of links."""
     text = re.sub(r"^( *)```.*?^\1```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
     words = [word for code in re.findall(r"`([^`]+)`", text) for word in code.split()]
     named = [word for word in words if "/" in word and _is_path(word)]

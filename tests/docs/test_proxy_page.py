@@ -70,7 +70,7 @@ def proxy_commands() -> list[list[str]]:
 
 @pytest.mark.parametrize("command", proxy_commands(), ids=shlex.join)
 def test_the_proxy_accepts_a_command_of_the_page(command: list[str], tmp_path: Path) -> None:
-    """Each argument of it."""
+    """It accepts each of its arguments."""
     _, name, *words = command
     for index, word in enumerate(words):
         if word == "--":
