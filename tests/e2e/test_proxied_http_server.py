@@ -182,7 +182,7 @@ def typescript_exchanges(url: str) -> list[Any]:
 
 
 def test_a_session_of_the_typescript_client_is_the_same() -> None:
-    """Each exchange and each event, byte for byte but for random ids."""
+    """Exchanges and events are equal byte for byte except for random ids."""
     findings: list[str] = []
     with everything_server() as url, proxied(url, findings) as through:
         direct = typescript_exchanges(url)
