@@ -121,7 +121,7 @@ def test_bodies_that_clients_read_as_messages(gateway: Gateway, kind: str, is_re
 
 
 def test_bodies_in_chunks(gateway: Gateway) -> None:
-    """Both ways."""
+    """Requests and responses are in chunks."""
     message = {"jsonrpc": "2.0", "id": "chunked", "method": "tools/call"}
     message |= {"params": {"name": "echo", "arguments": {}}}  # type: ignore[dict-item]
     text = json.dumps(message).encode()

@@ -71,7 +71,7 @@ def test_an_event_arrives_once_it_is_whole(stream: OpenStream) -> None:
 
 
 def test_an_invalid_event_is_left_out(stream: OpenStream) -> None:
-    """The others around it pass."""
+    """The other events pass."""
     stream.parts.put(INVALID_NOTE + NOTE)
     stream.receive(NOTE)
 

@@ -52,7 +52,7 @@ def limited(
 def test_large_requests(
     limited: Gateway, path: str, size: int, status: int, reaches: bool, verdict: str, code: str
 ) -> None:
-    """Sidecheck validates no more than a payload, and Envoy buffers no more than its limit."""
+    """Sidecheck validates up to payload_bytes, and Envoy buffers up to its limit."""
     response = limited.call(path, do="x" * size)
 
     assert (status, reaches) == (response.status_code, bool(limited.received()))

@@ -26,7 +26,7 @@ def response_of(result: Any, id_: Any) -> bytes:
 
 
 def test_a_valid_call_passes_byte_for_byte(gateway: Gateway) -> None:
-    """Both ways, in the spelling of the sender."""
+    """Call and result keep the spelling of their senders."""
     call = b'{ "jsonrpc":"2.0", "id":"a","method": "tools/call","params":{"name":"echo"} }'
     response = gateway.client.post(
         gateway.url(), content=call, headers={"content-type": "application/json"}
@@ -175,7 +175,7 @@ def test_the_end_of_a_session(gateway: Gateway) -> None:
 
 
 def test_a_server_without_sessions(gateway: Gateway) -> None:
-    """No request belongs to those before it."""
+    """Requests are independent of each other."""
     session = gateway.client.headers.pop("mcp-session-id")
     try:
         statuses = [gateway.notify("notifications/initialized").status_code]
