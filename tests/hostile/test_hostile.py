@@ -64,7 +64,7 @@ def test_attacks_reach_no_code_file_network_or_process(sieges: Mapping[bool, Sie
 
 
 def test_memory_stayed_within_the_limit_of_the_container(sieges: Mapping[bool, Siege]) -> None:
-    """The peak of each server together with its workers, during all attacks."""
+    """The peak is that of a server together with its workers, during all attacks."""
     for siege in sieges.values():
         assert 0 < siege.weight.peak < MOST_MEMORY
 
