@@ -103,7 +103,7 @@ def test_the_page_is_in_both_distributions(distributions: Path) -> None:
 
 
 def test_distributions_are_reproducible(distributions: Path, tmp_path: Path) -> None:
-    """The same bytes again, from a copy with other times and modes."""
+    """A copy with other times and modes has the same bytes."""
     copy = tmp_path / "copy"
     for part in ("service", "clients/python"):
         shutil.copytree(REPOSITORY / part, copy / part, copy_function=_copy_restricted)

@@ -15,7 +15,7 @@ LOCKS = ("build.lock", "client.lock", "installer.lock", "runtime.lock")
 
 
 def test_all_stages_have_one_base_known_by_its_digest() -> None:
-    """Tags move."""
+    """A tag can change."""
     bases = {step.value.partition(" AS ")[0] for step in read_steps() if step.name == "FROM"}
 
     assert 1 == len(bases)
@@ -28,7 +28,7 @@ def test_the_user_is_a_number_and_not_root() -> None:
 
 
 def test_commands_need_no_shell_and_end_by_sigterm() -> None:
-    """Reading them as JSON shows the first."""
+    """Commands are JSON arrays."""
     image = read_image()
 
     assert ["sidecheck", "serve"] == image.command
@@ -76,7 +76,7 @@ def test_packages_are_installed_by_hash_or_from_here() -> None:
 
 
 def test_the_image_has_the_releases_that_are_tested() -> None:
-    """Each with its hashes, and without the address of a registry."""
+    """Each has its hashes, and no address of a registry."""
     tested = dict(_pins("requirements.lock"))
     for lock in LOCKS:
         text = (REPOSITORY / "deploy" / lock).read_text()
