@@ -101,7 +101,7 @@ def call(channel: grpc.Channel, method: Any, requests: Iterable[Any]) -> None:
 
 
 def test_every_method_with_markers_in_every_field(marked: TracedServer) -> None:
-    """Most of these calls fail, each for a reason of its own."""
+    """Most of these calls fail, for different reasons."""
     for method in METHODS:
         for text in TEXTS:
             call(marked.channel, method, [filled(method.input_type, text)])

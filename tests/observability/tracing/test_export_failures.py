@@ -46,5 +46,5 @@ def test_failures_are_logged_once_a_minute(monkeypatch: pytest.MonkeyPatch) -> N
     ],
 )
 def test_the_reported_text(template: str, arguments: tuple[Any, ...], text: str) -> None:
-    """The template with statuses and numbers."""
+    """It is the template with statuses and numbers."""
     assert text == describe(record(template, *arguments))
