@@ -51,7 +51,7 @@ def test_axe_reports_no_violations(site: Site, scheme: Literal["light", "dark"])
 
 @pytest.mark.parametrize("width", [360, 800, 1600])
 def test_nothing_is_wider_than_the_screen(site: Site, width: int) -> None:
-    """Code scrolls in its own box."""
+    """Code blocks scroll."""
     page = site.open(width=width)
     for title in _TITLES:
         choose_example(page, title)

@@ -120,7 +120,7 @@ def test_the_python_program_runs(site: Site, title: str, tmp_path: Path) -> None
 def test_no_character_of_a_payload_means_anything_to_a_shell_or_python(
     site: Site, tmp_path: Path
 ) -> None:
-    """Quotes, substitutions, escapes, and the word that ends the input."""
+    """The payload has quotes, substitutions, escapes, and the end of the here-document."""
     page = site.open()
     name = "o'\"$(touch made)`touch made`"
     tool = {"name": name, "inputSchema": {"type": "object", "required": ["gone"]}}

@@ -9,7 +9,7 @@ from .conftest import Site, choose_example, editor, marked_text, selected_text
 
 
 def test_each_tool_has_its_disposition_and_findings(site: Site) -> None:
-    """A finding leads to its place in the list."""
+    """A finding links to its location in the list."""
     page = site.open()
     choose_example(page, "A list of tools with faults")
 
@@ -38,7 +38,7 @@ def test_a_finding_links_to_its_clause(site: Site) -> None:
 
 
 def test_a_tool_is_converted_for_eight_apis(site: Site) -> None:
-    """Side by side, each with its losses; strict mode changes them."""
+    """Results are side by side with their losses; strict mode changes them."""
     page = site.open()
     choose_example(page, "A tool for eight provider APIs")
     expect(page.locator("#convert-status")).to_have_text("Converted for 8 of 8 APIs")

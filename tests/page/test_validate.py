@@ -110,7 +110,7 @@ def test_the_repair_keeps_numbers_as_they_are_spelled(site: Site) -> None:
 
 
 def test_options_change_the_verdict(site: Site) -> None:
-    """Unknown properties, defaults, and the version of the protocol."""
+    """The options are unknown properties, defaults, and the protocol version."""
     page = site.open()
     tool = {"name": "t", "inputSchema": {"type": "object", "properties": {"a": {"default": 1}}}}
     editor(page, "Definitions").fill(json.dumps(tool))
