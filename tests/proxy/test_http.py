@@ -20,7 +20,7 @@ def server() -> Iterator[HttpMcpServer]:
 
 
 def test_a_session_passes(server: HttpMcpServer) -> None:
-    """Headers, bodies and status codes; other paths and the end of the session too."""
+    """Headers, bodies and status codes are equal; other paths and the end of the session too."""
     server.requests.clear()
     with proxied(server, "--enforce") as proxy:
         proxy.initialize()
@@ -252,7 +252,7 @@ def test_a_message_over_the_limit(server: HttpMcpServer) -> None:
 
 
 def test_a_record_has_both_sides(server: HttpMcpServer, tmp_path: Any) -> None:
-    """`lint-messages` reads it."""
+    """`lint-messages` accepts it."""
     record = tmp_path / "record.jsonl"
     with proxied(server, "--record", str(record)) as proxy:
         proxy.initialize()

@@ -69,7 +69,7 @@ def test_a_server_that_is_killed_in_a_call(sent: bytes, status: int) -> None:
 
 @pytest.mark.parametrize("framing", [b"content-length: 999", b"transfer-encoding: chunked"])
 def test_events_before_a_connection_is_lost(framing: bytes) -> None:
-    """Pass, before the error of the request."""
+    """They pass, before the error of the request."""
     progress = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"data": 1}}
     event = b"data: %b\n\n" % json.dumps(progress).encode()
     chunk = event if b"length" in framing else b"%x\r\n%b\r\n" % (len(event), event)
@@ -144,7 +144,7 @@ def test_a_client_that_is_gone(server: HttpMcpServer, enforced: HttpProxied, kin
 def test_a_message_of_10_megabytes(
     server: HttpMcpServer, enforced: HttpProxied, streams: bool
 ) -> None:
-    """Passes both ways."""
+    """It passes in both directions."""
 
     async def answer(request: Request, body: bytes) -> Response | None:
         if b"tools/call" not in body:

@@ -128,7 +128,7 @@ def test_stray_output(proxy: Proxy, behavior: str, finding: str, after: list[int
 
 
 def test_a_message_of_ten_megabytes(proxy: Proxy) -> None:
-    """It passes both ways."""
+    """It passes in both directions."""
     proxy.call(2, text="x" * 10_000_000)
     response = proxy.receive()
     code, _, err = proxy.end()
@@ -193,7 +193,7 @@ def test_the_last_line_needs_no_end() -> None:
     ids=["from the client", "from the server"],
 )
 def test_a_message_is_one_line_for_every_reader(command: str, received: str) -> None:
-    """Text files of Python end a line at a carriage return, too."""
+    """Text files of Python end a line at a carriage return too."""
     run = subprocess.run(
         [*PROXY, "/bin/sh", "-c", command],
         input=b'{"jsonrpc":"2.0",\r"method":"ping"}',
@@ -223,7 +223,7 @@ def test_files_are_as_good_as_pipes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_signals_reach_the_server(proxy: Proxy, number: signal.Signals) -> None:
-    """It ends in its own way."""
+    """The server decides how it ends."""
     proxy.process.send_signal(number)
     code = proxy.process.wait(timeout=SECONDS)
 
@@ -231,7 +231,7 @@ def test_signals_reach_the_server(proxy: Proxy, number: signal.Signals) -> None:
 
 
 def test_a_server_ends_when_its_client_is_gone(proxy: Proxy) -> None:
-    """The client reads nothing any more, so the server gets the end of its input and SIGTERM."""
+    """Its input ends, and it receives SIGTERM."""
     assert proxy.process.stdout is not None
     assert proxy.process.stdin is not None
     proxy.process.stdout.close()
