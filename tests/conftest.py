@@ -84,7 +84,7 @@ _MARKERS = {
     "services/test_prepared_targets.py": ("slow",),
 }
 
-#: What starts a server, in a process of its own or in that of the test.
+#: Names that start a server, in its own process or in that of the test.
 _SERVER_FIXTURES = {"server", "shared_server", "chain_server", "served", "emptied"}
 
 # The same examples in every run, so that none fails by chance; `--hypothesis-profile=search` tries

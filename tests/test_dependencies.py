@@ -1,4 +1,4 @@
-"""Packages that the service and the Python client import, and what they declare."""
+"""Imported and declared packages of the service and the Python client."""
 
 import ast
 import sys
@@ -79,27 +79,29 @@ def imported(project: str) -> set[str]:
         for file in [REPOSITORY / root, *(REPOSITORY / root).rglob("*.py")]
         if file.is_file()
     ]
-    found: set[str] = set()
+    distributions: set[str] = set()
     for module in {module for file in files for module in modules(file)}:
         if module.partition(".")[0] in sys.stdlib_module_names:
             continue
         names = (name for name in DISTRIBUTIONS if f"{module}.".startswith(f"{name}."))
         name = next(names, None)
-        found.add(canonicalize_name(DISTRIBUTIONS[name] if name else module.partition(".")[0]))
-    return found - {"sidecheck-server" if project == "service" else "sidecheck"}
+        distributions.add(
+            canonicalize_name(DISTRIBUTIONS[name] if name else module.partition(".")[0])
+        )
+    return distributions - {"sidecheck-server" if project == "service" else "sidecheck"}
 
 
 @pytest.mark.parametrize("project", PROJECTS)
-def test_what_is_imported_is_declared(project: str) -> None:
-    """Packages that come with others may be gone in their next release."""
+def test_imported_packages_are_declared(project: str) -> None:
+    """A transitive dependency may disappear in the next release."""
     names = {canonicalize_name(requirement.name) for requirement in declared(project)}
 
     assert names | UNDECLARED[project] == names | imported(project)
 
 
 @pytest.mark.parametrize("project", PROJECTS)
-def test_what_is_declared_is_imported(project: str) -> None:
-    """Nothing is installed for nothing."""
+def test_declared_packages_are_imported(project: str) -> None:
+    """No dependency is superfluous."""
     names = {canonicalize_name(requirement.name) for requirement in declared(project)}
 
     assert names == (names & imported(project)) | UNIMPORTED[project]
@@ -107,7 +109,7 @@ def test_what_is_declared_is_imported(project: str) -> None:
 
 @pytest.mark.parametrize("project", PROJECTS)
 def test_every_dependency_has_an_upper_bound(project: str) -> None:
-    """What is installed later is what was tried."""
+    """Installations use tested releases only."""
     unbounded = [
         str(requirement)
         for requirement in declared(project)

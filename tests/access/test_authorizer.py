@@ -1,4 +1,4 @@
-"""Who may call which method, for every method that is served."""
+"""Permission of callers for every served method."""
 
 from contextvars import copy_context
 from pathlib import Path
@@ -71,13 +71,13 @@ def outcome(authorizer: Authorizer, authorization: str | None, method: str) -> s
 
 
 def test_every_served_method_has_its_roles() -> None:
-    """And no other."""
+    """The table has no other methods."""
     assert SERVED == METHOD_ROLES.keys()
 
 
 @pytest.mark.parametrize("method", sorted(SERVED))
 def test_roles_decide_about_methods(authorizer: Authorizer, method: str) -> None:
-    """For each token, and for no token."""
+    """Each token, and a call without a token, is tested with each method."""
     denied = dict.fromkeys(MAY_CALL, "PERMISSION_DENIED")
     denied["stranger"] = "UNAUTHENTICATED"
     expected = {
@@ -91,7 +91,7 @@ def test_roles_decide_about_methods(authorizer: Authorizer, method: str) -> None
 
 
 def test_an_unlisted_method_is_for_administrators(authorizer: Authorizer) -> None:
-    """A table that lacks a method opens nothing."""
+    """A method without an entry in the table is not open to others."""
     assert frozenset({Role.ADMIN}) == roles_of("a.Service/Method")
     outcomes = [
         outcome(authorizer, f"Bearer {TOKENS[name]}", "a.Service/Method")
@@ -117,7 +117,7 @@ def test_an_unlisted_method_is_for_administrators(authorizer: Authorizer) -> Non
     ],
 )
 def test_forms_of_the_header(authorizer: Authorizer, authorization: str, expected: str) -> None:
-    """RFC 6750: the scheme in any case, spaces, and the token to the end."""
+    """By RFC 6750 the scheme has any case, and the token is the rest without spaces."""
     assert expected == outcome(authorizer, authorization, "sidecheck.v1.InfoService/GetServerInfo")
 
 

@@ -50,7 +50,7 @@ USES: dict[str, Callable[[Registry, str], Any]] = {
 
 @pytest.mark.parametrize("use", USES.values(), ids=USES)
 def test_other_servers_are_denied(registry: Registry, use: Any) -> None:
-    """To reads and writes, also of servers without tools; nothing changes."""
+    """Reads and writes are denied, for servers without tools too; nothing changes."""
     revision = registry.revision
     with limited_to("mine", "empty"):
         use(registry, "empty")
@@ -75,8 +75,8 @@ def test_all_servers_are_denied(registry: Registry) -> None:
     assert {"field": "server"} == raised.value.metadata
 
 
-def test_digests_are_those_of_the_callers_servers(registry: Registry) -> None:
-    """Whatever other servers have registered, and since when."""
+def test_digests_resolve_in_the_callers_servers_only(registry: Registry) -> None:
+    """Registrations of other servers do not matter."""
     with limited_to("mine"):
         assert Binding("mine", SHARED, 2) == registry.bound_to("d:shared")
         assert registry.bound_to("d:t") is None
@@ -89,7 +89,7 @@ def test_digests_are_those_of_the_callers_servers(registry: Registry) -> None:
     assert (THEIRS, "input") == registry.schema("in:3")
 
 
-def test_nothing_is_named_by_no_name(registry: Registry) -> None:
-    """No server has an empty name, so that its tools are unknown as for everybody."""
+def test_the_empty_name_has_no_tools(registry: Registry) -> None:
+    """A limited caller sees no tools of a server without a name either."""
     with limited_to("mine"):
         assert registry.find("", "shared") is None

@@ -13,15 +13,15 @@ NAMED = f'[[tokens]]\nname = "a"\nsha256 = "{HASH}"\n'
 
 
 def test_tokens_are_recognizable_and_differ() -> None:
-    """By a prefix and a length, for scanners."""
-    made = {new_token() for _ in range(100)}
+    """Scanners recognize the prefix and the length."""
+    tokens = {new_token() for _ in range(100)}
 
-    assert 100 == len(made)
-    assert all(re.fullmatch(r"sct_[A-Za-z0-9_-]{43}", token) for token in made)
+    assert 100 == len(tokens)
+    assert all(re.fullmatch(r"sct_[A-Za-z0-9_-]{43}", token) for token in tokens)
 
 
 def test_identities_are_read_by_hash() -> None:
-    """With roles and servers; without servers, all."""
+    """An identity has roles and servers; without servers, it has all."""
     identities = read_tokens(tokens_file().encode())
 
     assert (

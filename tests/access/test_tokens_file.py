@@ -9,7 +9,7 @@ from support.tokens import TOKENS, entry, tokens_file
 
 
 class Watched:
-    """A file of tokens, and what was reported about it."""
+    """A file of tokens, and the reported events."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -20,8 +20,8 @@ class Watched:
 
     def names(self) -> set[str]:
         """Return the names of the tokens that hold."""
-        found = (self.tokens.find(token) for token in TOKENS.values())
-        return {identity.name for identity in found if identity is not None}
+        entries = (self.tokens.find(token) for token in TOKENS.values())
+        return {identity.name for identity in entries if identity is not None}
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ ALL = {"validator", "registrar", "both", "admin", "limited"}
 
 
 async def test_an_unchanged_file_is_not_reported(watched: Watched) -> None:
-    """Nor one that was only touched."""
+    """A changed modification time alone is not reported either."""
     os.utime(watched.path, (0, 0))
     await watched.tokens.refresh()
 
@@ -42,7 +42,7 @@ async def test_an_unchanged_file_is_not_reported(watched: Watched) -> None:
 
 
 async def test_a_changed_file_replaces_all_tokens(watched: Watched) -> None:
-    """Those that it lacks no longer hold."""
+    """Removed tokens become invalid."""
     watched.path.write_text(f"{entry('admin', 'admin')}\n{entry('stranger', 'validate')}")
     await watched.tokens.refresh()
     await watched.tokens.refresh()
@@ -51,8 +51,8 @@ async def test_a_changed_file_replaces_all_tokens(watched: Watched) -> None:
     assert [(2, None)] == watched.reports
 
 
-async def test_an_unusable_file_changes_nothing(watched: Watched) -> None:
-    """It is reported once for each fault, and its repair too, even if nothing has changed."""
+async def test_an_unusable_file_leaves_the_tokens_unchanged(watched: Watched) -> None:
+    """Each fault and its repair are reported once."""
     for _ in range(2):
         watched.path.write_text("[[tokens]]")
         await watched.tokens.refresh()

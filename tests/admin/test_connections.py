@@ -62,8 +62,10 @@ def read_end(connection: socket.socket) -> bytes:
 @pytest.mark.parametrize(
     ("sent", "response"), [(b"", b""), (b"GET /livez HTTP/1.1\r\nhost: loc", b"HTTP/1.1 503 ")]
 )
-def test_idle_connections_make_room(address: tuple[str, int], sent: bytes, response: bytes) -> None:
-    """Those with an unfinished head too, which get problem details; the oldest are closed."""
+def test_idle_connections_are_closed_for_others(
+    address: tuple[str, int], sent: bytes, response: bytes
+) -> None:
+    """The oldest are closed; an unfinished head is answered with problem details."""
     with ExitStack() as stack:
         idle = [stack.enter_context(connect(address, sent)) for _ in range(20)]
         statuses = [get(address, path)[0] for path in ("/livez", "/readyz", "/openapi.json")]
@@ -76,7 +78,7 @@ def test_idle_connections_make_room(address: tuple[str, int], sent: bytes, respo
 
 
 def test_probes_are_served_beside_busy_requests(address: tuple[str, int]) -> None:
-    """Others get problem details."""
+    """Other requests have problem details."""
     with ExitStack() as stack:
         while (busy := get(address, "/openapi.json"))[0] == 200:
             stack.enter_context(connect(address, _UNFINISHED))

@@ -1,4 +1,4 @@
-"""One endpoint of the HTTP API: admission, arrival, and what nobody expects."""
+"""An endpoint of the HTTP API: admission, arrival of bodies, and unexpected errors."""
 
 import asyncio
 import hashlib
@@ -95,7 +95,7 @@ def _body(text: bytes, *, more: bool = False) -> dict[str, Any]:
 
 
 async def test_a_body_arrives_in_parts() -> None:
-    """As many as the network likes."""
+    """The number of parts is arbitrary."""
     status, headers, body = await _Client().post(_body(b"{", more=True), _body(b"}"))
 
     assert (200, str(len(body))) == (status, headers["content-length"])
@@ -106,8 +106,8 @@ async def test_a_body_arrives_in_parts() -> None:
     ("peer", "name"),
     [(("127.0.0.1", 7), "ipv4:127.0.0.1:7"), (("::1", 7), "ipv6:[::1]:7")],
 )
-async def test_a_call_knows_its_caller(peer: tuple[str, int], name: str) -> None:
-    """Workers share their time among callers by it."""
+async def test_a_call_has_its_caller(peer: tuple[str, int], name: str) -> None:
+    """Workers divide their time among callers."""
     calls: list[Any] = []
 
     async def handler(_request: Any, call: Call) -> ValidateResponse:
@@ -120,7 +120,7 @@ async def test_a_call_knows_its_caller(peer: tuple[str, int], name: str) -> None
 
 
 async def test_calls_beyond_the_bound_are_shed() -> None:
-    """Before their bodies are read, and with the time after which to try again."""
+    """They are shed before their bodies are read, with a retry delay."""
     begun = asyncio.Event()
 
     async def handler(_request: Any, _call: Call) -> Any:
@@ -138,8 +138,8 @@ async def test_calls_beyond_the_bound_are_shed() -> None:
     assert 0 == client.admission.active
 
 
-async def test_a_body_that_does_not_arrive_is_given_up() -> None:
-    """And nothing can follow it on the connection."""
+async def test_an_incomplete_body_times_out() -> None:
+    """The connection is closed."""
     client = _Client(limits=TransportLimits(message_seconds=1))
     client.admission.start()
     status, headers, body = await client.post(_body(b"{", more=True))
@@ -149,20 +149,20 @@ async def test_a_body_that_does_not_arrive_is_given_up() -> None:
     assert "message_seconds" == json.loads(body)["metadata"]["bound"]
 
 
-async def test_a_client_that_leaves_gets_nothing() -> None:
-    """And holds nothing."""
+async def test_a_disconnected_client_cancels_its_call() -> None:
+    """The call releases its admission."""
     client = _Client()
 
     assert (0, {}, b"") == await client.post({"type": "http.disconnect"})
     assert 0 == client.admission.active
 
 
-async def test_large_bodies_are_held_until_the_response_is_sent() -> None:
-    """As large messages of gRPC are."""
-    held: list[Mapping[str, int]] = []
+async def test_large_bodies_count_until_the_response_is_sent() -> None:
+    """The bytes count as those of large gRPC messages."""
+    samples: list[Mapping[str, int]] = []
 
     async def handler(_request: Any, _call: Call) -> ValidateResponse:
-        held.append(client.admission.bytes_held)
+        samples.append(client.admission.bytes_held)
         return ValidateResponse(verdict={"tool_error_text": "a" * 300_000})
 
     client = _Client(handler)
@@ -171,12 +171,12 @@ async def test_large_bodies_are_held_until_the_response_is_sent() -> None:
 
     assert 200 == status
     assert len(body) > 300_000
-    assert [{"requests": len(request), "responses": 0}] == held
+    assert [{"requests": len(request), "responses": 0}] == samples
     assert {"requests": 0, "responses": 0} == client.admission.bytes_held
 
 
 async def test_an_unexpected_error_is_an_opaque_problem() -> None:
-    """Neither the kind of the error nor its text is."""
+    """The response has neither the class nor the text of the exception."""
 
     async def handler(_request: Any, _call: Call) -> Any:
         raise ZeroDivisionError("secret")
@@ -216,10 +216,10 @@ async def test_calls_that_outlast_the_grace_period_end_with_an_error() -> None:
         ({"authorization": "Bearer registers"}, 403, "PERMISSION_DENIED"),
     ],
 )
-async def test_who_may_call_is_decided_before_the_body_is_read(
+async def test_permission_is_checked_before_the_body_is_read(
     tmp_path: Path, authorization: dict[str, str], status: int, reason: str
 ) -> None:
-    """By the token, as over gRPC."""
+    """The token decides, as over gRPC."""
     digest = hashlib.sha256(b"registers").hexdigest()
     file = tmp_path / "tokens.toml"
     file.write_text(f'[[tokens]]\nname = "ci"\nsha256 = "{digest}"\nroles = ["register"]\n')
@@ -247,10 +247,10 @@ async def test_who_may_call_is_decided_before_the_body_is_read(
         ("0.0.0.0:1", True, 200),
     ],
 )
-async def test_beyond_loopback_methods_must_be_opened(
+async def test_beyond_loopback_methods_need_a_setting(
     address: str, is_open: bool, status: int
 ) -> None:
-    """By a setting."""
+    """The setting is admin_open."""
     client = _Client(access=Access(address, Authorizer(), is_open=is_open))
 
     assert status == (await client.post(_body(b"{}")))[0]

@@ -31,7 +31,7 @@ def test_a_payload_is_validated(api: HttpApi) -> None:
 
 
 def test_registered_bytes_come_back_untouched(api: HttpApi) -> None:
-    """Over HTTP and over gRPC."""
+    """HTTP and gRPC return the same bytes."""
     body = b'{"server": "exact", "tools": [' + _TOOL + b"]}"
     registered = api.post("/v1/register-tools", body)
     returned = api.post("/v1/get-tool", {"server": "exact", "name": "t"})
@@ -119,7 +119,7 @@ def test_errors_are_problem_details(
     status: int,
     expected: dict[str, Any],
 ) -> None:
-    """With the usual status, and no permission for pages of other origins."""
+    """They have the usual HTTP status, and no CORS header."""
     response = api.send(method, path, body, headers)
 
     problem = response.json
@@ -131,8 +131,8 @@ def test_errors_are_problem_details(
     assert not any(name.startswith("access-control") for name in response.headers)
 
 
-def test_headers_tell_what_would_be_right(api: HttpApi) -> None:
-    """The methods, and the content type."""
+def test_headers_of_errors_name_the_accepted_values(api: HttpApi) -> None:
+    """These are the methods in `allow`, and the content type in `accept`."""
     wrong_method = api.send("DELETE", "/v1/validate")
     wrong_type = api.send("POST", "/v1/validate", b"{}", {"content-type": "text/plain"})
 
@@ -141,7 +141,7 @@ def test_headers_tell_what_would_be_right(api: HttpApi) -> None:
 
 
 def test_faults_of_a_schema_are_listed(api: HttpApi) -> None:
-    """By their places in it."""
+    """Each has its location in the schema."""
     schema = {"properties": {"a": {"type": "text"}, "b": {"pattern": "("}}}
     problem = api.post("/v1/validate", {"schema": schema, "arguments": {}}).json
 
@@ -150,7 +150,7 @@ def test_faults_of_a_schema_are_listed(api: HttpApi) -> None:
 
 
 def test_a_near_path_is_suggested(api: HttpApi) -> None:
-    """For who has guessed."""
+    """The error names the most similar path."""
     problem = api.post("/v1/normalize", {}).json
 
     assert "unknown path; did you mean /v1/normalize-tool-result?" == problem["detail"]
@@ -175,7 +175,7 @@ def test_a_body_without_length_is_bounded(api: HttpApi) -> None:
 
 
 def test_pages_of_this_machine_may_call(api: HttpApi) -> None:
-    """Such as one that the server itself serves."""
+    """The page of the server itself is such a page."""
     headers = {**_JSON, "origin": f"http://{api.address}"}
     body = b'{"schema": true, "arguments": {}}'
 
@@ -200,8 +200,8 @@ def test_verdicts_count_and_no_call_of_grpc_does(api: HttpApi) -> None:
     assert [before[0] + 1, before[1]] == [count(name) for name in names]
 
 
-def test_the_log_has_nothing_of_a_body(api: HttpApi) -> None:
-    """Neither of what was read nor of what was not."""
+def test_the_log_has_no_contents_of_a_body(api: HttpApi) -> None:
+    """This applies to parsed and to malformed bodies."""
     bodies: list[Any] = [
         {"schema": {"type": "integer"}, "arguments": "hush-1"},
         {"schema": {"type": "hush-2"}, "arguments": {}},
@@ -267,7 +267,7 @@ def test_beyond_loopback_methods_are_off_by_default(
 
 
 def test_a_whole_session_is_checked_in_one_request(api: HttpApi) -> None:
-    """With the rules that span messages, in the order of the messages."""
+    """Rules that span messages apply; responses are in the order of the messages."""
     ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     logged = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"data": 1}}
     response = api.post(
@@ -296,7 +296,7 @@ def test_a_whole_session_is_checked_in_one_request(api: HttpApi) -> None:
 
 
 def test_a_session_is_bounded(api: HttpApi, tmp_path: Path) -> None:
-    """In messages, and in the work for all of them: the rest is not reached."""
+    """The number of messages and their total work are limited; the rest is not reached."""
     many = api.post("/v1/check-session", {"items": [{}] * 10_001})
     assert ("LIMIT_EXCEEDED", "batch_items") == (
         many.json["reason"],

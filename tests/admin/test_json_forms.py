@@ -1,4 +1,4 @@
-"""The JSON form of messages: exact bytes, names, alternatives, and what is rejected."""
+"""The JSON form of messages: exact bytes, names, alternatives, and rejected input."""
 
 import json
 from typing import Any
@@ -60,7 +60,7 @@ def test_null_is_a_value_of_json_and_absent_elsewhere() -> None:
 
 
 def test_json_may_be_in_a_string() -> None:
-    """What a model wrote need not be JSON."""
+    """The output of a model may not be JSON."""
     request = validate(rb'{"schema_text": "{\"type\":", "arguments_text": "{\"a\u0022"}')
 
     assert b'{"type":' == request.target.inline_schema.json
@@ -107,8 +107,8 @@ def test_a_target_is_properties_of_the_request(
     assert target_pb2.Target(**target) == validate(json.dumps(properties).encode()).target
 
 
-def test_the_server_of_a_tool_is_where_it_is_registered_or_who_offers_it() -> None:
-    """With a name it is the former."""
+def test_the_server_of_a_tool_depends_on_its_form() -> None:
+    """With a name it is the server of the registration, with a definition its origin."""
     body = b'{"tools": [{"tool": {}, "server": "a"}, {"server": "a", "name": "t"}]}'
     request = read_request(conversion_service_pb2.ConvertToolsRequest, body)
 
@@ -206,8 +206,8 @@ def test_source_text_is_a_string() -> None:
         (b'{"name": "\xff"}', '"name" is not JSON in UTF-8', "name"),
     ],
 )
-def test_what_is_no_request_is_rejected(body: bytes, message: str, field: str | None) -> None:
-    """By the place and the name that is wrong, with the nearest that is right."""
+def test_an_invalid_request_is_rejected(body: bytes, message: str, field: str | None) -> None:
+    """The error has the location and the name, and suggests the nearest valid name."""
     with pytest.raises(RequestError) as caught:
         validate(body)
 
@@ -225,7 +225,7 @@ def test_what_is_no_request_is_rejected(body: bytes, message: str, field: str | 
     ids=["elements", "nested elements", "properties"],
 )
 def test_the_values_of_a_body_are_bounded(body: bytes) -> None:
-    """Each takes its time to read."""
+    """Each value takes time to parse."""
     with pytest.raises(RequestError) as caught:
         read_request(validation_service_pb2.ValidateBatchRequest, body)
 
@@ -239,8 +239,8 @@ def test_every_field_has_one_name(rpc: Any) -> None:
     """Two fields share a property only where a place before them decides which is meant."""
     allowed = {"definition_digest", "documents", "server"}
     for message in (rpc.request, rpc.response):
-        for name, each in shape_of(message.DESCRIPTOR).properties.items():
-            assert len(each.paths) == 1 or name in allowed
+        for name, property_shape in shape_of(message.DESCRIPTOR).properties.items():
+            assert len(property_shape.paths) == 1 or name in allowed
 
 
 @pytest.mark.parametrize(
@@ -257,18 +257,18 @@ def test_every_property_can_be_read(rpc: Any) -> None:
         Form.OBJECT: {},
         Form.MARK: True,
     }
-    for name, each in shape_of(rpc.request.DESCRIPTOR).properties.items():
-        if each.form is Form.WORD or name == "documents":
+    for name, property_shape in shape_of(rpc.request.DESCRIPTOR).properties.items():
+        if property_shape.form is Form.WORD or name == "documents":
             continue
-        value = values[each.form]
-        body = json.dumps({name: [value] if each.is_repeated else value})
+        value = values[property_shape.form]
+        body = json.dumps({name: [value] if property_shape.is_repeated else value})
         message: Message = read_request(rpc.request, body.encode())
 
         assert message.ListFields()
 
 
-def test_the_tables_name_what_the_api_has() -> None:
-    """A name of a field that is gone would be an exception from nothing."""
+def test_the_tables_match_the_api() -> None:
+    """A name of a removed field would be an exception without effect."""
     messages = {
         name: message
         for module in MODULES

@@ -9,7 +9,7 @@ _EXACT = b'{ "a":1.0,"a": 1e400 ,"n":123456789012345678901234567890}'
 
 
 def test_a_response_has_all_properties() -> None:
-    """What is not set is null, "" or []; JSON is there byte for byte."""
+    """Unset fields are null, "" or []; JSON values are unchanged byte for byte."""
     response = validation_service_pb2.ValidateResponse(
         verdict=verdict_pb2.Verdict(
             valid=False,
@@ -31,7 +31,7 @@ def test_a_response_has_all_properties() -> None:
     )
 
 
-def test_of_alternatives_the_one_that_is_set_is_there() -> None:
+def test_a_oneof_has_only_its_set_field() -> None:
     """An item has a verdict or an error."""
     outcome = protocol_service_pb2.CheckOutcome(result=protocol_service_pb2.CheckResult())
     response = protocol_service_pb2.CheckBatchResponse(outcomes=[outcome])

@@ -35,7 +35,7 @@ def server(tmp_path: Path) -> Iterator[MeteredServer]:
 
 
 def test_a_page_has_the_metrics_of_the_table(server: MeteredServer) -> None:
-    """All of them from the start, and none beside them but those of the process."""
+    """It has all of them from the start, and otherwise only those of the process."""
     families = server.families()
     own = {
         family.name + "_total" * (family.type == "counter"): family
@@ -56,8 +56,8 @@ def test_a_page_has_the_metrics_of_the_table(server: MeteredServer) -> None:
     assert {"process_resident_memory_bytes", "process_open_fds"} <= {f.name for f in families}
 
 
-def test_openmetrics_is_served_to_who_asks_for_it(server: MeteredServer) -> None:
-    """Its parser is stricter: units, suffixes, the end."""
+def test_openmetrics_is_served_on_request(server: MeteredServer) -> None:
+    """The parser of OpenMetrics is stricter about units, suffixes and the end."""
     request = urllib.request.Request(
         f"{server.admin_url}/metrics", headers={"accept": "application/openmetrics-text"}
     )
@@ -71,7 +71,7 @@ def test_openmetrics_is_served_to_who_asks_for_it(server: MeteredServer) -> None
 
 
 def test_probes(server: MeteredServer) -> None:
-    """Ready until the server drains."""
+    """The server is ready until it drains."""
     for path in ("livez", "readyz"):
         with urllib.request.urlopen(f"{server.admin_url}/{path}", timeout=60) as response:
             assert (response.status, response.read()) == (200, b"ok\n")
@@ -82,7 +82,7 @@ def test_probes(server: MeteredServer) -> None:
 
 
 def test_caches_registry_and_compilations(server: MeteredServer) -> None:
-    """After a tool was registered and used, beside a schema sent inline."""
+    """A registered tool and an inline schema were used before."""
     with BlockingClient(server.address, timeout=300) as client:
         client.register(MARKER, [TOOL])
         for value in (1, 2, "x"):
@@ -99,10 +99,10 @@ def test_caches_registry_and_compilations(server: MeteredServer) -> None:
     assert misses[("registered_schemas",)] == misses[("inline_schemas",)] == 1
     assert series("sidecheck_cache_hits_total")[("inline_schemas",)] == 1
     assert not nonzero(series("sidecheck_cache_evictions_total"))
-    taken, capacity = series("sidecheck_cache_bytes"), series("sidecheck_cache_capacity_bytes")
-    assert 0 < taken[("registered_schemas",)] < capacity[("registered_schemas",)] == 128 << 20
+    used, capacity = series("sidecheck_cache_bytes"), series("sidecheck_cache_capacity_bytes")
+    assert 0 < used[("registered_schemas",)] < capacity[("registered_schemas",)] == 128 << 20
     assert series("sidecheck_prepared_target_misses_total")[()] >= 1
-    # Two, and the schemas of the protocol, and the one that tries the worker at the start.
+    # Two schemas of the test, those of the protocol, and the one that tests the worker at start.
     tasks, seconds = (
         series(f"sidecheck_worker_{name}_total")[("compile",)] for name in ("tasks", "task_seconds")
     )
@@ -112,7 +112,7 @@ def test_caches_registry_and_compilations(server: MeteredServer) -> None:
 
 
 def test_workers_that_end_are_counted(server: MeteredServer) -> None:
-    """By their cause; others start in their place."""
+    """The label is the cause; other workers replace them."""
     count = server.series("sidecheck_workers")[()]
     alive = server.series_when("sidecheck_workers_alive", lambda series: series[()] == count)
     assert server.series("sidecheck_workers_resident_memory_bytes")[()] > 1 << 20
@@ -125,7 +125,7 @@ def test_workers_that_end_are_counted(server: MeteredServer) -> None:
 
 
 def test_bounds_of_shed_calls_are_settings(server: MeteredServer) -> None:
-    """Or what the table says beside them."""
+    """The table explains the other bounds."""
     bounds = {bound for (bound,) in server.series("sidecheck_shed_total")}
 
     assert bounds - {"deadline", "arriving"} <= set(TransportLimits.__dataclass_fields__)

@@ -74,10 +74,8 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, set[
 
 
 @pytest.mark.parametrize("expression", sorted(set(expressions())))
-def test_expressions_are_of_metrics_that_there_are(
-    expression: str, samples: dict[str, set[str]]
-) -> None:
-    """With labels that they have."""
+def test_expressions_use_existing_metrics(expression: str, samples: dict[str, set[str]]) -> None:
+    """They use existing labels too."""
     named = list(selectors(expression))
 
     assert named
@@ -90,7 +88,7 @@ def test_expressions_are_of_metrics_that_there_are(
 
 
 def test_the_dashboard_shows_every_metric() -> None:
-    """Of the server's own."""
+    """It shows every metric of the server itself."""
     shown = {
         re.sub(r"_bucket$", "", selector.name)
         for panel in PANELS
@@ -120,14 +118,14 @@ def test_the_dashboard_can_be_imported() -> None:
     assert max(x for x, _ in cells) == 23
     for panel in PANELS:
         assert panel["fieldConfig"]["defaults"]["unit"], panel["title"]
-        assert {each["datasource"]["uid"] for each in (panel, *panel["targets"])} == {
+        assert {query["datasource"]["uid"] for query in (panel, *panel["targets"])} == {
             "${datasource}"
         }
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule["alert"])
 def test_an_alert_has_a_severity_and_a_section_of_the_runbook(rule: Any) -> None:
-    """Whose heading makes the anchor."""
+    """The anchor is that of the section's heading."""
     headings = re.findall(r"^## (.+)$", RUNBOOK.read_text(), re.MULTILINE)
     anchors = {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in headings}
     url = rule["annotations"]["runbook_url"]
@@ -141,15 +139,15 @@ def test_an_alert_has_a_severity_and_a_section_of_the_runbook(rule: Any) -> None
 
 @pytest.mark.parametrize("name", ["scrape.yaml", "scrape-kubernetes.yaml"])
 def test_a_scrape_configuration_names_the_rules(name: str) -> None:
-    """That lie beside it, and the job that they are for."""
+    """The file of rules is beside it, and uses its job."""
     configuration = yaml.safe_load((PROMETHEUS / name).read_text())
 
     assert all((PROMETHEUS / name).is_file() for name in configuration["rule_files"])
     assert [job["job_name"] for job in configuration["scrape_configs"]] == ["sidecheck"]
 
 
-def test_the_runbook_names_metrics_that_there_are() -> None:
-    """And every one of the alerts."""
+def test_the_runbook_names_existing_metrics() -> None:
+    """It has a section for every alert."""
     text = RUNBOOK.read_text()
     named = set(re.findall(r"\b(?:sidecheck|grpc_server)_[a-z_]+[a-z]\b", text))
 

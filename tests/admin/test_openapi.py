@@ -19,13 +19,13 @@ def document(api: HttpApi) -> Any:
 
 
 def test_the_description_is_valid(document: Any) -> None:
-    """By the validator of OpenAPI 3.1."""
+    """An OpenAPI 3.1 validator accepts it."""
     assert document["openapi"].startswith("3.1.")
     assert [] == list(OpenAPIV31SpecValidator(document).iter_errors())
 
 
 def test_every_unary_method_is_described(document: Any) -> None:
-    """By one rule of naming; of the streams, sessions are served as a whole."""
+    """Paths follow one naming rule; of the streams, only sessions have a path."""
     served = [rpc.name for rpc in RPCS if not rpc.streaming or rpc.name == "CheckSession"]
     names = {f"/v1/{kebab_case(name)}" for name in served}
 
@@ -52,7 +52,7 @@ def test_an_example_is_answered_as_described(api: HttpApi, document: Any, name: 
 
 
 def test_problems_are_as_described(api: HttpApi, document: Any) -> None:
-    """Those of the API, and those of HTTP."""
+    """Errors of the API and of HTTP match the description."""
     reference = {"$ref": "#/components/schemas/Problem"}
 
     _check(document, reference, api.post("/v1/validate", {"schema": {"type": 1}}).json)

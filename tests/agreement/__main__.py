@@ -1,8 +1,8 @@
 """Searches for disagreements between engines for a given time.
 
-From the folder ``tests``: ``python -m agreement --seconds 600 --seed 7``. Prints what
-was covered in each edition and, for everything that must not be, the smallest
-reproduction that was found as JSON. Exits with 1 if there was any.
+From the folder ``tests``: ``python -m agreement --seconds 600 --seed 7``. Prints the
+coverage of each edition and, for each finding, a reduced reproduction as JSON. Exits with 1
+if there is a finding.
 """
 
 import argparse
@@ -25,7 +25,9 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60, help="of all editions together")
     parser.add_argument("--seed", default=str(random.randrange(10**6)), help="default: random")
     parser.add_argument("--edition", action="append", choices=[e.name for e in EDITIONS])
-    parser.add_argument("--findings", type=int, default=3, help="stop an edition after so many")
+    parser.add_argument(
+        "--findings", type=int, default=3, help="maximum number of findings of an edition"
+    )
     options = parser.parse_args()
     editions = [edition_named(name) for name in options.edition or ()] or EDITIONS
     print(f"seed {options.seed}")
@@ -45,7 +47,7 @@ def main() -> int:
 
 
 def reproduction(finding: Finding) -> dict[str, Any]:
-    """Return everything that one needs to see *finding* again, as JSON."""
+    """Return the reproduction of *finding* as JSON."""
     question = finding.question
     return {
         "kind": finding.kind,

@@ -33,7 +33,7 @@ def branches(keyword: str) -> Rule:
 
 
 def _tagged(write: "Writer", name: str, depth: int) -> Keywords:
-    """Return one branch of a union reported apart by a property, as tools have them."""
+    """Return a branch of a union with a discriminating property, as tools have them."""
     tag, body = write.names[0], write.subschema(depth)
     members = {tag: {"enum": [name]}, write.names[1]: body}
     branch = {"type": "object", "properties": members, "required": [tag]}
@@ -42,7 +42,7 @@ def _tagged(write: "Writer", name: str, depth: int) -> Keywords:
 
 
 def simple_branches(keyword: str) -> Rule:
-    """Return a rule for a union of plain types and enumerations, as `Optional` gives."""
+    """Return a rule for a union of plain types and enumerations, such as `Optional`."""
 
     def write_simple_branches(write: "Writer", depth: int) -> Keywords:
         return {keyword: [_simple(write, depth) for _ in range(write.random.randint(2, 3))]}
@@ -71,11 +71,11 @@ def write_not(write: "Writer", depth: int) -> Keywords:
 
 
 def write_if(write: "Writer", depth: int) -> Keywords:
-    """Write ``if`` with its branches, or one of them, or none."""
+    """Write ``if`` with two branches, one or none."""
     names = write.choose((("if", "then"), ("if", "else"), ("if", "then", "else"), ("if",)))
     return {name: write.subschema(depth) for name in names}
 
 
 def lone_then(write: "Writer", depth: int) -> Keywords:
-    """Write a branch of an ``if`` that is not there."""
+    """Write ``then`` or ``else`` without ``if``."""
     return {write.choose(("then", "else")): write.subschema(depth)}

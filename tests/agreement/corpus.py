@@ -1,6 +1,6 @@
-"""The corpus of real tools, as inputs of the comparison.
+"""Schemas of the corpus of real tools, as inputs of the comparison.
 
-Other people's data: see ``PROFILE.md`` beside it for where each record is from.
+The data are third-party: ``PROFILE.md`` beside them has the source of each record.
 """
 
 import json
@@ -24,10 +24,10 @@ __all__ = ["ToolSchema", "compiled_schemas", "edition_of", "follow_within", "too
 class ToolSchema:
     """An input or output schema of a real tool."""
 
-    #: The record's identifier, and which schema of the tool it is.
+    #: The record's identifier, and the name of the schema's property.
     name: str
     question: Question
-    #: Whether it keeps its meta-schema, as recorded with the corpus.
+    #: Whether it is valid against its meta-schema, as recorded with the corpus.
     recorded_valid: bool
 
 

@@ -25,7 +25,7 @@ class Edition:
 
     @property
     def id_keyword(self) -> str:
-        """The keyword by which a schema names itself."""
+        """The keyword of a schema's identifier."""
         return "id" if self.draft is Draft.DRAFT_04 else "$id"
 
     @property
@@ -35,15 +35,15 @@ class Edition:
 
     @property
     def reference_hides_siblings(self) -> bool:
-        """Whether ``$ref`` makes the keywords beside it void."""
+        """Whether ``$ref`` disables the keywords beside it."""
         return not self.since(Draft.DRAFT_2019_09)
 
     def since(self, draft: Draft) -> bool:
-        """Return whether the edition is *draft* or one after it."""
+        """Return whether the edition is *draft* or later."""
         return self.draft.value >= draft.value
 
     def until(self, draft: Draft) -> bool:
-        """Return whether the edition is *draft* or one before it."""
+        """Return whether the edition is *draft* or earlier."""
         return self.draft.value <= draft.value
 
     def oracle(self, schema: Any, documents: Mapping[str, Any]) -> jsonschema_rs.Validator:
@@ -52,7 +52,7 @@ class Edition:
         Each of *documents* declares its edition.
 
         Raises:
-            ValueError: jsonschema-rs does not take the schema.
+            ValueError: jsonschema-rs rejects the schema.
         """
         registry = jsonschema_rs.Registry(documents.items())
         return self._oracle(
@@ -60,10 +60,10 @@ class Edition:
         )
 
     def oracle_admits(self, schema: Any) -> bool:
-        """Return whether jsonschema-rs finds that *schema* keeps the meta-schema.
+        """Return whether *schema* is valid against its meta-schema, according to jsonschema-rs.
 
-        The formats of the meta-schema count as annotations. A part that is a resource of
-        another edition keeps that one's.
+        The formats of the meta-schema are annotations. An embedded resource of another edition
+        is validated against the meta-schema of that edition.
         """
         own_part, others = _without_other_editions(as_doubles(schema), self)
         return _meta_oracle(self).is_valid(own_part) and all(
@@ -72,14 +72,14 @@ class Edition:
 
 
 def as_doubles(value: Any) -> Any:
-    """Return *value* as other libraries read it, with doubles for exact numbers."""
+    """Return *value* with doubles for exact numbers, as other libraries read it."""
     return json.loads(encode_json(value))
 
 
 def _without_other_editions(
     schema: Any, edition: "Edition"
 ) -> tuple[Any, list[tuple[dict[str, Any], "Edition"]]]:
-    """Return *schema* with ``{}`` for the resources of other editions in it, and these."""
+    """Return *schema* with ``{}`` for resources of other editions, and these resources."""
     others: list[tuple[dict[str, Any], Edition]] = []
 
     def copied(value: Any) -> Any:
@@ -144,7 +144,7 @@ def edition_named(name: str) -> Edition:
     """Return the edition called *name*.
 
     Raises:
-        LookupError: there is none.
+        LookupError: there is no such edition.
     """
     for edition in EDITIONS:
         if edition.name == name:

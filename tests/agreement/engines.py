@@ -1,6 +1,6 @@
 """Comparison of three validators: the fast engine, the complete engine and jsonschema-rs.
 
-A disagreement, or an invariant that does not hold, is a `Finding`; there should be none.
+A disagreement or a violated invariant is a `Finding`; there should be none.
 """
 
 import json
@@ -32,7 +32,7 @@ REASONS = frozenset(
         ErrorReason.REFERENCE_CYCLE,
     }
 )
-"""Why a schema may be rejected."""
+"""Permitted reasons to reject a schema."""
 
 ORACLE_REJECTED = "jsonschema-rs rejected"
 """Kind of the finding that jsonschema-rs rejects a schema."""
@@ -44,7 +44,7 @@ _OPTIONS = EvaluationOptions()
 class Finding:
     """A disagreement or a broken invariant."""
 
-    #: Its kind, in stable words.
+    #: Its kind, for grouping.
     kind: str
     #: What was observed.
     detail: str
@@ -61,7 +61,7 @@ class Engines:
     artifact: Artifact
     compiled: CompiledSchema
     oracle: Any
-    #: The verdicts so far by payload, to be the same when asked again.
+    #: The verdicts so far by payload, for comparison with repeated evaluations.
     verdicts: dict[str, bool] = field(default_factory=dict)
 
     def examine(self, payload: str) -> Iterator[Finding]:
@@ -75,7 +75,7 @@ class Engines:
                 verdicts[name] = is_valid(value)
             except Exhausted:
                 return
-            except Exception as error:  # noqa: BLE001  (any other is what is looked for)
+            except Exception as error:  # noqa: BLE001  (any other exception is a finding)
                 yield self._finding("raised", f"{name}: {type(error).__name__}: {error}", payload)
                 return
         if json.dumps(value) != original:
@@ -108,12 +108,12 @@ class Engines:
             verdict = evaluate(self.compiled, payload.encode(), _OPTIONS)
             second_verdict = evaluate(self.compiled, payload.encode(), _OPTIONS)
         except Exception as error:  # noqa: BLE001  (evaluate must answer where the engines did)
-            yield self._finding("raised", f"judge: {type(error).__name__}: {error}", payload)
+            yield self._finding("raised", f"evaluate: {type(error).__name__}: {error}", payload)
             return
         if verdict != second_verdict:
             yield self._finding("verdict not repeatable", f"{verdict} {second_verdict}", payload)
         if verdict.valid != self.verdicts[payload]:
-            yield self._finding("judge differs", str(verdict), payload)
+            yield self._finding("evaluate differs", str(verdict), payload)
         for kind in _faults_of(verdict, value):
             yield self._finding(kind, str(verdict), payload)
 
@@ -124,8 +124,8 @@ class Engines:
 def create_engines(question: Question) -> Engines | RequestError | Finding:
     """Return the validators of *question*, or the error of its schema.
 
-    A finding is returned if compilation fails in any other way, or if it does not
-    agree with jsonschema-rs on whether the schema keeps its meta-schema.
+    A finding is returned if compilation raises another exception, or disagrees with
+    jsonschema-rs about the validity of the schema against its meta-schema.
     """
     source = question.source()
     admits = question.edition.oracle_admits(question.schema)
@@ -133,16 +133,18 @@ def create_engines(question: Question) -> Engines | RequestError | Finding:
         artifact = compile_schema(source, LIMITS)
     except RequestError as refusal:
         if refusal.reason not in REASONS or not refusal.message:
-            return Finding("strange refusal", str(refusal), question)
-        # The meta-schema knows nothing of references, patterns and identifiers given twice.
+            return Finding("unexpected error of the schema", str(refusal), question)
+        # The meta-schema does not cover references, patterns and repeated identifiers.
         broken = any(violation.keyword_location for violation in refusal.violations)
         if broken and admits and not question.documents:
-            return Finding("refused what keeps the meta-schema", str(refusal), question)
+            return Finding(
+                "rejected a schema that is valid against the meta-schema", str(refusal), question
+            )
         return refusal
-    except Exception as error:  # noqa: BLE001  (any other is what is looked for)
+    except Exception as error:  # noqa: BLE001  (any other exception is a finding)
         return Finding("raised", f"compilation: {type(error).__name__}: {error}", question)
     if not admits:
-        return Finding("admitted what breaks the meta-schema", "", question)
+        return Finding("admitted a schema that violates the meta-schema", "", question)
     try:
         oracle = question.edition.oracle(question.schema, question.documents)
     except ValueError as error:
@@ -162,11 +164,11 @@ def _faults_of(verdict: Verdict, value: Any) -> Iterator[str]:
     if len(verdict.violations) > _OPTIONS.max_violations:
         yield "too many violations"
     if not all(_resolves(violation.instance_location, value) for violation in verdict.violations):
-        yield "pointer leads nowhere"
+        yield "unresolvable pointer"
 
 
 def _resolves(pointer: str, value: Any) -> bool:
-    """Return whether the JSON Pointer *pointer* leads to a part of *value* (RFC 6901)."""
+    """Return whether the JSON Pointer *pointer* resolves in *value* (RFC 6901)."""
     steps = pointer.split("/")
     for raw in steps[1:]:
         step = raw.replace("~1", "/").replace("~0", "~")

@@ -1,7 +1,7 @@
-"""Generators of every keyword, in each form that the editions have.
+"""Generators of every keyword, in each form of the editions.
 
-A rule returns keywords that belong together. The table at the end says what kind of
-value each is about, and in which editions.
+A rule returns related keywords. The table at the end has the kind of value and the editions
+of each rule.
 """
 
 from collections.abc import Sequence
@@ -138,7 +138,7 @@ def _unevaluated_properties(write: "Writer", depth: int) -> Keywords:
 
 def _closing(write: "Writer", depth: int) -> Any:
     """Return a subschema for the remaining items or properties, often false."""
-    # The one place where draft 4 has booleans.
+    # Draft 4 has boolean schemas only here.
     return write.chance(0.4) if write.chance(0.6) else write.subschema(depth)
 
 
@@ -170,7 +170,7 @@ def _dependencies(write: "Writer", depth: int) -> Keywords:
 
 def _enum(write: "Writer", _depth: int) -> Keywords:
     values = [write.value() for _ in range(write.random.randint(1, 5))]
-    # No two are equal: drafts 4 and 6 demand it.
+    # Drafts 4 and 6 require distinct values.
     return {"enum": list({spelling(value): value for value in values}.values())}
 
 
@@ -189,7 +189,7 @@ def _annotation(write: "Writer", _depth: int) -> Keywords:
 
 
 def _foreign(*keywords: Keywords) -> Rule:
-    """Return a rule for a keyword that would reject nearly everything if it applied."""
+    """Return a rule for a keyword of other editions that would reject most values."""
 
     def write_foreign(write: "Writer", _depth: int) -> Keywords:
         return dict(write.choose(keywords))

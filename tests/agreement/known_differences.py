@@ -1,8 +1,7 @@
-"""Where jsonschema-rs 0.60 is known to evaluate wrongly, and the engines rightly.
+"""Known wrong verdicts of jsonschema-rs 0.60, for which the engines are correct.
 
-The random material keeps away from these by construction: nothing that the validators
-say is ever ignored. A row that jsonschema-rs has come to evaluate rightly fails its
-test, and the material can then be widened.
+The generators avoid these cases by construction, so that every disagreement is reported. The
+test of a row fails once jsonschema-rs is correct; then the generators can cover it.
 """
 
 from dataclasses import dataclass
@@ -16,16 +15,16 @@ __all__ = ["KNOWN_DIFFERENCES", "KnownDifference", "is_avoided", "never_together
 
 @dataclass(frozen=True, slots=True)
 class KnownDifference:
-    """One payload that jsonschema-rs evaluates wrongly, and how the material avoids its like."""
+    """A payload with a wrong verdict of jsonschema-rs."""
 
     name: str
     edition: Edition
     schema: Any
     payload: Any
-    #: The right verdict, with the clause that says so.
+    #: The correct verdict, and the clause of the specification that requires it.
     valid: bool
     clause: str
-    #: How the material keeps away from it.
+    #: The restriction of the generators that avoids it.
     avoided: str
 
 
@@ -125,8 +124,8 @@ KNOWN_DIFFERENCES = (
 def is_avoided(edition: Edition, schema: Any) -> bool:
     """Return whether the validators may legitimately differ on *schema*.
 
-    It has what the table avoids, or gives one identifier twice, the effect of which
-    is left open (2020-12 core, section 8.2.2).
+    It has keywords that the table avoids, or repeats an identifier, whose effect is
+    undefined (2020-12 core, section 8.2.2).
     """
     keys: set[str] = set()
     identifiers: list[Any] = []
@@ -151,12 +150,12 @@ def is_avoided(edition: Edition, schema: Any) -> bool:
 
 def never_together(edition: Edition) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
     """Return pairs of groups of keywords: no schema of *edition* has keywords of both."""
-    found: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
+    pairs: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
     if edition.draft is Draft.DRAFT_2019_09:
-        found.append((("contains",), ("unevaluatedItems",)))
+        pairs.append((("contains",), ("unevaluatedItems",)))
     if edition.since(Draft.DRAFT_2019_09):
-        found.append((("dependencies",), ("unevaluatedItems", "unevaluatedProperties")))
-    return found
+        pairs.append((("dependencies",), ("unevaluatedItems", "unevaluatedProperties")))
+    return pairs
 
 
 _IDENTIFIERS = ("$id", "id", "$anchor", "$dynamicAnchor")

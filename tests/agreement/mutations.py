@@ -1,4 +1,4 @@
-"""Small changes to JSON values, such as break a rule or a schema."""
+"""Small changes to JSON values, which may violate a rule or a schema."""
 
 import copy
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ _ROOT = "value"
 
 
 def mutated(random: Random, value: Any, names: tuple[str, ...]) -> Any:
-    """Return a changed copy of *value*, whose new properties have one of *names*."""
+    """Return a changed copy of *value*; added properties have one of *names*."""
     box = {_ROOT: copy.deepcopy(value)}
     for _ in range(random.choice((1, 1, 2))):
         holder, step = random.choice(list(_locations(box)))
@@ -52,7 +52,7 @@ def _changed_object(random: Random, value: dict[str, Any], names: tuple[str, ...
     if items and change < 2:
         items.pop(random.randrange(len(items)))
     elif items and change == 2:
-        # Under a name that is nearly the same.
+        # Rename a property to a similar name.
         position = random.randrange(len(items))
         name, member = items[position]
         items[position] = (name.swapcase() if name.swapcase() != name else f"{name}_", member)
@@ -84,7 +84,7 @@ def _changed_text(random: Random, value: str) -> Any:
 
 def _changed_number(random: Random, value: float) -> Any:
     if abs(value) > 2**53:
-        # Where jsonschema-rs confuses integers with doubles.
+        # jsonschema-rs confuses integers of this size with doubles.
         return random.choice((0, -value, str(value)))
     changes = (value + 1, value - 1, -value, value * 2, float(value), int(value), bool(value))
     return random.choice((*changes, str(value)))

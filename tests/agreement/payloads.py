@@ -1,8 +1,7 @@
-"""Generates payloads that aim at what a schema accepts.
+"""Generates payloads that a schema probably accepts.
 
-The subschemas that evaluate the same place are gathered, one branch of each choice among
-them, and a value is made that obeys most of what they say. It is a guess, and no
-evaluate: whether the payload is valid, the engines say.
+It gathers the subschemas that apply to a location, with one branch of each choice, and makes
+a value that satisfies most of them. The value may be invalid; the engines decide that.
 """
 
 import copy
@@ -53,7 +52,7 @@ class PayloadMaker:
         self._left = 0
 
     def make(self, *schemas: Any, depth: int = 0) -> Any:
-        """Return a value that aims at what all *schemas* accept."""
+        """Return a value that all *schemas* probably accept."""
         self._left = _LARGEST if depth == 0 else self._left - 1
         if depth > _DEEPEST + 3 or self._left < 0:
             return None
@@ -76,7 +75,7 @@ class PayloadMaker:
         )
 
     def _gather(self, schemas: Iterable[Any]) -> list[dict[str, Any]]:
-        """Return the subschemas that evaluate a place with *schemas*."""
+        """Return *schemas* and the subschemas that apply to the same location."""
         gathered: list[dict[str, Any]] = []
         pending = list(schemas)
         visited: set[int] = set()
@@ -96,8 +95,8 @@ class PayloadMaker:
                 if branches := _listed(schema.get(choice)):
                     pending.append(self.random.choice(branches))
             if "if" in schema:
-                taken = self.random.random() < 0.5
-                pending += [schema["if"], schema.get("then")] if taken else [schema.get("else")]
+                is_chosen = self.random.random() < 0.5
+                pending += [schema["if"], schema.get("then")] if is_chosen else [schema.get("else")]
         return gathered
 
     def _kind(self, applicable: list[dict[str, Any]]) -> str:
@@ -107,7 +106,7 @@ class PayloadMaker:
             named = {types} if isinstance(types, str) else set(types)
             named |= {"integer"} if "number" in named else set()
             allowed = allowed & named or named
-        keywords = {name for each in applicable for name in each}
+        keywords = {name for keyword_group in applicable for name in keyword_group}
         implied_kinds = [
             kind for kind, about in _ABOUT.items() if about & keywords and kind in allowed
         ]
@@ -259,7 +258,7 @@ def _within(value: float, schema: dict[str, Any]) -> bool:
 
 
 def _matches(pattern: str, text: str) -> bool:
-    # Not what ECMA-262 says in every case; a guess is enough.
+    # `re` differs from ECMA-262; an approximation suffices.
     try:
         return re.search(pattern.replace("\\p{L}", "[^\\W\\d_]"), text) is not None
     except re.error:

@@ -1,7 +1,7 @@
-"""Names parts of random schemas, and makes other parts refer to them.
+"""Adds identifiers and references to random schemas.
 
-A part is referred to in every way that its edition has: by JSON Pointer, by anchor,
-by the URI of the resource that it is or is in, and dynamically.
+References have every form of the edition: a JSON Pointer, an anchor, the URI of the resource
+itself or around the target, and dynamic references.
 """
 
 from collections.abc import Iterator
@@ -34,23 +34,23 @@ class Resource:
     uri: str
     root: dict[str, Any]
     anchors: dict[str, "Place"] = field(default_factory=dict)
-    #: Those of the anchors that are dynamic.
+    #: The names of the dynamic anchors.
     dynamic: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """Where a subschema is."""
+    """Location of a subschema."""
 
     node: Any
-    #: The schema or the document that it is a part of.
+    #: The schema or the document that contains it.
     document: Resource
     resource: Resource
-    #: From the root of the resource.
+    #: The path from the root of the resource.
     path: Path
-    #: From the root of the document.
+    #: The path from the root of the document.
     whole: Path
-    #: Whether it cannot be named, as it is beside a ``$ref`` that makes it void.
+    #: Whether it cannot have an identifier, since a ``$ref`` beside it disables it.
     void: bool
 
 
@@ -60,7 +60,7 @@ class Connector:
     def __init__(self, writer: Writer, roots: list[Resource]) -> None:
         self.random: Random = writer.random
         self.edition: Edition = writer.edition
-        #: The subschema that each reference leads to, by identity of the referrer.
+        #: The target of each reference, by identity of the referring subschema.
         self.targets: dict[int, Any] = {}
         self._writer = writer
         self._roots = roots
@@ -68,7 +68,7 @@ class Connector:
         self._holes = {id(node) for node in writer.holes}
         self._resources: dict[int, Resource] = {}
         self._places: list[Place] = []
-        # Places in documents of other editions, which can be referred to.
+        # Possible targets in documents of other editions.
         self._elsewhere: list[Place] = []
         self._dynamic = self.edition.since(Draft.DRAFT_2019_09) and writer.chance(0.25)
         # Whether `dependencies` has been split in two.
@@ -79,13 +79,13 @@ class Connector:
         """The root of the schema."""
         return self._roots[0].root
 
-    def learn(self, other: "Connector") -> None:
-        """Record the nodes that *other* has connected, so that the first root can refer to them."""
-        self._elsewhere += [place for place in other._places if not place.void]
-        self.targets |= other.targets
+    def learn(self, source: "Connector") -> None:
+        """Add the places of *source* as targets for references of the first root."""
+        self._elsewhere += [place for place in source._places if not place.void]
+        self.targets |= source.targets
 
     def connect(self) -> None:
-        """Give names to some subschemas, and references to all holes."""
+        """Add identifiers to some subschemas, and references to all holes."""
         for root in self._roots:
             self._resources[id(root.root)] = root
         self._embed_resources()
@@ -110,7 +110,7 @@ class Connector:
             stack.extend(
                 Place(below, root, resource, (*path, step), (*place.whole, step), void=hidden)
                 for step, below in _steps(value)
-                # jsonschema-rs finds no names there since 2019-09.
+                # jsonschema-rs ignores identifiers there since 2019-09.
                 for hidden in (void or (is_schema and step == "dependencies" and self._split),)
             )
 
@@ -142,8 +142,8 @@ class Connector:
         based = place.resource.uri.startswith("http:")
         if name in _RELATIVE and not based:
             return
-        taken = [*self._resources.values(), *(other.resource for other in self._elsewhere)]
-        if all(uri != resource.uri for resource in taken):
+        resources = [*self._resources.values(), *(place.resource for place in self._elsewhere)]
+        if all(uri != resource.uri for resource in resources):
             place.node[self.edition.id_keyword] = name
             self._resources[id(place.node)] = Resource(uri, place.node)
 
@@ -182,11 +182,11 @@ class Connector:
         if self._refer_dynamically(place):
             return
         known_places = [
-            other
-            for other in places
-            if (other.resource.uri or other.resource is place.resource)
-            # jsonschema-rs reads the documents before it knows the schema.
-            and (place.document is self._roots[0] or other.document is place.document)
+            candidate
+            for candidate in places
+            if (candidate.resource.uri or candidate.resource is place.resource)
+            # jsonschema-rs reads the documents before the schema.
+            and (place.document is self._roots[0] or candidate.document is place.document)
         ]
         if self._elsewhere and place.document is self._roots[0] and self._writer.chance(0.5):
             known_places = self._elsewhere
@@ -238,7 +238,7 @@ class Connector:
                 yield name.rstrip("#") + fragment
 
     def endless(self) -> bool | None:
-        """Return whether evaluation could come back to where it is; None if that is open."""
+        """Return whether references form a cycle; None with dynamic or foreign references."""
         dynamic = any(key in node for node in self._writer.nodes for key in _DYNAMIC)
         if dynamic or self._elsewhere:
             return None
@@ -256,17 +256,17 @@ class Connector:
         if id(node) in above or id(node) in done:
             return id(node) in above
         above.add(id(node))
-        found = any(
+        is_cyclic = any(
             self._returns(followers, done, above)
             for keyword, followers in self._followers(node)
             if keyword in _IN_PLACE and (keyword not in ("then", "else") or "if" in node)
         )
         above.discard(id(node))
         done.add(id(node))
-        return found
+        return is_cyclic
 
     def _followers(self, node: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the subschemas that *node* applies or holds, with the keyword that does."""
+        """Yield the subschemas that *node* applies or contains, with their keywords."""
         target = self.targets.get(id(node))
         if isinstance(target, dict):
             yield "$ref", target
@@ -290,6 +290,6 @@ def _steps(value: Any) -> list[tuple[str | int, Any]]:
 
 def _fragment(path: Path, random: Random) -> str:
     """Return the JSON Pointer along *path* as a URI fragment (RFC 6901, section 6)."""
-    # What a fragment may hold as it is (RFC 3986, section 3.5), or less.
+    # Characters that a fragment may contain unescaped (RFC 3986, section 3.5), or fewer.
     safe = random.choice(("/~", "/~!$&'()*+,;=:@?"))
     return "#" + quote(as_pointer(path), safe=safe)

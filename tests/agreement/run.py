@@ -1,4 +1,4 @@
-"""One run of the comparison, until the time is over."""
+"""Run of the comparison for a given time."""
 
 import json
 import time
@@ -41,7 +41,7 @@ class Tally:
     schemas: int = 0
     #: Schemas that the fast engine evaluates.
     fast: int = 0
-    #: Why the complete engine evaluates the others.
+    #: Reasons for the complete engine, by number of schemas.
     complete_only_reason: Counter[str] = field(default_factory=Counter)
     #: Schemas that were rejected, by reason.
     excinfo: Counter[str] = field(default_factory=Counter)
@@ -49,9 +49,9 @@ class Tally:
     valid: int = 0
     #: Payloads that an engine found too expensive.
     abstained: int = 0
-    #: Keywords of the schemas that evaluated.
+    #: Keywords of the evaluated schemas.
     keywords: Counter[str] = field(default_factory=Counter)
-    #: Those with an embedded resource of another edition.
+    #: Number of schemas with an embedded resource of another edition.
     embedding: int = 0
     findings: list[Finding] = field(default_factory=list)
 
@@ -74,9 +74,9 @@ class Tally:
 def run(
     edition: Edition, seed: str, seconds: float, *, most_findings: int = 3, least_schemas: int = 0
 ) -> Tally:
-    """Examine random cases of *edition* for so many seconds.
+    """Examine random cases of *edition* for the given seconds.
 
-    Longer, until at least *least_schemas* were evaluated; shorter, if *most_findings* were made.
+    It continues until *least_schemas* were evaluated, and ends early after *most_findings*.
     """
     tally = Tally()
     end = time.monotonic() + seconds
@@ -94,8 +94,7 @@ def examine_case(edition: Edition, seed: str, tally: Tally) -> None:
     random = Random(seed)
     generated = generate_schema(random, edition)
     question = generated.question
-    # Breaking may change what is a resource of another edition, which the oracle would
-    # have to be told.
+    # A mutation may change the resources of other editions, which the oracle must know.
     is_broken = random.random() < 0.2 and not generated.embeds_other_edition
     if is_broken:
         schema = mutated(random, question.schema, (*generated.names, *_KEYWORDS))
@@ -119,7 +118,7 @@ def examine_case(edition: Edition, seed: str, tally: Tally) -> None:
 def _disagreements(
     generated: Generated, engines: Engines | RequestError | Finding
 ) -> Iterator[Finding]:
-    """Yield a finding if a schema that is in order was rejected, or an cyclic one was not."""
+    """Yield a finding if a valid schema was rejected, or a cyclic schema was admitted."""
     codes = (
         {violation.code for violation in engines.violations}
         if isinstance(engines, RequestError)
@@ -133,7 +132,7 @@ def _disagreements(
 
 
 def _payloads(random: Random, generated: Generated) -> Iterator[Any]:
-    """Yield payloads that aim at what the schema accepts, also with small changes."""
+    """Yield payloads that the schema probably accepts, some with small changes."""
     hides = generated.question.edition.reference_hides_siblings
     maker = PayloadMaker(random, generated.follow, names=generated.names, hides_siblings=hides)
     for _ in range(_PAYLOADS):

@@ -1,4 +1,4 @@
-"""Random schemas, as they are passed to the validators."""
+"""Random schemas for the validators."""
 
 import json
 from collections.abc import Callable
@@ -18,12 +18,12 @@ __all__ = ["Generated", "Question", "generate_schema"]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A schema with the documents that it refers to."""
+    """A schema and its documents."""
 
     edition: Edition
     schema: Any
     documents: dict[str, Any]
-    #: Whether ``format`` is asserted. Then jsonschema-rs is not asked: its formats differ.
+    #: Whether ``format`` is asserted. Then jsonschema-rs is left out: its formats differ.
     assert_formats: bool = False
 
     def source(self) -> SchemaSource:
@@ -41,14 +41,14 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """A random schema that ought to be admitted."""
+    """A random valid schema."""
 
     question: Question
-    #: What the reference of a subschema leads to.
+    #: Returns the target of a subschema's reference.
     follow: Callable[[dict[str, Any]], Any]
-    #: Whether evaluation could come back to where it is, which is rejected; None if open.
+    #: Whether its references form a cycle, which the compiler rejects; None if unknown.
     endless: bool | None
-    #: Names that mean something to the schema.
+    #: Property names of the schema.
     names: tuple[str, ...]
     #: Whether a resource of another edition is embedded in it.
     embeds_other_edition: bool
@@ -95,8 +95,8 @@ def _write_elsewhere(writer: Writer) -> Connector:
     edition = writer.choose([edition for edition in EDITIONS if edition is not writer.edition])
     document_writer = Writer(writer.random, edition, size=6)
     document_writer.names = writer.names
-    # The schema may have what must not meet the first two, and jsonschema-rs follows the
-    # third in any edition if the schema is of 2020-12.
+    # The schema may have keywords that the generators do not combine with the first two.
+    # jsonschema-rs follows the third in any edition if the schema has the edition 2020-12.
     document_writer.leave_out("contains", "dependencies", "$dynamicRef")
     contents = {"$schema": edition.uri, **_write_root(document_writer)}
     connector = Connector(document_writer, [Resource(_ELSEWHERE, contents)])

@@ -14,7 +14,7 @@ _ATTEMPTS = 3000
 
 
 def shrunk(finding: Finding) -> Finding:
-    """Return the smallest finding of the same kind that removing parts leads to.
+    """Return a finding of the same kind with parts of its schema and payload removed.
 
     Greedily, and with a bounded number of attempts. A finding that its question does
     not show by itself is returned as it is.
@@ -36,7 +36,7 @@ def shrunk(finding: Finding) -> Finding:
 
 
 def _look(parts: dict[str, Any], original: Finding) -> Finding | None:
-    """Return a finding of the kind of *original* that *parts* show."""
+    """Return a finding about *parts* of the same kind as *original*, or None."""
     documents = parts["documents"]
     if not all(isinstance(contents, dict) for contents in documents.values()):
         return None
@@ -57,12 +57,12 @@ def _look(parts: dict[str, Any], original: Finding) -> Finding | None:
         isinstance(engines, RequestError)
         and str(engines).split()[:4] == original.detail.split()[:4]
     ):
-        # A schema that is rejected, though jsonschema-rs takes it.
-        return _taken_by_oracle(replace(original, detail=str(engines), question=question))
+        # The engines reject a schema that jsonschema-rs accepts.
+        return _accepted_by_oracle(replace(original, detail=str(engines), question=question))
     return None
 
 
-def _taken_by_oracle(finding: Finding) -> Finding | None:
+def _accepted_by_oracle(finding: Finding) -> Finding | None:
     question = finding.question
     try:
         question.edition.oracle(question.schema, question.documents)
@@ -72,7 +72,7 @@ def _taken_by_oracle(finding: Finding) -> Finding | None:
 
 
 def _smaller_parts(parts: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    # Down in both at once: what is under a keyword evaluates what is in the payload.
+    # A subschema applies to a part of the payload, so both are reduced together.
     for payload in _below(parts.get("payload")):
         for under in _below(parts["schema"]):
             for schema in (under, *_below(under)):
@@ -90,7 +90,7 @@ def _below(value: Any) -> list[Any]:
 
 
 def _smaller(value: Any) -> Iterator[Any]:
-    """Yield JSON values that are a little smaller than *value*, the smallest first."""
+    """Yield JSON values that are slightly smaller than *value*, the smallest first."""
     yield from _below(value)
     if isinstance(value, dict):
         for items in _smaller_items(list(value.items())):

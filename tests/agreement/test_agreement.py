@@ -21,8 +21,8 @@ SEED = "sidecheck"
 
 
 @pytest.mark.parametrize("edition", EDITIONS, ids=[edition.name for edition in EDITIONS])
-def test_the_evaluates_agree(edition: Edition, capsys: pytest.CaptureFixture[str]) -> None:
-    """On thousands of payloads no two validators differ, and every "no" is explained.
+def test_the_validators_agree(edition: Edition, capsys: pytest.CaptureFixture[str]) -> None:
+    """The verdicts on thousands of payloads agree, and every invalid payload has violations.
 
     Nor does anything raise, change what it evaluates, or answer twice differently; and
     schemas are rejected for a reason, the right one as far as jsonschema-rs can tell.

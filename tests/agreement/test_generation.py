@@ -11,7 +11,7 @@ from sidecheck_server.core.patterns import compile_pattern
 from sidecheck_server.core.schemas.keywords import KEYWORDS
 
 SCHEMAS = 600
-# They say nothing about validity, and stand here nowhere.
+# These keywords do not affect validity, and the generators do not write them.
 SILENT = {"contentSchema"}
 
 each_edition = pytest.mark.parametrize(
@@ -21,8 +21,8 @@ each_edition = pytest.mark.parametrize(
 
 @pytest.mark.slow
 @each_edition
-def test_every_keyword_and_every_name_is_written(edition: Edition) -> None:
-    """A few hundred schemas have all keywords of their edition, and all hostile names."""
+def test_every_keyword_and_every_name_is_generated(edition: Edition) -> None:
+    """A few hundred schemas have all keywords of the edition, and all hostile names."""
     random = Random("names")
     schemas = [generate_schema(random, edition).question.schema for _ in range(SCHEMAS)]
     used_names = set(names_in(schemas))
@@ -41,7 +41,7 @@ def test_a_seed_gives_the_same_schema_again(edition: Edition) -> None:
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_the_samples_match_their_pattern(pattern: str) -> None:
-    """Payloads towards a pattern match it."""
+    """The texts that `PATTERNS` lists match their pattern."""
     search = compile_pattern(pattern).search
 
     assert [] == [text for text in PATTERNS[pattern] if not search(text)]

@@ -1,4 +1,4 @@
-"""The table of known differences holds."""
+"""Tests of the table of known differences."""
 
 import itertools
 
@@ -12,10 +12,10 @@ IDS = [difference.name for difference in KNOWN_DIFFERENCES]
 
 
 @pytest.mark.parametrize("difference", KNOWN_DIFFERENCES, ids=IDS)
-def test_both_engines_are_right_where_the_oracle_is_wrong(
+def test_both_engines_are_correct_where_the_oracle_is_wrong(
     difference: KnownDifference,
 ) -> None:
-    """A row has the verdicts of all three engines; remove it when one changes."""
+    """Remove a row once jsonschema-rs has the correct verdict."""
     engines = create_engines(Question(difference.edition, difference.schema, {}))
     assert isinstance(engines, Engines)
     verdicts = {name: is_valid(difference.payload) for name, is_valid in engines.by_name().items()}
@@ -25,7 +25,7 @@ def test_both_engines_are_right_where_the_oracle_is_wrong(
 
 
 def test_no_double_is_near_to_a_large_integer() -> None:
-    """Rounding a large integer of the material gives no double of the material."""
+    """No large integer of the generators rounds to a double of the generators."""
     doubles = {abs(number) for number in NUMBERS if isinstance(number, float)}
     large = [abs(number) for number in INTEGERS if abs(number) >= 2**63]
 
@@ -33,7 +33,7 @@ def test_no_double_is_near_to_a_large_integer() -> None:
 
 
 def test_no_text_has_a_line_separator() -> None:
-    """Nothing that the dot may meet has U+2028 or U+2029."""
+    """No generated text has U+2028 or U+2029."""
     texts = itertools.chain(NAMES, STRINGS, *PATTERNS.values())
 
     assert [] == [text for text in texts if {"\u2028", "\u2029"} & set(text)]

@@ -1,4 +1,4 @@
-"""No name means anything to the engines but itself.
+"""The engines treat every property name as plain text.
 
 Each hostile name is put wherever a schema can have a name, beside one that differs
 from it in little.
@@ -18,7 +18,7 @@ from sidecheck_server.core.types import Draft, as_pointer
 HOSTILE = (*NAMES, "\u2028", "\u2029", "\x85", "a\u2028b", "\U0010ffff")
 INTEGER, TEXT = {"type": "integer"}, {"type": "string"}
 
-#: Makes a schema from a name and one like it, and a payload that is valid and one that is not.
+#: Makes a schema, a valid payload and an invalid payload from a name and a similar name.
 Position = Callable[[Edition, str, str], tuple[Any, Any, Any]]
 
 
@@ -95,8 +95,8 @@ POSITIONS = {
 
 @pytest.mark.parametrize("edition", [EDITIONS[0], EDITIONS[-1]], ids=lambda edition: edition.name)
 @pytest.mark.parametrize("position", POSITIONS.values(), ids=POSITIONS)
-def test_hostile_names_are_only_names(edition: Edition, position: Position) -> None:
-    """The fast engine tells every hostile name from a similar one."""
+def test_hostile_names_are_plain_text(edition: Edition, position: Position) -> None:
+    """The fast engine distinguishes every hostile name from a similar name."""
     failures = []
     for name in HOSTILE:
         similar_name = name.swapcase() if name.swapcase() != name else f"{name}_"
@@ -114,7 +114,7 @@ def test_hostile_names_are_only_names(edition: Edition, position: Position) -> N
 
 
 def test_names_that_look_like_references() -> None:
-    """``$ref`` and ``$id`` are keywords in a schema, and names where names stand."""
+    """``$ref`` and ``$id`` are keywords in a schema, and plain names of properties."""
     edition = edition_named("draft-07")
     assert edition.draft is Draft.DRAFT_07
     schema = {

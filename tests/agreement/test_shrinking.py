@@ -1,4 +1,4 @@
-"""A disagreement is noticed, and reported briefly."""
+"""Detection and reduction of a disagreement."""
 
 from agreement.__main__ import reproduction
 from agreement.editions import EDITIONS
@@ -7,8 +7,8 @@ from agreement.schemas import Question
 from agreement.shrinking import shrunk
 
 
-def test_a_disagreement_is_found_and_made_small() -> None:
-    """Shrinking leaves only the parts that the validators differ about."""
+def test_a_disagreement_is_detected_and_reduced() -> None:
+    """Only the parts that cause the disagreement remain."""
     disputed = {"pattern": "^.$", "title": "jsonschema-rs admits U+2028; see the table"}
     schema = {
         "type": "object",

@@ -21,7 +21,7 @@ def unevaluated_properties(write: "Writer", depth: int) -> Keywords:
 
 
 def unevaluated_items(write: "Writer", depth: int) -> Keywords:
-    """Write an array closed by ``unevaluatedItems``, whose items are described around."""
+    """Write an array closed by ``unevaluatedItems``, with items declared by its siblings."""
     written = _around(write, depth, _listed)
     return {**written, "unevaluatedItems": _closing(write, depth)}
 

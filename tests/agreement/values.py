@@ -29,12 +29,12 @@ __all__ = [
 ]
 
 NAMES = (
-    # Alike but for case or punctuation, each row.
+    # The names of a row differ in case or punctuation only.
     *("a", "A", "b", "B", "c"),
     *("a-b", "a_b", "a b", "a.b", "a/b", "a~b", "a%b", "ab"),
     *("~0", "~1", "%25", "%2F", "#", "/", "?"),
     *("0", "1", "01", "-1", "1.0"),
-    # Text that means something to Python, or to templates.
+    # Text with a meaning in Python, or in templates.
     *("", " ", "\n", "\r", "\t", "\0", "\x7f", "\\", "\\n", "\\\\", '"', "'", '"""', "'''"),
     *("{", "}", "{}", "{0}", "{data}", "{variable}", "{{", "%s", "%(x)s", "$x", "${x}"),
     *("#comment", "a\nraise Invalid", ");raise SystemExit(0)#", '"]=0;d0=len#', "x" * 300),
@@ -42,7 +42,7 @@ NAMES = (
     # Names of the generated code.
     *("data", "data_0", "data__0", "data_i", "data_k", "data_v", "data_c", "d0", "d1", "P0"),
     *("F0", "C0", "budget", "Invalid", "Exhausted", "len", "json_equal", "is_multiple"),
-    # Keywords, and what other languages stumble over.
+    # Keywords, and names with a special meaning in other languages.
     *("$ref", "$id", "id", "$schema", "$anchor", "$defs", "definitions", "$dynamicRef"),
     *("properties", "patternProperties", "items", "type", "required", "enum", "const"),
     *("if", "then", "not", "default", "allOf", "format", "dependencies"),
@@ -59,7 +59,7 @@ STRINGS = (
     *("", "a", "aa", "aaa", "b", "A", "ab", "abc", "a\n", "\n", "x y", "x-1", "a@b.c"),
     *("0", "12", "007", "-3", "1.0", "٣", "é", "e\u0301", "𝒳", "\u00a0", "\x1c", "\ufeff"),
     *("{a}", '"', "\\", "'", "$", "#/definitions/a", "null", "true"),
-    # Of some format, or nearly.
+    # Valid texts of formats, and similar invalid texts.
     *("2026-01-31", "2026-02-30", "2026-01-31T00:00:00Z", "10:00:00Z", "P1D", "127.0.0.1", "::1"),
     *("0b4c8a1e-6f1d-4b53-9d3c-0d8f6a2f7c11", "http://example.com/", "example.com", "/a/b", "[a"),
 )
@@ -68,7 +68,7 @@ FORMATS = (
     *("date-time", "date", "time", "duration", "email", "hostname", "ipv4", "ipv6", "uri", "uuid"),
     *("uri-reference", "json-pointer", "regex", "unheard-of"),
 )
-"""Names of formats, one of which nobody knows."""
+"""Names of formats, one of them undefined."""
 
 PATTERNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

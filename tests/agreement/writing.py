@@ -1,4 +1,4 @@
-"""Writes random schemas of one edition, one subschema after the other.
+"""Writes random schemas of one edition, subschema by subschema.
 
 A subschema is mostly about values of one kind, and its keywords mostly agree with one
 another, so that payloads can be found that it accepts.
@@ -39,12 +39,12 @@ class Writer:
         self.edition = edition
         #: Every subschema that is an object, in the order of writing.
         self.nodes: list[dict[str, Any]] = []
-        #: Those that shall refer to others.
+        #: The subschemas that will get a reference.
         self.holes: list[dict[str, Any]] = []
         self.patterns = tuple(random.sample(tuple(PATTERNS), 4))
         matching = [text for pattern in self.patterns for text in PATTERNS[pattern]]
         start = random.randrange(len(NAMES) - 5)
-        # Neighbours in the table are alike; others come from anywhere.
+        # Some names are neighbours in the table, which are similar; the others are random.
         self.names = tuple(
             dict.fromkeys((*NAMES[start : start + 4], *random.sample(NAMES, 3), *matching[:3]))
         )
@@ -67,7 +67,7 @@ class Writer:
         return self.random.random() < share
 
     def choose(self, among: Sequence[Item]) -> Item:
-        """Return one of *among*."""
+        """Return a random item of *among*."""
         return self.random.choice(among)
 
     def some_names(self, least: int, most: int) -> list[str]:
@@ -77,7 +77,7 @@ class Writer:
     def value(self) -> Any:
         """Return a value for ``enum``, ``const`` or an annotation."""
         if self.chance(0.1):
-            # Data that look like a schema are none.
+            # A value with the form of a schema is not a schema.
             return {"$ref": "#/nowhere", "$id": "http://[", self.choose(self.names): 1}
         return any_value(self.random, self.names, 1)
 
@@ -138,7 +138,7 @@ class Writer:
         depth: int,
     ) -> None:
         keywords = rule(self, depth + 1)
-        # The keywords of a rule belong together: a part of them may say nonsense.
+        # The keywords of a rule are related: a part of them may be invalid.
         if not keywords.keys() & (node.keys() | self._unwritten):
             node.update(keywords)
 

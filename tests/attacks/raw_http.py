@@ -1,4 +1,4 @@
-"""HTTP over bare sockets: requests and responses as the bytes that they are.
+"""HTTP over sockets: requests and responses as raw bytes.
 
 No library rejects or cleans what an attacker writes.
 """

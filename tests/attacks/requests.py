@@ -52,7 +52,7 @@ def request(
 
 @dataclass(frozen=True, slots=True)
 class RequestAttack:
-    """What a client sends, and what becomes of it; the server never gets an invalid call."""
+    """A request, its expected outcome, and the expected bytes at the server."""
 
     name: str
     #: The bound or rule that holds it.
@@ -60,7 +60,7 @@ class RequestAttack:
     request: bytes
     #: The status of the response; 0 if the connection is closed.
     status: int
-    #: Method and target of what the server gets.
+    #: Method and target of the request at the server.
     reaches: tuple[str, ...] = ()
 
 

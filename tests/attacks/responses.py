@@ -39,7 +39,7 @@ def event(data: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class ResponseAttack:
-    """What a server responds to a call or a GET, and what the client gets in its place."""
+    """A server's response to a call or a GET, and the expected response at the client."""
 
     name: str
     #: The bound or rule that holds it.

@@ -114,8 +114,8 @@ async def shake_hands(proxy: Proxied) -> None:
     ],
 )
 @pytest.mark.parametrize("kind", ["arguments", "tools"])
-async def test_what_may_be_another_call_does_not_pass(kind: str, text: str, finding: str) -> None:
-    """Whether the arguments are validated, or tools are dropped."""
+async def test_an_ambiguous_call_does_not_pass(kind: str, text: str, finding: str) -> None:
+    """This holds if arguments are validated, and if tools are dropped."""
     async with proxied([_TOOL], policies_of(_ALONE[kind])) as proxy:
         await shake_hands(proxy)
 
@@ -142,8 +142,8 @@ async def test_what_may_be_another_call_does_not_pass(kind: str, text: str, find
         ),
     ],
 )
-async def test_what_may_be_another_result_becomes_an_error(response: str) -> None:
-    """Of the tool or of JSON-RPC, so that the request is answered."""
+async def test_an_ambiguous_result_becomes_an_error(response: str) -> None:
+    """The error is one of the tool or of JSON-RPC, so the request has a response."""
     async with proxied([_TOOL], policies_of(_ALONE["results"])) as proxy:
         await shake_hands(proxy)
         await passed(proxy, "client", call('{"name":"add","arguments":{"a":1}}'))
@@ -216,8 +216,10 @@ async def test_a_list_that_cannot_be_checked_as_a_whole(
         ),
     ],
 )
-async def test_an_audit_lets_all_pass(sender: Direction, text: str, findings: list[str]) -> None:
-    """What is ambiguous is reported."""
+async def test_in_audit_ambiguous_messages_pass(
+    sender: Direction, text: str, findings: list[str]
+) -> None:
+    """Ambiguous messages are reported."""
     async with proxied([_TOOL], policies_of({})) as proxy:
         await shake_hands(proxy)
 

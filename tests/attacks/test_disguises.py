@@ -47,7 +47,11 @@ def results(text: str) -> list[Any]:
     """Return what the messages in *text*, JSON or events, have as structured content."""
     texts = [line.removeprefix("data: ") for line in text.splitlines() if line]
     messages = [json.loads(line) for line in texts]
-    items = [item for each in messages for item in (each if isinstance(each, list) else [each])]
+    items = [
+        item
+        for message in messages
+        for item in (message if isinstance(message, list) else [message])
+    ]
     return [item.get("result", {}).get("structuredContent") for item in items]
 
 
@@ -89,7 +93,7 @@ def test_a_response_to_no_request_does_not_pass_without_a_session(
 def test_a_get_has_events_or_fails(
     server: HttpMcpServer, enforced: HttpProxied, kind: str, status: int
 ) -> None:
-    """Some clients read the stream of a GET whatever its type is."""
+    """Some clients read events from a GET of any content type."""
     serve(server, kind, event(response(5, _BAD)))
     got = enforced.client.get(enforced.url, headers={"mcp-protocol-version": "2025-11-25"})
 
@@ -109,7 +113,7 @@ def test_a_get_has_events_or_fails(
 def test_a_request_is_in_utf_8(
     server: HttpMcpServer, enforced: HttpProxied, kind: str, status: int
 ) -> None:
-    """In UTF-7, ``+ACI-`` is a quotation mark: the server would find other arguments."""
+    """In UTF-7, ``+ACI-`` is a quotation mark: the server would read other arguments."""
     assert status == send(enforced, "2025-11-25", kind, a="+ACI-,+ACI-do+ACI-:1").status_code
     assert (200 == status) is any(message["id"] == 5 for message in server.messages())
 
@@ -127,14 +131,14 @@ def test_a_request_is_in_utf_8(
 def test_a_response_is_in_utf_8(
     server: HttpMcpServer, enforced: HttpProxied, kind: str, body: str
 ) -> None:
-    """Otherwise the client gets an error."""
+    """Otherwise the client receives an error."""
     serve(server, kind, body)
 
     assert -32603 == send(enforced, "2025-11-25").json()["error"]["code"]
 
 
-def test_an_audit_reports_and_passes_what_is_disguised(server: HttpMcpServer) -> None:
-    """As it is."""
+def test_an_audit_reports_and_passes_disguised_messages(server: HttpMcpServer) -> None:
+    """The bytes are unchanged."""
     with proxied(server) as proxy:
         serve(server, "text/plain", event(response(5, _BAD)))
         got = proxy.client.get(proxy.url, headers={"mcp-protocol-version": "2025-11-25"})
@@ -152,7 +156,7 @@ def test_an_audit_reports_and_passes_what_is_disguised(server: HttpMcpServer) ->
 
 
 @pytest.mark.parametrize("encoding", ["", "identity", "Identity"])
-def test_an_empty_encoding_is_none(
+def test_an_empty_content_encoding_is_ignored(
     server: HttpMcpServer, enforced: HttpProxied, encoding: str
 ) -> None:
     """The body is read."""
@@ -179,7 +183,7 @@ def test_no_event_hides_behind_a_line_end_of_other_readers(
 def test_line_ends_of_other_readers_in_texts_are_escaped(
     server: HttpMcpServer, enforced: HttpProxied
 ) -> None:
-    """Each reader finds the message, with the same value."""
+    """Each parser reads the message with the same value."""
     good = {**_GOOD, "content": [{"type": "text", "text": "a\u2028b\x85c"}]}
     raw = json.dumps(response(5, good), ensure_ascii=False)
     serve(server, _EVENTS, f"data: {raw}\n\n")
@@ -191,7 +195,7 @@ def test_line_ends_of_other_readers_in_texts_are_escaped(
 
 @pytest.mark.parametrize("status", [400, 404, 500])
 @pytest.mark.parametrize("kind", [_JSON, "text/plain"])
-def test_a_result_with_the_status_of_an_error_is_none(
+def test_a_result_with_an_error_status_is_rejected(
     server: HttpMcpServer, enforced: HttpProxied, status: int, kind: str
 ) -> None:
     """Some readers look at the body alone."""

@@ -64,7 +64,7 @@ def _response(result: bytes, method: str = "tools/call", *services: str, **metad
 
 
 def _texts(valid: bytes) -> dict[str, bytes]:
-    """Return texts that are no JSON objects in UTF-8, made of *valid*, by what they are."""
+    """Return texts derived from *valid* that are not JSON objects in UTF-8, by name."""
     return {
         "nothing": b"",
         "null": b"null",
@@ -334,8 +334,8 @@ def check(channel: grpc.Channel, message: Any) -> tuple[str, bytes]:
     is_response = isinstance(message, McpResponse)
     method: Any = channel.unary_unary(
         f"/agentgateway.dev.ext_mcp.ExtMcp/{'CheckResponse' if is_response else 'CheckRequest'}",
-        request_serializer=lambda each: (
-            each if isinstance(each, bytes) else each.SerializeToString()
+        request_serializer=lambda request: (
+            request if isinstance(request, bytes) else request.SerializeToString()
         ),
         response_deserializer=(McpResponseResult if is_response else McpRequestResult).FromString,
     )
@@ -370,7 +370,7 @@ def test_an_attack_has_its_answer(attacker: grpc.Channel, name: str) -> None:
 
 
 def test_calls_that_are_dropped(attacker: grpc.Channel) -> None:
-    """As many as a connection may have."""
+    """There are as many calls as a connection may have."""
     method: Any = attacker.unary_unary(
         "/agentgateway.dev.ext_mcp.ExtMcp/CheckRequest",
         request_serializer=McpRequest.SerializeToString,

@@ -84,8 +84,8 @@ STOPS = {
 def test_a_stream_that_ends_early(attacker: grpc.Channel, stop: str) -> None:
     """It ends without an error: Envoy ends exchanges wherever their clients do."""
     exchange = Exchange(attacker, _METADATA)
-    for each in STOPS[stop]:
-        exchange.send(each)
+    for request in STOPS[stop]:
+        exchange.send(request)
 
     exchange.close()
 
@@ -96,7 +96,7 @@ def test_streams_that_stall_and_are_dropped(
 ) -> None:
     """`transport.gateway_streams` of them are open; another has an error, until they are gone."""
     stalled = [Exchange(attacker, _METADATA) for _ in range(_MOST_STREAMS)]
-    last = [[exchange.send(each) for each in STOPS[stop]][-1] for exchange in stalled]
+    last = [[exchange.send(part) for part in STOPS[stop]][-1] for exchange in stalled]
     beyond = _relay(attacker, POST)
     for exchange in stalled:
         exchange.cancel()

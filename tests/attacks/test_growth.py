@@ -57,7 +57,7 @@ HOSTILE: dict[str, Callable[[int], object]] = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_twice_the_bytes_take_twice_the_steps(name: str) -> None:
-    """In calls of functions, those of C included."""
+    """The unit is a function call, including C functions."""
     counts = [count_calls(lambda size=size: HOSTILE[name](size)) for size in SIZES]  # type: ignore[misc]
 
     for half, whole in pairwise(counts):
@@ -128,26 +128,26 @@ def backtracking(tree: Any) -> bool:
         parts = argument if isinstance(argument, tuple | list) else [argument]
         for part in parts:
             inner = part if isinstance(part, list) else [part]
-            if any(hasattr(each, "data") and backtracking(each) for each in inner):
+            if any(hasattr(node, "data") and backtracking(node) for node in inner):
                 return True
     return False
 
 
-def test_no_pattern_goes_back_without_a_reason() -> None:
-    """All that others repeat without an end is possessive."""
+def test_backtracking_patterns_have_a_reason() -> None:
+    """In the other patterns, every unbounded repetition is possessive."""
     parser: Any = re._parser  # type: ignore[attr-defined]
-    found = {
+    patterns = {
         name
         for name, pattern in PATTERNS.items()
         if backtracking(parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE))
     }
 
-    assert set(GOES_BACK) == found
+    assert set(GOES_BACK) == patterns
 
 
 @pytest.mark.parametrize("text", ["a*", "(?:a|b+)c", "x(?>a+b)?", "(?=a*)"])
-def test_a_pattern_that_goes_back_is_noticed(text: str) -> None:
-    """Wherever it stands."""
+def test_a_backtracking_pattern_is_detected(text: str) -> None:
+    """The repetition may be at any place in the pattern."""
     parser: Any = re._parser  # type: ignore[attr-defined]
 
     assert backtracking(parser.parse(text))

@@ -38,26 +38,26 @@ OTHER_PATHS = {
 
 
 def test_under_enforcement_other_paths_are_listed(server: HttpMcpServer) -> None:
-    """What is not known to be another one may reach the handler of messages."""
-    found: dict[int, list[str]] = {status: [] for status in OTHER_PATHS}
+    """An unlisted path may reach the server's handler of messages."""
+    statuses: dict[int, list[str]] = {status: [] for status in OTHER_PATHS}
     with proxied(server, "--enforce", "--allow-path", "/opened/") as proxy:
         origin = httpx.URL(proxy.url.removesuffix("/mcp"))
-        for request in (each for group in OTHER_PATHS.values() for each in group):
+        for request in (request for group in OTHER_PATHS.values() for request in group):
             method, path = request.split(" ")
             server.requests.clear()
             url = origin.copy_with(raw_path=path.encode())
             status = proxy.client.request(method, url, content=b"a=b").status_code
             assert (200 == status) is bool(server.requests), request
-            found[status].append(request)
+            statuses[status].append(request)
 
-    assert OTHER_PATHS == found
+    assert OTHER_PATHS == statuses
 
 
 @pytest.mark.parametrize(("message", "status"), [(call(), 404), ([call()], 404), ({"a": 1}, 200)])
 def test_a_message_for_another_path(
     server: HttpMcpServer, enforced: HttpProxied, message: Any, status: int
 ) -> None:
-    """It would not be validated; what is no message is passed on."""
+    """A message there would not be validated; other bodies are forwarded."""
     origin = enforced.url.removesuffix("/mcp")
     response = post(enforced, message, url=f"{origin}/token")
 

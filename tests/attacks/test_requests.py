@@ -23,8 +23,8 @@ def test_an_attack_reaches_no_server(attacked: Attacked, attack: RequestAttack) 
     assert [] == [got.body for got in attacked.server.received if got.body]
 
 
-def test_the_call_that_they_disguise_passes_if_it_is_valid(attacked: Attacked) -> None:
-    """So the attacks fail by what is wrong with them."""
+def test_the_disguised_call_passes_if_it_is_valid(attacked: Attacked) -> None:
+    """So the attacks fail because of their faults."""
     attacked.server.answer = lambda _: _RESPONSE
     response = attacked.send(request(GOOD_CALL))
 
@@ -40,7 +40,7 @@ def test_the_call_that_they_disguise_passes_if_it_is_valid(attacked: Attacked) -
 def test_a_header_that_does_not_pass_is_not_read(
     attacked: Attacked, connection: bytes, status: int
 ) -> None:
-    """A client that names it as one of the connection hides it from the server."""
+    """A client can list it in `Connection` to hide it from the server."""
     attacked.server.answer = lambda _: _RESPONSE
     call = {"jsonrpc": "2.0", "id": 5, "method": "tools/call"}
     params = {"name": "echo", "arguments": {}, **META}

@@ -1,4 +1,4 @@
-"""Attacks by a server over HTTP: the client gets an error, or what is valid."""
+"""Attacks by a server over HTTP: the client receives an error or valid messages."""
 
 import json
 

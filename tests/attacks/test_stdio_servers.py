@@ -1,4 +1,4 @@
-"""Attacks by a server over stdio: the client gets an error, or what is valid."""
+"""Attacks by a server over stdio: the client receives an error or valid messages."""
 
 import itertools
 import json
@@ -47,7 +47,7 @@ _NOTHING = "what is valid passes"
 _DROPPED, _FOREIGN = "NOT_A_MESSAGE dropped", "RESPONSE_WITHOUT_REQUEST rejected"
 _INVALID = ["TYPE rejected"]
 
-#: By name: the rule, what the server does at a call, what the client gets for it, and the report.
+#: By name: the rule, the server's behavior at a call, the client's response, and the report.
 #: The server goes on, and the next call is answered; a call without an answer has it at the end.
 CALLS: dict[str, tuple[str, Plan, list[str], list[str]]] = {
     "1,000 lines that are not JSON": (
@@ -286,7 +286,7 @@ def _kind(message: Any) -> str:
 def _findings(folder: Path, start: int = 0) -> list[str]:
     """Return the codes and actions of the findings from *start* on, each once.
 
-    What is true of a tool is reported once, whatever attack is the first to show it.
+    A violation of a tool is reported once, at the first attack that shows it.
     """
     lines = (folder / "report.jsonl").read_text().splitlines()[start:]
     return sorted(
@@ -327,7 +327,7 @@ def test_an_attack_at_a_call(attacked: Proxy, folder: Path, name: str) -> None:
     while (answer := _receive(attacked))["id"] != next_id:
         answers.append(answer)
 
-    assert expected == [_kind(each) for each in answers], rule
+    assert expected == [_kind(answer) for answer in answers], rule
     assert _MARK not in json.dumps(answers).replace('\\"evil\\"', "")
     assert "result" == _kind(answer)
     assert report == _findings(folder, before)
@@ -349,8 +349,8 @@ def test_an_attack_on_a_session(tmp_path: Path, name: str) -> None:
     exit_code, rest, err = proxy.end()
     answers += rest
 
-    assert expected == [_kind(each) for each in answers], rule
-    assert [1, 2, 3, 4] == [each["id"] for each in answers]
+    assert expected == [_kind(answer) for answer in answers], rule
+    assert [1, 2, 3, 4] == [answer["id"] for answer in answers]
     assert _MARK not in json.dumps(answers).replace('\\"evil\\"', "")
     assert code == exit_code
     assert report == _findings(tmp_path)

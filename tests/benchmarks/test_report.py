@@ -123,13 +123,13 @@ def test_missing_material_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path:
 
 
 def test_tracing_has_a_row_for_each_sampler(report: Path) -> None:
-    """Off, recorded, and discarded by the sampler."""
+    """Tracing is off, recorded, or discarded by the sampler."""
     [table] = json.loads((report / "tracing.json").read_text())["tables"]
     assert ["off", "sampler always_off", "sampler always_on"] == [row[0] for row in table["rows"]]
 
 
 def test_overload_has_a_row_for_each_deadline(report: Path) -> None:
-    """The server cancels no call, whatever the deadline."""
+    """The server does not cancel calls at any deadline."""
     if shutil.which("go") is None:
         unavailable("go is not on PATH")
     section = json.loads((report / "overload.json").read_text())

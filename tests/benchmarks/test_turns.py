@@ -11,7 +11,7 @@ def turns(script: Callable[[str], ModuleType]) -> ModuleType:
     return script("harness.turns")
 
 
-def test_quartiles_are_those_of_the_figures(turns: ModuleType) -> None:
+def test_quartiles_of_figures(turns: ModuleType) -> None:
     """The quartiles of five figures are three of them."""
     assert turns.Summary(5, 1, 2, 3, 4, 5) == turns.summarize([5, 3, 1, 4, 2])
 

@@ -1,4 +1,4 @@
-"""Breaks sessions, and finds what is reported of them."""
+"""Breaks sessions, and counts the reported violations."""
 
 import json
 from collections import Counter
@@ -79,17 +79,18 @@ def find(entries: Entries, version: str = "", *, seen_partly: bool = False) -> C
     """
     context = Context(version=version or DEFAULT_VERSION)
     session = Session(context, pinned=bool(version), from_beginning=not seen_partly)
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for name, (sender, message) in entries.items():
         json_ = message if isinstance(message, bytes) else json.dumps(message).encode()
         request = session.check_request(ProtocolMessage(json_), Sender(sender), _REPORT)
         checked = check(request, _LIMITS, _protocol_schemas())
         record(session, request, checked)
         resolve_all_deferred(checked, _LIMITS, _OPTIONS, _compiler())
-        for each in checked.findings.verdict().violations:
-            if each.severity is not Severity.INFO:
-                found[f"{name}: {each.severity} {each.code} {each.instance_location}".rstrip()] += 1
-    return found
+        for violation in checked.findings.verdict().violations:
+            if violation.severity is not Severity.INFO:
+                rule = f"{violation.severity} {violation.code}"
+                counts[f"{name}: {rule} {violation.instance_location}".rstrip()] += 1
+    return counts
 
 
 _protocol_schemas = cache(lambda: compile_protocol_schemas(_LIMITS))

@@ -172,8 +172,8 @@ def _ask_client(write: Writer, version: str) -> None:
     write.request("sample tools", "r6", "sampling/createMessage", params, server=True)
     answer = {**answer, "content": use, "stopReason": "toolUse"}
     write.result("sample tools result", "r6", answer, client=True)
-    given = {"type": "tool_result", "toolUseId": "u1", "content": TEXT}
-    turns = [{"role": "assistant", "content": [use]}, {"role": "user", "content": [given]}]
+    tool_result = {"type": "tool_result", "toolUseId": "u1", "content": TEXT}
+    turns = [{"role": "assistant", "content": [use]}, {"role": "user", "content": [tool_result]}]
     params = {**params, "messages": [*question, *turns]}
     write.request("sample turns", "r7", "sampling/createMessage", params, server=True)
     answer = {**answer, "content": {"type": "text", "text": "Sunny"}, "stopReason": "endTurn"}

@@ -43,8 +43,8 @@ def stateless() -> Entries:
         "logging": {},
     }
     write.request("discover", 0, "server/discover", meta)
-    found = _complete(supportedVersions=[_STATELESS], capabilities=server, **_CACHE)
-    write.result("discovered", 0, found)
+    discovery = _complete(supportedVersions=[_STATELESS], capabilities=server, **_CACHE)
+    write.result("discovered", 0, discovery)
     _listen(write)
     _use_stateless_tools(write)
     _retry(write)
@@ -79,8 +79,8 @@ def _use_stateless_tools(write: Writer) -> None:
     write.result("tools", 2, tools)
     write.request("tools/list 2", 3, "tools/list", {"cursor": "page2", "_meta": _meta()})
     write.result("tools 2", 3, _complete(tools=[forecast], **_CACHE))
-    asked = {"progressToken": "t1", "io.modelcontextprotocol/logLevel": "info"}
-    params = {"name": "weather", "arguments": {"city": "Bern"}, "_meta": {**_meta(), **asked}}
+    meta = {"progressToken": "t1", "io.modelcontextprotocol/logLevel": "info"}
+    params = {"name": "weather", "arguments": {"city": "Bern"}, "_meta": {**_meta(), **meta}}
     write.request("call", 5, "tools/call", params)
     progress = {"progressToken": "t1", "progress": 1, "total": 3}
     write.notify("progress", "notifications/progress", progress)
@@ -168,8 +168,8 @@ def task_extension() -> Entries:
     meta = {"_meta": _meta(extensions={_TASKS: {}})}
     write.request("discover", 0, "server/discover", meta)
     server: dict[str, Any] = {"tools": {}, "extensions": {_TASKS: {}}}
-    found = _complete(supportedVersions=[_STATELESS], capabilities=server, **_CACHE)
-    write.result("discovered", 0, found)
+    discovery = _complete(supportedVersions=[_STATELESS], capabilities=server, **_CACHE)
+    write.result("discovered", 0, discovery)
     times = {
         "createdAt": "2026-07-28T10:00:00Z",
         "lastUpdatedAt": "2026-07-28T10:00:00Z",

@@ -44,13 +44,13 @@ def _sound(session: str, version: str, *, seen_partly: bool = False) -> Counter[
 @pytest.mark.parametrize("session", _SESSIONS)
 def test_sound_sessions_have_no_violations(session: str) -> None:
     for version in ("", session[:10]):
-        found = _sound(session, version)
-        assert [text for text in found if text.split()[2] not in _DEPRECATED] == []
+        violations = _sound(session, version)
+        assert [text for text in violations if text.split()[2] not in _DEPRECATED] == []
 
 
 @pytest.mark.parametrize(("session", "case"), list(_cases()))
-def test_faults_are_found(session: str, case: dict[str, Any]) -> None:
-    """With a fixed version as without, and no more where the beginning was not seen.
+def test_faults_have_their_violations(session: str, case: dict[str, Any]) -> None:
+    """A fixed version adds only ``given``, and a partial session has no more violations.
 
     Some are found only where the version is ``given``.
     """

@@ -31,9 +31,9 @@ def corpus() -> list[Tool]:
     records.sort(key=lambda tool: "outputSchema" not in tool)
     tools: dict[str, Tool] = {}
     for tool in records:
-        made = _tool(tool, random)
-        if made is not None:
-            tools.setdefault(made.name, made)
+        definition = _tool(tool, random)
+        if definition is not None:
+            tools.setdefault(definition.name, definition)
         if len(tools) == _COUNT:
             break
     return list(tools.values())

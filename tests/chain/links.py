@@ -44,9 +44,9 @@ class Converted:
 
 
 class Links(Protocol):
-    """The parts of Sidecheck, in process or over the wire.
+    """Parts of Sidecheck, in process or over the wire.
 
-    Each method raises, or returns what is wrong as a list, which is empty if nothing is.
+    Each method raises, or returns a list of faults.
     """
 
     async def check(self, tools: Sequence[bytes], version: str) -> list[Any]:

@@ -43,7 +43,7 @@ async def infer(links: Links, services: Services, client_address: str) -> dict[s
 async def test_inferred_tools(
     links: Links, services: Services, chain_server: RunningServer, version: str
 ) -> None:
-    """Three hundred functions, from their source text to the results of their calls."""
+    """Three hundred functions pass from their source text to the results of their calls."""
     definitions = await infer(links, services, chain_server.address)
     assert FUNCTIONS.keys() == definitions.keys()
     tools = [Tool(name, definitions[name], *FUNCTIONS[name]) for name in FUNCTIONS]
@@ -54,7 +54,7 @@ async def test_inferred_tools(
 @pytest.mark.corpus
 @pytest.mark.parametrize("version", VERSIONS)
 async def test_tools_of_servers(links: Links, version: str) -> None:
-    """Five hundred tools as servers list them, a hundred under each version."""
+    """Servers list five hundred tools, a hundred under each version."""
     share = corpus()[VERSIONS.index(version) :: len(VERSIONS)]
 
     assert await walk(share, links, f"corpus {version}", version) > len(share) // 2

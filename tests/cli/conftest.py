@@ -22,7 +22,7 @@ def on_terminal() -> Terminal:
     def run(*words: str, columns: int = 80, **environment: str) -> tuple[int, str]:
         ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-        kept = {
+        inherited = {
             name: value
             for name, value in os.environ.items()
             if name not in ("COLUMNS", "FORCE_COLOR", "NO_COLOR")
@@ -32,14 +32,14 @@ def on_terminal() -> Terminal:
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
-            env={**kept, "TERM": "xterm-256color", **environment},
+            env={**inherited, "TERM": "xterm-256color", **environment},
         )
         os.close(theirs)
-        said = b""
+        output = b""
         while part := _read(ours):
-            said += part
+            output += part
         os.close(ours)
-        return started.wait(timeout=300), said.decode().replace("\r\n", "\n")
+        return started.wait(timeout=300), output.decode().replace("\r\n", "\n")
 
     return run
 

@@ -32,8 +32,8 @@ def _in_a_folder_with_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     Path("server.py").write_text(SOURCE)
 
 
-def run(*words: str, given: str | None = None) -> Result:
-    return CliRunner().invoke(sidecheck, words, input=given, catch_exceptions=False)
+def run(*words: str, stdin: str | None = None) -> Result:
+    return CliRunner().invoke(sidecheck, words, input=stdin, catch_exceptions=False)
 
 
 def test_definitions_go_to_standard_output_and_changes_to_standard_error() -> None:
@@ -48,15 +48,15 @@ def test_definitions_go_to_standard_output_and_changes_to_standard_error() -> No
     ) == result.stderr
 
 
-def test_what_was_adapted_is_adapted_back() -> None:
+def test_an_adapted_definition_is_adapted_back() -> None:
     wrapped = run("adapt", "--protocol-version", OLD, "tools.json").stdout
-    result = run("adapt", "--protocol-version", NEW, "-", given=wrapped)
+    result = run("adapt", "--protocol-version", NEW, "-", stdin=wrapped)
 
     assert [LIST] == json.loads(result.stdout)
     assert "primes: unwrapped the output schema\n" in result.stderr
 
 
-def test_a_definition_that_cannot_be_read_costs_the_others_nothing() -> None:
+def test_an_unreadable_definition_does_not_affect_others() -> None:
     result = run("adapt", "--protocol-version", NEW, "--format", "json", "broken.json")
     output = json.loads(result.stdout)
 
@@ -77,7 +77,7 @@ def test_inferred_definitions_have_the_form_for_a_version(version: str, expected
     """It is the form that adapting them gives."""
     inferred = run("infer", "--protocol-version", version, "server.py")
     adapted = run(
-        "adapt", "--protocol-version", version, "-", given=run("infer", "server.py").stdout
+        "adapt", "--protocol-version", version, "-", stdin=run("infer", "server.py").stdout
     )
 
     assert expected == json.loads(inferred.stdout)[0]["outputSchema"]
@@ -115,14 +115,14 @@ def test_subjects_are_validated_in_the_form_for_a_version(
     result = run(
         *("validate", "--tools", "tools.json", "--tool", "primes", "--subject", subject),
         *("--protocol-version", version, "-"),
-        given=json.dumps(payload),
+        stdin=json.dumps(payload),
     )
 
     assert exit_code == result.exit_code, result.stdout
 
 
 def test_whole_calls_and_results_need_a_tool() -> None:
-    result = run("validate", "--schema", "tools.json", "--subject", "call-result", "-", given="{}")
+    result = run("validate", "--schema", "tools.json", "--subject", "call-result", "-", stdin="{}")
 
     assert 2 == result.exit_code
     assert "--subject call-result needs --tools and --tool" in result.stderr

@@ -83,7 +83,7 @@ def test_text_has_a_row_for_each_violation_and_a_summary() -> None:
 
 
 def test_excerpts_show_the_position_of_a_violation() -> None:
-    """That of a reference or a pattern too, where the message names only the schema."""
+    """References and patterns have positions too, where the message names the schema only."""
     result = run("tools.json", "--excerpts")
 
     assert (
@@ -129,7 +129,7 @@ def test_excerpts_show_the_position_of_a_violation() -> None:
 
 
 def test_json_has_an_object_for_each_tool_in_order() -> None:
-    """With its violations, as in a verdict."""
+    """Each has its violations in the form of a verdict."""
     duplicate = {
         "code": "TOOL_NAME_DUPLICATE",
         "severity": "warning",
@@ -174,7 +174,7 @@ def test_json_has_an_object_for_each_tool_in_order() -> None:
     ],
 )
 def test_tools_are_read_from_every_kind_of_file(folder: Path, tools: Any, location: str) -> None:
-    """With the violations of both schemas."""
+    """The violations of both schemas are reported."""
     (folder / "file.json").write_text(json.dumps(tools))
     sarif = json.loads(run("file.json", "--format", "sarif").stdout)
 
@@ -199,7 +199,7 @@ def test_tools_are_read_from_every_kind_of_file(folder: Path, tools: Any, locati
 def test_the_exit_code_depends_on_errors_alone(
     folder: Path, files: list[str], code: int, form: str
 ) -> None:
-    """In every format."""
+    """This holds in every format."""
     (folder / "warned.json").write_text(json.dumps([GOOD, GOOD]))
     (folder / "none.json").write_text("[]")
 
@@ -222,7 +222,7 @@ def test_a_dash_is_standard_input() -> None:
 
 
 def test_references_resolve_to_given_documents(folder: Path) -> None:
-    """With --document, by URI."""
+    """--document gives a document with its URI."""
     (folder / "refers.json").write_text(
         '{"name": "t", "inputSchema": {"type": "object", "$ref": "urn:a"}}'
     )
@@ -249,7 +249,7 @@ ADVISED = """{"tools": [{"name": "a b", "inputSchema": {"type": "object",
 def test_violations_below_the_severity_are_omitted(
     folder: Path, severity: str, codes: list[list[str]]
 ) -> None:
-    """Those of a tool, and those of the list around it."""
+    """This applies to tools and to the list around them."""
     (folder / "advised.json").write_text(ADVISED)
     tool, tools_list = checked("advised.json", "--min-severity", severity)
 
@@ -263,7 +263,7 @@ def test_violations_below_the_severity_are_omitted(
 
 
 def test_advice_of_model_providers_is_shown_on_request(folder: Path) -> None:
-    """With --min-severity info."""
+    """The option is --min-severity info."""
     (folder / "dotted.json").write_text(json.dumps({**GOOD, "description": "x", "name": "a.b"}))
 
     assert "1 tool, no violations\n" == run("dotted.json").stdout
@@ -284,7 +284,7 @@ def test_advice_of_model_providers_is_shown_on_request(folder: Path) -> None:
 def test_the_rules_of_a_protocol_version_apply(
     folder: Path, version: str, locations: list[str]
 ) -> None:
-    """To the tools and to the result around them."""
+    """They apply to the tools and to the result around them."""
     result = {"tools": [{**GOOD, "outputSchema": {"type": "array"}}]}
     (folder / "result.json").write_text(json.dumps(result))
     outcomes = checked("result.json", "--protocol-version", version)
@@ -318,7 +318,7 @@ DUMP: Any = {
 
 
 def test_a_dump_of_a_result_of_the_sdk_is_checked_as_it_is(folder: Path) -> None:
-    """Nulls of what is not set are an error for each tool, and one for what is around them."""
+    """Nulls of unset fields are an error for each tool, and one for the list around them."""
     (folder / "dump.json").write_text(json.dumps(DUMP))
     result = run("dump.json", "--format", "json")
 

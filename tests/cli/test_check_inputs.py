@@ -129,13 +129,13 @@ def test_a_file_without_tools_has_an_outcome_with_a_position(
 ) -> None:
     """Other files are checked nevertheless."""
     (folder / "tools").write_bytes(content)
-    outcome, other = checked("tools", "good.json")
+    outcome, good_outcome = checked("tools", "good.json")
     [violation] = outcome.pop("violations")
     # tests/cli/test_check.py tests these three.
     del violation["instance_location"], violation["spec_url"], violation["requirement"]
 
     assert {"file": "tools", "name": "", "ok": False} == outcome
-    assert {"file": "good.json", "name": "good", "ok": True, "violations": []} == other
+    assert {"file": "good.json", "name": "good", "ok": True, "violations": []} == good_outcome
     assert {
         **COMMON_FIELDS,
         "code": code,
@@ -150,7 +150,7 @@ def test_a_file_without_tools_has_an_outcome_with_a_position(
 def test_every_format_reports_a_file_without_tools(
     folder: Path, content: bytes, code: str, message: str, position: tuple[int, int], form: str
 ) -> None:
-    """With or without excerpts, and without control characters of the file."""
+    """Excerpts are optional; control characters of the file are escaped."""
     (folder / "tools").write_bytes(content)
     for excerpts in ("--excerpts", "--no-excerpts"):
         result = run("tools", "--format", form, excerpts)
@@ -196,7 +196,7 @@ def test_every_format_reports_a_file_without_tools(
     ],
 )
 def test_an_invalid_tool_does_not_hide_others(folder: Path, tool: bytes, codes: list[str]) -> None:
-    """Before or after it."""
+    """The invalid tool may be first or last."""
     (folder / "tools").write_bytes(
         b"[" + GOOD + b", " + tool + b', {"name": "z", "inputSchema": {"type": "object"}}]'
     )
@@ -254,7 +254,7 @@ def test_an_unreadable_file_does_not_hide_others() -> None:
 
 
 def test_names_do_not_control_the_terminal(folder: Path) -> None:
-    """Nor do they add lines that look like those of the command."""
+    """They do not add lines that look like those of the command."""
     name = "\n0 tools, no violations\x1b[2J\u202e"
     tool = {"name": name, "inputSchema": {"type": "object", "properties": {name: {"type": name}}}}
     for ascii_only in (True, False):
@@ -267,7 +267,7 @@ def test_names_do_not_control_the_terminal(folder: Path) -> None:
 
 @pytest.mark.parametrize("form", ["text", "json", "sarif"])
 def test_a_closed_pipe_is_not_an_error(folder: Path, form: str) -> None:
-    """As in `sidecheck check ... | head -1`: nothing is written to standard error."""
+    """`sidecheck check ... | head -1` writes nothing to standard error."""
     tools = [{"name": f"t{number}", "inputSchema": {"type": "integr"}} for number in range(300)]
     (folder / "many.json").write_text(json.dumps(tools))
     command = f'"{sys.executable}" -m sidecheck_server check many.json --format {form} | head -1'

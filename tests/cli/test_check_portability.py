@@ -61,7 +61,7 @@ def test_a_named_target_that_refuses_is_an_error() -> None:
 
 
 def test_targets_are_objects_in_json() -> None:
-    """With the source of each fact and its date."""
+    """Each fact has its source and date."""
     result = run("--for", "openai", "tools.json", "--format", "json")
     (violation,) = json.loads(result.stdout)[0]["violations"]
 
@@ -77,20 +77,20 @@ def test_targets_are_objects_in_json() -> None:
 
 
 def test_sarif_has_the_place_of_a_target() -> None:
-    """As of any other violation."""
+    """A result of a target has a location like any violation."""
     result = run("--for", "openai", "tools.json", "--format", "sarif")
-    (found,) = json.loads(result.stdout)["runs"][0]["results"]
+    (finding,) = json.loads(result.stdout)["runs"][0]["results"]
 
     assert ("PATTERN_LOOK_AROUND", "error", 7) == (
-        found["ruleId"],
-        found["level"],
-        found["locations"][0]["physicalLocation"]["region"]["startLine"],
+        finding["ruleId"],
+        finding["level"],
+        finding["locations"][0]["physicalLocation"]["region"]["startLine"],
     )
 
 
 @pytest.mark.parametrize("arguments", [["--min-severity", "info"], ["--for", "all"]])
 def test_all_targets_are_advice(arguments: list[str]) -> None:
-    """By default, and where they are asked for."""
+    """All targets are the default."""
     result = run(*arguments, "tools.json", "--format", "json")
     violations = json.loads(result.stdout)[0]["violations"]
 
@@ -124,8 +124,8 @@ def test_fail_on_needs_violations_that_are_reported() -> None:
     assert "--fail-on info needs --min-severity info" in result.stderr
 
 
-def test_an_unknown_target_is_refused_with_those_known() -> None:
-    """By click."""
+def test_the_error_for_an_unknown_target_lists_the_known_targets() -> None:
+    """click writes the message."""
     result = run("--for", "opanai", "tools.json")
 
     assert 2 == result.exit_code
@@ -133,7 +133,7 @@ def test_an_unknown_target_is_refused_with_those_known() -> None:
 
 
 def test_server_json_is_checked_by_its_schema() -> None:
-    """With or without its target."""
+    """The target may be named or left out."""
     text = "server.json:1:101: error  PATTERN  /name  "
     for arguments in ([], ["--for", "mcp-registry"]):
         result = run(*arguments, "server.json")

@@ -20,7 +20,7 @@ from sidecheck_server.cli import sidecheck
     ],
 )
 def test_the_script_is_printed(shell: str, line: str) -> None:
-    """That of the shell that is named."""
+    """It is the script of the named shell."""
     result = CliRunner().invoke(sidecheck, ["completion", shell], catch_exceptions=False)
 
     assert 0 == result.exit_code
@@ -29,7 +29,7 @@ def test_the_script_is_printed(shell: str, line: str) -> None:
 
 
 def test_another_shell_is_a_wrong_command() -> None:
-    """It says which there are."""
+    """The message names the supported shells."""
     result = CliRunner().invoke(sidecheck, ["completion", "cmd"], catch_exceptions=False)
 
     assert 2 == result.exit_code
@@ -49,7 +49,7 @@ def test_another_shell_is_a_wrong_command() -> None:
     ],
 )
 def test_bash_completes_the_command(tmp_path: Path, typed: list[str], offered: list[str]) -> None:
-    """After it has read the script."""
+    """bash has read the script before."""
     command = tmp_path / "sidecheck"
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m sidecheck_server "$@"\n')
     command.chmod(0o755)

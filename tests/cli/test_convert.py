@@ -109,7 +109,7 @@ def test_without_losses_there_is_only_a_summary() -> None:
 
 
 def test_the_summary_counts_losses_by_effect() -> None:
-    """The gravest effect first."""
+    """The gravest effect comes first."""
     loose = {"name": "loose", "description": "Takes anything.", "inputSchema": {"type": "object"}}
     Path("loose.json").write_text(json.dumps(loose))
     result = run("--to", "openai-chat", "--mode", "strict", "search.json", "loose.json")
@@ -194,7 +194,7 @@ def specified(tools: Any) -> list[Any]:
     ],
 )
 def test_the_tools_have_the_format_of_a_request(expected: str, api: str, list_tools: Any) -> None:
-    """For every API, and from several files."""
+    """Every API and several files are tested."""
     result = run("--to", api, "search.json", "ping.json")
 
     assert 0 == result.exit_code
@@ -313,14 +313,14 @@ def test_a_request_beyond_a_limit_has_a_violation() -> None:
 
 
 def test_names_can_have_the_server_as_a_prefix() -> None:
-    """With --server-prefix always."""
+    """The option is --server-prefix always."""
     arguments = ("--to", "anthropic", "--server", "air", "--server-prefix", "always", "ping.json")
 
     assert ["air__ping"] == [tool["name"] for tool in json.loads(run(*arguments).stdout)]
 
 
 def test_descriptions_are_shortened_and_output_schemas_included_on_request() -> None:
-    """The latter if the API accepts them."""
+    """Output schemas are included if the API accepts them."""
     Path("output.json").write_text(json.dumps({**PING, "outputSchema": {"type": "object"}}))
     arguments = ("--description-length", "4", "--include-output-schema", "output.json")
     (tool,) = json.loads(run("--to", "openai-responses", *arguments).stdout)

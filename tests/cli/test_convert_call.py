@@ -79,8 +79,8 @@ def printed(arguments: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("plan", ["plan.json", "plans.json"])
-def test_the_params_are_apart_from_what_is_told_of_them(plan: str) -> None:
-    """By the plan of the tool, or by that of those of all tools that the call means."""
+def test_params_go_to_stdout_and_reports_to_stderr(plan: str) -> None:
+    """The mapping is selected by tool or by the name in the call."""
     result = run("--mappings", plan, "--tools", "tools.json", "good.json")
 
     assert printed({"to": "Oslo", "via": ["Bergen"]}) == result.stdout
@@ -92,8 +92,8 @@ def test_the_params_are_apart_from_what_is_told_of_them(plan: str) -> None:
     assert 0 == result.exit_code
 
 
-def test_what_is_wrong_has_its_place_in_the_params() -> None:
-    """Under the original schema, which says more than the converted one."""
+def test_violations_have_locations_in_the_params() -> None:
+    """The original schema applies, which is stricter than the converted schema."""
     result = run("--mappings", "plans.json", "--tools", "tools.json", "bad.json")
 
     assert printed({"to": "O"}) == result.stdout
@@ -107,8 +107,8 @@ def test_what_is_wrong_has_its_place_in_the_params() -> None:
     assert 1 == result.exit_code
 
 
-def test_excerpts_show_the_place_in_the_params() -> None:
-    """On request."""
+def test_excerpts_show_the_location_in_the_params() -> None:
+    """The option is --excerpts."""
     result = run("--mappings", "plan.json", "--tools", "tools.json", "--excerpts", "bad.json")
 
     assert (
@@ -124,7 +124,7 @@ def test_excerpts_show_the_place_in_the_params() -> None:
 
 
 def test_json_is_one_object() -> None:
-    """With the text for the model."""
+    """It has the text for the model."""
     change = {"code": "SYNTHETIC_NULL_REMOVED", "message": REMOVED}
 
     assert {
@@ -155,28 +155,30 @@ def test_json_is_one_object() -> None:
 
 def test_texts_are_decoded_where_the_schema_demands_it() -> None:
     """Models encode twice."""
-    found = restored("text.json")
+    restoration = restored("text.json")
 
     assert ({"to": "Oslo", "via": ["Bergen"]}, True) == (
-        found["params"]["arguments"],
-        found["valid"],
+        restoration["params"]["arguments"],
+        restoration["valid"],
     )
     assert ["SYNTHETIC_NULL_REMOVED", "JSON_STRING_DECODED"] == [
-        change["code"] for change in found["changes"]
+        change["code"] for change in restoration["changes"]
     ]
 
 
-def test_what_is_wrong_even_so_is_told_of_what_was_sent() -> None:
+def test_remaining_violations_have_locations_in_the_sent_call() -> None:
     """Decoding would change the arguments and leave them invalid."""
-    found = restored("-", stdin=json.dumps(call({"to": "O", "via": "[]"})).encode())
+    restoration = restored("-", stdin=json.dumps(call({"to": "O", "via": "[]"})).encode())
 
-    assert {"to": "O", "via": "[]"} == found["params"]["arguments"]
-    assert ["/to", "/via"] == [each["instance_location"] for each in found["violations"]]
-    assert [] == found["changes"]
+    assert {"to": "O", "via": "[]"} == restoration["params"]["arguments"]
+    assert ["/to", "/via"] == [
+        violation["instance_location"] for violation in restoration["violations"]
+    ]
+    assert [] == restoration["changes"]
 
 
-def test_arguments_that_are_no_object_have_no_params(folder: Path) -> None:
-    """What was wrapped to be sent may hold anything."""
+def test_arguments_that_are_not_an_object_have_no_params(folder: Path) -> None:
+    """A wrapped payload may hold any value."""
     either = [
         {"type": "object", "properties": {name: {"type": "string"}}, "required": [name]}
         for name in ("city", "place")
@@ -203,11 +205,11 @@ def test_arguments_that_are_no_object_have_no_params(folder: Path) -> None:
 
 
 def test_a_terminal_gets_excerpts_and_colours(on_terminal: Any) -> None:
-    """Of what is told; the params are plain JSON."""
+    """The report has them; the params are plain JSON."""
     words = ("convert-call", "--mappings", "plan.json", "--tools", "tools.json", "bad.json")
-    code, said = on_terminal(*words)
+    code, output = on_terminal(*words)
 
     assert 1 == code
-    assert said.startswith(printed({"to": "O"}))
-    assert "search.flights: \x1b[0m\x1b[1;31minvalid\x1b[0m\n" in said
-    assert "\x1b[1;31m^~~\x1b[0m\n" in said
+    assert output.startswith(printed({"to": "O"}))
+    assert "search.flights: \x1b[0m\x1b[1;31minvalid\x1b[0m\n" in output
+    assert "\x1b[1;31m^~~\x1b[0m\n" in output

@@ -97,7 +97,7 @@ def test_an_unreadable_call_has_no_params(code: str, location: str, name: str) -
 
 
 def test_an_error_in_a_string_of_json_has_two_positions() -> None:
-    """That of the string in the file, and in the message that within the string."""
+    """The location is that of the string; the message has the position in the string."""
     result = run("--mappings", "mapping.json", "--tools", "tools.json", "cut.json")
 
     assert "" == result.stdout
@@ -110,7 +110,7 @@ def test_an_error_in_a_string_of_json_has_two_positions() -> None:
 
 
 def test_a_call_that_is_not_json_has_a_violation() -> None:
-    """Here it comes from standard input."""
+    """The call comes from standard input."""
     result = run("--mappings", "mappings.json", "--tools", "tools.json", "-", stdin=b"{")
 
     assert (1, "") == (result.exit_code, result.stdout)
@@ -123,7 +123,7 @@ def test_a_call_that_is_not_json_has_a_violation() -> None:
 
 
 def test_the_tools_can_be_in_several_files() -> None:
-    """As for a conversion."""
+    """The files are read as for a conversion."""
     result = run(
         "--mappings", "mapping.json", "--tools", "ping.json", "--tools", "tools.json", "good.json"
     )

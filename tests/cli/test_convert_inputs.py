@@ -30,7 +30,7 @@ def run(*arguments: str, stdin: bytes | None = None) -> Result:
 
 
 def test_of_tools_with_the_same_name_the_last_is_converted() -> None:
-    """Across files too."""
+    """This applies across files too."""
     Path("again.json").write_text(json.dumps({**PING, "description": "Answers again."}))
     result = run("--to", "anthropic", "ping.json", "again.json")
 
@@ -53,7 +53,7 @@ def test_a_tool_without_a_name_is_reported_by_its_file() -> None:
 
 
 def test_references_resolve_to_given_documents() -> None:
-    """With --document."""
+    """--document gives a document with its URI."""
     schema = {"type": "object", "properties": {"a": {"$ref": "https://example.com/a"}}}
     Path("remote.json").write_text(json.dumps({"name": "remote", "inputSchema": schema}))
     Path("a.json").write_text('{"type": "integer"}')
@@ -65,7 +65,7 @@ def test_references_resolve_to_given_documents() -> None:
 
 
 def test_a_dash_is_standard_input() -> None:
-    """As for other commands."""
+    """Other commands have the same convention."""
     result = run("--to", "anthropic", "-", stdin=json.dumps(PING).encode())
 
     assert (0, ["ping"]) == (result.exit_code, [tool["name"] for tool in json.loads(result.stdout)])

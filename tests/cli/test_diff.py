@@ -50,8 +50,8 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(sidecheck, ["diff", *arguments], catch_exceptions=False)
 
 
-def test_text_tells_what_changed_and_why_it_breaks() -> None:
-    """A block for each tool that differs, the worst change first, and a summary."""
+def test_text_has_changes_and_their_reasons() -> None:
+    """Each differing tool has a block, the worst change first; a summary follows."""
     result = run("old.json", "new.json")
 
     assert (
@@ -75,7 +75,7 @@ def test_text_tells_what_changed_and_why_it_breaks() -> None:
 
 
 def test_as_written_an_optional_property_breaks_an_open_object() -> None:
-    """The other reading is not told again."""
+    """The report does not repeat the other reading."""
     (Path("old.json")).write_text(json.dumps(HARMLESS))
     added = json.loads(json.dumps(HARMLESS))
     added["inputSchema"]["properties"]["limit"] = {"type": "integer"}
@@ -91,7 +91,7 @@ def test_as_written_an_optional_property_breaks_an_open_object() -> None:
     assert "as written:" not in written.stdout
 
 
-def test_markdown_escapes_what_others_wrote() -> None:
+def test_markdown_escapes_texts_of_definitions() -> None:
     """Names and messages neither end a cell nor become markup."""
     name = "<img src=x>|`a`\n# b"
     tools = [{**tool, "name": name} for tool in (HARMLESS, WIDER)]
@@ -113,9 +113,9 @@ def test_markdown_escapes_what_others_wrote() -> None:
 
 
 def test_sarif_has_the_changes_that_are_not_harmless() -> None:
-    """With stable rules, places in the new file, and the payload that shows it.
+    """Rules are stable; results have locations in the new file, and the payload as proof.
 
-    What is gone is shown where it would be: a scanner may not have the old file.
+    A removed part has the location of its parent: a scanner may not have the old file.
     """
     log = json.loads(run("old.json", "new.json", "--format", "sarif").stdout)
     driver = log["runs"][0]["tool"]["driver"]
@@ -167,7 +167,7 @@ def _place(location: dict[str, Any]) -> tuple[Any, ...]:
 def test_a_shared_case_through_the_command(
     case: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """JSON has everything, whatever the exit code."""
+    """The JSON has the whole comparison for any exit code."""
     # To start a process for each of many cases takes minutes.
     monkeypatch.setattr(CompareTools, "needs_process", False)
     Path("old.json").write_text(json.dumps({"tools": case["old"]}))
@@ -179,8 +179,8 @@ def test_a_shared_case_through_the_command(
     assert (compared["level"] == "breaking") is (result.exit_code == 1)
 
 
-def test_a_witness_is_what_two_other_validators_say() -> None:
-    """Of every shared case in 2020-12, but where that validator reads a pattern in its own way."""
+def test_two_other_validators_confirm_a_witness() -> None:
+    """Cases in 2020-12 whose patterns the other validators read alike are tested."""
     count = 0
     for parameters in CASES:
         if str(parameters.id).startswith(("patterns:", "numbers:")):

@@ -40,7 +40,7 @@ def run(*arguments: str, stdin: bytes | None = None) -> Result:
     ],
 )
 def test_a_wrong_command_exits_with_2(arguments: list[str], message: str) -> None:
-    """Nothing is compared."""
+    """No tools are compared."""
     Path("broken.json").write_text("[")
     Path("config.json").write_text('{"version": 2}')
     result = run(*arguments)
@@ -50,7 +50,7 @@ def test_a_wrong_command_exits_with_2(arguments: list[str], message: str) -> Non
 
 
 def test_one_side_may_be_standard_input() -> None:
-    """As for the other commands."""
+    """Other commands have the same convention."""
     result = run("old.json", "-", stdin=json.dumps(TOOL).encode())
 
     assert (0, "1 tool: 1 unchanged (assume-closed)\n") == (result.exit_code, result.stdout)
@@ -86,7 +86,7 @@ def test_documents_are_referred_to_by_both_sides() -> None:
 def test_one_page_of_a_list_is_compared_with_a_warning(
     wrap: Callable[[Any], Any], warns: bool
 ) -> None:
-    """Tools that seem to be gone may be on another page."""
+    """Tools that seem to be removed may be on another page."""
     Path("new.json").write_text(json.dumps(wrap([TOOL])))
     Path("old.json").write_text(json.dumps([TOOL]))
     result = run("old.json", "new.json")
@@ -99,8 +99,8 @@ def test_one_page_of_a_list_is_compared_with_a_warning(
     assert (warning if warns else "") == result.stderr
 
 
-def test_a_definition_that_cannot_be_read_is_shown_where_it_stands() -> None:
-    """In the old file, if it is the old one."""
+def test_an_unreadable_definition_has_its_position() -> None:
+    """The position may be in the old file."""
     Path("old.json").write_text('[\n{"name": "t"}]')
     Path("new.json").write_text(json.dumps([TOOL]))
     result = run("old.json", "new.json", "--fail-on", "undecided")
@@ -112,7 +112,7 @@ def test_a_definition_that_cannot_be_read_is_shown_where_it_stands() -> None:
 
 
 def test_the_last_of_several_tools_with_one_name_is_compared() -> None:
-    """As registration has it, with a warning."""
+    """Registration does the same; a warning reports it."""
     Path("old.json").write_text(json.dumps([{**TOOL, "title": "T"}, TOOL]))
     result = run("old.json", "new.json")
 

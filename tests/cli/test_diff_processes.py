@@ -33,7 +33,7 @@ def tool(name: str, maximum: int) -> dict[str, Any]:
 def test_a_proof_that_ends_its_process_leaves_one_tool_undecided(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What changed is told of it, the others are decided, and no process is left."""
+    """Its changes are listed, other tools are decided, and no process remains."""
     monkeypatch.setattr(comparison, "CompareTools", DyingComparison)
     result = CliRunner().invoke(
         sidecheck, ["diff", "old.json", "new.json", "--format", "json"], catch_exceptions=False

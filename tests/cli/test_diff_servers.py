@@ -30,7 +30,7 @@ def outcome_of(server: RunningServer, *words: str) -> tuple[int, str, str]:
 
 
 def test_registered_tools_are_compared(server: RunningServer) -> None:
-    """On either side, in every format; their places are those of a list of them."""
+    """They may be on either side, in every format; locations are in the list of tools."""
     outcome_of(server, "tools", "register", "old.json", "--server", "git")
     assert (
         1,
@@ -54,8 +54,8 @@ def test_registered_tools_are_compared(server: RunningServer) -> None:
     assert (0, False) == (code, json.loads(output)["differs"])
 
 
-def test_documents_are_those_that_were_registered(server: RunningServer) -> None:
-    """The option is for files alone."""
+def test_registered_documents_are_compared(server: RunningServer) -> None:
+    """The option for documents applies to files only."""
     tool = {"name": "t", "inputSchema": {"type": "object", "properties": {"a": {"$ref": "x:a"}}}}
     with BlockingClient(server.address) as client:
         client.register("s", ToolDefinition(tool, (Document("x:a", {"type": "string"}),)))
@@ -89,7 +89,7 @@ def unused_address() -> str:
 
 
 def test_registrations_that_break_callers_are_rejected(server: RunningServer) -> None:
-    """So are removals; the exit code says either."""
+    """Removals are rejected too; the exit code reports it."""
     outcome_of(server, "tools", "register", "old.json", "--server", "git")
     gate = ("--compatibility", "reject-breaking")
     message = (

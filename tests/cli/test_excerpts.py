@@ -13,7 +13,7 @@ FIGURES = "0123456789" * 4
     [
         pytest.param('{"a": 12}', "/a", '{"a": 12}', "      ^~", id="a value"),
         pytest.param('{"a": 1}', "", '{"a": 1}', "^~~~~~~~", id="the whole"),
-        pytest.param('{\n "a": {\n }}', "", "{", "^", id="what goes on in other lines"),
+        pytest.param('{\n "a": {\n }}', "", "{", "^", id="continued in other lines"),
         pytest.param('{\r\n "a": 12\r\n}\r\n', "/a", ' "a": 12', "      ^~", id="CRLF"),
         pytest.param('[\t"é",\t7]', "/1", '[    "é",    7]', " " * 13 + "^", id="tabs"),
         pytest.param('["日本", 7]', "/1", '["日本", 7]', "         ^", id="wide characters"),
@@ -49,12 +49,12 @@ FIGURES = "0123456789" * 4
             "/1",
             '[1, "0123456789012345678901...',
             "    ^" + "~" * 23,
-            id="no room for what comes after",
+            id="no space for the rest",
         ),
     ],
 )
 def test_the_place_is_marked(text: str, pointer: str, line: str, mark: str) -> None:
-    """In a row of 35 characters, five of which are the line's number and an edge."""
+    """A row has 35 characters, five of them for the line number and the margin."""
     source = Source("it", text.encode())
     (finding,) = find_violations(source, [Violation(pointer, "", "", "X", "x")])
     above, shown, below = (row.plain for row in excerpt_rows(finding, 35, ""))

@@ -47,13 +47,13 @@ def rpc_handler(status: Any) -> Iterator[str]:
 
 
 def test_a_server_that_serves_is_healthy(shared_server: RunningServer) -> None:
-    """On either address."""
+    """The address may be TCP or a unix socket."""
     for target in (shared_server.address, shared_server.unix_address):
         assert (0, f"{target} is SERVING\n", "") == check("--target", target)
 
 
 @pytest.mark.parametrize(
-    ("status", "said"),
+    ("status", "message"),
     [
         pytest.param(
             health_pb2.HealthCheckResponse.NOT_SERVING, "is NOT_SERVING", id="it does not serve"
@@ -61,17 +61,17 @@ def test_a_server_that_serves_is_healthy(shared_server: RunningServer) -> None:
         pytest.param(None, "does not respond: UNIMPLEMENTED", id="it does not know health"),
     ],
 )
-def test_a_server_that_does_not_serve_is_not_healthy(status: Any, said: str) -> None:
-    """Whatever else it answers."""
+def test_a_server_that_does_not_serve_is_not_healthy(status: Any, message: str) -> None:
+    """Any other answer than SERVING is unhealthy."""
     with rpc_handler(status) as target:
-        assert (1, "", f"Error: {target} {said}\n") == check("--target", target)
+        assert (1, "", f"Error: {target} {message}\n") == check("--target", target)
 
 
-def test_nobody_is_not_healthy(tmp_path: Path) -> None:
-    """Neither a port nor a socket that nobody listens on."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port = f"127.0.0.1:{taken.getsockname()[1]}"
+def test_an_address_without_a_server_is_not_healthy(tmp_path: Path) -> None:
+    """It is a port or a socket without a listener."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = f"127.0.0.1:{listener.getsockname()[1]}"
         for target in (port, f"unix:{tmp_path}/none.sock"):
             assert (1, "", f"Error: {target} does not respond: UNAVAILABLE\n") == check(
                 "--target", target
@@ -89,8 +89,8 @@ def test_a_server_that_hangs_is_not_healthy() -> None:
 
 
 @pytest.mark.parametrize("variable", ["http_proxy", "grpc_proxy", "https_proxy"])
-def test_no_proxy_is_asked(shared_server: RunningServer, variable: str) -> None:
-    """The server is near."""
+def test_environment_proxies_are_ignored(shared_server: RunningServer, variable: str) -> None:
+    """Proxies of the environment do not apply to the health check."""
     proxied = check("--target", shared_server.address, **{variable: "http://127.0.0.1:9"})
 
     assert (0, f"{shared_server.address} is SERVING\n", "") == proxied
@@ -110,7 +110,7 @@ def test_the_servers_own_settings_name_the_target(shared_server: RunningServer) 
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         pytest.param(["--timeout", "0"], "is not in the range 0<x<=3600", id="no time"),
         pytest.param(["--timeout", "inf"], "is not in the range 0<x<=3600", id="all time"),
@@ -119,9 +119,9 @@ def test_the_servers_own_settings_name_the_target(shared_server: RunningServer) 
         pytest.param(["server:1"], "unexpected extra argument", id="an argument"),
     ],
 )
-def test_a_wrong_command_exits_with_2(words: list[str], said: str) -> None:
-    """It says what is wrong."""
+def test_a_wrong_command_exits_with_2(words: list[str], message: str) -> None:
+    """The message names the fault."""
     code, out, error = check(*words)
 
     assert (2, "") == (code, out)
-    assert said in error
+    assert message in error

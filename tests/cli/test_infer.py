@@ -37,13 +37,13 @@ def _in_a_folder_with_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     Path("large.py").write_text("#" * 262_145)
 
 
-def infer(*words: str, given: str | None = None) -> Result:
+def infer(*words: str, stdin: str | None = None) -> Result:
     """Run the command."""
-    return CliRunner().invoke(sidecheck, ["infer", *words], input=given, catch_exceptions=False)
+    return CliRunner().invoke(sidecheck, ["infer", *words], input=stdin, catch_exceptions=False)
 
 
 def test_definitions_go_to_standard_output() -> None:
-    """As a JSON array; nothing else is said if nothing is amiss."""
+    """They are a JSON array; without diagnostics, standard error is empty."""
     result = infer("good.py")
 
     assert (0, "") == (result.exit_code, result.stderr)
@@ -51,9 +51,9 @@ def test_definitions_go_to_standard_output() -> None:
 
 
 @pytest.mark.parametrize("source", ["", "x = 1\n", "class A:\n    def f(self): ...\n"])
-def test_no_tools_are_told(source: str) -> None:
-    """And are no error; in JSON there are simply none."""
-    result, in_json = infer("-", given=source), infer("-", "--format", "json", given=source)
+def test_a_source_without_tools_is_reported(source: str) -> None:
+    """It is not an error; the JSON output has an empty list."""
+    result, in_json = infer("-", stdin=source), infer("-", "--format", "json", stdin=source)
 
     assert (0, "[]\n") == (result.exit_code, result.stdout)
     assert result.stderr.endswith(
@@ -65,7 +65,7 @@ def test_no_tools_are_told(source: str) -> None:
 
 
 def test_diagnostics_go_to_standard_error() -> None:
-    """With the line, and the place marked in it."""
+    """Each has its line, with the position marked."""
     result = infer("mixed.py")
 
     assert 1 == result.exit_code
@@ -80,12 +80,12 @@ def test_diagnostics_go_to_standard_error() -> None:
 
 
 def test_json_is_one_object() -> None:
-    """With both in it."""
+    """It has definitions and diagnostics."""
     result = infer("mixed.py", "--format", "json")
-    said = json.loads(result.stdout)
+    report = json.loads(result.stdout)
 
     assert (1, "") == (result.exit_code, result.stderr)
-    (tool,) = said["tools"]
+    (tool,) = report["tools"]
     assert ("add", 2, ADD) == (tool["function"], tool["line"], tool["definition"])
     assert tool["digest"].startswith("sha256:")
     assert [
@@ -100,7 +100,7 @@ def test_json_is_one_object() -> None:
             "function": "draw",
             "parameter": "shape",
         }
-    ] == said["diagnostics"]
+    ] == report["diagnostics"]
 
 
 @pytest.mark.parametrize(
@@ -125,8 +125,8 @@ def test_the_exit_code(code: int, words: list[str]) -> None:
     assert code == infer(*words).exit_code
 
 
-def test_a_text_that_is_too_large_is_refused_by_its_bound() -> None:
-    """And by its size."""
+def test_a_text_beyond_the_limit_is_rejected() -> None:
+    """The error has the size and the limit."""
     assert (
         "Error: cannot read large.py: the source text: 262,145, more than the limit of 262,144 "
         "(source_bytes)"
@@ -134,12 +134,12 @@ def test_a_text_that_is_too_large_is_refused_by_its_bound() -> None:
 
 
 def test_standard_input_is_read() -> None:
-    """For -."""
-    assert [ADD] == json.loads(infer("-", given=GOOD).stdout)
+    """The file name is `-`."""
+    assert [ADD] == json.loads(infer("-", stdin=GOOD).stdout)
 
 
-def test_what_is_inferred_can_be_checked() -> None:
-    """By the command beside it, under the version that admits any root."""
+def test_inferred_definitions_can_be_checked() -> None:
+    """`sidecheck check` accepts it under the version that admits any root."""
     inferred = infer("good.py").stdout
     words = ["check", "-", "--protocol-version", "2026-07-28"]
     checked = CliRunner().invoke(sidecheck, words, input=inferred)

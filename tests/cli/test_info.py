@@ -16,8 +16,8 @@ def run(*words: str, **environment: str) -> Result:
     return CliRunner().invoke(sidecheck, words, env=environment, catch_exceptions=False)
 
 
-def test_info_tells_what_a_server_is(shared_server: RunningServer) -> None:
-    """In columns."""
+def test_info_describes_a_server(shared_server: RunningServer) -> None:
+    """The text has two columns."""
     result = run("info", SIDECHECK_LISTEN=shared_server.address)
     rows = result.stdout.splitlines()
 
@@ -33,8 +33,8 @@ def test_info_tells_what_a_server_is(shared_server: RunningServer) -> None:
     assert {19} == {len(row) - len(row[17:].lstrip()) for row in rows}
 
 
-def test_info_tells_programs_the_same(shared_server: RunningServer) -> None:
-    """As the Python client has it."""
+def test_info_has_the_same_content_in_json(shared_server: RunningServer) -> None:
+    """It has the fields of the Python client."""
     with BlockingClient(shared_server.address, timeout=120) as client:
         info: Any = json.loads(json.dumps(asdict(client.info())))
 

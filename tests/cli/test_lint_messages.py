@@ -45,23 +45,30 @@ def run(*words: str, stdin: bytes | None = None) -> Result:
 
 
 def written(*lines: Any) -> bytes:
-    """Return a transcript; what is bytes stands in it as it is."""
+    """Return a transcript of *lines*; bytes are inserted unchanged."""
     texts = [line if isinstance(line, bytes) else json.dumps(line).encode() for line in lines]
     return b"\n".join([*texts, b""])
 
 
 def linted(*lines: Any, words: tuple[str, ...] = ()) -> list[tuple[int, list[tuple[str, str]]]]:
-    """Return the line, and the codes and pointers of what was found there, of each outcome."""
+    """Return the line of each outcome, with the codes and pointers of its violations."""
     result = run("-", "--format", "json", *words, stdin=written(*lines))
     outcomes = json.loads(result.stdout)
     expected = [
-        not any(one["severity"] == "error" for one in each["violations"]) for each in outcomes
+        not any(violation["severity"] == "error" for violation in outcome["violations"])
+        for outcome in outcomes
     ]
-    assert expected == [each["ok"] for each in outcomes]
+    assert expected == [outcome["ok"] for outcome in outcomes]
     assert (0 if all(expected) else 1) == result.exit_code
     return [
-        (each["line"], [(one["code"], one["instance_location"]) for one in each["violations"]])
-        for each in outcomes
+        (
+            outcome["line"],
+            [
+                (violation["code"], violation["instance_location"])
+                for violation in outcome["violations"]
+            ],
+        )
+        for outcome in outcomes
     ]
 
 
@@ -73,8 +80,8 @@ def test_a_sound_session_is_sound(folder: Path) -> None:
     assert (0, "3 messages, no violations\n") == (result.exit_code, result.stdout)
 
 
-def test_text_has_a_row_for_each_problem_at_its_place_in_the_file(folder: Path) -> None:
-    """Aligned, with the columns of the line."""
+def test_text_has_a_row_with_the_position_of_each_problem(folder: Path) -> None:
+    """Rows are aligned, with the columns of the line."""
     bad = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": 3}}
     (folder / "s.jsonl").write_bytes(written(*SESSION, b"", {"message": bad}, b'{"jsonrpc": '))
     result = run("s.jsonl")
@@ -89,36 +96,38 @@ def test_text_has_a_row_for_each_problem_at_its_place_in_the_file(folder: Path) 
 
 
 def test_json_has_an_outcome_for_each_line() -> None:
-    """With all that is known of each violation."""
+    """A violation has all of its fields."""
     result = run(
         "-", "--format", "json", stdin=written(b"", {"jsonrpc": "2.0", "id": 1, "method": 7})
     )
 
     (outcome,) = json.loads(result.stdout)
     assert ("-", 2, False) == (outcome["file"], outcome["line"], outcome["ok"])
-    (found,) = outcome["violations"]
+    (violation,) = outcome["violations"]
     assert {
         "code": "METHOD_TYPE",
         "severity": "error",
         "keyword": "",
         "instance_location": "/method",
         "keyword_location": "",
-        "message": found["message"],
+        "message": violation["message"],
         "suggestion": "",
         "line": 2,
         "column": 39,
         "spec_url": "https://modelcontextprotocol.io/specification/2025-11-25/basic#requests",
-    } == found
+    } == violation
 
 
-def test_each_file_is_a_session_of_its_own(folder: Path) -> None:
-    """The id that one used is free in the next; the worst of them decides the exit code."""
+def test_each_file_is_a_separate_session(folder: Path) -> None:
+    """Request ids may repeat in another file; the worst file decides the exit code."""
     for name in ("monday", "tuesday"):
         (folder / f"{name}.jsonl").write_bytes(written(*SESSION))
     (folder / "broken.jsonl").write_bytes(written({"jsonrpc": "2.0", "id": 1, "method": 7}))
     sound = run("monday.jsonl", "tuesday.jsonl")
     broken = run("monday.jsonl", "broken.jsonl", "tuesday.jsonl", "--format", "json")
-    places = [(each["file"], each["line"], each["ok"]) for each in json.loads(broken.stdout)]
+    places = [
+        (outcome["file"], outcome["line"], outcome["ok"]) for outcome in json.loads(broken.stdout)
+    ]
 
     assert (0, "6 messages, no violations\n") == (sound.exit_code, sound.stdout)
     assert 1 == broken.exit_code
@@ -130,8 +139,8 @@ def test_each_file_is_a_session_of_its_own(folder: Path) -> None:
     assert 2 == run("monday.jsonl", "absent.jsonl").exit_code
 
 
-def test_calls_are_judged_by_the_tools_that_were_listed() -> None:
-    """As in a session with the service."""
+def test_calls_are_validated_against_the_listed_tools() -> None:
+    """A session with the service does the same."""
     schema = {"type": "object", "properties": {"to": {"type": "integer"}}, "required": ["to"]}
     tools = [{"name": "count", "description": "Counts.", "inputSchema": schema}]
     call = {"name": "count", "arguments": {"to": "ten"}}
@@ -159,40 +168,41 @@ def test_a_message_that_http_rejected_may_be_sent_again() -> None:
     rejected, accepted = ({**ping, "http": {"status": status}} for status in (401, 202))
 
     assert [[], [], ["REQUEST_ID_REUSED"]] == [
-        [code for code, _ in found]
-        for _, found in linted(*SESSION, rejected, {**ping, "http": {"method": "POST"}}, accepted)[
-            3:
-        ]
+        [code for code, _ in violations]
+        for _, violations in linted(
+            *SESSION, rejected, {**ping, "http": {"method": "POST"}}, accepted
+        )[3:]
     ]
 
 
 @pytest.mark.parametrize("status", ["401", 7, 600, True, 401.5])
 def test_a_status_that_http_does_not_have_is_reported(status: Any) -> None:
-    """What else a recorder says of the transport is not read."""
+    """Other properties of the transport are ignored."""
     ping = {"message": {"jsonrpc": "2.0", "id": 1, "method": "ping"}, "http": {"status": status}}
-    found = [("TRANSCRIPT_LINE", "/http/status")]
+    fault = [("TRANSCRIPT_LINE", "/http/status")]
 
-    assert [(1, found)] == linted(ping, words=("--partial",))
+    assert [(1, fault)] == linted(ping, words=("--partial",))
     assert [(1, [])] == linted({**ping, "http": "POST"}, words=("--partial",))
 
 
 LOG = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": 1}}
 
 
-def test_what_is_true_of_every_message_is_reported_once() -> None:
-    """With the number of messages, in text and in JSON."""
+def test_a_violation_of_every_message_is_reported_once() -> None:
+    """Text and JSON have the number of messages."""
     words = ("-", "--protocol-version", "2026-07-28", "--partial")
     text = run(*words, stdin=written(LOG, LOG, LOG)).stdout
     outcomes = json.loads(run(*words, "--format", "json", stdin=written(LOG, LOG, LOG)).stdout)
 
     assert "since 2026-07-28 (SEP-2577) (in 3 messages, first here)\n3 messages, 1 warning" in text
     assert [[("LOGGING_DEPRECATED", 3)], [], []] == [
-        [(each["code"], each["messages"]) for each in outcome["violations"]] for outcome in outcomes
+        [(violation["code"], violation["messages"]) for violation in outcome["violations"]]
+        for outcome in outcomes
     ]
 
 
-def test_a_response_to_a_request_that_is_too_large_is_sound() -> None:
-    """What was not read is held against nobody."""
+def test_a_response_to_an_oversized_request_is_valid() -> None:
+    """An unread request has no violations of its response."""
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "x" * 1_048_576}}
     answer = {"jsonrpc": "2.0", "id": 1, "result": {"content": []}}
     got = linted(*SESSION, call, {"direction": "server", "message": answer})
@@ -201,28 +211,28 @@ def test_a_response_to_a_request_that_is_too_large_is_sound() -> None:
 
 
 def test_lines_are_one_session() -> None:
-    """What needs memory is found, and the version is the one that was agreed on."""
+    """Rules of sessions apply, with the negotiated version."""
     call = {"jsonrpc": "2.0", "id": 0, "method": "tools/list"}
     got = linted(*SESSION, {"direction": "client-to-server", "message": call})
 
     assert [(1, []), (2, []), (3, []), (4, [("REQUEST_ID_REUSED", "/message/id")])] == got
 
 
-def test_a_line_may_say_what_it_answers() -> None:
-    """Then its result is judged; a bare response by its envelope alone."""
+def test_a_line_may_name_the_method_of_its_request() -> None:
+    """Then the result is checked; otherwise only the envelope of a response is."""
     answer = {"jsonrpc": "2.0", "id": 7, "result": {"tools": 1}}
     codes = [
         code
-        for _, found in linted({"request_method": "tools/list", "message": answer})
-        for code in found
+        for _, violations in linted({"request_method": "tools/list", "message": answer})
+        for code in violations
     ]
 
     assert ("TYPE", "/message/result/tools") in codes
     assert [(1, [])] == linted(answer)
 
 
-def test_who_answers_is_the_other_side_than_who_asks() -> None:
-    """Where only the method says who that is."""
+def test_the_sender_of_a_response_is_the_peer_of_the_requester() -> None:
+    """This holds where only the method determines the sender."""
     request = {"jsonrpc": "2.0", "id": 7, "method": "tools/list"}
     answer = {"jsonrpc": "2.0", "id": 7, "result": {"tools": []}}
 
@@ -232,7 +242,7 @@ def test_who_answers_is_the_other_side_than_who_asks() -> None:
 
 
 def test_a_version_may_be_pinned() -> None:
-    """Then it holds whatever the messages say."""
+    """Then the messages do not change the version."""
     batch = [{"jsonrpc": "2.0", "id": 1, "method": "ping"}]
     got = {
         version: [code for code, _ in linted(batch, words=("--protocol-version", version))[0][1]]
@@ -253,15 +263,15 @@ FAULTY = [
 
 
 @pytest.mark.parametrize(("line", "pointer"), FAULTY)
-def test_what_stands_beside_a_message_must_be_known(line: Any, pointer: str) -> None:
-    """It is a problem of that line."""
+def test_unknown_properties_beside_a_message_are_reported(line: Any, pointer: str) -> None:
+    """The violation is that of the line."""
     assert [(1, [("TRANSCRIPT_LINE", pointer)])] == [
-        (number, [one for one in found if one[0] == "TRANSCRIPT_LINE"])
-        for number, found in linted(line)
+        (number, [violation for violation in violations if violation[0] == "TRANSCRIPT_LINE"])
+        for number, violations in linted(line)
     ]
 
 
-def test_other_members_beside_a_message_are_left_alone() -> None:
+def test_known_properties_beside_a_message_are_ignored() -> None:
     """Transcripts have times and names."""
     assert [(1, [])] == linted({**SESSION[0], "time": 1.5, "request_method": None})
 
@@ -279,11 +289,11 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize(("line", "codes"), HOSTILE)
-def test_a_line_that_cannot_be_read_costs_no_other(line: bytes, codes: list[str]) -> None:
-    """Each is told by itself."""
+def test_an_unreadable_line_does_not_affect_others(line: bytes, codes: list[str]) -> None:
+    """Each unreadable line has its own violation."""
     got = linted(SESSION[0], line, SESSION[1])
 
-    assert [[], codes, []] == [[code for code, _ in found] for _, found in got]
+    assert [[], codes, []] == [[code for code, _ in violations] for _, violations in got]
 
 
 @pytest.mark.parametrize("text", [b"", b"\n", b" \r\n\t\n"])
@@ -303,7 +313,7 @@ def test_lines_may_end_as_on_windows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         pytest.param(["gone.jsonl"], "cannot read gone.jsonl: No such file", id="no file"),
         pytest.param(["."], "cannot read .: Is a directory", id="a folder"),
@@ -312,30 +322,30 @@ def test_lines_may_end_as_on_windows() -> None:
         pytest.param(["-", "--format", "sarif"], "'sarif' is not one of", id="no format"),
     ],
 )
-def test_a_wrong_command_exits_with_2(words: list[str], said: str) -> None:
-    """And says what is wrong."""
+def test_a_wrong_command_exits_with_2(words: list[str], message: str) -> None:
+    """The message names the fault."""
     result = run(*words)
 
     assert 2 == result.exit_code
-    assert said in result.stderr
+    assert message in result.stderr
 
 
-def test_places_can_be_shown(folder: Path) -> None:
-    """With the number of the line in the file."""
+def test_excerpts_show_the_position(folder: Path) -> None:
+    """The excerpt has the line number in the file."""
     (folder / "s.jsonl").write_bytes(written(b"", {"jsonrpc": "2.0", "id": 1, "method": 7}))
     result = run("s.jsonl", "--excerpts")
 
     assert ' 2 | {"jsonrpc": "2.0", "id": 1, "method": 7}' in result.stdout
 
 
-def test_findings_of_a_line_stand_in_the_order_of_their_places(
+def test_findings_of_a_line_are_in_the_order_of_their_positions(
     on_terminal: Callable[..., tuple[int, str]],
 ) -> None:
-    """On a terminal too, where places are shown."""
+    """A terminal with excerpts has the same order."""
     Path("s.jsonl").write_bytes(written({"message": {"id": None, "method": 7}, "direction": 1}))
-    code, said = on_terminal("lint-messages", "s.jsonl", columns=100)
+    code, output = on_terminal("lint-messages", "s.jsonl", columns=100)
 
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", said)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", output)
 
     assert 1 == code
     assert "\n1 message, " in plain
@@ -351,8 +361,8 @@ def listing(number: int, *names: str) -> tuple[Any, Any]:
     return request, {"direction": "server", "message": response}
 
 
-def test_what_messages_repeat_is_reported_once(folder: Path) -> None:
-    """With its count and its first place; the other tool has a place of its own."""
+def test_repeated_violations_are_reported_once(folder: Path) -> None:
+    """It has its count and its first location; another tool has its own violation."""
     lists = [*listing(1, "a"), *listing(2, "b", "a"), *listing(3, "a", "b")]
     (folder / "s.jsonl").write_bytes(written(*SESSION, *lists))
     result = run("s.jsonl")
@@ -406,6 +416,10 @@ def test_less_severe_findings_are_left_out(severity: str, severities: set[str]) 
         severity,
         stdin=written(SESSION[0], early, {"direction": "server", "message": response}),
     )
-    found = {one["severity"] for each in json.loads(result.stdout) for one in each["violations"]}
+    reported = {
+        violation["severity"]
+        for outcome in json.loads(result.stdout)
+        for violation in outcome["violations"]
+    }
 
-    assert (1, severities) == (result.exit_code, found)
+    assert (1, severities) == (result.exit_code, reported)

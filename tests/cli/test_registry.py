@@ -86,7 +86,7 @@ def test_two_migrations_at_once(postgres: RunningPostgres) -> None:
 
 
 def test_the_status_of_a_database(replicas: Replicas) -> None:
-    """Which servers may use at the same time; in text, and whole in JSON."""
+    """Servers may use it at the same time; the JSON has all fields."""
     writer = replicas.open()
     writer.register("s", [A, B], keep=None)
     writer.delete("s", ["a"])
@@ -128,7 +128,7 @@ def test_the_status_of_a_database(replicas: Replicas) -> None:
 
 
 def test_the_status_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which knows no history."""
+    """A file has no history."""
     monkeypatch.chdir(tmp_path)
     with closing(open_registry(tmp_path / "tools.db")) as registry:
         registry.register("s", [A, B], keep=None)

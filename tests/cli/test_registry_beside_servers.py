@@ -29,7 +29,7 @@ def run(*words: str, **environment: str) -> Result:
 
 
 def test_an_export_is_of_one_revision(replicas: Replicas) -> None:
-    """While servers write: of what is always registered together, all or nothing has changed."""
+    """Tools that are registered together while it runs are exported together."""
     writer = replicas.open()
     is_done = Event()
 
@@ -55,13 +55,13 @@ def test_an_export_is_of_one_revision(replicas: Replicas) -> None:
         is_done.set()
         thread.join()
 
-    seen = []
+    exports = []
     for text in texts:
         definitions = [json.loads(json.loads(line)["definition"]) for line in text.splitlines()[1:]]
         [version] = {definition["description"] for definition in definitions}
         assert ["a", f"n{version}", "z"] == [definition["name"] for definition in definitions]
-        seen.append(int(version))
-    assert sorted(set(seen)) == seen
+        exports.append(int(version))
+    assert sorted(set(exports)) == exports
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def followed(postgres: RunningPostgres, tmp_path: Path) -> Iterator[tuple[str, s
 def test_servers_follow_an_import(
     followed: tuple[str, str, RunningServer], postgres: RunningPostgres, tmp_path: Path
 ) -> None:
-    """And neither their logs nor the list of processes has the password."""
+    """The password is neither in their logs nor in the list of processes."""
     role, uri, server = followed
     file = tmp_path / "tools.jsonl"
     with closing(open_registry(None)) as registry:
@@ -93,7 +93,7 @@ def test_servers_follow_an_import(
     imported = run("import", str(file), SIDECHECK_REGISTRY=uri)
     with BlockingClient(server.address, timeout=120) as client:
         wait_until(lambda: len(list(client.list())) == 2)
-        listed = [(one.server, one.name) for one in client.list()]
+        listed = [(tool.server, tool.name) for tool in client.list()]
     processes = [psutil.Process(server.process.pid)]
     processes += processes[0].children(recursive=True)
     commands = " ".join(word for process in processes for word in process.cmdline())

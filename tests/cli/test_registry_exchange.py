@@ -75,7 +75,7 @@ def place(postgres: RunningPostgres, folder: Path) -> Place:
 def test_a_registry_moves_from_any_kind_to_any_other(
     place: Place, folder: Path, source: str, target: str
 ) -> None:
-    """Byte for byte; what is there already is left as it is, and other servers too."""
+    """Texts are equal byte for byte; existing tools and other servers stay."""
     first, second = place(source), place(target)
     location = PostgresLocation(first) if source == "database" else Path(first)
     with closing(open_registry(location)) as registry:
@@ -112,7 +112,7 @@ def test_a_registry_moves_from_any_kind_to_any_other(
 @pytest.mark.corpus
 @pytest.mark.parametrize("source", ["file", "database"])
 def test_the_published_tools_move(place: Place, folder: Path, source: str) -> None:
-    """All of them; a second import makes no revision."""
+    """All of them move; a second import makes no revision."""
     servers = published_tools()
     first = place(source)
     location = PostgresLocation(first) if source == "database" else Path(first)
@@ -213,8 +213,8 @@ def test_an_import_beyond_a_quota_may_be_repeated(place: Place, folder: Path) ->
     assert (0, "4 tools of 3 servers imported: 3 changed, 0 removed, revision 3\n", "") == repeated
 
 
-def test_what_cannot_be_read_or_written(place: Place, folder: Path) -> None:
-    """Is an error of the command."""
+def test_unreadable_and_unwritable_registries(place: Place, folder: Path) -> None:
+    """It is an error of the command."""
     location = place("file")
     missing = outcome_of("import", "missing.jsonl", "--registry", location)
     is_folder = outcome_of("import", str(folder), "--registry", location)

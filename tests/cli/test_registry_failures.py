@@ -40,7 +40,7 @@ def _an_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("command", OPENING)
 def test_a_file_that_a_server_has_open(tmp_path: Path, command: tuple[str, ...]) -> None:
-    """Belongs to that server."""
+    """The error says that the server uses it."""
     with closing(open_registry(tmp_path / "tools.db")):
         assert (
             1,
@@ -82,12 +82,12 @@ def as_role(postgres: RunningPostgres, role: str) -> str:
 
 
 def unreachable(_: RunningPostgres) -> str:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return f"postgresql://me:{PASSWORD}@127.0.0.1:{taken.getsockname()[1]}/db"
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return f"postgresql://me:{PASSWORD}@127.0.0.1:{listener.getsockname()[1]}/db"
 
 
-def given(uri: str) -> Callable[[RunningPostgres], str]:
+def fixed_uri(uri: str) -> Callable[[RunningPostgres], str]:
     return lambda _: uri
 
 
@@ -121,26 +121,26 @@ EXPECTED = 'expected the path of a file, or "postgresql://user@host:port/databas
         pytest.param(no_database, 1, 'FATAL: database "absent" does not exist', id="no database"),
         pytest.param(unreachable, 1, "Connection refused", id="unreachable"),
         pytest.param(
-            given(f"postgresql://me:{PASSWORD}@h:{PASSWORD}/db"),
+            fixed_uri(f"postgresql://me:{PASSWORD}@h:{PASSWORD}/db"),
             1,
             UNREACHABLE.format("…"),
             id="a wrong port",
         ),
         pytest.param(
-            given(f"postgresql://me:{PASSWORD}@h/db?sslmod=off"),
+            fixed_uri(f"postgresql://me:{PASSWORD}@h/db?sslmod=off"),
             1,
             "Error: postgresql://h/db is not a usable connection URI; expected "
             "postgresql://user@host:port/database",
             id="a wrong parameter",
         ),
         pytest.param(
-            given(f"postgresql+psycopg://me:{PASSWORD}@h/db"),
+            fixed_uri(f"postgresql+psycopg://me:{PASSWORD}@h/db"),
             2,
             f"Error: invalid settings: registry: Value error, {EXPECTED}",
             id="a URI of others",
         ),
         pytest.param(
-            given(f"host=db user=me password={PASSWORD}"),
+            fixed_uri(f"host=db user=me password={PASSWORD}"),
             2,
             f"Error: invalid settings: registry: Value error, {EXPECTED}",
             id="keywords",
@@ -155,7 +155,7 @@ def test_unusable_registries_are_reported_in_a_sentence(
     code: int,
     message: str,
 ) -> None:
-    """Without a password."""
+    """The message has no password."""
     uri = make(postgres)
     exit_code, stdout, stderr = outcome_of(*command, SIDECHECK_REGISTRY=uri)
     served = CliRunner().invoke(
@@ -171,7 +171,7 @@ def test_unusable_registries_are_reported_in_a_sentence(
 
 
 def test_a_role_that_may_not_create_tables(postgres: RunningPostgres) -> None:
-    """Migrates nothing."""
+    """It cannot migrate."""
     database = postgres.create_database(is_migrated=False)
     uri = postgres.uri(database).replace("postgres@", f"{postgres.create_role(PASSWORD)}@")
     shown = f"postgresql:///{database}"
@@ -212,10 +212,10 @@ def test_a_database_without_a_registry(postgres: RunningPostgres, command: tuple
         (EXPORT, "tools.db", "tools.db does not exist"),
     ],
 )
-def test_a_registry_that_there_cannot_be(
+def test_a_registry_in_memory_is_rejected(
     command: tuple[str, ...], location: str, message: str
 ) -> None:
-    """In memory, there is nothing before the command, and nothing after it."""
+    """A registry in memory exists neither before nor after the command."""
     code, stdout, stderr = outcome_of(*command, *(("--registry", location) if location else ()))
 
     assert (2, "") == (code, stdout)

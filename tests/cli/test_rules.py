@@ -21,7 +21,7 @@ def listed_rules(*arguments: str) -> Any:
 
 
 def test_json_has_every_rule_by_its_code() -> None:
-    """With all their properties."""
+    """A rule has all of its properties."""
     rules = listed_rules()
 
     assert sorted(CATALOGUE) == [entry["code"] for entry in rules]
@@ -36,7 +36,7 @@ def test_json_has_every_rule_by_its_code() -> None:
 
 
 def test_rules_can_be_limited_to_a_version() -> None:
-    """Those that the version has are listed."""
+    """The rules of that version are listed."""
     for version in ("2024-11-05", "2026-07-28"):
         expected = sorted(rule.code for rule in RULES if rule.holds_in(version))
         assert expected == [entry["code"] for entry in listed_rules("--protocol-version", version)]
@@ -62,7 +62,7 @@ def test_an_unknown_version_exits_with_2() -> None:
 
 
 def test_the_documentation_has_every_rule_and_erratum() -> None:
-    """If not, run `make docs`."""
+    """`make docs` updates it."""
     text = (REPOSITORY / "docs" / "reference" / "rules.md").read_text()
 
     assert text == run("--format", "markdown").stdout

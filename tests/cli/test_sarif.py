@@ -42,7 +42,7 @@ def result(
     code: str,
     index: int,
     level: str,
-    said: str,
+    output: str,
     pointer: str,
     region: tuple[int, int, int, int],
     clause: str,
@@ -54,7 +54,7 @@ def result(
         "ruleId": code,
         "ruleIndex": index,
         "level": level,
-        "message": {"text": said},
+        "message": {"text": output},
         "locations": [
             {
                 "physicalLocation": {
@@ -81,7 +81,7 @@ def described(code: str, level: str, sentence: str, clause: str) -> Any:
 
 
 def test_the_log_has_a_rule_for_each_code_and_a_result_for_each_problem(folder: Path) -> None:
-    """Every required member of the published schema, and places by line and by pointer."""
+    """It has the required members of the published schema, and locations by line and pointer."""
     (folder / "my tools.json").write_text(TOOLS)
     enum = described(
         "ENUM", "error", "A property with a list of allowed values MUST have one of them.", "schema"
@@ -132,15 +132,15 @@ def test_the_log_has_a_rule_for_each_code_and_a_result_for_each_problem(folder: 
 
 
 def test_a_file_that_cannot_be_read_is_a_notification(folder: Path) -> None:
-    """And the run no success (SARIF, section 3.20.14)."""
+    """The run is not successful (SARIF, section 3.20.14)."""
     (folder / "none.json").write_text("[]")
     run = log("none.json", "gone.json")["runs"][0]
-    said = "cannot read gone.json: No such file or directory"
+    message = "cannot read gone.json: No such file or directory"
 
     assert [
         {
             "executionSuccessful": False,
-            "toolExecutionNotifications": [{"level": "error", "message": {"text": said}}],
+            "toolExecutionNotifications": [{"level": "error", "message": {"text": message}}],
         }
     ] == run["invocations"]
     assert ([], []) == (run["results"], run["tool"]["driver"]["rules"])
@@ -150,13 +150,13 @@ def test_a_file_that_cannot_be_read_is_a_notification(folder: Path) -> None:
     ("name", "uri"),
     [
         pytest.param("a/b.json", "a/b.json", id="in a folder"),
-        pytest.param("a:b%.json", "a%3Ab%25.json", id="with what URIs reserve"),
+        pytest.param("a:b%.json", "a%3Ab%25.json", id="with characters that URIs reserve"),
         pytest.param("é\n.json", "%C3%A9%0A.json", id="beyond ASCII"),
         pytest.param("\udcff.json", "%FF.json", id="not in UTF-8"),
     ],
 )
 def test_artifacts_have_a_uri(folder: Path, name: str, uri: str) -> None:
-    """That of an absolute path is a file's (RFC 8089)."""
+    """An absolute path has a file URI (RFC 8089)."""
     (folder / "a").mkdir()
     (folder / name).write_text("[]")
     (artifact,) = log(name)["runs"][0]["artifacts"]

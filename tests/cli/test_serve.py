@@ -83,7 +83,7 @@ def test_every_flag_is_a_setting_without_a_default_of_its_own() -> None:
 
 @pytest.mark.parametrize("flag", FLAGS, ids=[str(flag.name) for flag in FLAGS])
 def test_the_help_of_a_flag_has_the_default_of_its_setting(flag: Any) -> None:
-    """Or none, if the setting has none."""
+    """It has none if the setting has none."""
     documented = re.search(r"\[default: (.*)\]", flag.help)
     default = Settings.model_fields[flag.name].default
     if flag.name in DESCRIBED_DEFAULTS:
@@ -95,7 +95,7 @@ def test_the_help_of_a_flag_has_the_default_of_its_setting(flag: Any) -> None:
 
 
 def test_the_help_lists_every_setting_and_limit_with_its_default() -> None:
-    """As a flag, or by its variable."""
+    """A setting has a flag or a variable."""
     text = " ".join(CliRunner().invoke(sidecheck, ["serve", "--help"]).stdout.split())
     flags = {str(flag.name) for flag in serve.params}
     groups = dict(setting_groups())
@@ -150,7 +150,7 @@ def test_the_help_lists_every_setting_and_limit_with_its_default() -> None:
     ],
 )
 def test_an_invalid_command_exits_with_2(arguments: list[str], message: str) -> None:
-    """Before anything is started."""
+    """It exits before the server starts."""
     result = CliRunner().invoke(sidecheck, ["serve", *arguments], catch_exceptions=False)
 
     assert (2, "") == (result.exit_code, result.stdout)
@@ -238,10 +238,10 @@ def test_a_closed_log_fails_no_call(tmp_path: Path) -> None:
     assert 0 == server.wait(timeout=300)
 
 
-def test_a_taken_address_is_reported_in_a_line() -> None:
+def test_an_address_in_use_is_reported_in_a_line() -> None:
     """It is checked before any worker starts."""
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        address = f"127.0.0.1:{other.getsockname()[1]}"
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = f"127.0.0.1:{listener.getsockname()[1]}"
         server = start("--listen", address)
         code, stderr = wait_for_exit(server)
 
@@ -249,12 +249,12 @@ def test_a_taken_address_is_reported_in_a_line() -> None:
     assert (1, expected) == (code, stderr)
 
 
-def test_a_taken_socket_is_reported_in_a_line(tmp_path: Path) -> None:
-    """As a taken port is."""
+def test_a_socket_in_use_is_reported_in_a_line(tmp_path: Path) -> None:
+    """The message is that of an address in use."""
     path = tmp_path / "taken.sock"
-    with socket.socket(socket.AF_UNIX) as other:
-        other.bind(str(path))
-        other.listen()
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
         server = start("--listen", "", "--unix-socket", str(path))
         code, stderr = wait_for_exit(server)
 

@@ -39,11 +39,13 @@ def registered(running: RunningServer) -> list[tuple[str, str]]:
         return [(tool.server, tool.name) for tool in client.list()]
 
 
-def test_tools_of_files_are_there_when_the_server_is(tmp_path: Path, git: Path) -> None:
-    """A bad one is logged by its code, and by nothing that it says itself."""
-    other = tmp_path / "b.json"
-    other.write_text(json.dumps(DIFF))
-    files = ("--tools", str(git), "--tools", str(other))
+def test_tools_of_files_are_registered_before_the_server_is_ready(
+    tmp_path: Path, git: Path
+) -> None:
+    """An invalid tool is logged by its code, without its own texts."""
+    second_file = tmp_path / "b.json"
+    second_file.write_text(json.dumps(DIFF))
+    files = ("--tools", str(git), "--tools", str(second_file))
     running = RunningServer(tmp_path, *files)
     try:
         assert [("b", "diff"), ("git", "diff"), ("git", "log")] == registered(running)
@@ -62,7 +64,7 @@ def test_tools_of_files_are_there_when_the_server_is(tmp_path: Path, git: Path) 
 
 
 def test_servers_are_named_in_the_order_of_the_files(tmp_path: Path, git: Path) -> None:
-    """Each by its own flag; a second start finds what the first one kept."""
+    """Each has its own flag; a second start finds the tools of the first."""
     flags = ("--registry", str(tmp_path / "tools.db"), "--tools", str(git))
     for _ in range(2):
         running = RunningServer(tmp_path, *flags, "--tools-server", "main")
@@ -72,10 +74,8 @@ def test_servers_are_named_in_the_order_of_the_files(tmp_path: Path, git: Path) 
             running.close()
 
 
-def test_more_tools_than_a_registration_may_have_are_a_wrong_command(
-    git: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Before anything is started."""
+def test_too_many_tools_are_a_wrong_command(git: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It exits before the server starts."""
     monkeypatch.setenv("SIDECHECK_LIMITS__BATCH_ITEMS", "2")
     result = CliRunner().invoke(sidecheck, ["serve", "--tools", str(git)], catch_exceptions=False)
 
@@ -84,11 +84,11 @@ def test_more_tools_than_a_registration_may_have_are_a_wrong_command(
 
 
 def test_files_can_be_named_in_the_settings(tmp_path: Path, git: Path) -> None:
-    """In the environment and in a file, as every setting; a flag comes before both."""
+    """Environment and file are read; a flag takes precedence."""
     config = tmp_path / "settings.toml"
     config.write_text(f'[[tools]]\nfile = "{git}"\nserver = "file"\n')
     variable = json.dumps([{"file": str(git), "server": "variable"}])
-    found = []
+    tool_names = []
     for flags, environment in (
         ((), {}),
         ((), {"SIDECHECK_TOOLS": variable}),
@@ -96,17 +96,17 @@ def test_files_can_be_named_in_the_settings(tmp_path: Path, git: Path) -> None:
     ):
         running = RunningServer(tmp_path, "--config", str(config), *flags, **environment)
         try:
-            found.append({server for server, _ in registered(running)})
+            tool_names.append({server for server, _ in registered(running)})
         finally:
             running.close()
 
-    assert [{"file"}, {"variable"}, {"git"}] == found
+    assert [{"file"}, {"variable"}, {"git"}] == tool_names
 
 
 def test_tools_beyond_a_quota_stop_the_start(
     tmp_path: Path, git: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In one line."""
+    """The error is one line."""
     monkeypatch.setenv("SIDECHECK_REGISTRY_QUOTAS__SERVER_TOOLS", "1")
     flags = ["serve", "--listen", "", "--unix-socket", str(tmp_path / "s"), "--tools", str(git)]
     start = subprocess.run(
@@ -126,7 +126,7 @@ def test_tools_beyond_a_quota_stop_the_start(
 
 
 def test_a_file_beyond_a_quota_is_served_with_a_warning(tmp_path: Path, git: Path) -> None:
-    """It says which quota, and by how much."""
+    """The warning has the quota and the excess."""
     flags = ("--registry", str(tmp_path / "tools.db"))
     RunningServer(tmp_path, *flags, "--tools", str(git)).close()
     running = RunningServer(tmp_path, *flags, SIDECHECK_REGISTRY_QUOTAS__TOOLS="1")

@@ -1,4 +1,4 @@
-"""Where values of a JSON text stand: the very text of each is found again."""
+"""Positions of values in a JSON text."""
 
 import json
 from typing import Any
@@ -21,27 +21,27 @@ JSON = st.recursive(
 
 def walk(value: Any, pointer: str = "") -> dict[str, Any]:
     """Return every value in *value* by its pointer."""
-    found = {pointer: value}
+    values = {pointer: value}
     if isinstance(value, dict | list):
         for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
             escaped = str(step).replace("~", "~0").replace("/", "~1")
-            found |= walk(inner, f"{pointer}/{escaped}")
-    return found
+            values |= walk(inner, f"{pointer}/{escaped}")
+    return values
 
 
 @given(JSON, st.booleans(), st.randoms())
 @settings(max_examples=200, deadline=None)
-def test_every_value_is_found_where_it_stands(value: Any, ascii_only: bool, random: Any) -> None:
-    """And so is its key, whichever of them are asked for."""
+def test_every_value_has_its_position(value: Any, ascii_only: bool, random: Any) -> None:
+    """Any subset of the pointers may be requested; keys have positions too."""
     written = json.dumps(value, indent=random.choice([None, 1]), ensure_ascii=ascii_only)
     text = written.encode("utf-8", "surrogatepass")
     values = walk(value)
-    asked = [pointer for pointer in values if random.random() < 0.5]
+    pointers = [pointer for pointer in values if random.random() < 0.5]
 
     def read(start: int, end: int) -> Any:
         return json.loads(text[start:end].decode("utf-8", "surrogatepass"))
 
-    for pointer, span in find_spans(text, asked).items():
+    for pointer, span in find_spans(text, pointers).items():
         assert values[pointer] == read(span.start, span.end)
         if span.key_start != span.start:
             key = pointer.rpartition("/")[2].replace("~1", "/").replace("~0", "~")
@@ -52,7 +52,7 @@ def test_every_value_is_found_where_it_stands(value: Any, ascii_only: bool, rand
     ("text", "pointer", "part"),
     [
         pytest.param('{"a": 1, "a": 2}', "/a", "2", id="the last of equal keys counts"),
-        pytest.param('{"a": [1]}', "/a/7/b", "[1]", id="nearest to what is not there"),
+        pytest.param('{"a": [1]}', "/a/7/b", "[1]", id="nearest existing value"),
         pytest.param('{"a": "]}{["}', "/a", '"]}{["', id="brackets in a string"),
         pytest.param('{"a\\"/~": 1}', '/a"~1~0', "1", id="a key with escapes"),
         pytest.param('{"\\u0061": 1}', "/a", "1", id="a key written otherwise"),
@@ -61,22 +61,22 @@ def test_every_value_is_found_where_it_stands(value: Any, ascii_only: bool, rand
         pytest.param("7", "", "7", id="the whole"),
     ],
 )
-def test_what_a_pointer_leads_to_is_found(text: str, pointer: str, part: str) -> None:
+def test_a_pointer_resolves_to_its_position(text: str, pointer: str, part: str) -> None:
     """RFC 6901, section 4."""
     span = find_spans(text.encode(), [pointer])[pointer]
 
     assert part == text[span.start : span.end]
 
 
-def test_a_key_has_its_own_place() -> None:
-    """In bytes, as all places."""
+def test_a_key_has_its_own_position() -> None:
+    """Positions are byte offsets."""
     assert {"/é": Span(start=7, end=8, key_start=1, key_end=5)} == find_spans(
         '{"é": 1}'.encode(), ["/é"]
     )
 
 
-def test_what_is_deep_and_not_asked_for_is_passed_over() -> None:
-    """However deep it is."""
+def test_deep_values_off_the_path_are_skipped() -> None:
+    """Their depth is not limited."""
     text = b'{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b', "b": 1}'
 
     assert {"/b": b"1"} == {
@@ -85,7 +85,7 @@ def test_what_is_deep_and_not_asked_for_is_passed_over() -> None:
 
 
 def test_lines_and_columns_count_characters_from_1() -> None:
-    """Also of an offset at the end, and of bytes that are no UTF-8."""
+    """Offsets at the end and bytes that are not UTF-8 are counted too."""
     text = "é1\r\n日本x\n".encode() + b"\xff\xfey"
 
     assert {0: (1, 1), 2: (1, 2), 5: (2, 1), 11: (2, 3), 13: (3, 1), 15: (3, 3), 16: (3, 4)} == (

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 HEAVY = {"grpc", "google", "pydantic", "structlog", "asyncio", "sqlite3", "rich", "sidecheck"}
-#: What commands that ask no server do without.
+#: Modules that commands without a server do not import.
 OFFLINE = HEAVY - {"asyncio", "sqlite3"}
 ENGINES = {"jsonschema", "fastjsonschema", "re2", "msgspec", "referencing"}
 
@@ -34,7 +34,7 @@ ENGINES = {"jsonschema", "fastjsonschema", "re2", "msgspec", "referencing"}
         pytest.param(["info", "--target", "x"], {"pydantic", "structlog"} | ENGINES, id="info"),
     ],
 )
-def test_a_command_imports_what_it_needs(
+def test_a_command_imports_only_its_own_modules(
     tmp_path: Path, arguments: list[str], unwanted: set[str]
 ) -> None:
     """A command imports nothing that only other commands need."""

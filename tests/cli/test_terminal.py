@@ -39,7 +39,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_terminal_gets_colours_and_excerpts(on_terminal: Any) -> None:
-    """The mark stands below the position, also after tabs and wide characters."""
+    """The mark is below the position, also after tabs and wide characters."""
     code, output = on_terminal("validate", "--schema", "schema.json", "bad.json")
 
     assert (1, EXPECTED) == (code, STYLES.sub("", output))
@@ -83,10 +83,8 @@ def test_no_row_is_wider_than_the_terminal(folder: Path, on_terminal: Any, colum
 
 
 @pytest.mark.parametrize("columns", [40, 80])
-def test_losses_too_wide_for_columns_stand_below_their_tool(
-    folder: Path, on_terminal: Any, columns: int
-) -> None:
-    """A row with location and effect, and one with the message."""
+def test_wide_losses_are_below_their_tool(folder: Path, on_terminal: Any, columns: int) -> None:
+    """One row has location and effect, the next has the message."""
     tool = {"name": "git_status", "description": "d", "title": "t", "inputSchema": CLOSED}
     (folder / "tool.json").write_text(json.dumps(tool))
     _, output = on_terminal(
@@ -104,7 +102,7 @@ def test_losses_too_wide_for_columns_stand_below_their_tool(
 
 
 def test_losses_that_fit_the_terminal_are_columns(folder: Path, on_terminal: Any) -> None:
-    """One row for each loss."""
+    """Each loss is a row."""
     tool = {"name": "git_status", "description": "d", "title": "t", "inputSchema": CLOSED}
     (folder / "tool.json").write_text(json.dumps(tool))
     _, output = on_terminal("convert", "--to", "openai-chat", "tool.json", columns=120)
@@ -138,7 +136,7 @@ def test_values_that_are_hidden_are_not_shown(on_terminal: Any) -> None:
 
 
 def test_help_fits_the_terminal_and_ends_with_examples(on_terminal: Any) -> None:
-    """Of every command, line by line."""
+    """Every line of every command is tested."""
     commands = [
         "",
         "check",

@@ -76,16 +76,16 @@ def run(*words: str, **environment: str) -> Result:
     ],
     ids=" ".join,
 )
-@pytest.mark.parametrize("way", ["options", "variables"])
+@pytest.mark.parametrize("source", ["options", "variables"])
 def test_commands_call_a_server_with_tls(
     served: RunningServer,
     certificates: Certificates,
     command: list[str],
-    way: str,
+    source: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """By options, or by variables as in a container."""
+    """Options or environment variables configure TLS."""
     monkeypatch.chdir(tmp_path)
     tool = '{"name": "t", "inputSchema": {"type": "object"}}'
     (tmp_path / "tool.json").write_text(tool)
@@ -98,7 +98,7 @@ def test_commands_call_a_server_with_tls(
         ).exit_code
     )
 
-    if way == "options":
+    if source == "options":
         done = run(*command, "--target", served.address, *TIMEOUT, *options(certificates))
     else:
         done = run(*command, "--target", served.address, *TIMEOUT, **variables(certificates))
@@ -114,7 +114,7 @@ def test_commands_call_a_server_with_tls(
         pytest.param(["--tls-ca", "other"], "CERTIFICATE_VERIFY_FAILED", id="authority"),
     ],
 )
-def test_the_message_says_what_is_wrong_with_the_certificate(
+def test_the_message_names_the_fault_of_the_certificate(
     served: RunningServer,
     certificates: Certificates,
     command: str,
@@ -122,9 +122,9 @@ def test_the_message_says_what_is_wrong_with_the_certificate(
     message: str,
     tmp_path: Path,
 ) -> None:
-    """A later option replaces an earlier."""
-    other = make_certificates(tmp_path).authority
-    words = [str(other) if word == "other" else word for word in extra]
+    """A later option replaces an earlier one."""
+    foreign_authority = make_certificates(tmp_path).authority
+    words = [str(foreign_authority) if word == "other" else word for word in extra]
 
     done = run(command, "--target", served.address, *TIMEOUT, *options(certificates), *words)
 
@@ -137,7 +137,7 @@ def test_the_message_says_what_is_wrong_with_the_certificate(
 def test_a_server_with_tls_is_not_healthy_for_others(
     served: RunningServer, words: list[str]
 ) -> None:
-    """Plain text, and a client that does not know the authority."""
+    """Clients with plain text or without its authority are tested."""
     done = run("healthcheck", "--target", served.address, *TIMEOUT, *words)
 
     assert 1 == done.exit_code
@@ -147,7 +147,7 @@ def test_a_server_with_tls_is_not_healthy_for_others(
 def test_a_unix_socket_is_called_without_tls(
     served: RunningServer, certificates: Certificates
 ) -> None:
-    """Whatever variables a container has for its other commands."""
+    """Environment variables for TLS do not apply."""
     for command in ("healthcheck", "info"):
         done = run(command, "--target", served.unix_address, *TIMEOUT, **variables(certificates))
         assert 0 == done.exit_code
@@ -182,15 +182,15 @@ def test_the_health_of_a_server_with_tls_is_checked_by_its_socket(
 def test_files_that_cannot_be_used_are_named(
     command: str, words: list[str], message: str, certificates: Certificates, tmp_path: Path
 ) -> None:
-    """With the option, and exit code 2."""
+    """The message names the option; the exit code is 2."""
     (tmp_path / "empty.pem").touch()
     (tmp_path / "a.pem").write_bytes(certificates.client.read_bytes())
-    given = [str(tmp_path / word) if word.endswith(".pem") else word for word in words]
+    tls_words = [str(tmp_path / word) if word.endswith(".pem") else word for word in words]
     if command == "proxy":
-        proxy = Proxy("--service", "localhost:1", *given)
+        proxy = Proxy("--service", "localhost:1", *tls_words)
         code, _, error = proxy.end()
     else:
-        done = run(command, "--target", "localhost:1", *given)
+        done = run(command, "--target", "localhost:1", *tls_words)
         code, error = done.exit_code, done.stderr
 
     assert 2 == code

@@ -48,7 +48,7 @@ def test_an_entry_and_its_token_are_written_apart() -> None:
     ],
 )
 def test_wrong_entries_are_usage_errors(words: tuple[str, ...], message: str) -> None:
-    """Nothing is made then."""
+    """No token is created."""
     result = run("token", "new", *words)
 
     assert 2 == result.exit_code
@@ -68,7 +68,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 
 
 def test_commands_take_the_token_of_the_environment(served: RunningServer) -> None:
-    """Without one, or with a wrong one, the message says so; health needs none."""
+    """A missing or wrong token is reported; the health check needs none."""
     outcomes = {
         name: run("info", SIDECHECK_LISTEN=served.address, SIDECHECK_TOKEN=token)
         for name, token in {"none": "", **TOKENS}.items()
@@ -109,7 +109,7 @@ def test_a_token_needs_tls_beyond_this_machine() -> None:
 def test_a_server_that_would_be_open_does_not_start(
     tmp_path: Path, content: str | None, flags: tuple[str, ...], message: str
 ) -> None:
-    """A wrong setting, in one line."""
+    """The wrong setting is reported in one line."""
     file = tmp_path / "tokens.toml"
     if content is not None:
         file.write_text(content)

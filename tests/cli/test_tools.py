@@ -36,7 +36,7 @@ def run(*words: str, **environment: str) -> Result:
     return CliRunner().invoke(sidecheck, words, env=environment, catch_exceptions=False)
 
 
-def said(*words: str) -> tuple[int, str, str]:
+def run_tools(*words: str) -> tuple[int, str, str]:
     """Return how the command exits and what it says."""
     result = run(*words)
     return result.exit_code, result.stdout, result.stderr
@@ -56,9 +56,9 @@ def test_tools_are_registered_listed_shown_and_deleted(server: RunningServer) ->
             "3 tools, 2 created, 1 rejected, 1 error\n"
         ),
         "",
-    ) == said("tools", "register", "tools.json", "--server", "git", *to)
-    found = json.loads(run("tools", "list", *to, "--format", "json").stdout)
-    digests = {tool["name"]: tool["definition_digest"] for tool in found}
+    ) == run_tools("tools", "register", "tools.json", "--server", "git", *to)
+    listed_tools = json.loads(run("tools", "list", *to, "--format", "json").stdout)
+    digests = {tool["name"]: tool["definition_digest"] for tool in listed_tools}
     assert (
         0,
         (
@@ -68,15 +68,15 @@ def test_tools_are_registered_listed_shown_and_deleted(server: RunningServer) ->
             "2 tools of 1 server\n"
         ),
         "",
-    ) == said("tools", "list", *to)
-    assert (0, "0 tools of 0 servers\n", "") == said("tools", "list", "--server", "other", *to)
+    ) == run_tools("tools", "list", *to)
+    assert (0, "0 tools of 0 servers\n", "") == run_tools("tools", "list", "--server", "other", *to)
     assert (
         0,
         (
             "server               git\n"
             "name                 log\n"
             f"definition digest    {digests['log']}\n"
-            f"input schema digest  {found[1]['input_schema_digest']}\n"
+            f"input schema digest  {listed_tools[1]['input_schema_digest']}\n"
             "revision             1\n"
             "\n"
             "{\n"
@@ -87,17 +87,17 @@ def test_tools_are_registered_listed_shown_and_deleted(server: RunningServer) ->
             "}\n"
         ),
         "",
-    ) == said("tools", "get", "git", "log", *to)
-    assert (1, "deleted  log\nunknown  gone\n", "") == said(
+    ) == run_tools("tools", "get", "git", "log", *to)
+    assert (1, "deleted  log\nunknown  gone\n", "") == run_tools(
         "tools", "delete", "git", "gone", "log", *to
     )
     assert (1, "", "Error: UNKNOWN_TOOL: no tool 'log' is registered for the server 'git'\n") == (
-        said("tools", "get", "git", "log", *to)
+        run_tools("tools", "get", "git", "log", *to)
     )
 
 
-def test_json_has_all_of_it(server: RunningServer) -> None:
-    """For programs, in the same words as the Python client."""
+def test_json_has_all_fields(server: RunningServer) -> None:
+    """The fields have the names of the Python client."""
     to = ("--target", server.address, "--format", "json")
     done = json.loads(run("tools", "register", "tools.json", "--server", "git", *to).stdout)
     tool = json.loads(run("tools", "get", "git", "diff", *to).stdout)
@@ -105,7 +105,7 @@ def test_json_has_all_of_it(server: RunningServer) -> None:
     refused = done["outcomes"][2]
 
     assert [("log", "created"), ("diff", "created"), ("bad", "rejected")] == [
-        (one["name"], one["action"]) for one in done["outcomes"]
+        (outcome["name"], outcome["action"]) for outcome in done["outcomes"]
     ]
     assert ([], 1) == (done["removed"], done["registry_revision"])
     assert ("tools.json", 3, 41) == (
@@ -137,11 +137,11 @@ def test_definitions_go_byte_for_byte_and_with_their_documents(
     with BlockingClient(server.address, timeout=120) as client:
         tool = client.get("git", "r")
     assert b'{"name":"r", "inputSchema": {"type": "object", "$ref": "urn:d"}}' == tool.json
-    assert [("urn:d", LOG)] == [(one.uri, one.json) for one in tool.documents]
+    assert [("urn:d", LOG)] == [(document.uri, document.json) for document in tool.documents]
 
 
-def test_what_would_happen_is_told_and_does_not(server: RunningServer, folder: Path) -> None:
-    """With --validate-only; a replacement tells what it removes."""
+def test_a_dry_run_reports_actions_and_changes_nothing(server: RunningServer, folder: Path) -> None:
+    """--validate-only lists created and removed tools."""
     to = ("--server", "git", "--target", server.address)
     run("tools", "register", "log.json", *to)
     (folder / "diff.json").write_bytes(DIFF)
@@ -155,9 +155,9 @@ def test_what_would_happen_is_told_and_does_not(server: RunningServer, folder: P
             "1 tool, 1 created, 1 removed, nothing was registered (--validate-only)\n"
         ),
         "",
-    ) == said(*replacing, "--validate-only")
+    ) == run_tools(*replacing, "--validate-only")
     assert (0, "created    diff\nremoved    log\n1 tool, 1 created, 1 removed\n", "") == (
-        said(*replacing)
+        run_tools(*replacing)
     )
 
 
@@ -169,10 +169,10 @@ def test_what_would_happen_is_told_and_does_not(server: RunningServer, folder: P
         pytest.param("reject", 1, "rejected", "error  DEFINITION_CHANGED", id="reject"),
     ],
 )
-def test_a_changed_definition_is_dealt_with_as_asked(
+def test_the_option_decides_about_changed_definitions(
     server: RunningServer, folder: Path, change_policy: str, code: int, action: str, problem: str
 ) -> None:
-    """As the API has it."""
+    """The policies are those of the API."""
     to = ("--server", "git", "--target", server.address)
     run("tools", "register", "log.json", *to)
     (folder / "log.json").write_bytes(LOG.replace(b'"object"', b'"object", "title": "L"'))
@@ -184,7 +184,7 @@ def test_a_changed_definition_is_dealt_with_as_asked(
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         pytest.param(b"{oops", "it:1:2: PAYLOAD_NOT_JSON: not JSON: ", id="not JSON"),
         pytest.param(b"", "it:1:1: PAYLOAD_NOT_JSON: not JSON: it is empty", id="nothing"),
@@ -193,51 +193,51 @@ def test_a_changed_definition_is_dealt_with_as_asked(
     ],
 )
 def test_a_file_without_tools_registers_nothing(
-    server: RunningServer, folder: Path, content: bytes, said: str
+    server: RunningServer, folder: Path, content: bytes, message: str
 ) -> None:
-    """Nor do the files beside it."""
+    """The other files are not registered either."""
     (folder / "it").write_bytes(content)
     to = ("--target", server.address)
     result = run("tools", "register", "log.json", "it", "--server", "git", *to)
 
     assert (2, "") == (result.exit_code, result.stdout)
-    assert result.stderr.startswith(f"Error: {said}")
+    assert result.stderr.startswith(f"Error: {message}")
     assert 1 == result.stderr.count("\n")
     assert "0 tools of 0 servers\n" == run("tools", "list", *to).stdout
 
 
 @pytest.mark.parametrize("words", COMMANDS)
-def test_a_server_that_is_not_there_is_told_in_a_line(words: list[str]) -> None:
-    """And by the exit code 2: nothing is known."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        target = f"127.0.0.1:{taken.getsockname()[1]}"
+def test_an_absent_server_is_reported_in_a_line(words: list[str]) -> None:
+    """The exit code is 2."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        target = f"127.0.0.1:{listener.getsockname()[1]}"
 
         assert (
             2,
             "",
             f"Error: {target} does not respond: UNAVAILABLE; is a server running there?\n",
-        ) == said(*words, "--target", target)
+        ) == run_tools(*words, "--target", target)
 
 
 @pytest.mark.parametrize("words", COMMANDS)
 @pytest.mark.parametrize(
-    ("target", "told"),
+    ("target", "message"),
     [
         pytest.param("server", "invalid address 'server'; expected host:port", id="no address"),
         pytest.param("\udcff:1", "is not UTF-8", id="not UTF-8"),
     ],
 )
-def test_a_target_that_is_none_is_a_wrong_command(words: list[str], target: str, told: str) -> None:
-    """It says what would be right."""
+def test_an_invalid_target_is_a_wrong_command(words: list[str], target: str, message: str) -> None:
+    """The message names valid targets."""
     result = run(*words, "--target", target)
 
     assert (2, "") == (result.exit_code, result.stdout)
-    assert told in result.stderr
+    assert message in result.stderr
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         pytest.param(["register", "log.json"], "Missing option '--server'", id="no server"),
         pytest.param(["register", "--server", "x"], "Missing argument 'FILE...'", id="no file"),
@@ -251,27 +251,29 @@ def test_a_target_that_is_none_is_a_wrong_command(words: list[str], target: str,
     ],
 )
 def test_a_wrong_command_exits_with_2(
-    shared_server: RunningServer, words: list[str], told: str
+    shared_server: RunningServer, words: list[str], message: str
 ) -> None:
-    """It says what is wrong on standard error, and nothing else."""
+    """Standard error has the fault only."""
     result = run("tools", *words, "--target", shared_server.address)
 
     assert (2, "") == (result.exit_code, result.stdout)
-    assert told in result.stderr
+    assert message in result.stderr
 
 
-def test_what_the_server_refuses_as_a_whole_is_told(shared_server: RunningServer) -> None:
-    """With its reason."""
-    told = "Error: INVALID_REQUEST: the server's name must have 1 to 256 characters; it has 257\n"
+def test_a_rejected_request_is_reported(shared_server: RunningServer) -> None:
+    """The message has the reason."""
+    message = (
+        "Error: INVALID_REQUEST: the server's name must have 1 to 256 characters; it has 257\n"
+    )
 
-    assert (1, "", told) == said(
+    assert (1, "", message) == run_tools(
         *("tools", "register", "log.json", "--server", "s" * 257),
         *("--target", shared_server.address),
     )
 
 
-def test_names_do_not_talk_to_the_terminal(server: RunningServer, folder: Path) -> None:
-    """Whoever registered them."""
+def test_names_do_not_control_the_terminal(server: RunningServer, folder: Path) -> None:
+    """Control characters of registered names are escaped."""
     name = "\nx\x1b[2J\u202e"
     (folder / "log.json").write_text(
         json.dumps({"name": name, "inputSchema": {"type": "object", "title": name}})

@@ -72,7 +72,7 @@ def judged(*words: str, stdin: bytes | None = None) -> Any:
 
 
 def test_json_has_an_object_for_each_payload_in_order() -> None:
-    """A verdict with its violations, or a refusal."""
+    """It is a verdict with violations, or an error."""
     refusal = {
         "reason": "LIMIT_EXCEEDED",
         "message": "arrays and objects nest too deeply: 200, "
@@ -85,7 +85,7 @@ def test_json_has_an_object_for_each_payload_in_order() -> None:
 
 
 def test_text_has_a_block_for_each_payload_in_order() -> None:
-    """With a row for each violation, aligned, and the sum; no colours where no terminal is."""
+    """Violations are aligned rows, with a summary; colours need a terminal."""
     result = run("--schema", "schema.json", "good.json", "bad.json", "deep.json", "wordy.json")
 
     assert (
@@ -106,7 +106,7 @@ def test_text_has_a_block_for_each_payload_in_order() -> None:
 
 
 def test_excerpts_show_the_place_on_request() -> None:
-    """Of a value, and of the key of a property that is unknown."""
+    """The position is a value, or the key of an unknown property."""
     result = run("--schema", "schema.json", "--excerpts", "bad.json")
 
     assert (
@@ -137,7 +137,7 @@ def test_excerpts_show_the_place_on_request() -> None:
     ],
 )
 def test_the_last_line_sums_up(payloads: list[str], summary: str) -> None:
-    """In text."""
+    """The text ends with a summary."""
     assert summary == run("--schema", "schema.json", *payloads).stdout.splitlines()[-1]
 
 
@@ -150,10 +150,10 @@ def test_the_last_line_sums_up(payloads: list[str], summary: str) -> None:
     ],
 )
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_the_exit_code_says_whether_all_are_valid(
+def test_the_exit_code_is_0_only_if_all_are_valid(
     payloads: list[str], code: int, form: str
 ) -> None:
-    """In either form."""
+    """It is the same in text and JSON."""
     assert code == run("--schema", "schema.json", "--format", form, *payloads).exit_code
 
 
@@ -168,8 +168,8 @@ def test_the_exit_code_says_whether_all_are_valid(
         ),
     ],
 )
-def test_a_tool_is_found_wherever_definitions_stand(folder: Path, tools: Any) -> None:
-    """And judges by its input schema."""
+def test_a_tool_is_found_in_every_form_of_definitions(folder: Path, tools: Any) -> None:
+    """The payload is validated against its input schema."""
     (folder / "tools.json").write_text(json.dumps(tools))
 
     assert [BAD, GOOD] == judged(
@@ -185,7 +185,7 @@ def test_a_tool_is_found_wherever_definitions_stand(folder: Path, tools: Any) ->
     ],
 )
 def test_an_unknown_tool_is_refused_with_the_nearest_name(name: str, message: str) -> None:
-    """For every payload."""
+    """Every payload has this error."""
     refusal = {"reason": "UNKNOWN_TOOL", "message": message}
 
     assert [
@@ -195,7 +195,7 @@ def test_an_unknown_tool_is_refused_with_the_nearest_name(name: str, message: st
 
 
 def test_a_dash_is_standard_input(folder: Path) -> None:
-    """For the payload as for the schema."""
+    """The payload or the schema may be standard input."""
     piped = [{**BAD, "payload": "-"}]
 
     assert piped == judged("--schema", "schema.json", "-", stdin=(folder / "bad.json").read_bytes())
@@ -203,7 +203,7 @@ def test_a_dash_is_standard_input(folder: Path) -> None:
 
 
 def test_documents_are_found_by_their_uri(folder: Path) -> None:
-    """And nothing else is, wherever a reference points."""
+    """References to other URIs are not resolved."""
     (folder / "refers.json").write_text('{"$ref": "https://example.com/x.json"}')
     schema = ["--schema", "refers.json"]
     brought = ["--document", "https://example.com/x.json", "schema.json"]
@@ -225,27 +225,32 @@ def test_formats_are_asserted_on_request() -> None:
 
     assert [GOOD] == judged("--schema", "schema.json", "good.json")
     assert [("/when", "FORMAT")] == [
-        (found["instance_location"], found["code"]) for found in asserted[0]["violations"]
+        (violation["instance_location"], violation["code"])
+        for violation in asserted[0]["violations"]
     ]
 
 
 def test_values_are_left_out_on_request() -> None:
-    """Of messages and suggestions; pointers stay."""
+    """Messages and suggestions have no values; pointers stay."""
     hidden = judged("--schema", "schema.json", "--hide-values", "bad.json")[0]["violations"]
 
-    assert ["/count", "/whn"] == [found["instance_location"] for found in hidden]
-    assert [] == [found for found in hidden if "three" in str(found) or "whn" in found["message"]]
+    assert ["/count", "/whn"] == [violation["instance_location"] for violation in hidden]
+    assert [] == [
+        violation
+        for violation in hidden
+        if "three" in str(violation) or "whn" in violation["message"]
+    ]
 
 
 def test_values_that_are_hidden_are_in_no_excerpt() -> None:
-    """Whatever else is asked for."""
+    """--hide-values takes precedence over other options."""
     shown = run("--schema", "schema.json", "--hide-values", "--excerpts", "bad.json").stdout
 
     assert "three" not in shown
 
 
-def test_no_more_violations_are_told_than_wanted() -> None:
-    """And that there are more."""
+def test_the_number_of_violations_is_limited() -> None:
+    """The text says that there may be more."""
     assert [{**BAD, "truncated": True, "violations": [COUNT]}] == judged(
         "--schema", "schema.json", "--max-violations", "1", "bad.json"
     )

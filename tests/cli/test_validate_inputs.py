@@ -1,4 +1,4 @@
-"""What `sidecheck validate` does with what it cannot use, and with what is hostile."""
+"""Unusable and hostile inputs of `sidecheck validate`."""
 
 import json
 import os
@@ -62,17 +62,17 @@ def run(*words: str, color: bool = False) -> Result:
     ],
 )
 @pytest.mark.parametrize("content", CONTENTS)
-def test_whatever_a_file_holds_is_judged_or_refused(
+def test_any_file_content_has_a_verdict_or_an_error(
     folder: Path, content: str, words: list[str]
 ) -> None:
-    """Never with an exception, and the same in both forms."""
+    """It never raises, and text and JSON agree."""
     (folder / "it").write_bytes(CONTENTS[content])
     text = run(*words)
-    told = run("--format", "json", *words)
-    [report] = json.loads(told.stdout)
+    result = run("--format", "json", *words)
+    [report] = json.loads(result.stdout)
 
-    assert ("", "") == (text.stderr, told.stderr)
-    assert text.exit_code == told.exit_code == (0 if report.get("valid") else 1)
+    assert ("", "") == (text.stderr, result.stderr)
+    assert text.exit_code == result.exit_code == (0 if report.get("valid") else 1)
     assert {report["payload"], text.stdout.splitlines()[-1]} == {
         line.partition(":")[0] for line in text.stdout.splitlines()
     }
@@ -80,7 +80,7 @@ def test_whatever_a_file_holds_is_judged_or_refused(
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         pytest.param(["good.json"], "give either --schema or --tools", id="no schema"),
         pytest.param(
@@ -140,28 +140,30 @@ def test_whatever_a_file_holds_is_judged_or_refused(
         ),
     ],
 )
-def test_a_wrong_command_exits_with_2(words: list[str], said: str) -> None:
-    """It says what is wrong on standard error, and nothing else."""
+def test_a_wrong_command_exits_with_2(words: list[str], message: str) -> None:
+    """Standard error has the fault only."""
     result = run(*words)
 
     assert (2, "") == (result.exit_code, result.stdout)
-    assert said in result.stderr
+    assert message in result.stderr
 
 
 @pytest.mark.parametrize("color", [False, True])
-def test_names_of_a_payload_do_not_talk_to_the_terminal(folder: Path, color: bool) -> None:
-    """Nor do they or file names start lines that look like the command's own."""
+def test_names_of_a_payload_do_not_control_the_terminal(folder: Path, color: bool) -> None:
+    """Property and file names do not start lines that look like those of the command."""
     key = "\nok.json: valid \x1b[2J\u202e"
     (folder / "key.json").write_text(json.dumps({key: 1}))
     (folder / "a\nb.json").write_text('{"count": 1}')
-    said = run("--schema", "schema.json", "--excerpts", "key.json", "a\nb.json", color=color).stdout
+    output = run(
+        "--schema", "schema.json", "--excerpts", "key.json", "a\nb.json", color=color
+    ).stdout
 
-    assert 9 == len(said.splitlines())
-    assert [] == [bad for bad in ("\x1b[2J", "\u202e") if bad in said]
-    assert "/\\nok.json: valid \\u001b[2J\\u202e" in said
+    assert 9 == len(output.splitlines())
+    assert [] == [bad for bad in ("\x1b[2J", "\u202e") if bad in output]
+    assert "/\\nok.json: valid \\u001b[2J\\u202e" in output
 
 
-def test_names_that_are_not_utf8_are_told(folder: Path) -> None:
+def test_names_that_are_not_utf8_are_reported(folder: Path) -> None:
     """A POSIX file name is bytes."""
     name = os.fsdecode(b"n\xff.json")
     (folder / name).write_text('{"count": 1}')
@@ -188,7 +190,7 @@ def start(*words: str, **streams: Any) -> subprocess.CompletedProcess[bytes]:
 
 
 def test_a_pipe_gets_plain_text() -> None:
-    """With escapes for what its encoding does not have."""
+    """Characters outside its encoding are escaped."""
     done = start(
         "-",
         input='{"count": "é"}'.encode(),
@@ -205,7 +207,7 @@ def test_a_pipe_gets_plain_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("redirected", "said"),
+    ("redirected", "message"),
     [
         pytest.param("-- - <&-", b"cannot read standard input: it is closed", id="no input"),
         pytest.param(
@@ -215,11 +217,11 @@ def test_a_pipe_gets_plain_text() -> None:
         ),
     ],
 )
-def test_a_stream_that_fails_is_told_without_a_traceback(redirected: str, said: bytes) -> None:
-    """With the exit code of a file that cannot be read."""
+def test_a_failed_stream_is_reported_without_a_traceback(redirected: str, message: bytes) -> None:
+    """The exit code is that of an unreadable file."""
     command = f'"{sys.executable}" -m sidecheck_server validate --schema schema.json {redirected}'
     done = subprocess.run(command, shell=True, capture_output=True, timeout=300, check=False)
 
     assert 2 == done.returncode
-    assert said in done.stderr
+    assert message in done.stderr
     assert b"Traceback" not in done.stderr

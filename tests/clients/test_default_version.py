@@ -48,7 +48,7 @@ async def convert_call(client: Client, version: str) -> Any:
     )
 
 
-#: Each kind of request, with a protocol version of its own or, for "", without.
+#: Each kind of request, with its own protocol version or, for "", without.
 REQUESTS: dict[str, Callable[[Client, str], Awaitable[Any]]] = {
     "validate": lambda c, v: c.validate(TARGET, {}, options=options(v)),
     "validate, with options": lambda c, v: c.validate(
@@ -145,7 +145,7 @@ def test_streams_and_sessions_have_the_version_of_the_client(emptied: RunningSer
 
 
 def test_rules_are_listed_for_all_versions(emptied: RunningServer) -> None:
-    """No version means all versions there, whatever that of the client is."""
+    """The default version of the client does not apply."""
     with BlockingClient(emptied.address, timeout=120, protocol_version=NAMED) as client:
         assert len([*client.protocol.list_rules(NAMED)]) < len([*client.protocol.list_rules()])
 

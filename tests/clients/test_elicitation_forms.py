@@ -287,7 +287,7 @@ def ring(count: int) -> type[BaseModel]:
     namespace: dict[str, Any] = {}
     for number in range(count):
         others: dict[str, Any] = {
-            f"to{other}": (f"M{other}", ...) for other in range(count) if other != number
+            f"to{target}": (f"M{target}", ...) for target in range(count) if target != number
         }
         namespace[f"M{number}"] = create_model(f"M{number}", **others)
     for member in namespace.values():

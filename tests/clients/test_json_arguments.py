@@ -315,8 +315,8 @@ def ids(rows: list[Any]) -> list[str]:
 
 def sent(call: Callable[[BlockingClient, Any], object], value: Any, path: str) -> object:
     """Return what *call* sends for *value*, at *path* in the request."""
-    (found,) = capture(scripted_client(), lambda client: call(client, value))
-    inner: Any = found
+    (request,) = capture(scripted_client(), lambda client: call(client, value))
+    inner: Any = request
     for name in path.split("."):
         inner = inner[int(name)] if name.isdecimal() else getattr(inner, name)
     result: object = inner
@@ -354,7 +354,7 @@ def test_objects_of_the_protocol_omit_nulls(
 
 @pytest.mark.parametrize(("method", "name", "call", "path"), PAYLOADS, ids=ids(PAYLOADS))
 def test_a_str_is_a_string_in_a_payload(method: str, name: str, call: Any, path: str) -> None:
-    """Also if it looks like JSON text."""
+    """It may look like JSON text."""
     assert b'"{}"' == sent(call, "{}", path)
 
 

@@ -232,7 +232,7 @@ TEXT_JSON = {"type": "text", "text": "t"}
     ],
 )
 def test_objects_of_sdks_have_the_form_of_the_protocol(expected: Any, value: Any) -> None:
-    """By alias, and without nulls of optional properties."""
+    """They are serialized by alias, without nulls of optional properties."""
     assert expected == json.loads(protocol_text(value, "value"))
 
 
@@ -244,8 +244,8 @@ def test_results_of_the_sdk_are_as_it_sends_them() -> None:
     )
 
 
-def test_objects_of_fastmcp_are_those_of_the_protocol() -> None:
-    """What a server declares and a client receives is the same as on the wire."""
+def test_objects_of_fastmcp_equal_those_of_the_protocol() -> None:
+    """Declared and received objects have the JSON of the wire."""
     server: FastMCP[Any] = FastMCP("s")
 
     @server.tool

@@ -33,7 +33,7 @@ class Pair(NamedTuple):
 class Point:
     x: int
     inner: Any = None
-    seen: list[date] = field(default_factory=list)
+    dates: list[date] = field(default_factory=list)
 
 
 class Model(BaseModel):
@@ -64,7 +64,7 @@ ID = UUID(int=1)
         ("red", Colour.RED),
         (1, Rank.LOW),
         (
-            {"x": 1, "inner": {"x": 2, "inner": None, "seen": []}, "seen": ["2026-07-28"]},
+            {"x": 1, "inner": {"x": 2, "inner": None, "dates": []}, "dates": ["2026-07-28"]},
             Point(1, Point(2), [date(2026, 7, 28)]),
         ),
         ({"at": "2026-07-28T12:30:00Z", "Size": 3}, Model(at=MOMENT, size=3)),

@@ -72,7 +72,7 @@ async def test_an_invalid_payload_has_a_verdict(
 
 
 async def test_every_kind_of_target_is_accepted(client: Client) -> None:
-    """Tools and schemas, registered or sent inline with their documents."""
+    """Tools and schemas are registered, or inline with their documents."""
     outcome = (await client.register("weather", [ToolDefinition(FORECAST)])).outcomes[0]
     text = b'{"$ref": "https://example.com/city"}'
     document = Document("https://example.com/city", INPUT)
@@ -93,8 +93,8 @@ async def test_every_kind_of_target_is_accepted(client: Client) -> None:
     ]
 
 
-async def test_structured_content_has_a_schema_of_its_own(client: Client) -> None:
-    """It is validated against the output schema; a tool without one is an error."""
+async def test_structured_content_is_validated_by_the_output_schema(client: Client) -> None:
+    """A tool without an output schema is an error."""
     await register(client, FORECAST, ALERTS)
     alerts = RegisteredTool("weather", "get_alerts")
     payloads = [{"celsius": 3}, {}]
@@ -305,7 +305,7 @@ async def test_a_unix_socket_connects_to_the_same_server(kind: str, emptied: Run
 
 
 async def test_many_callers_share_one_client(client: Client) -> None:
-    """Every task or thread gets its own result."""
+    """Every task or thread has its own result."""
     await register(client, FORECAST)
     payloads: list[Any] = [{"city": "x"} if index % 3 else {} for index in range(200)]
     verdicts = await asyncio.gather(*(client.validate(REGISTERED, payload) for payload in payloads))

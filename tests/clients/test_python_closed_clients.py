@@ -61,7 +61,7 @@ async def test_a_closed_client_makes_no_calls(kind: str, name: str, used: bool) 
 
 
 async def test_closing_a_client_ends_its_calls(kind: str) -> None:
-    """The caller was not cancelled, and gets an error that says what happened."""
+    """The caller has an error with the reason, and is not cancelled."""
     silent = Silent()
     async with serving_messages(silent) as address:
         client = connect(kind, address, timeout=300, on_unavailable="allow")
@@ -107,8 +107,8 @@ async def test_closing_a_blocking_client_ends_its_streams() -> None:
     assert "CLIENT_CLOSED" == error.reason
 
 
-async def test_leaving_a_blocking_stream_is_no_outage() -> None:
-    """Another thread that reads it learns that the stream was left."""
+async def test_leaving_a_blocking_stream_is_not_an_outage() -> None:
+    """Another thread that reads it has the error StreamClosed."""
     silent = Silent()
     errors: list[StreamClosed] = []
 
@@ -149,7 +149,7 @@ def other_loop(use: Callable[[], Any]) -> Any:
     ],
 )
 async def test_a_client_belongs_to_one_event_loop(use: Callable[[Client], Any]) -> None:
-    """The error says what to do, whatever the policy is, and the client stays usable."""
+    """The error has a remedy under any policy, and the client stays usable."""
     async with (
         serving_messages(Silent()) as address,
         Client(address, timeout=120, on_unavailable="allow") as client,

@@ -1,4 +1,4 @@
-"""Concurrent validations that share batches: what is sent, and what each caller gets."""
+"""Concurrent validations that share batches: their calls, and the callers' results."""
 
 import asyncio
 from collections import Counter
@@ -178,8 +178,10 @@ async def test_all_shared_cases_have_the_same_outcomes(shared_server: RunningSer
         pytest.param({"OFFLOADED_ITEMS": "1", "INLINE_STEPS": "20"}, id="offloaded items"),
     ],
 )
-async def test_bounds_of_a_batch_do_not_show(tmp_path: Path, limits: dict[str, str]) -> None:
-    """What a batch tells otherwise is asked again by a single call."""
+async def test_limits_of_a_batch_do_not_affect_results(
+    tmp_path: Path, limits: dict[str, str]
+) -> None:
+    """A single call repeats an item that the limits of the batch affect."""
     names = {f"SIDECHECK_LIMITS__{name}": value for name, value in limits.items()}
     target = Schema(b'{"items": {"type": "string", "minLength": 3}}')
     payloads = [b"[1, 2, 3, %d]" % number for number in range(20)] + [b'["abc"]'] * 5
@@ -189,9 +191,9 @@ async def test_bounds_of_a_batch_do_not_show(tmp_path: Path, limits: dict[str, s
             Client(running.address, timeout=PATIENCE) as plain,
             Client(running.address, timeout=PATIENCE, coalesce=True) as client,
         ):
-            expected = [await outcome_of(plain.validate(target, each)) for each in payloads]
+            expected = [await outcome_of(plain.validate(target, payload)) for payload in payloads]
             actual = await asyncio.gather(
-                *(outcome_of(client.validate(target, each)) for each in payloads)
+                *(outcome_of(client.validate(target, payload)) for payload in payloads)
             )
     finally:
         running.close()
@@ -224,7 +226,7 @@ async def test_calls_beside_an_outstanding_one_share_a_batch() -> None:
 
 
 async def test_callers_of_a_batch_meet_in_the_next() -> None:
-    """Those that call again at once are waited for, however they await their calls."""
+    """The next batch waits for callers that call again at once."""
     recorder = Recorder()
     recorder.released.set()
 
@@ -240,7 +242,7 @@ async def test_callers_of_a_batch_meet_in_the_next() -> None:
 
 
 async def test_a_batch_has_at_most_256_items_and_a_quarter_of_a_megabyte() -> None:
-    """A full batch is sent at once, and what is left follows."""
+    """A full batch is sent at once, and the rest follows."""
     recorder = Recorder()
     recorder.released.set()
     large = b'"%s"' % (b"x" * 50_000)
@@ -252,8 +254,8 @@ async def test_a_batch_has_at_most_256_items_and_a_quarter_of_a_megabyte() -> No
     assert [1, 6] == sorted(size for _, size in recorder.calls)
 
 
-async def test_a_large_payload_goes_alone() -> None:
-    """It does not wait, nor do others wait behind it in a batch."""
+async def test_a_large_payload_has_its_own_call() -> None:
+    """It does not wait for a batch, and other payloads do not wait for it."""
     recorder = Recorder()
     async with coalescing(recorder) as client:
         tasks = start(client, b"1", b'"%s"' % (b"x" * (64 << 10)), b"2", b"3")
@@ -267,7 +269,7 @@ async def test_a_large_payload_goes_alone() -> None:
 
 @pytest.mark.parametrize("hidden", [False, True], ids=["alike", "unlike"])
 async def test_items_keep_their_own_targets_and_options(hidden: bool) -> None:
-    """What all items have alike is sent once."""
+    """Targets and options that all items share are sent once."""
     recorder = Recorder()
     async with coalescing(recorder) as client:
         tasks = start(client, b"1", b"2")
@@ -277,7 +279,7 @@ async def test_items_keep_their_own_targets_and_options(hidden: bool) -> None:
         await asyncio.gather(*tasks)
     batch = recorder.requests[1]
     targets = [batch] if not hidden else batch.items
-    assert {b"true"} == {each.target.inline_schema.json for each in targets}
+    assert {b"true"} == {item_target.target.inline_schema.json for item_target in targets}
     assert [hidden] * 2 == [item.HasField("target") for item in batch.items]
     assert [False, hidden] == [item.options.hide_values for item in batch.items]
 
@@ -308,7 +310,7 @@ def error_outcome(reason: str, **metadata: str) -> validation_pb.ValidateOutcome
     ],
 )
 async def test_some_items_are_validated_again(answer: Any, single: bool) -> None:
-    """What may be due to the other items is; an error of the item itself is not."""
+    """These may fail because of other items; errors of the item itself stand."""
     recorder = Recorder(lambda item: answer if item.subject.arguments == b"2" else None)
     recorder.released.set()
     async with coalescing(recorder) as client:
@@ -319,7 +321,7 @@ async def test_some_items_are_validated_again(answer: Any, single: bool) -> None
 
 
 async def test_items_of_a_failed_batch_are_validated_singly() -> None:
-    """Also where the response is not what the API defines."""
+    """A malformed response is such a failure too."""
 
     async def garbage(path: str, request: bytes, context: Any) -> list[bytes]:
         if path.endswith("/ValidateBatch"):
@@ -349,14 +351,14 @@ async def test_without_a_server_the_policy_applies_to_each() -> None:
         (type(error), getattr(error, "reason", "")) for error in errors
     ]
     assert 5 == len({id(error) for error in errors})
-    assert ["SIDECHECK_UNAVAILABLE"] * 5 == [each.violations[0].code for each in denied]
+    assert ["SIDECHECK_UNAVAILABLE"] * 5 == [verdict.violations[0].code for verdict in denied]
 
 
 async def test_a_server_that_is_lost_fails_all_of_its_batch(tmp_path: Path) -> None:
-    """And the next call finds none, rather than wait for the batch."""
+    """The next call fails at once, and does not wait for the batch."""
     running = RunningServer(tmp_path)
     async with Client(running.address, coalesce=True, timeout=PATIENCE) as client:
-        assert all(each.valid for each in await asyncio.gather(*start(client, *[b"1"] * 5)))
+        assert all(verdict.valid for verdict in await asyncio.gather(*start(client, *[b"1"] * 5)))
         running.close()
         errors = await asyncio.gather(*map(outcome_of, start(client, *[b"1"] * 5)))
         errors.append(await outcome_of(client.validate(ANY, b"1")))
@@ -380,11 +382,11 @@ async def test_each_caller_has_its_own_deadline() -> None:
         )
         assert expected == await asyncio.wait_for(outcome_of(hasty), PATIENCE)
         recorder.released.set()
-        assert [True, True] == [each.valid for each in await asyncio.gather(first, patient)]
+        assert [True, True] == [verdict.valid for verdict in await asyncio.gather(first, patient)]
 
 
 async def test_a_cancelled_caller_leaves_the_queue() -> None:
-    """What was not sent yet is not sent."""
+    """Its item is not sent."""
     recorder = Recorder()
     async with coalescing(recorder) as client:
         first, second, third, fourth = start(client, b"1", b"0", b"2", b"3")
@@ -400,7 +402,7 @@ async def test_a_cancelled_caller_leaves_the_queue() -> None:
 
 
 async def test_a_cancelled_caller_leaves_its_batch_and_the_last_cancels_it() -> None:
-    """The others are not affected, until nobody waits for the batch."""
+    """The other callers are not affected."""
     recorder = Recorder()
     async with coalescing(recorder) as client:
         first, *batch = start(client, b"1", b"2", b"3", b"4")
@@ -418,7 +420,7 @@ async def test_a_cancelled_caller_leaves_its_batch_and_the_last_cancels_it() -> 
 
 
 async def test_closing_the_client_ends_all_calls() -> None:
-    """Those in the queue, in a batch, and on their own."""
+    """Calls in the queue, in a batch, and single calls end."""
     recorder = Recorder()
     closed = SidecheckError("CLIENT_CLOSED", "the client was closed", {}, grpc.StatusCode.CANCELLED)
     async with coalescing(recorder, on_unavailable="allow") as client:
@@ -432,8 +434,8 @@ async def test_closing_the_client_ends_all_calls() -> None:
     assert [closed] * 6 == outcomes
 
 
-async def test_nothing_is_left_behind() -> None:
-    """Neither a task nor a queued call remains, however the calls ended."""
+async def test_no_task_or_call_remains() -> None:
+    """No task and no queued call remains after any end of the calls."""
     recorder = Recorder()
     async with coalescing(recorder) as client:
         tasks = start(client, *[b"1"] * 50)
@@ -462,7 +464,7 @@ async def test_a_value_that_json_cannot_express_is_not_queued() -> None:
     assert 2 == sum(size for _, size in recorder.calls)
 
 
-def test_the_blocking_client_does_not_have_it() -> None:
-    """The message says what to use instead."""
+def test_the_blocking_client_has_no_coalescing() -> None:
+    """The message names the alternative."""
     with pytest.raises(ValueError, match="coalesce is not available in BlockingClient"):
         BlockingClient("127.0.0.1:1", coalesce=True)

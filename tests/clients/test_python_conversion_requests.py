@@ -117,7 +117,7 @@ def test_the_version_of_the_client_applies_unless_options_name_one() -> None:
     ]
 
 
-def test_the_defaults_are_those_of_the_server() -> None:
+def test_the_defaults_match_the_server() -> None:
     """These are the values that the server uses for unspecified fields."""
     assert conversion_pb.ConversionOptions(
         mode="CONVERSION_MODE_COMPATIBLE", server_prefix="SERVER_PREFIX_AUTOMATIC"
@@ -132,7 +132,7 @@ def test_the_defaults_are_those_of_the_server() -> None:
         pytest.param(conversion_pb.ServerPrefix.keys(), conversion.PREFIXES, id="prefixes"),
     ],
 )
-def test_values_are_those_of_the_api(labels: list[str], table: dict[str, str]) -> None:
+def test_enum_values_match_the_api(labels: list[str], table: dict[str, str]) -> None:
     """The test fails if the API has a label without a value here."""
     assert {label for label in labels if not label.endswith("_UNSPECIFIED")} == set(table.values())
 

@@ -176,7 +176,7 @@ def test_results_are_decoded_completely() -> None:
         pytest.param(conversion_pb.Loss.Effect.keys(), Effect, "EFFECT", id="effects"),
     ],
 )
-def test_values_are_those_of_the_api(labels: list[str], enum: Any, prefix: str) -> None:
+def test_enum_values_match_the_api(labels: list[str], enum: Any, prefix: str) -> None:
     """The test fails if the API has a label without a value here."""
     assert set(labels) == {f"{prefix}_{value.upper()}" for value in enum}
 

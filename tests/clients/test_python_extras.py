@@ -50,7 +50,7 @@ def test_the_client_works_without_its_extras(module: str) -> None:
     ],
 )
 def test_missing_extras_are_named(expected: str, code: str) -> None:
-    """The message has the command that installs what is missing, from published packages."""
+    """The message has the command that installs the missing packages."""
     returncode, last_line = run_without_extras(code)
     assert 1 == returncode
     assert last_line.startswith("ImportError: ")

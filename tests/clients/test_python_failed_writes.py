@@ -40,7 +40,7 @@ class EndedCall:
         return ""
 
 
-async def test_a_failed_write_is_no_error_of_a_stream_that_ended_well() -> None:
+async def test_a_failed_write_does_not_fail_a_completed_stream() -> None:
     """The server's status decides: there are no more responses."""
     call = StreamCall(Channel("localhost:1"), STREAMS[0], cast("Any", EndedCall()))
     assert await call.read() is None
@@ -57,7 +57,7 @@ class LostCall(EndedCall):
 
 
 async def test_a_failed_write_without_a_status_is_an_unavailable_server() -> None:
-    """As any connection that ends; INTERNAL would be a fault of the server."""
+    """INTERNAL would be a fault of the server."""
     call = StreamCall(Channel("localhost:1"), STREAMS[0], cast("Any", LostCall()))
     with pytest.raises(Unavailable) as raised:
         await call.read()

@@ -51,7 +51,7 @@ async def stop_later(path: str, request: bytes, context: Any) -> list[bytes]:
 
 
 def send_two(address: str, timeout: float) -> None:
-    """Send an item more than may be outstanding, while nobody reads."""
+    """Send an item more than may be outstanding, without reading."""
     with (
         BlockingClient(address, timeout=120) as client,
         client.stream(outstanding=1, timeout=timeout) as stream,
@@ -61,7 +61,7 @@ def send_two(address: str, timeout: float) -> None:
 
 
 async def send_two_async(address: str, timeout: float) -> None:  # noqa: ASYNC109
-    """Send an item more than may be outstanding, while nobody reads."""
+    """Send an item more than may be outstanding, without reading."""
     async with (
         Client(address, timeout=120) as client,
         client.stream(outstanding=1, timeout=timeout) as stream,
@@ -80,7 +80,7 @@ async def send_two_async(address: str, timeout: float) -> None:  # noqa: ASYNC10
 async def test_a_sender_that_waits_is_woken_by_the_end_of_the_call(
     kind: str, expected: grpc.StatusCode, seconds: float, respond: Any
 ) -> None:
-    """Nobody reads the error, so the sender gets it."""
+    """Without a reader, the sender has the error."""
     async with serving_messages(respond) as address:
         sending = (
             asyncio.to_thread(send_two, address, seconds)

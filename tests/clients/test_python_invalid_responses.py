@@ -37,12 +37,12 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 async def first_rule(client: Any) -> Any:
-    """Return the first rule, None if there is none."""
+    """Return the first rule, or None."""
     return await anext(client.protocol.list_rules(), None)
 
 
 async def first_tool(client: Any) -> Any:
-    """Return the first registered tool, None if there is none."""
+    """Return the first registered tool, or None."""
     return await anext(client.list(), None)
 
 
@@ -73,7 +73,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "GetServerInfo": lambda c: c.info(),
 }
 
-#: Faults of any response, with what the message says.
+#: Faults of any response, with the text of the message.
 FAULTS: dict[str, tuple[str, Fault]] = {
     "no message": ("without an error and without a response", lambda rpc, response: []),
     "garbage": ("3 bytes, does not decode", lambda rpc, response: [b"\xff\xff\xff"]),
@@ -127,7 +127,7 @@ async def test_an_invalid_response_is_an_error(
         raise outcome if isinstance(outcome, Exception) else AssertionError(outcome)
 
 
-async def test_nothing_may_be_deleted(kind: str) -> None:
+async def test_a_deletion_may_delete_no_tool(kind: str) -> None:
     """A server without tools has no names to return."""
     outcome = await outcome_of(
         kind, "DeleteTools", lambda rpc, response: [b""], lambda c: c.delete_all("s")
@@ -150,7 +150,7 @@ def without_outcome(rpc: Rpc, response: Any) -> list[bytes]:
 
 
 def with_status_ok(rpc: Rpc, response: Any) -> list[bytes]:
-    """Return the response with an error that is none."""
+    """Return the response with an error of status OK."""
     outcomes = response.conversions if rpc.name == "ConvertTools" else response.outcomes
     outcomes[0].error.CopyFrom(Status(message="fine"))
     return [response.SerializeToString()]

@@ -86,6 +86,6 @@ async def test_no_server_answers(policy: OnUnavailable, tmp_path: Path) -> None:
     ],
 )
 def test_json_rpc_error_of_an_error(text: str, expected: Any) -> None:
-    """It is decoded; what is no object is None."""
+    """The error is decoded; a value that is not an object is None."""
     assert expected == SidecheckError("R", "m", {"json_rpc_error": text}).json_rpc_error
     assert SidecheckError("R", "m").json_rpc_error is None

@@ -16,7 +16,7 @@ from support.running import RunningServer
 
 
 def low_level_server(tools: list[Tool]) -> Server[Any]:
-    """Return a server with these tools, which says what it was called with."""
+    """Return a server with *tools* that records the arguments of its calls."""
 
     async def list_tools(_context: Any, _params: Any) -> ListToolsResult:
         return ListToolsResult(tools=tools)
@@ -136,7 +136,7 @@ async def test_verdicts_that_are_not_enforced_are_reported(tmp_path: Path) -> No
 
 
 async def test_the_version_of_the_options_applies_throughout(emptied: RunningServer) -> None:
-    """Tools are registered under it, whatever the session negotiates."""
+    """Tools are registered under it, independent of the negotiated version."""
     server = low_level_server([takes("integer")])
     async with Client(emptied.address, timeout=120) as sidecheck:
         with_sidecheck(server, sidecheck, options=Options(protocol_version="2025-06-18"))

@@ -132,7 +132,7 @@ def test_omitted_fields_are_not_sent() -> None:
 
 
 @pytest.mark.parametrize("sender", ["", "client", "server"])
-def test_senders_are_those_of_the_api(sender: Any) -> None:
+def test_senders_match_the_api(sender: Any) -> None:
     """The test fails if the API has a sender without a value here."""
     assert 3 == len(SENDER.keys())
     number = protocol.encode_message(ProtocolMessage(b"", sender)).sender
@@ -188,9 +188,9 @@ def test_tools_become_a_message(
     expected: protocol_pb.CheckToolsRequest, tools: dict[str, Any], documents: list[Document]
 ) -> None:
     """A tools list is sent as a single text; definitions are separate messages."""
-    given: dict[str, Any] = {"tools_list": None, "definitions": None, **tools}
+    arguments: dict[str, Any] = {"tools_list": None, "definitions": None, **tools}
     assert expected == tool_checks.encode_tools(
-        **given, documents=documents, context=None, options=None
+        **arguments, documents=documents, context=None, options=None
     )
 
 
@@ -205,7 +205,7 @@ def test_tools_become_a_message(
     ],
 )
 def test_the_reading_of_tools_is_named(tools_list: Any, definitions: Any, message: str) -> None:
-    """Neither is guessed from the shape of the argument."""
+    """The form of the argument does not determine it."""
     with pytest.raises((TypeError, ValueError), match=message):
         tool_checks.encode_tools(tools_list, definitions, [], None, None)
 

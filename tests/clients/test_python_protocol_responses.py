@@ -132,7 +132,7 @@ def test_tools_are_decoded_completely(expected: Disposition, disposition: Any) -
     ) == tool_checks.decode_tools(response, 1)
 
 
-def test_dispositions_are_those_of_the_api() -> None:
+def test_dispositions_match_the_api() -> None:
     """The test fails if the API has a disposition without a member here."""
     labels = {f"DISPOSITION_{disposition.upper()}" for disposition in Disposition}
     assert set(protocol_pb.ToolOutcome.Disposition.keys()) == labels

@@ -24,13 +24,13 @@ class Point:
 
 
 async def test_a_definition_is_adapted(client: Client) -> None:
-    """In whatever form it is given."""
-    given: list[Any] = [LIST, json.dumps(LIST).encode(), ToolDefinition(LIST)]
-    done = [await client.inference.adapt_tool(tool, "2025-03-26") for tool in given]
+    """Every form of a definition is accepted."""
+    definitions: list[Any] = [LIST, json.dumps(LIST).encode(), ToolDefinition(LIST)]
+    done = [await client.inference.adapt_tool(tool, "2025-03-26") for tool in definitions]
     wrapped = await client.inference.adapt_tool(LIST)
 
     assert [(("outputSchema",), "")] * 3 == [
-        (one.dropped_properties, one.wrapped_property) for one in done
+        (adaptation.dropped_properties, adaptation.wrapped_property) for adaptation in done
     ]
     assert {"name": "list", "inputSchema": {"type": "object"}} == done[0].definition
     assert ("result", ["result"]) == (
@@ -40,19 +40,19 @@ async def test_a_definition_is_adapted(client: Client) -> None:
 
 
 async def test_a_python_value_becomes_a_result_and_comes_out_again(client: Client) -> None:
-    """Wrapped where the version requires an object."""
+    """It is wrapped where the version requires an object."""
     listed = (await client.inference.adapt_tool(LIST, "2025-06-18")).definition
-    made = await client.protocol.normalize_tool_result(
+    normalized = await client.protocol.normalize_tool_result(
         [Point(1)], tool=ToolDefinition(LIST), context=OLD
     )
 
-    assert made.verdict.valid
-    assert {"result": [{"x": 1}]} == made.result.value["structuredContent"]
-    assert [{"x": 1}] == unwrap(made.result.value, tool=listed)
+    assert normalized.verdict.valid
+    assert {"result": [{"x": 1}]} == normalized.result.value["structuredContent"]
+    assert [{"x": 1}] == unwrap(normalized.result.value, tool=listed)
 
 
 @pytest.mark.parametrize(
-    ("expected", "given"),
+    ("expected", "arguments"),
     [
         ({"content": [{"type": "text", "text": "[1]"}]}, {"value": "[1]"}),
         ({"content": [{"type": "text", "text": "[1]"}]}, {"value": JsonText(b"[1]")}),
@@ -80,28 +80,28 @@ async def test_a_python_value_becomes_a_result_and_comes_out_again(client: Clien
     ],
 )
 async def test_the_argument_determines_the_kind_of_return_value(
-    expected: Any, given: dict[str, Any], client: Client
+    expected: Any, arguments: dict[str, Any], client: Client
 ) -> None:
-    """A value, content, a whole result or an error."""
-    made = await client.protocol.normalize_tool_result(**given, context=OLD)
+    """It is a value, content, a whole result or an error."""
+    normalized = await client.protocol.normalize_tool_result(**arguments, context=OLD)
 
-    assert expected == made.result.value
+    assert expected == normalized.result.value
 
 
 async def test_a_value_that_breaks_the_schema_has_a_verdict(client: Client) -> None:
     """The result says so, and so does the verdict."""
-    made = await client.protocol.normalize_tool_result(
+    normalized = await client.protocol.normalize_tool_result(
         [1], tool=ToolDefinition(LIST), profile="text", context=OLD
     )
 
     assert ["/structuredContent/result/0"] == [
-        found.instance_location for found in made.verdict.violations
+        violation.instance_location for violation in normalized.verdict.violations
     ]
-    assert made.result.value["isError"]
+    assert normalized.result.value["isError"]
 
 
 @pytest.mark.parametrize(
-    ("kind", "given"),
+    ("kind", "arguments"),
     [
         (ValueError, {}),
         (ValueError, {"value": 1, "content": []}),
@@ -112,15 +112,15 @@ async def test_a_value_that_breaks_the_schema_has_a_verdict(client: Client) -> N
     ],
 )
 async def test_a_malformed_request_is_an_error(
-    kind: type[Exception], given: dict[str, Any], client: Client
+    kind: type[Exception], arguments: dict[str, Any], client: Client
 ) -> None:
-    """Before anything is sent."""
+    """It is raised before a call."""
     with pytest.raises(kind):
-        await client.protocol.normalize_tool_result(**given)
+        await client.protocol.normalize_tool_result(**arguments)
 
 
 async def test_errors_are_raised(client: Client) -> None:
-    """With their reason."""
+    """They have their reasons."""
     with pytest.raises(SidecheckError) as raised:
         await client.inference.adapt_tool(LIST, "1999-01-01")
 
@@ -136,9 +136,9 @@ def test_the_python_sdk_accepts_adapted_definitions(case: dict[str, Any]) -> Non
     assert expected.get("outputSchema") == tool.output_schema
 
 
-@pytest.mark.parametrize("case", [each for each in RESULTS if each.values[0]["want"]["result"]])
+@pytest.mark.parametrize("case", [case for case in RESULTS if case.values[0]["want"]["result"]])
 def test_the_python_sdk_accepts_normalized_results(case: dict[str, Any]) -> None:
-    """And reads the structured content and the error flag from them."""
+    """It reads their structured content and error flag."""
     expected = case["want"]["result"]
     result = TypeAdapter(CallToolResult).validate_python(expected)
 

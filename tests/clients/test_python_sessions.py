@@ -71,9 +71,11 @@ async def test_a_session_remembers_request_ids(kind: str, shared_server: Running
     """Each side may use an id once; the result has the error response to send."""
     async with session(kind, shared_server.address, context=ProtocolContext("2025-11-25")) as check:
         first = await check(ping(1), sender="client")
-        other = await check(ping(1), sender="server")
+        response = await check(ping(1), sender="server")
         repeated = await check(ping(1), sender="client")
-    assert [[], [], ["REQUEST_ID_REUSED"]] == [codes(result) for result in (first, other, repeated)]
+    assert [[], [], ["REQUEST_ID_REUSED"]] == [
+        codes(result) for result in (first, response, repeated)
+    ]
     assert 1 == repeated.error_response.value["id"]
 
 
@@ -133,8 +135,8 @@ async def test_a_finished_session_counts_repeated_violations(shared_server: Runn
     ):
         await opened.check(ping(1), sender="client")
         first, *others = [await opened.check(LOG, sender="server") for _ in range(3)]
-        assert ["LOGGING_DEPRECATED"] == [each.code for each in first.verdict.violations]
-        assert [(), ()] == [other.verdict.violations for other in others]
+        assert ["LOGGING_DEPRECATED"] == [violation.code for violation in first.verdict.violations]
+        assert [(), ()] == [outcome.verdict.violations for outcome in others]
         assert REPEATED == await opened.finish()
         with pytest.raises(ValueError, match="the stream is finished"):
             await opened.check(LOG, sender="server")
@@ -165,12 +167,14 @@ async def test_a_rejected_message_may_be_sent_again(
         again = await check(ping(1), sender="client", http_status=200)
         with pytest.raises(SidecheckError, match="http_status must be a status of HTTP"):
             await check(ping(2), sender="client", http_status=7)
-    assert [[], [], ["REQUEST_ID_REUSED"]] == [codes(each) for each in (rejected, repeated, again)]
+    assert [[], [], ["REQUEST_ID_REUSED"]] == [
+        codes(outcome) for outcome in (rejected, repeated, again)
+    ]
 
 
 @pytest.mark.parametrize("outstanding", [1, 64])
 async def test_tasks_share_a_session(shared_server: RunningServer, outstanding: int) -> None:
-    """Every task gets its own result; messages are checked in the order of the calls."""
+    """Every task has its own result; messages are checked in the order of the calls."""
     settings: dict[str, Any] = {
         "context": ProtocolContext("2025-11-25"),
         "outstanding": outstanding,
@@ -256,7 +260,7 @@ async def test_a_session_must_be_entered(shared_server: RunningServer) -> None:
         blocking.protocol.session().check(ping(1))
 
 
-async def test_under_an_unknown_version_nothing_is_checked(
+async def test_messages_of_an_unknown_version_are_not_checked(
     kind: str, shared_server: RunningServer
 ) -> None:
     """Every check raises an error."""

@@ -146,7 +146,7 @@ def test_an_opening_that_is_too_large_is_an_error() -> None:
     ids=lambda error: type(error).__name__,
 )
 def test_errors_can_be_pickled(error: SidecheckError) -> None:
-    """Nothing is lost, as between processes."""
+    """All fields are preserved."""
     copied = pickle.loads(pickle.dumps(error))
     assert (error, vars(error)) == (copied, vars(copied))
 

@@ -71,7 +71,7 @@ async def test_both_sides_are_verified(
 
 @pytest.mark.parametrize("kind", CLIENT_KINDS)
 @pytest.mark.parametrize("missing", [["certificate", "private_key"], ["ca_certificates"]])
-async def test_who_is_not_trusted_is_unavailable(
+async def test_an_untrusted_peer_is_unavailable(
     kind: str, missing: list[str], settings: dict[str, Any], port: int
 ) -> None:
     """A client without a certificate and a server of another authority are refused."""
@@ -114,7 +114,7 @@ async def test_system_authorities_are_the_default(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Without authorities, those that OpenSSL's settings name are trusted."""
+    """These are the authorities of OpenSSL's settings."""
     monkeypatch.delenv("GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", raising=False)
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none.pem"))
     monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
@@ -139,14 +139,14 @@ async def test_system_authorities_are_the_default(
 def test_invalid_settings_are_errors(
     settings: dict[str, Any], error: type[Exception], message: str
 ) -> None:
-    """What cannot be TLS settings is an error of `Tls`."""
+    """`Tls` raises the error."""
     with pytest.raises(error, match=message):
         Tls(**settings)
 
 
 @pytest.mark.parametrize("kind", CLIENT_KINDS)
 def test_invalid_files_are_errors(kind: str, settings: dict[str, Any], tmp_path: Path) -> None:
-    """What cannot be used is an error of the client, and not of its first call."""
+    """The client raises the error at its creation."""
     swapped = {"certificate": settings["private_key"], "private_key": settings["certificate"]}
     with pytest.raises(ValueError, match="private_key must have an unencrypted private key"):
         connect(kind, "localhost:1", tls=Tls(**swapped))

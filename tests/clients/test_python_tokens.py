@@ -18,7 +18,7 @@ TOKEN = "sct_" + "t" * 43
 
 
 class Recorder:
-    """A server that knows one token, and the header of each call."""
+    """A server that accepts one token, and records the header of each call."""
 
     def __init__(self) -> None:
         self.headers: list[str | None] = []
@@ -69,7 +69,7 @@ def recorder() -> Iterator[Recorder]:
 
 
 async def test_calls_and_streams_carry_the_token(recorder: Recorder) -> None:
-    """As a bearer token: a stream asks for the limits of the server first."""
+    """It is a bearer token; a stream requests the limits of the server first."""
     address = f"127.0.0.1:{recorder.port}"
     client = Client(address, timeout=120, token=TOKEN)
     async with client, client.stream() as stream:
@@ -80,7 +80,7 @@ async def test_calls_and_streams_carry_the_token(recorder: Recorder) -> None:
 
 
 def test_blocking_calls_and_streams_carry_the_token(recorder: Recorder) -> None:
-    """The same, without an event loop."""
+    """The blocking client has no event loop."""
     client = BlockingClient(f"127.0.0.1:{recorder.port}", timeout=120, token=TOKEN)
     with client, client.stream() as stream:
         stream.finish()
@@ -91,7 +91,7 @@ def test_blocking_calls_and_streams_carry_the_token(recorder: Recorder) -> None:
 
 @pytest.mark.parametrize("kind", CLIENT_KINDS)
 async def test_a_function_gives_the_token_of_each_call(recorder: Recorder, kind: str) -> None:
-    """So that a token may be replaced while the client is in use."""
+    """A token may be replaced while the client is in use."""
     tokens = iter(["old", TOKEN, "bad token"])
     address = f"127.0.0.1:{recorder.port}"
     async with connect(kind, address, timeout=120, token=lambda: next(tokens)) as client:
@@ -106,7 +106,7 @@ async def test_a_function_gives_the_token_of_each_call(recorder: Recorder, kind:
 
 @pytest.mark.parametrize("kind", CLIENT_KINDS)
 async def test_a_wrong_token_is_an_error_that_is_not_retried(recorder: Recorder, kind: str) -> None:
-    """Nor is the server unavailable, so that no validation passes for it."""
+    """It is not Unavailable, so the policy does not admit payloads."""
     address = f"127.0.0.1:{recorder.port}"
     async with connect(kind, address, timeout=120, on_unavailable="allow") as client:
         with pytest.raises(SidecheckError) as raised:
@@ -139,7 +139,7 @@ async def test_a_wrong_token_is_an_error_that_is_not_retried(recorder: Recorder,
 async def test_a_token_needs_tls_beyond_this_machine(
     kind: str, address: str, tls: Tls | None, *, allowed: bool
 ) -> None:
-    """Unless an option says otherwise."""
+    """An option permits plain text."""
     if not allowed:
         with pytest.raises(ValueError, match="in plain text") as raised:
             connect(kind, address, tls=tls, token=TOKEN)
@@ -158,7 +158,7 @@ def test_a_malformed_token_is_rejected_without_its_text(token: str) -> None:
 
 
 async def test_a_token_of_another_type_is_rejected() -> None:
-    """As other arguments are."""
+    """The error is that of other arguments."""
     token: Any = b"sct_"
 
     with pytest.raises(TypeError, match="not bytes"):
@@ -166,7 +166,7 @@ async def test_a_token_of_another_type_is_rejected() -> None:
 
 
 async def test_a_token_is_in_no_repr() -> None:
-    """Of the client, its connection and its transport, or of their attributes."""
+    """The client, its connection, its transport and their attributes are tested."""
     async with Client("localhost:1", token=TOKEN) as client:
         connection = vars(client)["_connection"]
         transport = next(

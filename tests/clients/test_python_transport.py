@@ -169,7 +169,7 @@ async def test_errors_have_the_reason_of_the_server(kind: str) -> None:
     assert expected == raised.value
 
 
-async def test_a_server_that_goes_away_is_unavailable(kind: str) -> None:
+async def test_a_server_that_shuts_down_is_unavailable(kind: str) -> None:
     """SHUTTING_DOWN applies the policy for unavailable servers."""
     handler = failing_handler("SHUTTING_DOWN", grpc.StatusCode.UNAVAILABLE)
     async with (

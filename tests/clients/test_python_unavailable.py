@@ -102,7 +102,7 @@ def kind(request: pytest.FixtureRequest) -> str:
         pytest.param("UNAVAILABLE", "ocket closed", lambda: serving_bytes(b""), id="closed"),
     ],
 )  # fmt: skip
-async def test_whatever_else_answers_is_no_server(
+async def test_an_answer_of_another_program_is_unavailable(
     kind: str, expected: str, text: str, server: Server
 ) -> None:
     """The policy applies, and the reason and the message say what came.
@@ -121,7 +121,7 @@ async def test_whatever_else_answers_is_no_server(
 
 
 async def test_a_call_that_is_refused_is_sent_again(kind: str) -> None:
-    """As often as its deadline allows: more often than UNAVAILABLE is retried."""
+    """It is retried until its deadline, more often than UNAVAILABLE."""
     refused: list[int] = []
 
     def answer(stream: int) -> bytes:
@@ -154,8 +154,8 @@ async def test_a_call_that_is_always_refused_ends_at_its_deadline(kind: str) -> 
 
 
 @pytest.mark.parametrize("size", [(1 << 20) + 1, 5 << 20])
-async def test_a_message_too_large_is_no_outage(kind: str, size: int) -> None:
-    """Whoever writes the payload decides about its size, so it must not be let through."""
+async def test_an_oversized_message_is_not_an_outage(kind: str, size: int) -> None:
+    """The author of a payload controls its size, so the policy must not admit it."""
     server = grpc.aio.server(options=[("grpc.max_receive_message_length", 1 << 20)])
     port = server.add_insecure_port("127.0.0.1:0")
     method: Any = grpc.unary_unary_rpc_method_handler(lambda request, context: b"")
@@ -171,7 +171,7 @@ async def test_a_message_too_large_is_no_outage(kind: str, size: int) -> None:
     assert (SidecheckError, "LIMIT_EXCEEDED") == (type(raised.value), raised.value.reason)
 
 
-async def test_a_proxy_that_finds_a_request_too_large_is_no_outage(kind: str) -> None:
+async def test_status_413_of_a_proxy_is_not_an_outage(kind: str) -> None:
     """HTTP status 413 is a limit as well."""
     with serving_frames(http_answer(413)) as address:
         async with connect(kind, address, timeout=120, on_unavailable="allow") as client:
@@ -279,8 +279,8 @@ def overloaded() -> Status:
     return status
 
 
-async def test_an_overloaded_server_says_when_to_try_again(kind: str) -> None:
-    """The client itself does not: that would add to the load."""
+async def test_an_overloaded_server_sends_a_retry_delay(kind: str) -> None:
+    """The client does not retry, which would add load."""
     attempts = 0
 
     async def shed(path: str, request: bytes, context: Any) -> list[bytes]:
@@ -311,7 +311,7 @@ async def test_an_overloaded_server_says_when_to_try_again(kind: str) -> None:
 async def test_items_that_a_server_sheds_follow_the_policy(
     kind: str, expected: object, policy: str
 ) -> None:
-    """Without a policy the error is the outcome of the item, as other items have verdicts."""
+    """Without a policy the outcome of the item is the error."""
 
     async def shed(path: str, request: bytes, context: Any) -> list[bytes]:
         if path == INFO:
@@ -325,5 +325,5 @@ async def test_items_that_a_server_sheds_follow_the_policy(
     ):
         outcomes = await client.validate_batch([Item(Arguments(1))])
     (outcome,) = outcomes
-    found = outcome if policy == "error" else first_validity(outcome)
-    assert expected == found
+    validity = outcome if policy == "error" else first_validity(outcome)
+    assert expected == validity

@@ -131,7 +131,7 @@ def test_the_policy_applies_while_no_server_responds(
     assert [expected, expected] == replay(client, validate_batch(b"1", b"2"), GONE)[0]
 
 
-def test_verdicts_before_an_interruption_are_kept() -> None:
+def test_verdicts_before_an_interruption_are_returned() -> None:
     """The policy applies to the rest of the batch, which is not sent."""
     outcomes, calls = replay(
         scripted_client("deny"),

@@ -129,8 +129,8 @@ def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("kind", CLIENT_KINDS)
-async def test_a_lost_watch_goes_on_where_it_was(kind: str) -> None:
-    """A change of which a part was received is received again as a whole."""
+async def test_a_lost_watch_continues_after_its_last_revision(kind: str) -> None:
+    """A partially received change is received again as a whole."""
     streams: list[list[Step]] = [
         [
             checkpoint(3),
@@ -190,7 +190,7 @@ async def test_errors_that_would_come_again_end_it(
 
 
 @pytest.mark.parametrize("kind", CLIENT_KINDS)
-async def test_a_server_that_is_not_found_again_is_an_error(kind: str) -> None:
+async def test_a_failed_reconnection_is_an_error(kind: str) -> None:
     with pytest.raises(Unavailable):
         await watch(kind, "127.0.0.1:1", 1, patience=0.2)
     with pytest.raises(ValueError, match="timeout must be positive"):
@@ -218,7 +218,7 @@ def registering(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSer
 
 @pytest.mark.server
 async def test_a_registry_is_mirrored(registering: RunningServer) -> None:
-    """By a checkpoint, a list, and the changes since."""
+    """The mirror uses a checkpoint, a list and the later changes."""
     async with Client(registering.address) as client, aclosing(client.watch("s")) as events:
         begun = await anext(events)
         await client.register("s", [TOOL, {**TOOL, "name": "b"}])
@@ -226,9 +226,9 @@ async def test_a_registry_is_mirrored(registering: RunningServer) -> None:
         mirror = {tool.name: tool async for tool in client.list("s")}
         await client.delete("s", ["b"])
         registration = await client.register("s", {**TOOL, "description": "Changed."})
-        seen = [begun]
+        states = [begun]
         async for event in events:
-            seen.append(event)
+            states.append(event)
             if isinstance(event, ToolsChange):
                 mirror |= {tool.name: tool for tool in event.registered}
                 for name in event.deleted:
@@ -237,14 +237,14 @@ async def test_a_registry_is_mirrored(registering: RunningServer) -> None:
                 break
 
         assert {"a": await client.get("s", "a")} == mirror
-    changes = [event for event in seen if isinstance(event, ToolsChange)]
+    changes = [event for event in states if isinstance(event, ToolsChange)]
     assert ["s"] * 3 == [event.server for event in changes]
-    assert Checkpoint(changes[-1].revision, changes[-1].id) == changes[-1].checkpoint == seen[-1]
+    assert Checkpoint(changes[-1].revision, changes[-1].id) == changes[-1].checkpoint == states[-1]
 
 
 @pytest.mark.server
 @pytest.mark.parametrize("kind", CLIENT_KINDS)
-async def test_changes_that_are_not_kept(kind: str, registering: RunningServer) -> None:
+async def test_a_watch_after_a_compacted_revision(kind: str, registering: RunningServer) -> None:
     with pytest.raises(SidecheckError) as raised:
         await watch(kind, registering.address, 1, after=Checkpoint(0, "of another registry"))
 

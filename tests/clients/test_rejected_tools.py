@@ -78,14 +78,14 @@ def test_rejected_tools_are_raised_on_demand(
     assert (error, expected) == (copied, str(copied))
 
 
-def test_a_registration_without_rejected_tools_raises_nothing() -> None:
+def test_a_registration_without_rejected_tools_does_not_raise() -> None:
     """A warning rejects nothing."""
     Registration(outcomes=(CREATED,)).raise_for_rejected()
     Registration().raise_for_rejected()
 
 
 async def test_the_good_tools_are_registered(client: Client) -> None:
-    """The error names the others."""
+    """The error has the names of the rejected tools."""
     tools: list[Any] = [{"name": "broken"}, FORECAST, {"inputSchema": {"type": "object"}}]
     with pytest.raises(ToolsRejected) as raised:
         await client.register("weather", tools)
@@ -102,7 +102,7 @@ async def test_the_good_tools_are_registered(client: Client) -> None:
 
 
 async def test_the_outcomes_can_be_returned(client: Client) -> None:
-    """Also those of a registration that would be refused as a whole by its policy."""
+    """This includes a registration that the policy would reject as a whole."""
     await client.register("weather", FORECAST)
     changed = {**FORECAST, "description": "other"}
     registration = await client.register(
@@ -116,7 +116,7 @@ async def test_the_outcomes_can_be_returned(client: Client) -> None:
 
 
 def test_the_treatment_is_checked_first() -> None:
-    """Nothing is sent."""
+    """No call is made."""
     policy: OnRejected = "ignore"  # type: ignore[assignment]
     with (
         BlockingClient("localhost:1") as client,

@@ -99,7 +99,7 @@ def registered(*tools: Any, **settings: Any) -> list[tuple[bytes, list[str]]]:
     ],
 )
 def test_text_is_split_into_definitions(expected: list[bytes], tools: bytes) -> None:
-    """Each is sent byte for byte; the server rejects what is none."""
+    """Each is sent byte for byte; the server rejects invalid definitions."""
     texts: list[Any] = [(text, []) for text in expected]
     assert [texts] * 3 == [registered(kind(tools)) for kind in (bytes, bytearray, memoryview)]
 
@@ -158,7 +158,7 @@ def test_text_is_split_into_definitions(expected: list[bytes], tools: bytes) -> 
     ],
 )
 def test_objects_are_definitions(expected: list[tuple[bytes, list[str]]], tools: Any) -> None:
-    """One, many, or a whole result."""
+    """The argument is one object, many, or a whole result."""
     assert expected == registered(tools)
 
 
@@ -211,7 +211,7 @@ def test_functions_are_definitions() -> None:
         (TypeError, "function print is not a tool", print),
     ],
 )
-def test_what_is_no_list_of_tools_is_one_error(
+def test_an_invalid_list_of_tools_is_an_error(
     kind: type[Exception], message: str, tools: Any
 ) -> None:
     """It is raised before anything is sent."""
@@ -241,7 +241,7 @@ DOCUMENTS = DEFINITIONS | LISTS | RESULTS | RESPONSES | st.just({"jsonrpc": "2.0
 def test_the_client_and_the_server_split_text_alike(
     document: Any, indent: int | None, space: str
 ) -> None:
-    """What the server reads as a list of tools, the client reads as the same texts."""
+    """Both read the same texts from a list of tools."""
     text = f"{space}{json.dumps(document, indent=indent)}{space}".encode()
     try:
         expected = [listed.json for listed in read_tools_list(text, Limits()).tools]
@@ -253,7 +253,7 @@ def test_the_client_and_the_server_split_text_alike(
 
 
 @pytest.mark.parametrize("cursor", [b'"x"', b"5"])
-def test_a_page_replaces_nothing(cursor: bytes) -> None:
+def test_a_page_cannot_replace_all_tools(cursor: bytes) -> None:
     """The tools of the other pages would be deleted."""
     page = b'{"tools": [], "nextCursor": %s}' % cursor
     with pytest.raises(ValueError, match="one page of several"):
@@ -262,7 +262,7 @@ def test_a_page_replaces_nothing(cursor: bytes) -> None:
 
 
 async def test_a_list_of_the_sdk_is_registered(client: Client) -> None:
-    """Also as the text that a server sent; what is registered is that very text."""
+    """The text of a server is registered byte for byte."""
     listed = types.ListToolsResult.model_validate({"tools": [FORECAST, ALERTS]})
     first = await client.register("weather", listed)
     text = json.dumps({"tools": [FORECAST, ALERTS]}, indent=1).encode()

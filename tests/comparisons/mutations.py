@@ -105,7 +105,11 @@ def _make_nullable_by_any_of(schema: _Schema, random: Random) -> bool:
 
 
 def _add_option_below(schema: _Schema, random: Random) -> bool:
-    nested = [each for each in _objects(schema) if each is not schema and _properties(each)]
+    nested = [
+        subschema
+        for subschema in _objects(schema)
+        if subschema is not schema and _properties(subschema)
+    ]
     return bool(nested) and _add_optional(random.choice(nested), random)
 
 

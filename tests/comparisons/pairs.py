@@ -1,4 +1,4 @@
-"""Random pairs of schemas, and payloads that hold the verdicts on them to account."""
+"""Random pairs of schemas, and payloads that may refute the verdicts on them."""
 
 import copy
 import json
@@ -60,16 +60,16 @@ _ADDITIONS: tuple[dict[str, Any], ...] = (
 
 @dataclass(slots=True)
 class PairTally:
-    """What became of the pairs."""
+    """Counts of the compared pairs."""
 
     #: Verdicts by reading and level.
     levels: Counter[tuple[str, str]] = field(default_factory=Counter)
-    #: Reasons of what is undecided.
+    #: Reasons of undecided verdicts.
     reasons: Counter[str] = field(default_factory=Counter)
     payloads: int = 0
-    #: Payloads that the old schema admits and the new one does not.
+    #: Payloads that the old schema admits and the new schema rejects.
     refuting: int = 0
-    #: Pairs whose verdict a payload refutes: what is told, both schemas and the payload.
+    #: Pairs whose verdict a payload refutes: the verdict, both schemas and the payload.
     wrong: list[tuple[str, Any, Any, Any]] = field(default_factory=list)
     disagreements: list[tuple[Any, Any]] = field(default_factory=list)
 
@@ -81,7 +81,7 @@ class PairTally:
 
 
 def check_pairs(random: Random, count: int) -> PairTally:
-    """Compare *count* random pairs, and hold each verdict against payloads."""
+    """Compare *count* random pairs, and test each verdict with payloads."""
     tally = PairTally()
     while sum(tally.levels.values()) < 2 * count:
         edition = random.choice(EDITIONS)
@@ -102,7 +102,7 @@ def check_pairs(random: Random, count: int) -> PairTally:
         compiled = [_compiled(source) for source in sources]
         if compiled[0] is None or compiled[1] is None:
             continue
-        # As an output schema, the second one is the old one: results of the first must pass it.
+        # As output schemas, the second is the old one: it must accept results of the first.
         part = random.choice((Part.INPUT, Part.OUTPUT))
         versions = (sources[0], sources[1]) if part is Part.INPUT else (sources[1], sources[0])
         _, comparison = compare_schemas(part, versions, LIMITS)
@@ -150,7 +150,7 @@ def _check_pair(
 def _shows(
     witness: Witness | None, compiled: tuple[CompiledSchema, CompiledSchema], reading: Reading
 ) -> bool:
-    """Return whether *witness* shows what its verdict says.
+    """Return whether *witness* confirms its verdict.
 
     With objects closed, the new schema as written may accept it.
     """
@@ -167,7 +167,7 @@ def _valid(compiled: CompiledSchema, payload: bytes) -> bool:
 
 
 def _declared(compiled: CompiledSchema, payload: bytes) -> bool:
-    """Return whether *payload* is valid and has no property that the schema does not know."""
+    """Return whether *payload* is valid and has only declared properties."""
     return evaluate(compiled, payload, _DECLARED_ONLY).valid
 
 
@@ -178,7 +178,7 @@ def _payloads(generated: Generated, schemas: tuple[Any, Any], random: Random) ->
         try:
             yield json.dumps(maker.make(schema)).encode()
         except (KeyError, IndexError, TypeError, ValueError, RecursionError):
-            # A reference of the other schema, or a value that is no JSON.
+            # A reference of the other schema, or a value that is not JSON.
             continue
 
 

@@ -1,4 +1,4 @@
-"""Public truths about containment: no wrong "compatible", and the counts are known.
+"""Public test cases of containment: no wrong "compatible", and the counts match the ledger.
 
 Each case says of two schemas whether one admits all that the other admits. As the old and
 the new input schema, the change is compatible if it does.
@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.corpus]
 
 LIMITS = Limits()
 LEDGER = json.loads((REPOSITORY / "tests" / "ledger" / "containment.json").read_text())
-"""What is undecided and which truths are doubtful, by the folder of a draft."""
+"""Undecided and doubtful cases, by the folder of a draft."""
 
 _DIALECTS = {
     "draft7": "http://json-schema.org/draft-07/schema",
@@ -40,7 +40,7 @@ _DIRECTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A truth, and what is told about it."""
+    """A case and its verdict."""
 
     name: str
     old: Any
@@ -50,7 +50,7 @@ class Compared:
 
     @property
     def outcome(self) -> str:
-        """How the verdict stands to the truth."""
+        """Agreement of the verdict with the case."""
         if self.verdict.level is Level.UNDECIDED:
             return "undecided"
         is_compatible = self.verdict.level in (Level.COMPATIBLE, Level.COSMETIC)
@@ -61,7 +61,7 @@ class Compared:
 
 @cache
 def compared(folder: str) -> tuple[Compared, ...]:
-    """Return every truth of *folder* with its verdict."""
+    """Return every case of *folder* with its verdict."""
     return tuple(_compare(folder))
 
 
@@ -85,41 +85,47 @@ def _compare(folder: str) -> Iterator[Compared]:
 
 @pytest.mark.parametrize("folder", _DIALECTS)
 def test_no_truth_is_wrongly_compatible(folder: str) -> None:
-    """And the rest is as the ledger has it."""
-    outcomes = Counter(each.outcome for each in compared(folder))
+    """The other outcomes match the ledger."""
+    outcomes = Counter(comparison.outcome for comparison in compared(folder))
 
-    assert [] == [each.name for each in compared(folder) if each.outcome == "wrongly compatible"]
+    assert [] == [
+        comparison.name
+        for comparison in compared(folder)
+        if comparison.outcome == "wrongly compatible"
+    ]
     assert LEDGER[folder]["counts"] == outcomes
     assert LEDGER[folder]["undecided"] == _by_reason(folder)
 
 
 def _by_reason(folder: str) -> dict[str, list[str]]:
     reasons: dict[str, list[str]] = {}
-    for each in compared(folder):
-        if each.outcome == "undecided":
-            reason = each.verdict.reason.partition(":")[0]
-            reasons.setdefault(reason, []).append(each.name)
+    for comparison in compared(folder):
+        if comparison.outcome == "undecided":
+            reason = comparison.verdict.reason.partition(":")[0]
+            reasons.setdefault(reason, []).append(comparison.name)
     return dict(sorted(reasons.items()))
 
 
 @pytest.mark.parametrize("folder", _DIALECTS)
 def test_a_doubtful_truth_is_refuted_by_other_validators(folder: str) -> None:
-    """Where a payload shows that callers break, the truth is wrong: three validators say so.
+    """The case is wrong if three validators confirm a payload that breaks callers.
 
     The schemas were made from those of the official suite by negation, which in some left
     a keyword out, or names what a constant contains.
     """
-    refuted = [each for each in compared(folder) if each.outcome == "wrongly breaking"]
+    refuted = [
+        comparison for comparison in compared(folder) if comparison.outcome == "wrongly breaking"
+    ]
 
-    assert LEDGER[folder]["doubtful"] == [each.name for each in refuted]
-    for each in refuted:
-        assert each.verdict.witness is not None
-        payload = msgspec.json.decode(each.verdict.witness.payload)
+    assert LEDGER[folder]["doubtful"] == [comparison.name for comparison in refuted]
+    for comparison in refuted:
+        assert comparison.verdict.witness is not None
+        payload = msgspec.json.decode(comparison.verdict.witness.payload)
         assert [True, False] == [
-            _is_valid(folder, schema, payload) for schema in (each.old, each.new)
+            _is_valid(folder, schema, payload) for schema in (comparison.old, comparison.new)
         ]
         assert [True, False] == [
-            _is_valid_rs(folder, schema, payload) for schema in (each.old, each.new)
+            _is_valid_rs(folder, schema, payload) for schema in (comparison.old, comparison.new)
         ]
 
 
@@ -140,5 +146,5 @@ def _is_valid_rs(folder: str, schema: Any, payload: Any) -> bool:
 
 
 def test_the_dialects_are_known() -> None:
-    """By the names that the service has."""
+    """The service has the same names."""
     assert set(_DIALECTS.values()) <= {edition.uri.rstrip("#") for edition in EDITIONS}

@@ -1,4 +1,4 @@
-"""TCP addresses: what they are read from, written as, and which are the loopback."""
+"""TCP addresses: parsing, formatting, and loopback."""
 
 import pytest
 from sidecheck_server.config.addresses import Address, is_loopback_host
@@ -26,7 +26,7 @@ from sidecheck_server.config.addresses import Address, is_loopback_host
     ],
 )
 def test_addresses(text: str, host: str, port: int, written: str, is_loopback: bool) -> None:
-    """Read, written, and read again."""
+    """An address is parsed, formatted, and parsed again."""
     address = Address.parse(text)
 
     assert Address(host, port) == address
@@ -44,8 +44,8 @@ def test_addresses(text: str, host: str, port: int, written: str, is_loopback: b
         *("[::1:80", "::1]:80", "[[::1]]:80", "host:80:", "unix:/x:1"),
     ],
 )
-def test_texts_that_are_no_addresses(text: str) -> None:
-    """Whatever is wrong, the message says what would be right."""
+def test_texts_that_are_not_addresses(text: str) -> None:
+    """The message names the expected form."""
     with pytest.raises(ValueError, match=r'^expected "host:port" with a port of at most 65535$'):
         Address.parse(text)
 
@@ -68,5 +68,5 @@ def test_texts_that_are_no_addresses(text: str) -> None:
     ],
 )
 def test_loopback_by_the_text_alone(host: str, expected: bool) -> None:
-    """No name is looked up, for the answer is whoever owns the name's."""
+    """Names are not resolved, since others may control their addresses."""
     assert expected == is_loopback_host(host)

@@ -85,7 +85,7 @@ MOST_MESSAGE = {"LIMITS__MESSAGE_BYTES": str(2**31 - 1)}
 def test_a_server_starts_with_extreme_limits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, largest: bool
 ) -> None:
-    """All of them at once, and stops in order."""
+    """All limits are extreme at once; the server stops in order."""
     limits = extreme_limits(monkeypatch, largest=largest)
     if not largest:
         limits["SIDECHECK_LIMITS__MESSAGE_BYTES"] = "2"
@@ -125,8 +125,8 @@ def special_file(folder: Path, kind: str) -> str:
         *product(["--tools", "--config"], ["large file"]),
     ],
 )
-def test_a_file_that_is_none_or_too_large_is_an_error(tmp_path: Path, flag: str, kind: str) -> None:
-    """It would be waited for, or read without end."""
+def test_a_special_or_oversized_file_is_an_error(tmp_path: Path, flag: str, kind: str) -> None:
+    """Reading it would block, or not end."""
     arguments = ["serve", flag, special_file(tmp_path, kind)]
     result = CliRunner().invoke(sidecheck, arguments, catch_exceptions=False)
     fault = f"is a {kind}; expected a regular file"
@@ -170,7 +170,7 @@ def test_a_file_that_is_none_or_too_large_is_an_error(tmp_path: Path, flag: str,
 def test_a_wrong_setting_ends_in_a_line(
     arguments: list[str], environment: dict[str, Any], message: str
 ) -> None:
-    """With exit code 2, before anything is started."""
+    """The exit code is 2, and the server does not start."""
     result = CliRunner(env=environment).invoke(
         sidecheck, ["serve", *arguments], catch_exceptions=False
     )

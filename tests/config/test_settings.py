@@ -69,8 +69,8 @@ def test_defaults_apply_without_settings() -> None:
     assert DEFAULTS == read_settings().model_dump()
 
 
-def test_the_protocol_versions_are_those_of_the_core() -> None:
-    """The type lists them again, because a type checker reads it."""
+def test_the_protocol_versions_match_the_core() -> None:
+    """A type checker needs the versions as literals."""
     field = Settings.model_fields["protocol_version"]
 
     assert (VERSIONS, DEFAULT_VERSION) == (get_args(field.annotation), field.default)
@@ -288,7 +288,7 @@ def test_a_list_in_the_environment_has_commas_or_is_json(
     ["git.json,weather.json", '[{"file": "git.json"}, {"file": "weather.json", "server": ""}]'],
 )
 def test_files_of_tools_in_the_environment(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
-    """With commas each is a file; JSON may name its server too."""
+    """Files are separated by commas; JSON may name the server too."""
     monkeypatch.setenv("SIDECHECK_TOOLS", value)
 
     expected = (ToolsFile(Path("git.json")), ToolsFile(Path("weather.json")))

@@ -61,7 +61,7 @@ def _case(request: Request, oracle: "_Oracle") -> dict[str, Any]:
 
 
 class _Oracle:
-    """What the server responds to bare stubs."""
+    """Responses of the server to plain stubs."""
 
     def __init__(self, channel: grpc.Channel) -> None:
         self._channel = channel

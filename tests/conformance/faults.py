@@ -64,7 +64,7 @@ async def faulty_servers(address: str) -> AsyncIterator[dict[str, str]]:
             serving_bytes(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")
         )
         with socket.socket() as unused:
-            # Bound and not listening: nobody else gets the port, and connections are refused.
+            # A bound socket that does not listen reserves the port and refuses connections.
             unused.bind(("127.0.0.1", 0))
             addresses["nobody"] = f"127.0.0.1:{unused.getsockname()[1]}"
             yield addresses

@@ -52,7 +52,7 @@ _RAW: Final = msgspec.json.Decoder(Raw)
 def body_of(message: Any, fields: Mapping[str, Any]) -> bytes:
     """Return the body for *fields* of a request.
 
-    What is JSON stands in it as itself, byte for byte, and what is not as a string.
+    JSON is inserted byte for byte; other bytes become a string.
     """
     members = [f"{json.dumps(name)}: {text}" for name, text in _members(message, fields)]
     return f"{{{', '.join(members)}}}".encode()
@@ -79,7 +79,8 @@ def _members(message: Any, fields: Mapping[str, Any]) -> Iterator[tuple[str, str
         elif nested is not None:
             elements = value if field.is_repeated else [value]
             texts = [
-                body_of(nested, each).decode() if nested.fields else "true" for each in elements
+                body_of(nested, element).decode() if nested.fields else "true"
+                for element in elements
             ]
             yield _NAMES.get(key, name), f"[{', '.join(texts)}]" if field.is_repeated else texts[0]
         else:

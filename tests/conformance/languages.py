@@ -1,4 +1,4 @@
-"""How the clients of all languages are built and run."""
+"""Commands that build and run the clients of all languages."""
 
 import fcntl
 import os
@@ -30,7 +30,7 @@ class Language:
     folder: Path
     #: What must be on PATH.
     programs: tuple[str, ...]
-    #: Builds what the tests need.
+    #: The command that builds the tests.
     build: tuple[tuple[str, ...], ...]
     #: Runs all tests of the client, with the shared cases.
     test: tuple[str, ...]

@@ -59,11 +59,12 @@ def read_outcomes(settings: Mapping[str, Any]) -> Outcomes:
 
 def format_matrix(clients: Mapping[str, Outcomes]) -> str:
     """Return a table with a row for each group and a column for each client."""
-    groups = list(dict.fromkeys(group for each in clients.values() for group in each.cases))
+    groups = list(dict.fromkeys(group for results in clients.values() for group in results.cases))
     rows = [["cases", *clients]]
-    rows += [[group, *(each.cell(group) for each in clients.values())] for group in groups]
+    rows += [[group, *(results.cell(group) for results in clients.values())] for group in groups]
     totals = (
-        f"{sum(each.passed.values()):,}/{sum(each.cases.values()):,}" for each in clients.values()
+        f"{sum(results.passed.values()):,}/{sum(results.cases.values()):,}"
+        for results in clients.values()
     )
     rows.append(["all", *totals])
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]

@@ -54,7 +54,7 @@ _ENUMS: Final[dict[str, Callable[[str], Any]]] = {
 
 
 def options_of(fields: _Json | None, kind: Any = Options) -> Any:
-    """Return options of the class *kind*, None where *fields* is None."""
+    """Return options of the class *kind*, or None if *fields* is None."""
     if fields is None:
         return None
     return kind(
@@ -72,7 +72,7 @@ def context_of(request: _Json) -> ProtocolContext | None:
 
 
 def target_of(target: _Json | None) -> Any:
-    """Return a target, None where there is none."""
+    """Return the target, or None."""
     if target is None:
         return None
     [(kind, value)] = target.items()

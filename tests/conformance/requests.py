@@ -21,7 +21,7 @@ from support.conversion_requests import target
 from support.result_cases import ADAPTATIONS, RESULTS, text_of
 from support.rule_cases import rule_cases
 from support.shared_cases import CALLS, VALIDATE
-from support.shared_conversions import CONVERSIONS, RESTORATIONS, call_of, plan_of, tool_of
+from support.shared_conversions import CONVERSIONS, RESTORATIONS, call_of, mapping_of, tool_of
 from support.shared_material import REPOSITORY
 
 from conformance.rendering import fill, render_request
@@ -54,7 +54,7 @@ class Request:
     more: dict[str, Any] = field(default_factory=dict)
     #: The request that the client sends, where it is not *request*.
     sent: dict[str, Any] | None = None
-    #: The expected result; None is what the real server responds to the request.
+    #: The expected result; None means the response of the real server.
     want: dict[str, Any] | None = None
 
 
@@ -147,7 +147,7 @@ def _conversions() -> Iterator[Request]:
     for parameter in RESTORATIONS:
         [case] = parameter.values
         call = conversion_pb.ConvertToolCallRequest(
-            call=call_of(case), mappings=[plan_of(case)], tool=target(tool_of(case))
+            call=call_of(case), mappings=[mapping_of(case)], tool=target(tool_of(case))
         )
         yield _request("convert calls", case["name"], "ConvertToolCall", call)
 

@@ -18,7 +18,7 @@ from conformance.python_results import is_expected
 
 _UNARY = {rpc.name: rpc for rpc in RPCS if not rpc.streaming}
 
-#: Groups about what clients do: retry, split batches, or stand in for a server.
+#: Groups about client behavior: retries, split batches, or policies without a server.
 _OF_CLIENTS = {"batch", "faults", "limits", "validate, coalesced"}
 
 #: What a client says to a word that it does not send.

@@ -66,7 +66,7 @@ def test_a_dialect_is_that_of_the_resource(schema: Any, payload: Any, expected: 
     assert expected is engine_for(schema, documents=documents).is_valid(payload)
 
 
-def test_resources_under_dependencies_are_found() -> None:
+def test_resources_under_dependencies_resolve() -> None:
     """An array of names before a subschema does not hide the resource in it."""
     schema = {
         "$schema": D07,
@@ -79,7 +79,7 @@ def test_resources_under_dependencies_are_found() -> None:
 
 
 def test_resources_under_not_have_their_own_base() -> None:
-    """What is only asked for a yes or no is read in its own resource too."""
+    """Subschemas that only need a yes or no are evaluated in their own resource too."""
     schema = {
         "$id": "http://x.test/a",
         "not": {
@@ -166,7 +166,7 @@ def test_a_plain_reference_to_a_dynamic_anchor_is_static() -> None:
 
 
 def test_recursive_anchors_count_beyond_a_resource_without_one() -> None:
-    """The outermost recursive anchor wins, whatever is between (2019-09, 8.2.4.2)."""
+    """The outermost recursive anchor applies (2019-09, section 8.2.4.2)."""
     schema = {
         "$schema": D2019,
         "$id": "http://x.test/a",

@@ -112,7 +112,7 @@ def test_payload_that_nests_too_deeply_is_a_recursion_error() -> None:
             except RecursionError:
                 outcomes.add(None)
 
-    # A stack of its own, so that what is beneath the test plays no part.
+    # A separate stack, so that the callers of the test do not matter.
     thread = threading.Thread(target=judge)
     thread.start()
     thread.join()
@@ -144,7 +144,7 @@ def test_work_is_bounded_in_steps() -> None:
 
 
 def test_unevaluated_work_is_bounded_in_steps() -> None:
-    """Looking for what is evaluated takes steps as well."""
+    """The search for evaluated locations takes steps too."""
     doubling = {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(40)}
     schema = {
         "unevaluatedProperties": False,

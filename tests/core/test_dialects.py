@@ -142,7 +142,7 @@ def test_meta_schemas_without_a_built_in_base_are_errors(documents: dict[str, An
     ],
 )
 def test_a_dialect_under_another_uri_has_a_hint(uri: str, nearest: str) -> None:
-    """The supported dialect of the draft that the URI names."""
+    """The hint is the supported dialect of the draft in the URI."""
     with pytest.raises(RequestError) as excinfo:
         dialect_named(uri)
 

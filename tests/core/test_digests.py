@@ -74,7 +74,7 @@ def text_of(value: Any) -> str:
     ],
 )
 def test_the_canonical_text_is_that_of_rfc_8785_with_exact_integers(value: Any, text: str) -> None:
-    """Values at the edges of the rules."""
+    """The values are at the edges of the rules."""
     assert text == text_of(value)
 
 
@@ -91,7 +91,7 @@ def test_canonical_text_equals_rfc_8785_for_doubles(value: Any) -> None:
 @settings(max_examples=600, deadline=None, database=None)
 @given(DOUBLES | BITS)
 def test_a_double_has_the_text_of_its_value(value: float) -> None:
-    """The text of an equal integer, or else that of RFC 8785."""
+    """It is the text of an equal integer, or else that of RFC 8785."""
     is_large_integer = value.is_integer() and abs(value) >= 2**53
     expected = rfc8785.dumps(value)
     if is_large_integer:
@@ -124,7 +124,7 @@ def test_canonical_text_round_trips(value: Any) -> None:
     ],
 )
 def test_equal_values_have_one_digest(first: str, second: str) -> None:
-    """Formatting and number notation do not affect the digest."""
+    """Formatting and the notation of numbers do not affect the digest."""
     assert digest_of(json.loads(first)) == digest_of(json.loads(second))
 
 
@@ -157,8 +157,8 @@ def test_digest_is_the_sha256_of_the_canonical_text() -> None:
     assert expected == digest_of({"type": "string"})
 
 
-def test_documents_are_a_part_of_what_is_named() -> None:
-    """Their URIs and every byte of their texts; but neither their order nor their absence."""
+def test_a_digest_includes_the_documents() -> None:
+    """It covers their URIs and texts, and does not depend on their order."""
     schema: Any = {"$ref": "urn:a"}
     a, b = Document("urn:a", b"{}"), Document("urn:b", b"{}")
     brought: Any = {document.uri: hashlib.sha256(document.json).hexdigest() for document in (a, b)}

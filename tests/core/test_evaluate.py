@@ -75,7 +75,7 @@ def test_max_violations_is_at_least_one() -> None:
 
 
 def test_repeated_keys_are_reported_up_to_the_number_wanted() -> None:
-    """The first ones of the text, in order."""
+    """The first ones are reported, in the order of the text."""
     payload = b'{"c": 1, "c": 1, "b": 1, "b": 1, "a": 1, "a": 1}'
 
     verdict = verdict_on(True, payload, max_violations=2)
@@ -142,14 +142,14 @@ for _ in range(40):
 
 
 def test_a_payload_that_takes_too_many_steps_is_rejected() -> None:
-    """Unless the fast engine finds the payload invalid first."""
+    """It is invalid instead if the fast engine finds a fault first."""
     with pytest.raises(RequestError) as excinfo:
         verdict_on(DOUBLING, DEEP)
 
     assert {"bound": "steps", "limit": "10000000"} == excinfo.value.metadata
 
 
-def test_verdict_is_kept_if_explaining_it_exceeds_the_step_limit() -> None:
+def test_the_verdict_stands_if_its_explanation_exceeds_the_step_limit() -> None:
     """The verdict is invalid and truncated."""
     payload = [[1] * 50]
     schema = {"items": {"items": {"type": "string"}}}
@@ -183,8 +183,8 @@ def test_one_violation_is_enough_for_the_complete_engine_too() -> None:
     "innermost",
     [pytest.param("a", id="that would be valid"), pytest.param(1, id="that would be invalid")],
 )
-def test_what_nests_too_deep_for_the_interpreter_is_rejected(innermost: Any) -> None:
-    """A chain of references longer than its stack; nothing else is ever raised."""
+def test_nesting_beyond_the_recursion_limit_is_rejected(innermost: Any) -> None:
+    """The chain of references exceeds the stack; no other exception is raised."""
     chain: dict[str, Any] = {
         f"a{number}": {"$ref": f"#/$defs/a{number + 1}"} for number in range(4000)
     }
@@ -217,7 +217,7 @@ def test_engines_that_disagree_are_reported_and_the_payload_is_invalid() -> None
     ]
 
 
-def test_messages_can_leave_out_what_the_payload_holds() -> None:
+def test_messages_can_omit_values_of_the_payload() -> None:
     """The locations remain."""
     shown, hidden = (
         verdict_on(FAST, {"a": 12345}, hide_values=hide).violations[0] for hide in (False, True)
@@ -243,7 +243,7 @@ def test_only_errors_make_a_verdict_invalid() -> None:
 
 
 def test_compiled_schema_has_a_reason_for_the_complete_engine() -> None:
-    """It also knows the digest of its schema."""
+    """It has the digest of its schema too."""
     fast, complete = compile_value(FAST), compile_value({"$schema": D2019, **COMPLETE})
     compiled = compile_schema(source_of(FAST), LIMITS)
 

@@ -1,4 +1,4 @@
-"""Numbers have the value of their text, whatever a double makes of it."""
+"""Numbers have the exact value of their text, even if no double equals it."""
 
 import pickle
 from decimal import Decimal
@@ -60,7 +60,7 @@ LONG_TENTH = "0.1000000000000000055511151231257827021181583404541015625"
     ],
 )
 def test_a_number_is_its_text(schema: str, payload: str, valid: bool) -> None:
-    """By both engines, and as a part of a larger payload."""
+    """Both engines agree, and it may be a part of a larger payload."""
     assert valid is evaluate_by_both(schema, payload)
 
 
@@ -99,7 +99,7 @@ NUMBERS = st.one_of(
 @settings(max_examples=400)
 @given(NUMBERS, NUMBERS)
 def test_every_comparison_is_that_of_decimals(first: str, second: str) -> None:
-    """In both orders, and equal values have one hash, one text and one digest."""
+    """Both orders are tested; equal values have equal hashes, texts and digests."""
     left: Any = decode(first.encode(), max_depth=1)
     right: Any = decode(second.encode(), max_depth=1)
     exact_left, exact_right = Decimal(first), Decimal(second)
@@ -127,7 +127,7 @@ OPERATORS = {
 @settings(max_examples=300)
 @given(NUMBERS, NUMBERS)
 def test_every_keyword_agrees_with_decimals(bound: str, number: str) -> None:
-    """And with another implementation, where both numbers are integers without exponent."""
+    """Another implementation agrees where both numbers are integers without exponent."""
     exact_bound, exact = Decimal(bound), Decimal(number)
     wanted = {
         "minimum": exact >= exact_bound,
@@ -150,7 +150,7 @@ def test_every_keyword_agrees_with_decimals(bound: str, number: str) -> None:
 @settings(max_examples=300)
 @given(NUMBERS)
 def test_a_number_keeps_its_value_when_it_is_written(text: str) -> None:
-    """Also in canonical JSON and between processes; with its digits if no double has them."""
+    """Canonical JSON and pickling preserve it; its digits stay if no double equals it."""
     value: Any = decode(f'{{"a":[{text}]}}'.encode(), max_depth=2)
     [number] = value["a"]
 
@@ -177,13 +177,13 @@ def test_a_number_keeps_its_value_when_it_is_written(text: str) -> None:
         ("1e23", ExactNumber),
     ],
 )
-def test_doubles_stay_what_they_are(text: str, kind: type) -> None:
-    """Only a number that no double stands for is another thing."""
+def test_doubles_are_unchanged(text: str, kind: type) -> None:
+    """Only numbers without an equal double have another type."""
     assert kind is type(read_number(text))
 
 
 def test_small_texts_of_large_numbers_take_little_memory() -> None:
-    """The digits that an exponent stands for are never written out."""
+    """The digits of an exponent are never written out."""
     number: Any = decode(b"1e4299", max_depth=1)
 
     assert number_text(number) == "1e4299"
@@ -195,7 +195,7 @@ def test_small_texts_of_large_numbers_take_little_memory() -> None:
 
 
 def test_a_repaired_payload_keeps_its_numbers() -> None:
-    """And a text of such a number becomes that number."""
+    """A text of such a number becomes that number."""
     schema = (
         '{"properties":{"a":{"type":"number"},"b":{"type":"number"},"c":{"type":"string"},'
         '"d":{"type":"integer","default":7}},"required":["d"]}'

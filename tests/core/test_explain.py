@@ -41,8 +41,8 @@ def texts_in(value: Any) -> set[str]:
 class TestCases:
     """Every case of explanations.json."""
 
-    def test_a_fault_is_reported_as_the_case_says(self, case: dict[str, Any]) -> None:
-        """Place, rule, code, message and suggestion are those of the case."""
+    def test_a_fault_has_the_violation_of_its_case(self, case: dict[str, Any]) -> None:
+        """Locations, code, message and suggestion equal those of the case."""
         violations_ = [
             [
                 violation.instance_location,
@@ -63,8 +63,8 @@ class TestCases:
                 "_", ""
             ).lower()
 
-    def test_pointers_lead_somewhere(self, case: dict[str, Any]) -> None:
-        """A violation is at a value that the payload holds."""
+    def test_pointers_resolve_in_the_payload(self, case: dict[str, Any]) -> None:
+        """A violation is at a value of the payload."""
         for violation in violations_of(case["schema"], case["payload"]):
             step_into(case["payload"], violation.instance_location)
 
@@ -219,7 +219,7 @@ def test_a_large_choice_is_reported_in_one_violation() -> None:
 
 
 def test_choices_are_looked_into_up_to_a_bound() -> None:
-    """Beyond it one violation says that the reason lies deeper."""
+    """Beyond it one violation says that the cause is deeper."""
     schema = {
         "anyOf": [
             {"type": "integer"},
@@ -269,8 +269,8 @@ def test_comparing_branches_takes_at_most_half_of_the_steps() -> None:
     ] == messages
 
 
-def test_looking_for_the_branch_that_was_meant_takes_steps() -> None:
-    """References make many thousand branches of a few; they are not all looked at."""
+def test_the_search_for_the_nearest_branch_takes_steps() -> None:
+    """References make thousands of branches; the limit of steps ends the search."""
     choices = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 30} for n in range(3)}
     schema = {"$ref": "#/$defs/d0", "$defs": {**choices, "d3": {"const": 1}}}
     engine = engine_for(schema, limits=Limits(steps=10_000_000))
@@ -328,10 +328,8 @@ def test_explanations_do_not_depend_on_the_order_of_hashes() -> None:
         pytest.param("--", ["__", "-"], "-", id="nothing but separators"),
     ],
 )
-def test_the_nearest_name_is_what_may_have_been_meant(
-    name: str, candidates: list[str], expected: str
-) -> None:
-    """A name is suggested where it is likely, and none where it would mislead."""
+def test_the_nearest_name_is_suggested(name: str, candidates: list[str], expected: str) -> None:
+    """A distant name is not suggested, since it would mislead."""
     assert expected == find_nearest(name, candidates)
 
 

@@ -59,8 +59,8 @@ def test_a_checker_returns_on_every_hostile_string(name: str) -> None:
 @pytest.mark.parametrize("name", FORMATS)
 @given(text=st.text(st.characters(exclude_categories=()), max_size=80))
 @settings(max_examples=100, deadline=None)
-def test_a_checker_raises_nothing(name: str, text: str) -> None:
-    """Any text gets a verdict, one with lone surrogates too, alone and after a valid start."""
+def test_a_checker_does_not_raise(name: str, text: str) -> None:
+    """Any text has a verdict, with lone surrogates too, alone and after a valid start."""
     rule = FORMATS[name]
     verdicts = [rule.check(text), rule.check(rule.example + text)]
     assert [bool, bool] == [type(verdict) for verdict in verdicts]
@@ -96,7 +96,7 @@ print(len(texts) > len(FORMATS), seen)
 """
 
 
-def test_a_checker_opens_nothing() -> None:
+def test_a_checker_opens_no_file() -> None:
     """After the first check of a format, none reads a file, loads a module or opens a socket."""
     done = subprocess.run(
         [sys.executable, "-c", WATCH], capture_output=True, text=True, check=False
@@ -121,8 +121,8 @@ except MemoryError:
 """
 
 
-def test_a_worker_without_room_for_the_library_is_out_of_memory() -> None:
-    """The first check raises MemoryError, and a later one succeeds once there is room."""
+def test_a_worker_without_memory_for_the_library_raises_memory_error() -> None:
+    """The first check raises MemoryError; a later one succeeds with enough memory."""
     done = subprocess.run(
         [sys.executable, "-c", SHORT_OF_MEMORY], capture_output=True, text=True, check=False
     )

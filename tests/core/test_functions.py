@@ -1,4 +1,4 @@
-"""The public functions of the core, held against the services, which answer the same."""
+"""The public functions of the core have the same answers as the services."""
 
 import json
 from typing import Any
@@ -34,11 +34,11 @@ def request(method: str, params: Any = None, id_: int = 1) -> Any:
 
 
 def codes(violations: Any) -> list[tuple[str, str]]:
-    return [(each.code, each.instance_location) for each in violations]
+    return [(violation.code, violation.instance_location) for violation in violations]
 
 
-def test_every_name_of_the_face_is_there() -> None:
-    """However it is imported; another is no attribute."""
+def test_every_public_name_exists() -> None:
+    """Every form of import works; other names raise AttributeError."""
     assert dict.fromkeys(core.__all__, True) == {
         name: getattr(core, name) is not None for name in core.__all__
     }
@@ -66,10 +66,10 @@ async def test_a_schema_that_cannot_be_used(schema: bytes) -> None:
     with pytest.raises(RequestError) as raised:
         core.compile_schema(schema)
     async with local_client() as client:
-        with pytest.raises(sidecheck.SidecheckError) as told:
+        with pytest.raises(sidecheck.SidecheckError) as excinfo:
             await client.validate(Schema(schema), b"{}")
 
-    assert told.value.reason == raised.value.reason.value
+    assert excinfo.value.reason == raised.value.reason.value
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ async def test_a_schema_that_cannot_be_used(schema: bytes) -> None:
     ],
 )
 async def test_a_message(message: Any) -> None:
-    """Checked by itself."""
+    """It is checked without a session."""
     async with local_client() as client:
         checked = await client.protocol.check_message(
             text_of(message),
@@ -107,14 +107,14 @@ async def test_a_session() -> None:
         ("server", {"jsonrpc": "2.0", "id": 2, "result": {"content": []}}),
     ]
     session = core.MessageSession()
-    found = [codes(session.check(text_of(text), side).violations) for side, text in messages]  # type: ignore[arg-type]
+    outcomes = [codes(session.check(text_of(text), side).violations) for side, text in messages]  # type: ignore[arg-type]
     async with local_client() as client, client.protocol.session() as checked:
-        told = [
+        summaries = [
             codes((await checked.check(text_of(text), sender=side)).verdict.violations)  # type: ignore[arg-type]
             for side, text in messages
         ]
 
-    assert told == found
+    assert summaries == outcomes
     with pytest.raises(RequestError, match="LIMIT_EXCEEDED"):
         session.check(b" " * (core.Limits().payload_bytes + 1), "client")
     assert () == session.check(text_of(request("ping", id_=3)), "client").violations
@@ -129,10 +129,11 @@ async def test_tools() -> None:
         )
 
     assert [
-        (each.name, each.pointer, codes(each.verdict.violations)) for each in checked.outcomes
+        (outcome.name, outcome.pointer, codes(outcome.verdict.violations))
+        for outcome in checked.outcomes
     ] == [
-        (each.name, each.pointer, codes(each.verdict.violations))
-        for each in core.check_tools(tools, "2025-11-25")
+        (outcome.name, outcome.pointer, codes(outcome.verdict.violations))
+        for outcome in core.check_tools(tools, "2025-11-25")
     ]
 
 
@@ -142,39 +143,39 @@ async def test_tools_of_an_api(api: ModelApi) -> None:
     definitions = [text_of(TOOL), text_of(OTHER)]
     converted = core.convert_tools(definitions, api)
     async with local_client() as client:
-        told = await client.conversion.convert_tools(
+        converted_tools = await client.conversion.convert_tools(
             sidecheck.ModelApi(api.value), [ToolDefinition(text) for text in definitions]
         )
 
     assert [
-        each.outcome.reason
-        if isinstance(each.outcome, sidecheck.SidecheckError)
-        else (each.outcome.name, each.outcome.json, each.outcome.mapping)
-        for each in told.conversions
+        conversion.outcome.reason
+        if isinstance(conversion.outcome, sidecheck.SidecheckError)
+        else (conversion.outcome.name, conversion.outcome.json, conversion.outcome.mapping)
+        for conversion in converted_tools.conversions
     ] == [
-        each.reason.value
-        if isinstance(each, RequestError)
-        else (each.name, json.loads(each.json), each.mapping)
-        for each in converted
+        conversion.reason.value
+        if isinstance(conversion, RequestError)
+        else (conversion.name, json.loads(conversion.json), conversion.mapping)
+        for conversion in converted
     ]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "read", "found"),
+    ("arguments", "read", "violations"),
     [
         ('{"count":1,"text":"a"}', b'{"count":1,"text":"a"}', []),
         ('{"count":0}', b'{"count":0}', [("MINIMUM", "/count")]),
         ("{", b"", [("PAYLOAD_NOT_JSON", "/function/arguments")]),
     ],
 )
-def test_a_call_of_a_model(arguments: str, read: bytes, found: list[tuple[str, str]]) -> None:
+def test_a_call_of_a_model(arguments: str, read: bytes, violations: list[tuple[str, str]]) -> None:
     """It becomes arguments for the original tool, with their verdict."""
     [tool] = core.convert_tools([text_of(TOOL)], ModelApi.OPENAI_CHAT)
     assert not isinstance(tool, RequestError)
     call = {"id": "7", "type": "function", "function": {"name": "repeat", "arguments": arguments}}
     answer = core.convert_call(text_of(call), [tool.mapping], text_of(TOOL))
 
-    assert ("repeat", "7", read, found) == (
+    assert ("repeat", "7", read, violations) == (
         answer.tool,
         answer.id,
         answer.arguments,
@@ -191,8 +192,8 @@ def test_a_call_for_another_definition() -> None:
         core.convert_call(text_of(call), [tool.mapping], text_of({**TOOL, "title": "x"}))
 
 
-def test_what_changed() -> None:
-    """Tools of both sides are paired by name, added and removed ones too."""
+def test_changes_of_tools() -> None:
+    """Tools of both sides are paired by name; others are added or removed."""
     narrower = {**TOOL, "inputSchema": {**TOOL["inputSchema"], "required": ["count", "text"]}}  # type: ignore[dict-item]
     compared = core.compare_tools([text_of(TOOL), text_of(OTHER)], [text_of(narrower)])
 
@@ -203,14 +204,14 @@ def test_what_changed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "found"),
+    ("value", "violations"),
     [
         (b'{"texts":["a"]}', []),
         (b'{"texts":1}', [("TYPE", "/structuredContent/texts")]),
         (b"[1]", [("TYPE", "/structuredContent")]),
     ],
 )
-def test_a_result(value: bytes, found: list[tuple[str, str]]) -> None:
+def test_a_result(value: bytes, violations: list[tuple[str, str]]) -> None:
     """Content has the form of the output schema, or violations say what it lacks."""
     result, verdict = core.normalize_result(value, text_of(TOOL), "2025-11-25")
 
@@ -218,11 +219,11 @@ def test_a_result(value: bytes, found: list[tuple[str, str]]) -> None:
         json.loads(result).get("structuredContent"),
         json.loads(json.loads(result)["content"][0]["text"]),
     )
-    assert found == codes(verdict.violations)
+    assert violations == codes(verdict.violations)
 
 
 def test_an_unknown_version() -> None:
-    """No function takes one."""
+    """Every function rejects it."""
     for function in (core.check_message, core.check_tools):
         with pytest.raises(RequestError, match="UNKNOWN_PROTOCOL_VERSION"):
             function(b"{}", "2020-01-01")

@@ -31,7 +31,7 @@ HOSTILE = [
 ]  # fmt: skip
 BENIGN = "harmless"
 
-# Every position of a schema where a text may stand.
+# Every position of a text in a schema.
 POSITIONS: dict[str, Any] = {
     "a property": lambda text: {"properties": {text: {"type": "integer"}}},
     "a closed object": lambda text: {"properties": {text: True}, "additionalProperties": False},
@@ -96,7 +96,7 @@ def _tripwire(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def code_of(schema: Any) -> ast.Module:
-    """Return the syntax tree of what is generated for *schema*."""
+    """Return the syntax tree of the code generated for *schema*."""
     survey = admit_schema(source_of(schema, assert_formats=True), LIMITS).survey
     assert survey is not None
     lowered = lower_schema(survey, lambda _dialect, _name: False)
@@ -208,13 +208,13 @@ def test_every_constant_of_the_code_is_a_constant_of_the_schema() -> None:
     ],
 )
 def test_foreign_code_is_not_run(source: str, node: str) -> None:
-    """Whatever the generator never writes is a defect."""
+    """Syntax that the generator does not write is a defect."""
     with pytest.raises(AssertionError, match=f"a disallowed {node}$"):
         check_generated_code(ast.parse(source))
 
 
-def test_what_the_generator_writes_is_allowed() -> None:
-    """All of it, in one function."""
+def test_generated_syntax_is_allowed() -> None:
+    """One function has all of it."""
     check_generated_code(
         ast.parse(
             "def d0(data, budget):\n"

@@ -23,7 +23,7 @@ def test_a_text_that_may_declare_identifiers(text: bytes) -> None:
 
 
 def test_id_is_a_keyword_of_draft_4_only() -> None:
-    """So that a property of that name is none."""
+    """In other drafts a property with that name has no effect."""
     text = b'{"properties":{"id":{"type":"string"}}}'
 
     assert not may_declare_identifiers(text, DEFAULT_DIALECT)

@@ -63,7 +63,7 @@ def test_different_values_are_unequal(first: Any, second: Any) -> None:
 
 @pytest.mark.parametrize(("first", "second"), EQUAL)
 def test_equal_items_are_repeated(first: Any, second: Any) -> None:
-    """What is equal is found, with the positions of both."""
+    """The error has the positions of both items."""
     assert not all_unique(["between", first, 7, second], [STEPS])
     assert (1, 3) == find_duplicate(["between", first, 7, second], [STEPS])
     assert (0, 1) == find_duplicate([[first], [second], "after"], [STEPS])
@@ -71,19 +71,19 @@ def test_equal_items_are_repeated(first: Any, second: Any) -> None:
 
 @pytest.mark.parametrize(("first", "second"), UNEQUAL)
 def test_different_items_are_unique(first: Any, second: Any) -> None:
-    """What is unequal is not taken for a repetition."""
+    """Unequal items are not reported as repeated."""
     assert all_unique([first, second], [STEPS])
     assert all_unique([{"a": first}, {"a": second}], [STEPS])
 
 
 def test_uniqueness_is_equality_of_no_two_items() -> None:
-    """On random arrays it agrees with comparing every two items."""
+    """It agrees with pairwise comparison on random arrays."""
     choose = random.Random(1)
     scalars = [0, 1, 1.0, True, False, None, "", "1", 2.5, 10**20, 1e20, -1]
     values: list[Any] = [
         *scalars,
         *([scalar] for scalar in scalars),
-        *({"a": scalar, "b": other} for scalar in scalars[:4] for other in scalars[:4]),
+        *({"a": scalar, "b": second} for scalar in scalars[:4] for second in scalars[:4]),
     ]
     for _ in range(2000):
         items = [choose.choice(values) for _ in range(choose.randint(0, 6))]
@@ -105,7 +105,7 @@ def test_uniqueness_is_equality_of_no_two_items() -> None:
     ],
 )
 def test_no_choice_of_items_makes_uniqueness_slow(item: Any) -> None:
-    """Quadratic work on so many items, whatever they hash to, would outlast the test's timeout."""
+    """Quadratic work on colliding items would exceed the test's timeout."""
     assert all_unique([item(n) for n in range(300_000)], [STEPS])
 
 
@@ -144,7 +144,7 @@ def test_multiples_are_exact(value: float, divisor: float, expected: bool) -> No
 
 
 def test_multiples_agree_with_exact_fractions() -> None:
-    """On random numbers it agrees with fractions and with another implementation."""
+    """They agree with fractions and another implementation on random numbers."""
     choose = random.Random(2)
     for _ in range(3000):
         divisor = choose.choice([0.01, 0.1, 0.25, 0.5, 1, 1.5, 3, 7, 1e-8, 123.456, 1e10])

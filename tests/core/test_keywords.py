@@ -37,14 +37,14 @@ A, B = {"title": "a"}, {"title": "b"}
     ],
 )
 def test_each_draft_adds_and_drops_keywords(draft: Draft, new: set[str], removed: set[str]) -> None:
-    """Against the draft before it."""
+    """Each is compared with the draft before it."""
     order = list(Draft)
     previous = KEYWORDS[order[order.index(draft) - 1]].keys()
 
     assert (new, removed) == (KEYWORDS[draft].keys() - previous, previous - KEYWORDS[draft].keys())
 
 
-def test_what_came_later_is_an_annotation_before() -> None:
+def test_keywords_of_later_drafts_are_annotations() -> None:
     """Draft 4 has none of the keywords of its successors."""
     later = SINCE_06 | SINCE_07 | SINCE_2019 | {"$recursiveRef", "$dynamicRef", "prefixItems"}
 
@@ -99,10 +99,10 @@ def test_what_came_later_is_an_annotation_before() -> None:
         pytest.param("2020-12", {"allOf": 1, "properties": 2, "$defs": None}, [], id="no schemas"),
     ],
 )
-def test_subschemas_are_where_the_draft_has_them(
+def test_keywords_have_the_subschemas_of_the_draft(
     name: str, schema: Any, paths: list[tuple[str | int, ...]]
 ) -> None:
-    """And nowhere else."""
+    """There are no other subschemas."""
     subschemas_ = list(subschemas(schema, dialect(name).draft))
 
     assert paths == [path for path, _ in subschemas_]

@@ -10,8 +10,8 @@ from sidecheck_server.core.mcp.context import DEFAULT_VERSION, VERSIONS, check_v
 from sidecheck_server.core.types import Violation
 
 
-def test_a_error_names_its_bound() -> None:
-    """For a program in the metadata, and for a person in the message."""
+def test_an_error_names_its_limit() -> None:
+    """The metadata has it for programs, the message for people."""
     error = limit_exceeded_error("payload_bytes", 1 << 20, "the payload", 2_000_000)
 
     assert (
@@ -24,8 +24,8 @@ def test_a_error_names_its_bound() -> None:
     )
 
 
-def test_a_error_may_not_know_how_far_beyond_its_bound_it_is() -> None:
-    """As where counting stops at the bound."""
+def test_an_error_may_lack_the_exact_excess() -> None:
+    """Some counts stop at the bound."""
     assert RequestError(
         ErrorReason.LIMIT_EXCEEDED,
         "too many steps: more than the limit of 5 (steps)",
@@ -34,7 +34,7 @@ def test_a_error_may_not_know_how_far_beyond_its_bound_it_is() -> None:
 
 
 def test_every_bound_is_positive_and_one_item_fits_into_a_message() -> None:
-    """So that an item that is too large is rejected by itself."""
+    """So an item that is too large is rejected alone."""
     limits = Limits()
 
     types = get_type_hints(Limits)
@@ -45,8 +45,8 @@ def test_every_bound_is_positive_and_one_item_fits_into_a_message() -> None:
     assert limits.schema_bytes + limits.documents_bytes < limits.message_bytes
 
 
-def test_a_error_crosses_a_process_border_whole() -> None:
-    """Workers compile, and what they reject is reported by the server."""
+def test_an_error_can_be_pickled() -> None:
+    """The server reports errors of workers."""
     error = RequestError(
         ErrorReason.INVALID_SCHEMA,
         "no schema",
@@ -61,7 +61,7 @@ def test_a_error_crosses_a_process_border_whole() -> None:
 
 
 @pytest.mark.parametrize(
-    "other",
+    "unequal",
     [
         pytest.param(
             RequestError(ErrorReason.INVALID_TOOL, "said", {"a": "b"}), id="another reason"
@@ -81,17 +81,17 @@ def test_a_error_crosses_a_process_border_whole() -> None:
         pytest.param(ValueError("said"), id="another error"),
     ],
 )
-def test_equality_of_errors(other: Exception) -> None:
-    """All that they say."""
+def test_equality_of_errors(unequal: Exception) -> None:
+    """All of their fields are compared."""
     error = RequestError(ErrorReason.INVALID_SCHEMA, "said", {"a": "b"})
 
     assert error == RequestError(ErrorReason.INVALID_SCHEMA, "said", {"a": "b"})
-    assert error != other
+    assert error != unequal
 
 
 @pytest.mark.parametrize("version", ["", *VERSIONS])
 def test_published_protocol_versions_are_known(version: str) -> None:
-    """The default one by its absence too."""
+    """Without a version, the default applies."""
     check_version_known(version)
 
     assert DEFAULT_VERSION in VERSIONS
@@ -100,7 +100,7 @@ def test_published_protocol_versions_are_known(version: str) -> None:
 
 @pytest.mark.parametrize("version", ["2025-11-26", " 2025-11-25", "latest", "x" * 100])
 def test_other_protocol_versions_are_rejected(version: str) -> None:
-    """With those that are known."""
+    """The error has the known versions."""
     with pytest.raises(RequestError) as excinfo:
         check_version_known(version)
 

@@ -218,19 +218,19 @@ def lowered(schema: Any, *, assert_formats: bool = False) -> LoweredSchema:
 
 @pytest.mark.parametrize(("schema", "expected"), table(ASSERTIONS | APPLICATORS))
 def test_every_keyword_has_its_canonical_form(schema: Any, expected: Any) -> None:
-    """Or none, where it has no effect."""
+    """Keywords without effect have none."""
     assert LoweredSchema({"d0": expected}) == lowered(schema)
 
 
 @pytest.mark.parametrize(("schema", "definitions"), table(REFERENCES))
 def test_definitions_are_counted(schema: Any, definitions: Any) -> None:
-    """Whatever they are called, and only if something refers to them."""
+    """Their names do not matter; only referenced definitions count."""
     assert LoweredSchema(definitions) == lowered(schema)
 
 
 @pytest.mark.parametrize(("schema", "reason"), table(NOT_LOWERED))
-def test_what_cannot_be_said_is_not_lowered(schema: Any, reason: str) -> None:
-    """With the reason, by which the complete engine evaluates alone."""
+def test_inexpressible_keywords_are_not_lowered(schema: Any, reason: str) -> None:
+    """The reason says why only the complete engine evaluates the schema."""
     with pytest.raises(CannotLowerError) as excinfo:
         lowered(schema)
 
@@ -273,7 +273,7 @@ def test_texts_are_numbered() -> None:
 
 
 def test_deep_subschemas_become_definitions() -> None:
-    """So that generated code stays within CPython's limits, which are those of nesting."""
+    """So generated code stays within CPython's nesting limits."""
     schema: Any = STRING
     for _ in range(12):
         schema = {"not": schema}
@@ -288,7 +288,7 @@ def test_deep_subschemas_become_definitions() -> None:
 
 
 def test_the_default_dialect_is_2020_12() -> None:
-    """Declared or not."""
+    """It may be declared or not."""
     schema = {"prefixItems": [STRING]}
 
     assert lowered(schema) == lowered({"$schema": D2020, **schema})

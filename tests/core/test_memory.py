@@ -42,7 +42,7 @@ def _code() -> Any:
         pytest.param(_code, id="code"),
     ],
 )
-def test_a_measure_is_about_what_python_allocates(build: Callable[[], Any]) -> None:
+def test_a_weight_approximates_the_allocation(build: Callable[[], Any]) -> None:
     """tracemalloc counts the bytes of every allocation."""
     build()
     tracemalloc.start()
@@ -55,8 +55,8 @@ def test_a_measure_is_about_what_python_allocates(build: Callable[[], Any]) -> N
     assert 0.85 < measure_memory(value) / allocated < 1.35
 
 
-def test_what_is_shared_counts_once() -> None:
-    """What belongs to the program does not count."""
+def test_shared_objects_count_once() -> None:
+    """Objects of the program itself do not count."""
     text = "x" * 1000
     alone = measure_memory(text)
 
@@ -67,8 +67,8 @@ def test_what_is_shared_counts_once() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not can_measure(), reason="the C library does not tell what is allocated")
-def test_the_weight_of_a_compiled_schema_is_about_what_it_takes() -> None:
-    """Of every family: at most twice as much, and at least 0.7 of it."""
+def test_the_weight_of_a_compiled_schema_approximates_its_memory() -> None:
+    """For every family, the weight is between 0.7 and 2 times the memory."""
     measured = subprocess.run(
         [sys.executable, "-m", "support.measured_memory"],
         env={**os.environ, "PYTHONMALLOC": "malloc", "PYTHONPATH": os.pathsep.join(sys.path)},
@@ -76,8 +76,8 @@ def test_the_weight_of_a_compiled_schema_is_about_what_it_takes() -> None:
         check=True,
     )
     ratios = {
-        family: round(weight / taken, 2)
-        for family, (taken, weight) in json.loads(measured.stdout).items()
+        family: round(weight / used, 2)
+        for family, (used, weight) in json.loads(measured.stdout).items()
     }
 
     assert FAMILIES.keys() == ratios.keys()

@@ -51,8 +51,8 @@ def table(cases: dict[str, Any]) -> list[Any]:
 
 @pytest.mark.parametrize("draft", [D2020, D2019, D07, D06, D04])
 @pytest.mark.parametrize("schema", table(BROKEN))
-def test_what_breaks_its_meta_schema_is_rejected(schema: Any, draft: str) -> None:
-    """Deep inside too, and with the place of the fault."""
+def test_a_schema_that_violates_its_meta_schema_is_rejected(schema: Any, draft: str) -> None:
+    """The fault may be nested; the error has its location."""
     error = schema_error({"$schema": draft, "not": {"items": schema}})
 
     assert (ErrorReason.INVALID_SCHEMA, draft) == (error.reason, error.metadata["dialect"])
@@ -62,8 +62,8 @@ def test_what_breaks_its_meta_schema_is_rejected(schema: Any, draft: str) -> Non
 
 
 @pytest.mark.parametrize("schema", table(BROKEN))
-def test_a_lax_meta_schema_of_ones_own_lets_nothing_pass(schema: Any) -> None:
-    """What it builds on holds too, since engines rely on it."""
+def test_a_custom_lax_meta_schema_does_not_weaken_the_check(schema: Any) -> None:
+    """The meta-schema of its dialect applies too, since engines rely on it."""
     lax = {OWN: {"$schema": D2020}}
 
     error = schema_error({"$schema": OWN, **schema}, lax)
@@ -71,8 +71,8 @@ def test_a_lax_meta_schema_of_ones_own_lets_nothing_pass(schema: Any) -> None:
     assert (ErrorReason.INVALID_SCHEMA, D2020) == (error.reason, error.metadata["dialect"])
 
 
-def test_a_strict_meta_schema_of_ones_own_is_obeyed() -> None:
-    """At every depth that it reaches, through its own dynamic anchor."""
+def test_a_strict_custom_meta_schema_applies() -> None:
+    """It applies at every depth through its own dynamic anchor."""
     strict = {
         "$id": OWN,
         "$schema": D2020,
@@ -97,7 +97,7 @@ def test_a_strict_meta_schema_of_ones_own_is_obeyed() -> None:
 def test_an_unusable_meta_schema_is_rejected_before_it_evaluates(
     meta: Any, reason: ErrorReason
 ) -> None:
-    """As any schema would be; the error says whose fault it is."""
+    """It is checked as any schema; the error names it."""
     documents = {OWN: {"$schema": D2020, **meta}, "urn:d": {"a": {"type": 5}}}
 
     error = schema_error({"$schema": OWN, "type": "string"}, documents)
@@ -107,7 +107,7 @@ def test_an_unusable_meta_schema_is_rejected_before_it_evaluates(
 
 
 def test_the_meta_schema_of_an_embedded_dialect_is_admitted_too() -> None:
-    """Before anything of that dialect is checked."""
+    """It is checked before any resource of that dialect."""
     documents = {OWN: {"$ref": "#"}}
 
     inside = schema_error({"not": {"$id": "urn:a", "$schema": OWN}}, documents)
@@ -126,8 +126,8 @@ def test_a_long_line_of_dialects_is_followed() -> None:
     assert [True, False] == evaluate_all({"$schema": "urn:0", "type": "string"}, ["a", 1], line)
 
 
-def test_dialects_within_dialects_end_in_a_error() -> None:
-    """Where the interpreter nests no deeper."""
+def test_nested_dialects_are_an_error() -> None:
+    """The limit is the interpreter's recursion depth."""
     within: Any = {
         f"urn:{number}": {"not": {"$id": f"urn:in:{number}", "$schema": f"urn:{number + 1}"}}
         for number in range(250)
@@ -172,7 +172,7 @@ def depth(value: Any) -> int:
 
 
 def test_many_faults_are_reported_up_to_a_number() -> None:
-    """Enough to see what is wrong."""
+    """The number of reported faults is limited."""
     error, shorter = (
         schema_error({"properties": {str(number): {"type": 5} for number in range(count)}})
         for count in (101, 100)
@@ -182,8 +182,8 @@ def test_many_faults_are_reported_up_to_a_number() -> None:
     assert (100, False) == (len(shorter.violations), shorter.truncated)
 
 
-def test_a_fault_of_a_document_is_reported_with_the_way_there() -> None:
-    """Since the pointer starts at what the reference leads to."""
+def test_a_fault_of_a_document_has_its_location() -> None:
+    """The pointer starts at the target of the reference."""
     error = schema_error({"items": {"$ref": "urn:d#/a"}}, {"urn:d": {"a": {"type": 5}}})
 
     assert (

@@ -1,4 +1,4 @@
-"""The nearest known name: the most similar one, whatever the order of comparison."""
+"""The nearest known name is the most similar one in any order of comparison."""
 
 from difflib import SequenceMatcher
 from random import Random
@@ -11,7 +11,9 @@ LETTERS = "abcde"
 
 def most_similar(name: str, candidates: list[str]) -> str:
     """Return the first of *candidates* with the largest ratio, if that is 0.7 or more."""
-    ratios = [SequenceMatcher(None, name, other, autojunk=False).ratio() for other in candidates]
+    ratios = [
+        SequenceMatcher(None, name, candidate, autojunk=False).ratio() for candidate in candidates
+    ]
     best = max(ratios)
     return candidates[ratios.index(best)] if best >= 0.7 else ""
 

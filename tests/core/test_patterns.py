@@ -151,8 +151,8 @@ MEANINGS = [
 
 
 @pytest.mark.parametrize(("source", "text", "expected"), MEANINGS)
-def test_a_pattern_means_what_ecma_262_says(source: str, text: str, expected: bool) -> None:
-    """A pattern is found in a text, or not, by the rules of ECMA-262."""
+def test_a_pattern_matches_by_ecma_262(source: str, text: str, expected: bool) -> None:
+    """The expected verdicts follow ECMA-262."""
     assert expected is compile_pattern(source).search(text)
 
 
@@ -165,7 +165,7 @@ def test_the_same_pattern_is_compiled_once() -> None:
 
 
 def test_cost_sums_the_programs_of_all_automata() -> None:
-    """Cost grows with what is unrolled, and each look-ahead adds its own."""
+    """Unrolled repetitions and look-aheads add their own cost."""
     once, often, ahead = (
         compile_pattern(source).cost for source in ("^[a-z]$", "^[a-z]{100}$", "^(?=a)[a-z]{100}$")
     )
@@ -183,8 +183,8 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize(("source", "text", "expected"), HOSTILE)
-def test_no_text_makes_a_pattern_slow(source: str, text: str, expected: bool) -> None:
-    """What takes a backtracking engine for ever ends."""
+def test_matching_is_linear_for_any_text(source: str, text: str, expected: bool) -> None:
+    """A backtracking engine would not end."""
     assert expected is compile_pattern(source).search(text)
 
 
@@ -213,7 +213,7 @@ def test_patterns_with_many_states_are_searched(source: str, expected: bool) -> 
     ],
 )
 def test_no_pattern_within_the_bounds_takes_long_to_compile(source: str) -> None:
-    """Whether it is compiled or rejected: with as many calls as some tens of milliseconds take."""
+    """It is compiled or rejected within a number of function calls."""
 
     def compile_or_reject() -> None:
         with suppress(PatternError):
@@ -246,7 +246,7 @@ def test_large_patterns_within_the_bounds_are_run(source: str, text: str) -> Non
 
 
 def test_no_automaton_stays_in_a_cache_without_a_bound_of_bytes() -> None:
-    """google-re2 keeps none of its own after a compilation."""
+    """google-re2 itself caches none after a compilation."""
     foreign = re2.compile(b"kept")
     compile_pattern("^an unseen pattern$")
 

@@ -78,7 +78,7 @@ MEANINGS = [
     pytest.param(r"(?<=^(?:(a)|b)*)c\1$", "abca", True, id="turns-from-the-right-forget"),
     pytest.param(r"(?<=^(?:(a*)|b){1,2})c\1$", "abc", False, id="no-empty-turn-behind"),
     pytest.param(r"b(?<=(a|1b|){2,3})\1\1", "a1b", False, id="needed-turns-first-from-the-right"),
-    # characters and classes mean what they mean in linear time
+    # characters and classes match as in the linear engine
     pytest.param(r"^(?:(?!x).)$", "\u2028", False, id="dot"),
     pytest.param(r"^(?:(?!x).)$", "🐲", True, id="dot-is-a-code-point"),
     pytest.param(r"(?!x)^a$", "a\n", False, id="end-is-not-before-a-last-newline"),
@@ -109,16 +109,16 @@ MEANINGS = [
 
 
 @pytest.mark.parametrize(("source", "text", "expected"), MEANINGS)
-def test_a_pattern_means_what_ecma_262_says(source: str, text: str, expected: bool) -> None:
-    """A pattern is found in a text, or not, by the rules of ECMA-262."""
+def test_a_pattern_matches_by_ecma_262(source: str, text: str, expected: bool) -> None:
+    """The expected verdicts follow ECMA-262."""
     pattern = compile_pattern(source, LENIENT)
 
     assert expected is pattern.search(text)
 
 
 @pytest.mark.parametrize("source", sorted({str(case.values[0]) for case in MEANINGS}))
-def test_what_takes_backtracking_is_rejected_unless_it_is_allowed(source: str) -> None:
-    """Such a pattern is known beforehand, is rejected by default, and no budget covers its cost."""
+def test_backtracking_patterns_are_rejected_by_default(source: str) -> None:
+    """They are recognized before compilation, and their cost is unbounded."""
     with pytest.raises(PatternError) as excinfo:
         compile_pattern(source)
 
@@ -127,7 +127,7 @@ def test_what_takes_backtracking_is_rejected_unless_it_is_allowed(source: str) -
     assert compile_pattern(source, LENIENT).cost == UNBOUNDED
 
 
-def test_what_takes_linear_time_does_so_where_backtracking_is_allowed() -> None:
+def test_linear_patterns_stay_linear_where_backtracking_is_allowed() -> None:
     """Allowing backtracking changes nothing for a pattern that needs none."""
     source = r"^(?!a+$)(a|aa)+$"
 
@@ -153,8 +153,8 @@ def test_what_takes_linear_time_does_so_where_backtracking_is_allowed() -> None:
         pytest.param(r"(?<=a)" + r"\p{L}" * 100, PatternFault.TOO_LARGE, None, id="large-classes"),
     ],
 )
-def test_what_cannot_be_run_is_rejected(source: str, fault: PatternFault, offset: int) -> None:
-    """What is no pattern, or over a bound, is rejected all the same."""
+def test_invalid_patterns_are_rejected(source: str, fault: PatternFault, offset: int) -> None:
+    """Invalid patterns and patterns over a limit are rejected too."""
     with pytest.raises(PatternError) as excinfo:
         compile_pattern(source, LENIENT)
 
@@ -163,7 +163,7 @@ def test_what_cannot_be_run_is_rejected(source: str, fault: PatternFault, offset
     assert not excinfo.value.message.endswith(": ")
 
 
-def test_the_deepest_pattern_compiles_where_calls_are_deep_already() -> None:
+def test_the_deepest_pattern_compiles_in_a_deep_call_stack() -> None:
     """Nesting within the bound leaves a part of the interpreter's stack to the caller."""
     references = "".join(rf"(?:\{number})" for number in range(1, 21))
     source = "(?<=a)" + "(?:(" * 20 + "b" + "))" * 14 + ")+)" * 6 + references
@@ -243,7 +243,7 @@ texts = st.lists(st.text(LETTERS, max_size=6), min_size=1, max_size=8).map(lambd
 @seed(20)
 @settings(max_examples=300, deadline=None, database=None)
 @given(st.one_of(patterns, patterns.map("^(?:{})$".format)), st.data(), texts)
-def test_patterns_mean_what_they_mean_in_javascript(
+def test_patterns_match_as_in_javascript(
     javascript: Oracle, pattern: str, data: st.DataObject, texts: list[str]
 ) -> None:
     """Look-around and references in any place give the verdicts of JavaScript."""

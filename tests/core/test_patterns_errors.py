@@ -83,8 +83,8 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize(("source", "fault", "offset"), REFUSALS)
-def test_what_cannot_be_run_is_rejected(source: str, fault: PatternFault, offset: int) -> None:
-    """A error names its fault and the offset, in words of its own."""
+def test_an_unsupported_pattern_is_rejected(source: str, fault: PatternFault, offset: int) -> None:
+    """The error has its fault and the offset."""
     with pytest.raises(PatternError) as excinfo:
         compile_pattern(source)
 
@@ -104,7 +104,7 @@ def test_what_cannot_be_run_is_rejected(source: str, fault: PatternFault, offset
     ],
 )
 def test_an_error_names_the_bound_that_was_exceeded(source: str, bound: str, limit: int) -> None:
-    """With its number; where the bound is a limit of the settings, a larger one admits it."""
+    """It has the number; a larger limit of the settings admits the pattern."""
     with pytest.raises(PatternError) as excinfo:
         compile_pattern(source)
 
@@ -115,8 +115,8 @@ def test_an_error_names_the_bound_that_was_exceeded(source: str, bound: str, lim
         compile_pattern(source, replace(Limits(), **raised))
 
 
-def test_a_error_says_what_would_be_right() -> None:
-    """The message has the place, what is wrong there, and what to write instead."""
+def test_an_error_has_a_remedy() -> None:
+    """The message has the offset, the fault and the replacement."""
     with pytest.raises(PatternError) as excinfo:
         compile_pattern("^a{,5}$")
 
@@ -125,7 +125,7 @@ def test_a_error_says_what_would_be_right() -> None:
 
 
 def test_a_message_holds_no_unprintable_character() -> None:
-    """What a message quotes can be logged and sent, whatever the pattern holds."""
+    """Quoted parts of any pattern can be logged and sent."""
     with pytest.raises(PatternError) as excinfo:
         compile_pattern("[\x1b-\ud83d\x00-\x1f\x1f-\x00]")
 

@@ -23,7 +23,7 @@ SUITE_FILES = [
 
 
 def judge(schema: dict[str, Any], data: Any) -> bool | None:
-    """Judge by the patterns of a schema; None where another keyword has its say."""
+    """Return the verdict of a schema's patterns; None if another keyword matters."""
     if "pattern" in schema:
         return not isinstance(data, str) or compile_pattern(schema["pattern"]).search(data)
     if not isinstance(data, dict):
@@ -42,7 +42,7 @@ def judge(schema: dict[str, Any], data: Any) -> bool | None:
 
 
 def obey(rule: Any, value: Any) -> bool | None:
-    """Judge by the few subschemas that say no more than which pattern was found."""
+    """Return the verdict of subschemas that only tell which pattern matched."""
     if rule in (True, False, {}):
         return rule is not False
     return isinstance(value, int) if rule == {"type": "integer"} else None
@@ -174,7 +174,7 @@ texts = st.lists(st.text(LETTERS, max_size=6), min_size=1, max_size=6).map(lambd
 @seed(20)
 @settings(max_examples=400, deadline=None, database=None)
 @given(st.one_of(linear, conditioned), texts)
-def test_patterns_mean_what_they_mean_in_javascript(
+def test_patterns_match_as_in_javascript(
     javascript: Oracle, pattern: str, texts: list[str]
 ) -> None:
     """Patterns of every construct give the verdicts that JavaScript gives with the `u` flag."""
@@ -211,8 +211,10 @@ LEFT_TO_THE_LENIENT = re.compile(r"\\[pPuk]")
 @seed(20)
 @settings(max_examples=1500, deadline=None, database=None)
 @given(st.lists(st.sampled_from(SCRAPS), max_size=9).map("".join), texts)
-def test_errors_are_those_of_javascript(javascript: Oracle, pattern: str, texts: list[str]) -> None:
-    """What is no pattern here is none with the `u` flag, and what is lenient is so without it."""
+def test_errors_equal_those_of_javascript(
+    javascript: Oracle, pattern: str, texts: list[str]
+) -> None:
+    """Invalid patterns are those of the `u` flag, lenient patterns those without it."""
     texts = [text for text in texts if not re.search("[\ud800-\udfff🐲]", text)]
     assume(pattern.count("(?<n>") < 2)
     strict, lenient = javascript(pattern, texts)

@@ -116,7 +116,7 @@ def write_module() -> None:
 
 
 @pytest.mark.slow
-def test_properties_are_those_of_javascript() -> None:
+def test_properties_equal_those_of_javascript() -> None:
     """Every property has the code points that a JavaScript engine of the same Unicode gives it."""
     version, expected = ask_javascript()
     if version != UNICODE_VERSION:
@@ -134,8 +134,8 @@ def test_properties_are_those_of_javascript() -> None:
 RECLASSIFIED = 8
 
 
-def test_categories_are_those_of_python() -> None:
-    """What Python's Unicode has assigned has its category, but for a few that changed since."""
+def test_categories_equal_those_of_python() -> None:
+    """A few categories have changed since Python's version of Unicode."""
     categories = ["Cn"] * (LAST + 1)
     leaves = [name for name in set(GENERAL_CATEGORIES.values()) - {"LC"} if len(name) == 2]
     for name in leaves:

@@ -48,16 +48,16 @@ def edges(least: int, most: int | None) -> set[int]:
         pytest.param("(?:a|zz)", id="alternatives"),
     ],
 )
-def test_a_large_count_means_what_it_says(atom: str, least: int, most: int | None) -> None:
-    """Just as many copies are accepted as are allowed."""
+def test_a_large_count_matches_exactly(atom: str, least: int, most: int | None) -> None:
+    """The number of accepted copies equals that of `re`."""
     source = f"^{atom}{spell(least, most)}$"
     pattern = compile_pattern(source)
     oracle = re.compile(source)
     lengths = sorted(edges(least, most))
 
     for text in ("a", "z"):
-        found = {length for length in lengths if pattern.search(text * length)}
-        assert {length for length in lengths if oracle.match(text * length)} == found
+        matched_lengths = {length for length in lengths if pattern.search(text * length)}
+        assert {length for length in lengths if oracle.match(text * length)} == matched_lengths
 
 
 MOST_NESTED = 2500
@@ -79,10 +79,10 @@ def nested_counts(draw: st.DrawFn) -> list[tuple[int, int | None]]:
 @pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(nested_counts(), st.data())
-def test_nested_counts_mean_what_they_say(
+def test_nested_counts_match_exactly(
     counts: list[tuple[int, int | None]], data: st.DataObject
 ) -> None:
-    """A text of one letter is in the language if its length is a sum of the counts."""
+    """A text of one letter matches if its length is a sum of the counts."""
     expression = "a"
     for least, most in counts:
         expression = f"(?:{expression}{spell(least, most)})"
@@ -134,10 +134,10 @@ def power(language: int, count: int, mask: int) -> int:
 
 
 @given(st.integers(0, 10_000), st.integers(0, 10_000), st.integers(1, LARGEST_COUNT))
-def test_a_repetition_tells_how_often_the_atom_is_written(
+def test_a_repetition_has_the_number_of_copies_of_its_atom(
     least: int, further: int, nested: int
 ) -> None:
-    """At most a few hundred times; and RE2 takes its counts."""
+    """There are at most a few hundred copies, and RE2 accepts the counts."""
     for most in (least + further, None):
         repetition = repeat(least, most, nested)
         spelled = repetition.spell("x")
@@ -162,7 +162,7 @@ def test_a_program_has_about_an_instruction_for_each_copy(source: str, instructi
 
 
 def test_a_split_repetition_counts_exactly() -> None:
-    """One more or less than its bound decides."""
+    """One more or less than its limit changes the verdict."""
     pattern = compile_pattern("^[a-z]{1,10000}$")
     for length in (9_999, 10_000, 10_001):
         assert (length <= 10_000) is pattern.search("a" * length)

@@ -121,7 +121,7 @@ NOT_JSON = [
     pytest.param(
         b'["\\\\ud800", ]',
         "not JSON: a trailing comma at line 1, column 13",
-        id="a backslash before what looks like a lone surrogate",
+        id="a backslash before a seeming lone surrogate",
     ),
     pytest.param(b'["\xff"]', "not JSON: it is not UTF-8 text", id="a byte that UTF-8 lacks"),
     pytest.param(
@@ -190,8 +190,8 @@ def excinfo(text: bytes) -> tuple[Violation, ...]:
 
 
 @pytest.mark.parametrize(("text", "message"), NOT_JSON)
-def test_what_is_not_json_is_reported_with_its_place(text: bytes, message: str) -> None:
-    """One violation, which names the fault as a person would."""
+def test_malformed_json_is_reported_with_its_position(text: bytes, message: str) -> None:
+    """One violation describes the fault."""
     expected = Violation(
         "", "", "", "PAYLOAD_NOT_JSON", message, spec_url="https://www.rfc-editor.org/rfc/rfc8259"
     )
@@ -200,8 +200,8 @@ def test_what_is_not_json_is_reported_with_its_place(text: bytes, message: str) 
 
 
 @pytest.mark.parametrize(("text", "place"), TOO_MANY_DIGITS)
-def test_a_number_of_too_many_digits_is_an_error_with_its_place(text: bytes, place: str) -> None:
-    """The first one, wherever other numbers stand."""
+def test_a_number_with_too_many_digits_has_its_position(text: bytes, place: str) -> None:
+    """It is the first such number in the text."""
     with pytest.raises(RequestError) as refusal:
         decode(text, max_depth=128)
 
@@ -213,8 +213,8 @@ def test_a_number_of_too_many_digits_is_an_error_with_its_place(text: bytes, pla
 
 
 @pytest.mark.parametrize(("text", "pointers"), REPEATED)
-def test_repeated_keys_are_reported_with_their_places(text: bytes, pointers: list[str]) -> None:
-    """Each once, in the order of the text."""
+def test_repeated_keys_are_reported_with_their_locations(text: bytes, pointers: list[str]) -> None:
+    """Each is reported once, in the order of the text."""
     expected = tuple(
         Violation(
             pointer,
@@ -260,7 +260,7 @@ def test_no_more_repeated_keys_are_reported_than_wanted(
     ],
 )
 def test_the_bound_is_the_deepest_nesting_that_is_read(text: bytes, deepest: int) -> None:
-    """However long the text is."""
+    """The length of the text does not matter."""
     padded = text + b" " * 300
 
     assert decode(padded, max_depth=deepest) == decode(text, max_depth=128)
@@ -278,8 +278,8 @@ def test_the_bound_is_the_deepest_nesting_that_is_read(text: bytes, deepest: int
         pytest.param(b'\r\n\t {"": null} ', {"": None}, id="an empty key, and white space"),
     ],
 )
-def test_what_is_json_is_read(text: bytes, value: Any) -> None:
-    """At the edges of what JSON is."""
+def test_valid_json_is_read(text: bytes, value: Any) -> None:
+    """The texts are unusual but valid JSON."""
     decoded = decode(text, max_depth=128)
 
     assert (type(value), value) == (type(decoded), decoded)
@@ -301,13 +301,13 @@ def test_what_is_json_is_read(text: bytes, value: Any) -> None:
     ],
 )
 def test_nesting_counts_brackets_outside_of_strings(text: bytes, depth: int) -> None:
-    """Escapes neither hide nor invent any."""
+    """Escapes do not change the count."""
     assert depth == nesting_depth(text)
 
 
 @pytest.mark.parametrize("bracket", [b"[", b'{"a":'])
 def test_nesting_beyond_the_bound_is_rejected_before_anything_is_read(bracket: bytes) -> None:
-    """The error names the bound; at the bound, what is wrong is reported instead."""
+    """The error names the bound; at the bound, other faults are reported instead."""
     with pytest.raises(RequestError) as deep:
         decode(bracket * 9, max_depth=8)
 
@@ -317,16 +317,16 @@ def test_nesting_beyond_the_bound_is_rejected_before_anything_is_read(bracket: b
         decode(bracket * 8, max_depth=8)
 
 
-def test_every_text_that_is_parsed_is_one_of_msgspec() -> None:
-    """They are no interface: a release that words one otherwise fails this."""
+def test_every_parsed_error_text_is_one_of_msgspec() -> None:
+    """msgspec does not document them: a release with other texts fails this test."""
     texts = [
         *(b"[1,]", b"1 2", b"{1:2}", b"[1 2]", b'{"a":1 2}', b'{"a" 1}', b"[1.]"),
         *(b'["\\x"]', b'["\\u12g4"]', b'["\\udc00"]'),
     ]
-    found = []
+    faults = []
     for text in texts:
         with pytest.raises(msgspec.DecodeError, match=r"\(byte \d+\)") as malformed:
             msgspec.json.decode(text)
-        found += [part for part, _ in _FAULTS if part in str(malformed.value)]
+        faults += [part for part, _ in _FAULTS if part in str(malformed.value)]
 
-    assert sorted(part for part, _ in _FAULTS) == sorted(found)
+    assert sorted(part for part, _ in _FAULTS) == sorted(faults)

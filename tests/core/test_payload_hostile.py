@@ -35,7 +35,7 @@ def test_pointers_of_repeated_keys_stay_in_proportion() -> None:
     ],
 )
 def test_extreme_numbers_of_long_texts_are_read_exactly(number: str) -> None:
-    """As in short ones, which are read another way, and with integers beside them."""
+    """Long texts are parsed in another way than short ones."""
     text = f"[{f'{number},' * 3000}{2**64}, -1, 0.1]".encode()
 
     decoded: Any = decode(text, max_depth=128)

@@ -58,7 +58,7 @@ def depth_of(value: Any) -> int:
 
 
 def outcome(text: bytes) -> Any:
-    """Return the value of *text* with its types, or the codes of what is wrong, or the bound."""
+    """Return the typed value of *text*, the codes of its faults, or the exceeded bound."""
     try:
         return with_types(decode(text, max_depth=DEPTH))
     except MalformedError as error:
@@ -87,7 +87,7 @@ def repeated_keys(text: bytes) -> list[str]:
     return []
 
 
-def said_of(text: bytes) -> str:
+def error_text_of(text: bytes) -> str:
     """Return all that is said of *text* but for pointers."""
     try:
         decode(text, max_depth=DEPTH)
@@ -120,7 +120,7 @@ def test_every_scalar_is_read_as_it_was_written(value: Any) -> None:
 
 
 def test_texts_without_repeated_keys_are_read() -> None:
-    """Whatever is in their strings, however it is escaped."""
+    """Strings have arbitrary contents and escapes."""
     for text in [
         b'{"a:b":{"\\u003a":"\\u003A::"},":":[":"]}',
         *(random_text(random, repeated_keys=False) for random in draws(1500)),
@@ -129,7 +129,7 @@ def test_texts_without_repeated_keys_are_read() -> None:
 
 
 def test_repeated_keys_are_found_exactly() -> None:
-    """Neither missed nor imagined, each once, at its place in the value that counts."""
+    """Each is reported once, at its location in the resulting value."""
     for text in [
         b'{"a":1,"\\u0061":2}',
         b'{"a":1,"a":"\\u003a"}',
@@ -148,20 +148,20 @@ def test_repeated_keys_are_found_exactly() -> None:
 @seed(2)
 @settings(max_examples=400, deadline=None, database=None)
 @given(st.lists(st.sampled_from([*b'"\\[]{}nu0a ', 0xFF]), max_size=40).map(bytes))
-def test_nesting_is_what_a_scan_byte_by_byte_finds(text: bytes) -> None:
-    """For any bytes at all."""
+def test_the_nesting_depth_equals_a_scan_byte_by_byte(text: bytes) -> None:
+    """The input may be any bytes."""
     assert nesting_by_bytes(text) == nesting_depth(text)
 
 
 def test_nesting_of_json_is_that_of_its_value() -> None:
-    """Whatever is in its strings, however it is escaped."""
+    """Strings have arbitrary contents and escapes."""
     for random in draws(1500):
         text = random_text(random, repeated_keys=False)
         assert depth_of(read_strictly(text).value) == nesting_depth(text), text
 
 
-def test_what_is_json_is_agreed_upon() -> None:
-    """A changed text is read as the standard library reads it, or rejected as there."""
+def test_the_standard_library_agrees_on_json() -> None:
+    """Both read a mutated text equally, or both reject it."""
     for text in [
         HIDDEN,
         b'"\\ud800"',
@@ -187,13 +187,13 @@ def test_any_bytes_get_an_answer(text: bytes) -> None:
     assert outcome(text) in answers(text)
 
 
-def test_messages_hold_nothing_of_the_payload() -> None:
-    """Wherever it is in a text that is not JSON."""
+def test_messages_have_no_text_of_the_payload() -> None:
+    """The text is at a random place of malformed JSON."""
     for random in draws(4000):
         text = mutated(random)
         position = random.randint(0, len(text))
         secret = random.choice([SECRET, f'"{SECRET}"', f'"{SECRET}":', f'"{SECRET}'])
-        assert SECRET not in said_of(text[:position] + secret.encode() + text[position:])
+        assert SECRET not in error_text_of(text[:position] + secret.encode() + text[position:])
 
 
 @pytest.mark.parametrize(
@@ -203,8 +203,8 @@ def test_messages_hold_nothing_of_the_payload() -> None:
         pytest.param(f'{{"a": "{SECRET}", "a": "{SECRET}"}}', id="a value of a repeated key"),
     ],
 )
-def test_messages_of_repeated_keys_hold_nothing_of_the_payload(text: str) -> None:
-    """Only the pointer does: it says where."""
-    expected = said_of(text.encode())
+def test_messages_of_repeated_keys_have_no_text_of_the_payload(text: str) -> None:
+    """Only the pointer has names of the payload."""
+    expected = error_text_of(text.encode())
 
     assert (True, False) == ("duplicate key" in expected, SECRET in expected)

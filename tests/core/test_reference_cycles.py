@@ -70,7 +70,7 @@ def doubling(times: int) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("schema", "place"), table(ENDLESS))
 def test_cyclic_references_are_rejected(schema: Any, place: str) -> None:
-    """With a place on the loop."""
+    """The error has a location on the cycle."""
     error = schema_error(schema)
 
     assert ErrorReason.REFERENCE_CYCLE == error.reason
@@ -82,7 +82,7 @@ def test_cyclic_references_are_rejected(schema: Any, place: str) -> None:
     "schema", [pytest.param(schema, id=name) for name, schema in ENDING.items()]
 )
 def test_references_that_go_deeper_may_return(schema: Any) -> None:
-    """And then the payload decides how many steps it takes, which are counted."""
+    """Then the payload determines the number of steps."""
     assert [] == list(find_reference_cycles(survey_of(schema)))
     fast = compile_value(schema).fast
 
@@ -90,13 +90,13 @@ def test_references_that_go_deeper_may_return(schema: Any) -> None:
 
 
 @pytest.mark.parametrize("times", [9, 14, 2000])
-def test_many_ways_through_references_are_no_loop(times: int) -> None:
-    """They are not walked one by one to find that out."""
+def test_many_paths_of_references_are_not_a_cycle(times: int) -> None:
+    """The search does not walk each path."""
     assert [] == list(find_reference_cycles(survey_of(doubling(times))))
 
 
-def test_a_long_chain_of_references_is_no_loop() -> None:
-    """Nor does it make the walk itself nest."""
+def test_a_long_chain_of_references_is_not_a_cycle() -> None:
+    """The search does not recurse along it."""
     definitions: dict[str, Any] = {
         f"a{number}": {"$ref": f"#/$defs/a{number + 1}"} for number in range(5000)
     }
@@ -105,6 +105,6 @@ def test_a_long_chain_of_references_is_no_loop() -> None:
     assert [] == list(find_reference_cycles(survey))
 
 
-def test_what_goes_deeper_ends() -> None:
-    """As deep as the payload does."""
+def test_recursion_into_the_payload_is_not_a_cycle() -> None:
+    """Its depth is that of the payload."""
     assert [True, True, False] == evaluate_all(DEEPER, [{}, {"a": {"b": {}}}, {"a": {"b": 1}}])

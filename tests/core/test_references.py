@@ -84,7 +84,7 @@ NOWHERE = {
     "a data URI": "data:application/json,{}",
     "a long text": "x" * 300,
 }
-# Schemas with a dynamic reference, what it leads to, and whether it always does.
+# Schemas with a dynamic reference, its target, and whether the target is always the same.
 MIDDLE = {"$id": "m", "$dynamicRef": "#a", "$defs": {"b": DYNAMIC}}
 RECURSIVE = {"$id": "m", "properties": {"p": {"$recursiveRef": "#"}}}
 DYNAMICALLY: dict[str, Any] = {
@@ -116,16 +116,16 @@ def table(cases: dict[str, Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize("case", table(LEADING))
-def test_references_lead_there(case: list[Any]) -> None:
-    """For both engines."""
+def test_references_resolve(case: list[Any]) -> None:
+    """Both engines resolve them."""
     schema, *documents = case
 
     assert [True, False] == evaluate_all(schema, ["a", 1], *documents)
 
 
 @pytest.mark.parametrize("reference", table(NOWHERE))
-def test_references_that_lead_nowhere_are_rejected(reference: str) -> None:
-    """With their place and their text, or the end of it."""
+def test_unresolvable_references_are_rejected(reference: str) -> None:
+    """The error has their location and their text, or its end."""
     error = schema_error(
         {
             "title": "abc",
@@ -153,8 +153,8 @@ def test_dynamic_references_are_static_where_the_root_decides(case: list[Any]) -
     assert (expected, static) == (reached.target, reached.static)
 
 
-def test_a_recursive_root_is_where_recursive_references_lead() -> None:
-    """If what they lead to at first is recursive too."""
+def test_recursive_references_resolve_to_a_recursive_root() -> None:
+    """The initial target must be recursive too."""
     schema = {
         "$schema": D2019,
         "$recursiveAnchor": True,
@@ -169,8 +169,8 @@ def test_a_recursive_root_is_where_recursive_references_lead() -> None:
     assert references["$recursiveRef"].static
 
 
-def test_every_reachable_subschema_has_a_place() -> None:
-    """A path from the root, or the references that lead outside."""
+def test_every_reachable_subschema_has_a_location() -> None:
+    """It is a path from the root, or the references to another document."""
     schema = {"anyOf": [{"not": {"$ref": "urn:d#/x"}}, True], "$defs": {"a/b": {}}, "const": {}}
     documents = {"urn:d": {"x": {"properties": {"p": {"$ref": "#/y"}}}, "y": STRING}}
 
@@ -185,8 +185,8 @@ def test_every_reachable_subschema_has_a_place() -> None:
     ] == sorted(subschema.place for subschema in survey_of(schema, documents).reached.values())
 
 
-def test_places_stay_short() -> None:
-    """However long the names above are, and however many subschemas stand below."""
+def test_locations_stay_short() -> None:
+    """Names of ancestors may be long, and descendants many."""
     deep_schema: Any = {"properties": {str(number): {} for number in range(5000)}}
     survey = survey_of({"properties": {"n" * 100_000: deep_schema}})
 
@@ -194,8 +194,8 @@ def test_places_stay_short() -> None:
     assert (5002, True) == (len(places), max(map(len, places)) < 320)
 
 
-def test_the_number_of_subschemas_is_bounded_wherever_they_stand() -> None:
-    """In the schema and in documents together."""
+def test_the_number_of_subschemas_is_bounded_at_any_location() -> None:
+    """The limit covers the schema and its documents together."""
     documents: Any = {"urn:d": {"$defs": {str(number): {} for number in range(6)}}}
     schema = {"$ref": "urn:d", "properties": {str(number): {} for number in range(6)}}
 
@@ -206,7 +206,7 @@ def test_the_number_of_subschemas_is_bounded_wherever_they_stand() -> None:
 
 
 def test_references_in_data_are_data() -> None:
-    """Nothing is resolved in constants, annotations and unknown keywords."""
+    """Constants, annotations and unknown keywords are not resolved."""
     nowhere = {"$ref": "urn:nowhere"}
     schema = {"const": nowhere, "default": nowhere, "x-a": nowhere, "enum": [nowhere]}
 

@@ -72,10 +72,10 @@ def coerced(
         ),
     ],
 )
-def test_a_scalar_whose_value_survives_is_coerced(
+def test_a_scalar_is_coerced_if_its_value_is_preserved(
     schema: Any, value: Any, expected: Any, rule: ChangeRule
 ) -> None:
-    """To a value of the type demanded, which is reported; not where only texts may be decoded."""
+    """The change is reported; it does not happen where only texts may be decoded."""
     result, rules = coerced(schema, value)
 
     assert (expected, type(expected), {"": rule}) == (result, type(result), rules)
@@ -118,13 +118,13 @@ def test_a_scalar_whose_value_survives_is_coerced(
         pytest.param(ARRAY, "[1e9999]", id="no array with a number out of range"),
     ],
 )
-def test_what_is_not_certain_stays(schema: Any, value: Any) -> None:
-    """Nothing is guessed, and nothing is wrapped."""
+def test_ambiguous_values_are_not_coerced(schema: Any, value: Any) -> None:
+    """Values are neither guessed nor wrapped."""
     assert (value, {}) == coerced(schema, value)
 
 
 @pytest.mark.parametrize("value", [1.0, 5.0, 2, True, "a", None, [1.0], {"a": "1"}])
-def test_what_is_valid_stays(value: Any) -> None:
+def test_valid_values_are_not_coerced(value: Any) -> None:
     """An integer may be written 1.0, and a string may hold a number."""
     schema = {
         "anyOf": [
@@ -173,15 +173,15 @@ DECODED = ChangeRule.JSON_STRING_DECODED
         ),
     ],
 )
-def test_a_text_is_decoded_where_what_it_holds_is_demanded(
+def test_a_text_is_decoded_where_the_schema_requires_its_value(
     schema: Any, value: Any, expected: Any, rules: Any
 ) -> None:
-    """What is inside may be wrong as well; that is then found where it is."""
+    """The decoded value may be invalid; its violations have locations inside it."""
     assert (expected, rules) == coerced(schema, value, Coercion.JSON_STRINGS)
 
 
 def test_scalars_inside_a_text_are_coerced_too() -> None:
-    """In later rounds, once it is decoded."""
+    """A later round coerces them after the text is decoded."""
     schema = {
         "type": "object",
         "properties": {"n": INTEGER, "on": {"type": "array", "items": BOOLEAN}},
@@ -288,8 +288,8 @@ def test_a_choice_is_made_by_the_branch_that_counts(
         ),
     ],
 )
-def test_a_value_keeps_its_type_if_it_would_be_wrong_all_the_same(schema: Any, value: Any) -> None:
-    """So the type is reported, of the value that was sent."""
+def test_a_value_that_stays_invalid_is_not_coerced(schema: Any, value: Any) -> None:
+    """The violation reports the type of the sent value."""
     assert (value, {}) == coerced(schema, value)
 
 
@@ -314,8 +314,8 @@ def test_a_value_keeps_its_type_if_it_would_be_wrong_all_the_same(schema: Any, v
         ),
     ],
 )
-def test_changes_say_what_was_done(hidden: bool, messages: list[str]) -> None:
-    """And by which part of the schema, with the values of the payload only if they may show."""
+def test_changes_describe_the_coercions(hidden: bool, messages: list[str]) -> None:
+    """A change has the keyword's location, and values only if they are not hidden."""
     engine = engine_for(
         {"properties": {"a": {"$ref": "#/$defs/n"}, "b": OBJECT}, "$defs": {"n": INTEGER}}
     )
@@ -330,8 +330,8 @@ def test_changes_say_what_was_done(hidden: bool, messages: list[str]) -> None:
     ) == changes
 
 
-def test_what_is_decoded_nests_no_deeper_than_a_payload_may() -> None:
-    """Counted together with what is around it."""
+def test_decoded_values_are_within_the_payload_depth() -> None:
+    """The depth includes the value around the text."""
     schema = {"items": ARRAY}
     fits, too_deep = (["[" * deep + "]" * deep] for deep in (4, 5))
 
@@ -351,9 +351,9 @@ def test_what_is_decoded_nests_no_deeper_than_a_payload_may() -> None:
     ],
 )
 def test_a_deep_payload_of_a_recursive_schema_is_coerced(schema: Any, levels: int) -> None:
-    """At the depth that a payload may have; or not quite, if each level is a choice.
+    """Its depth is the limit of payloads, or less if each level is a choice.
 
-    What is wrong with a choice takes a look at all that is below it.
+    The violations of a choice need an evaluation of all its descendants.
     """
     payload, expected = '"7"', "7"
     for _ in range(levels):

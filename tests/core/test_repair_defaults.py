@@ -36,7 +36,7 @@ ONE: dict[str, Any] = {"properties": {"a": {"default": 1}}}
     [
         pytest.param(ONE, {}, {"a": 1}, ["/a"], id="an absent member"),
         pytest.param(ONE, {"a": None}, {"a": None}, [], id="not a member that is null"),
-        pytest.param(ONE, [], [], [], id="not what is no object"),
+        pytest.param(ONE, [], [], [], id="not in a value that is not an object"),
         pytest.param({"default": {"a": 1}, **ONE}, {"a": 2}, {"a": 2}, [], id="not the whole"),
         pytest.param(
             {"properties": {"a": {"default": None}, "b": {"default": False}}},
@@ -65,7 +65,7 @@ ONE: dict[str, Any] = {"properties": {"a": {"default": 1}}}
             {},
             {"o": {"a": 1}, "l": [{"a": 1}]},
             ["/o", "/l", "/o/a", "/l/0/a"],
-            id="in what was applied",
+            id="in an applied default",
         ),
         pytest.param(
             {"$ref": "#/$defs/one", "$defs": {"one": ONE}}, {}, {"a": 1}, ["/a"], id="by reference"
@@ -75,7 +75,7 @@ ONE: dict[str, Any] = {"properties": {"a": {"default": 1}}}
             {},
             {"a": 3},
             ["/a"],
-            id="of what the member refers to",
+            id="of the target of a member's reference",
         ),
         pytest.param(
             {
@@ -85,7 +85,7 @@ ONE: dict[str, Any] = {"properties": {"a": {"default": 1}}}
             {},
             {"a": 4},
             ["/a"],
-            id="beside a reference, before what it leads to",
+            id="beside a reference, before its target",
         ),
         pytest.param(
             {
@@ -129,7 +129,7 @@ ONE: dict[str, Any] = {"properties": {"a": {"default": 1}}}
             {},
             {"a": 1},
             ["/a"],
-            id="of the only branch of the type, though it wants what is absent",
+            id="of the only branch of the type, though it requires an absent property",
         ),
         pytest.param({"anyOf": [ONE, True]}, {}, {}, [], id="not of one branch among others"),
         pytest.param(
@@ -148,7 +148,7 @@ ONE: dict[str, Any] = {"properties": {"a": {"default": 1}}}
             {"k": "x"},
             {"k": "x", "a": 1},
             ["/a"],
-            id="of the branch that is selected, not of what selects it",
+            id="of the selected branch, not of its condition",
         ),
         pytest.param(
             {**ONE, "dependentSchemas": {"a": {"properties": {"b": {"default": 2}}}}},
@@ -157,7 +157,7 @@ ONE: dict[str, Any] = {"properties": {"a": {"default": 1}}}
             ["/a", "/b"],
             id="of the schemas that it brings along itself",
         ),
-        pytest.param({"not": ONE}, {}, {}, [], id="not of what is ruled out"),
+        pytest.param({"not": ONE}, {}, {}, [], id="not under not"),
         pytest.param(
             {"properties": {"default": {"const": {"default": 1}}}}, {}, {}, [], id="no keyword"
         ),
@@ -185,7 +185,7 @@ BREAKING = ": it would make the valid payload invalid"
             {"b": 1},
             ["/b"],
             {"/a": REFUSED},
-            id="null for what must be a string",
+            id="null for a string",
         ),
         pytest.param(
             {"allOf": [ONE, {"properties": {"a": {"minimum": 2}}}]},
@@ -193,7 +193,7 @@ BREAKING = ": it would make the valid payload invalid"
             {},
             [],
             {"/a": REFUSED},
-            id="what another part refuses",
+            id="a value that another part rejects",
         ),
         pytest.param(
             {"allOf": [ONE, {"additionalProperties": False}]},
@@ -201,7 +201,7 @@ BREAKING = ": it would make the valid payload invalid"
             {},
             [],
             {"/a": REFUSED},
-            id="what another part knows nothing of",
+            id="a property that another part does not declare",
         ),
         pytest.param(
             {"allOf": [ONE, {"properties": {"a": {"default": True}}}]},
@@ -209,7 +209,7 @@ BREAKING = ": it would make the valid payload invalid"
             {},
             [],
             {"/a": DIFFERENT},
-            id="what another part has otherwise",
+            id="another default in another part",
         ),
         pytest.param(
             {
@@ -220,7 +220,7 @@ BREAKING = ": it would make the valid payload invalid"
             {"b": 2, "c": 3},
             ["/c"],
             {"/a": BREAKING},
-            id="what excludes another member",
+            id="a property that excludes another",
         ),
         pytest.param(
             {"properties": {n: {"default": n} for n in "abcd"}, "maxProperties": 3},
@@ -228,7 +228,7 @@ BREAKING = ": it would make the valid payload invalid"
             {n: n for n in "abc"},
             ["/a", "/b", "/c"],
             {"/d": BREAKING},
-            id="what is one too many",
+            id="one property too many",
         ),
         pytest.param(
             {"properties": {"a": {"$ref": "#", "default": {}}}},
@@ -236,7 +236,7 @@ BREAKING = ": it would make the valid payload invalid"
             {"a": {}},
             ["/a"],
             {"/a/a": ": it would be nested in itself"},
-            id="what would never end",
+            id="an endless default",
         ),
     ],
 )

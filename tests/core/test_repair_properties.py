@@ -64,12 +64,12 @@ def cases(edition: Edition, seed: int) -> Iterator[tuple[Case, Any]]:
     hides = edition.reference_hides_siblings
     maker = PayloadMaker(random, generated.follow, names=generated.names, hides_siblings=hides)
     for _ in range(3):
-        made = maker.make(generated.question.schema)
+        valid_payload = maker.make(generated.question.schema)
         for payload in (
-            made,
-            mutated(random, made, generated.names),
-            written(random, made),
-            emptied(random, made),
+            valid_payload,
+            mutated(random, valid_payload, generated.names),
+            written(random, valid_payload),
+            emptied(random, valid_payload),
         ):
             yield Case(compiled, [], schema), json.loads(json.dumps(payload))
 
@@ -194,7 +194,7 @@ def test_a_repair_has_the_verdict_on_its_payload(edition: Edition, seed: int) ->
 @ALL_EDITIONS
 @RANDOM
 @given(seed=SEEDS)
-def test_nothing_unknown_is_left_after_stripping(edition: Edition, seed: int) -> None:
+def test_no_unknown_property_remains_after_stripping(edition: Edition, seed: int) -> None:
     """Every removed property was in the payload."""
     for case, payload in cases(edition, seed):
         text = json.dumps(payload)
@@ -222,7 +222,7 @@ def test_nothing_unknown_is_left_after_stripping(edition: Edition, seed: int) ->
 @ALL_EDITIONS
 @RANDOM
 @given(seed=SEEDS)
-def test_defaults_leave_valid_what_is(edition: Edition, seed: int) -> None:
+def test_defaults_keep_a_valid_payload_valid(edition: Edition, seed: int) -> None:
     """Defaults fill only absent properties and change no others."""
     for case, payload in cases(edition, seed):
         text = json.dumps(payload)
@@ -251,7 +251,7 @@ def test_defaults_leave_valid_what_is(edition: Edition, seed: int) -> None:
 @RANDOM
 @given(seed=SEEDS)
 def test_repairs_can_be_composed(edition: Edition, seed: int) -> None:
-    """First types, then what is unknown, then what is absent; with one budget for all."""
+    """The order is types, unknown arguments, defaults, with one budget."""
     for case, payload in cases(edition, seed):
         text = json.dumps(payload)
         steps = budget()

@@ -20,7 +20,7 @@ AX: dict[str, Any] = {"a": 1, "x": 2}
 
 
 def unknown(schema: Any, value: Any) -> list[str]:
-    """Return where *value* has properties that *schema* neither knows nor forbids."""
+    """Return the locations of properties that *schema* neither declares nor forbids."""
     original = json.dumps(value)
     pointers = [
         property_.pointer
@@ -31,7 +31,7 @@ def unknown(schema: Any, value: Any) -> list[str]:
 
 
 def stripped(schema: Any, value: Any) -> tuple[Any, list[str]]:
-    """Return what is left of *value*, and where something was removed."""
+    """Return *value* without unknown properties, and their locations."""
     original = json.dumps(value)
     result, changes = strip_unknown_properties(engine_for(schema), value, budget())
     assert json.dumps(value) == original
@@ -153,10 +153,10 @@ UNKNOWN = [
 
 
 @pytest.mark.parametrize(("schema", "value", "left", "pointers"), UNKNOWN)
-def test_what_the_schema_does_not_know_is_unknown(
+def test_undeclared_properties_are_unknown(
     schema: Any, value: Any, left: Any, pointers: list[str]
 ) -> None:
-    """Unknown properties are reported, and nothing else is removed."""
+    """They are reported, and only they are removed."""
     assert pointers == unknown(schema, value)
     assert (left, pointers) == stripped(schema, value)
 
@@ -184,8 +184,8 @@ def test_what_the_schema_does_not_know_is_unknown(
         pytest.param(True, AX, id="no schema to speak of"),
     ],
 )
-def test_what_is_open_or_known_stays(schema: Any, value: Any) -> None:
-    """Nothing is reported or removed."""
+def test_declared_properties_and_open_objects_stay(schema: Any, value: Any) -> None:
+    """No property is reported or removed."""
     assert [] == unknown(schema, value)
     assert (value, []) == stripped(schema, value)
 
@@ -199,7 +199,7 @@ def test_what_is_open_or_known_stays(schema: Any, value: Any) -> None:
         pytest.param({**A, "propertyNames": {"enum": ["a"]}}, id="by its name"),
     ],
 )
-def test_what_the_schema_forbids_is_its_own_violation(schema: Any) -> None:
+def test_a_forbidden_property_is_not_an_unknown_argument(schema: Any) -> None:
     """It is not reported as unknown as well; removing it makes the payload valid."""
     assert not engine_for(schema).is_valid(AX)
     assert [] == unknown(schema, AX)
@@ -214,14 +214,14 @@ def test_properties_of_an_object_that_may_have_none_are_removed() -> None:
     assert ({}, ["/random"]) == stripped(schema, {"random": "string"})
 
 
-def test_what_is_known_but_not_allowed_is_not_removed() -> None:
+def test_a_declared_but_invalid_property_is_not_removed() -> None:
     """The property is known, so removing it would lose data."""
     schema = {"allOf": [{**A, "additionalProperties": False}, B]}
 
     assert ({"b": 1}, []) == stripped(schema, {"b": 1})
 
 
-def test_removing_goes_on_while_it_changes_which_branch_applies() -> None:
+def test_removal_repeats_while_the_branches_change() -> None:
     """Removal repeats until no unknown property is left."""
     schema = {"anyOf": [{**A, "maxProperties": 2}, {"properties": {"a": {}, "b": {}, "c": {}}}]}
     value = {"a": 1, "b": 1, "x": 1}
@@ -234,7 +234,7 @@ def test_removing_goes_on_while_it_changes_which_branch_applies() -> None:
     assert ({}, ["/a", "/x", "/b"]) == stripped(turning, value)
 
 
-def test_what_is_inside_an_unknown_property_goes_with_it() -> None:
+def test_an_unknown_property_is_removed_with_its_contents() -> None:
     """It is not reported separately."""
     schema = {"properties": {}, "unevaluatedProperties": False, "patternProperties": {"^o": A}}
 
@@ -245,7 +245,7 @@ def test_what_is_inside_an_unknown_property_goes_with_it() -> None:
     "hidden", [pytest.param(False, id="shown"), pytest.param(True, id="hidden")]
 )
 def test_an_unknown_property_is_reported_with_the_nearest_name(hidden: bool) -> None:
-    """Of those that are not there already; what the payload holds shows only if it may."""
+    """Present names are not suggested; values show only if they are not hidden."""
     schema = {
         "properties": {"o": {"$ref": "#/$defs/o"}},
         "$defs": {"o": {"properties": {"max_results": {}, "query": {}}}},

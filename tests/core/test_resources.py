@@ -11,7 +11,7 @@ from support.shared_cases import VALIDATE
 
 STRING, INTEGER = {"type": "string"}, {"type": "integer"}
 A_STRING, AN_INTEGER = {"$id": "urn:a", **STRING}, {"$id": "urn:a", **INTEGER}
-# Before 2019-09 the integer beside the reference is void.
+# Before 2019-09 the keyword beside the reference has no effect.
 REFERRING = {"allOf": [{"$ref": "#/definitions/c", **INTEGER}], "definitions": {"c": {}}}
 
 AMBIGUOUS: dict[str, Any] = {
@@ -140,7 +140,7 @@ def test_one_schema_may_be_written_twice() -> None:
 def test_published_meta_schemas_cannot_be_redefined(
     schema: Any, documents: dict[str, Any], keyword: str
 ) -> None:
-    """The error says that they are built in, rather than that two schemas have one URI."""
+    """The error says that they are built in."""
     uri = D04 if keyword == "id" else D2020
     error = schema_error(schema, documents)
 
@@ -152,7 +152,7 @@ def test_published_meta_schemas_cannot_be_redefined(
 
 
 def test_two_documents_of_one_uri_are_rejected() -> None:
-    """Even if the URIs differ only in an empty fragment."""
+    """URIs that differ only in an empty fragment are equal."""
     error = schema_error(True, {"urn:a": STRING, "urn:a#": INTEGER})
 
     assert (ErrorReason.INVALID_REQUEST, {"uri": "urn:a"}) == (error.reason, error.metadata)
@@ -181,7 +181,7 @@ def test_every_resource_has_its_dialect(
         ),
     ],
 )
-def test_an_embedded_resource_obeys_its_own_meta_schema(schema: Any, place: str) -> None:
+def test_an_embedded_resource_is_checked_by_its_own_meta_schema(schema: Any, place: str) -> None:
     """The meta-schema of the enclosing schema does not apply."""
     error = schema_error(schema)
 
@@ -191,8 +191,8 @@ def test_an_embedded_resource_obeys_its_own_meta_schema(schema: Any, place: str)
 
 @pytest.mark.parametrize("uri", ["http://[", "//[::1", "\x00x", "http://x:y/", "urn:", "a b", "%"])
 @pytest.mark.parametrize("draft", [D2020, D07])
-def test_identifiers_that_are_no_uris_do_no_harm(uri: str, draft: str) -> None:
-    """Wherever they stand, and whether or not anything refers past them."""
+def test_identifiers_that_are_not_uris_are_ignored(uri: str, draft: str) -> None:
+    """They may be anywhere, with or without references past them."""
     root = {"$schema": draft, "$id": uri, "properties": {"p": {"$id": "q", **STRING}}}
     embedded = {"$schema": draft, "$id": "http://x/", "properties": {"p": {"$id": uri, **STRING}}}
     aside = {"$schema": draft, "properties": {"p": {"$id": uri}, "q": STRING}}
@@ -206,7 +206,7 @@ def test_identifiers_that_are_no_uris_do_no_harm(uri: str, draft: str) -> None:
     assert [True, False] == evaluate_all({"$ref": "urn:d"}, ["a", 1], {uri: True, "urn:d": STRING})
 
 
-# What jsonschema-rs makes of embedded resources otherwise: it knows draft 4 by `id` only,
+# Differences of jsonschema-rs in embedded resources: it recognizes draft 4 by `id` only,
 # loses the dynamic scope around a resource that is entered without a reference, and
 # obeys a `$schema` without `$id`.
 PECULIAR = {
@@ -227,7 +227,7 @@ PECULIAR = {
     ],
 )
 def test_jsonschema_rs_agrees_on_embedded_resources(case: dict[str, Any]) -> None:
-    """In each of the shared cases that it can judge."""
+    """All shared cases that it supports are tested."""
     documents = [
         (document["uri"], json.loads(document["json"])) for document in case.get("documents", ())
     ]

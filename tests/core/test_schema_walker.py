@@ -9,7 +9,7 @@ from sidecheck_server.core.types import as_pointer
 from support.compiling import D04, D07, D2020
 
 
-def found(schema: Any) -> list[tuple[str, bool]]:
+def walked_locations(schema: Any) -> list[tuple[str, bool]]:
     return [
         (as_pointer(subschema.path), subschema.by_properties)
         for subschema in walk_schema(schema, [100_000])
@@ -44,7 +44,7 @@ CASES = [
     ({"enum": [{}], "default": {}, "examples": [{}]}, [("", True)]),
     ({"properties": [], "items": 7, "allOf": [7]}, [("", True)]),
     ({"$ref": "#/x", "x": {}}, [("", True)]),
-    # An array of items is none of 2020-12.
+    # In 2020-12, `items` is not an array.
     ({"items": [{}]}, [("", True)]),
     (
         {"$schema": "http://json-schema.org/draft-07/schema#", "items": [{}]},
@@ -76,8 +76,8 @@ CASES = [
 
 
 @pytest.mark.parametrize(("schema", "standing"), CASES, ids=str)
-def test_where_subschemas_stand(schema: Any, standing: list[tuple[str, bool]]) -> None:
-    assert standing == found(schema)
+def test_locations_of_subschemas(schema: Any, standing: list[tuple[str, bool]]) -> None:
+    assert standing == walked_locations(schema)
 
 
 def test_a_deep_schema_takes_no_stack() -> None:
@@ -108,5 +108,5 @@ def test_walking_is_paid_for() -> None:
     ],
     ids=str,
 )
-def test_whether_a_keyword_is_there_at_all(schema: Any, mentioned: bool) -> None:
+def test_presence_of_a_keyword(schema: Any, mentioned: bool) -> None:
     assert mentioned is contains_keyword(schema, "x-a", [1000])

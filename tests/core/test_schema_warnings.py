@@ -25,14 +25,14 @@ def warnings_of(schema: Any, documents: Any = None, **options: Any) -> list[tupl
 
 
 @pytest.mark.parametrize("case", _CASES, ids=str)
-def test_compiling_finds_what_the_rules_tell(case: RuleCase) -> None:
+def test_compilation_reports_the_warnings_of_the_rules(case: RuleCase) -> None:
     key = case.at[0].split("/")[1]
     assert [(case.code, location.removeprefix(f"/{key}")) for location in case.at] == warnings_of(
         case.value[key]
     )
 
 
-def test_a_warning_says_what_is_wrong_and_crosses_a_process_border() -> None:
+def test_a_warning_has_a_message_and_can_be_pickled() -> None:
     artifact = compile_schema(source_of({"properties": {"a": NULL}}), Limits())
 
     assert (
@@ -54,7 +54,7 @@ def test_a_default_is_evaluated_by_formats_if_they_are_asserted() -> None:
     )
 
 
-def test_nothing_is_said_of_documents() -> None:
+def test_documents_have_no_warnings() -> None:
     assert [] == warnings_of({"$ref": "urn:a"}, {"urn:a": NULL})
 
 
@@ -81,18 +81,16 @@ _NAMED = {"anyOf": [{"$ref": "#/definitions/name"}], "default": "x"}
         ),
     ],
 )
-def test_the_references_beside_a_default_are_read_where_they_stand(
-    schema: Any, documents: Any
-) -> None:
+def test_references_beside_a_default_have_their_own_base(schema: Any, documents: Any) -> None:
     assert [] == warnings_of(schema, documents)
 
 
-def test_nothing_is_said_of_what_only_a_reference_reaches() -> None:
+def test_referenced_unknown_keywords_have_no_warnings() -> None:
     """Its location is not that of a subschema."""
     assert [] == warnings_of({"$ref": "#/x-parts/a", "x-parts": {"a": NULL}})
 
 
-def test_nothing_is_said_where_the_way_of_evaluation_decides() -> None:
+def test_dynamic_references_have_no_warnings() -> None:
     tree = {
         "$id": "https://example.com/tree",
         "$dynamicAnchor": "node",
@@ -103,13 +101,13 @@ def test_nothing_is_said_where_the_way_of_evaluation_decides() -> None:
     assert [] == warnings_of(schema)
 
 
-def test_nothing_is_said_of_defaults_beside_a_pattern_whose_time_nothing_bounds() -> None:
+def test_defaults_beside_a_backtracking_pattern_have_no_warnings() -> None:
     schema = {"properties": {"a": {"pattern": "(?=a)", "default": "b"}}}
 
     assert [] == warnings_of(schema, limits=Limits(allow_backtracking=True))
 
 
-def test_there_are_no_more_warnings_than_a_bound() -> None:
+def test_the_number_of_warnings_is_limited() -> None:
     assert 100 == len(warnings_of({"properties": {str(number): NULL for number in range(1000)}}))
 
 
@@ -119,8 +117,8 @@ def test_pointers_together_have_no_more_than_a_bound() -> None:
     assert 2 == len(warnings_of(long))
 
 
-def test_what_takes_too_long_is_left_out() -> None:
-    """The schema itself is sound."""
+def test_expensive_defaults_have_no_warnings() -> None:
+    """The schema itself is valid."""
     slow: Any = {"items": {"anyOf": [*({"type": "string"} for _ in range(20)), {}]}}
     default = list(range(5000))
     slow["default"] = default

@@ -17,7 +17,7 @@ LIMITS = Limits()
 
 @pytest.mark.parametrize("case", VALIDATE)
 def test_outcome_of_a_shared_case(case: dict[str, Any]) -> None:
-    """Verdict or error, whole."""
+    """The whole verdict or error is compared."""
     assert case["want"] == matches(case["want"], _answer(case))
 
 
@@ -32,13 +32,13 @@ def _answer(case: dict[str, Any]) -> dict[str, Any]:
         case.get("default_dialect", DEFAULT_DIALECT.uri),
         assert_formats=options.get("assert_formats", False),
     )
-    how = EvaluationOptions(
+    evaluation_options = EvaluationOptions(
         max_violations=options.get("max_violations", 20),
         hide_values=options.get("hide_values", False),
     )
     try:
         compiled = CompiledSchema(source, compile_schema(source, LIMITS), LIMITS)
-        verdict = evaluate(compiled, case["payload"].encode(), how)
+        verdict = evaluate(compiled, case["payload"].encode(), evaluation_options)
     except RequestError as error:
         return {
             "refusal": error.reason.value,

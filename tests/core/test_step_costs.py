@@ -1,4 +1,4 @@
-"""Steps pay for the work that they stand for.
+"""The work of an evaluation is proportional to its steps.
 
 `python -m hostile.step_costs` measures the time of a step; here calls are counted, since a
 test cannot depend on time. A call of a function takes some 60 nanoseconds on the machine
@@ -17,7 +17,7 @@ from support.counted_calls import count_calls
 
 STEPS = 200_000
 
-#: More calls than these for a step are work that nobody paid for.
+#: Maximum number of function calls per step.
 MOST_CALLS = 0.5
 
 #: Calls before and after the work that steps count: reports, edits, the encoded payload.
@@ -56,20 +56,20 @@ def count_work(run: Callable[[Budget], object]) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize(("shape", "payload"), SHAPES, ids=[" / ".join(shape) for shape in SHAPES])
-def test_every_engine_counts_what_it_does(shape: str, payload: str) -> None:
-    """No combination makes more than a call for two steps."""
+def test_every_engine_counts_its_steps(shape: str, payload: str) -> None:
+    """Two steps pay for at most one function call."""
     ((_, schema),) = combinations(shape)
     unpaid = {}
-    for way, run in runs(compile_value(schema), PAYLOADS[payload]):
+    for engine, run in runs(compile_value(schema), PAYLOADS[payload]):
         calls, steps = count_work(run)
         if calls > FIXED_CALLS + MOST_CALLS * steps:
-            unpaid[way] = (calls, steps)
+            unpaid[engine] = (calls, steps)
 
     assert {} == unpaid
 
 
 def test_siblings_of_unevaluated_properties_are_looked_up_by_their_own_names() -> None:
-    """Not each by every name of the payload: a thousand branches and two thousand names."""
+    """A thousand branches do not iterate over the two thousand names of the payload."""
     branches: list[Any] = [{"properties": {f"k{index}": {}}} for index in range(1000)]
     compiled = compile_value({"anyOf": branches, "unevaluatedProperties": False})
     payload: dict[str, Any] = {f"n{index}": index for index in range(2000)}
@@ -85,7 +85,7 @@ def test_siblings_of_unevaluated_properties_are_looked_up_by_their_own_names() -
     [pytest.param(100, False, id="little work"), pytest.param(20_000, True, id="much work")],
 )
 def test_code_without_a_budget_does_little(constants: int, counted: bool) -> None:
-    """Even if it is the same for every payload."""
+    """Its work does not depend on the payload."""
     compiled = compile_value({"enum": [[index] for index in range(constants)]})
 
     assert compiled.artifact.fast is not None

@@ -13,7 +13,7 @@ LIMITS = Limits()
 def test_every_case_of_the_official_suite_gets_its_verdict(
     dialect: str, subtests: pytest.Subtests
 ) -> None:
-    """Both engines agree with the suite, but for the gaps in the ledger."""
+    """Both engines agree with the suite, except for the gaps in the ledger."""
     for file in suite.files(dialect):
         with subtests.test(file):
             wrong_verdicts, cases = set(), set()

@@ -20,8 +20,8 @@ def violation(pointer: str, message: str = "wrong", **fields: Any) -> Violation:
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case["case"]) for case in CASES])
-def test_the_text_names_every_place_and_what_is_wanted_there(case: dict[str, Any]) -> None:
-    """The texts of tool_error_texts.json, from schema and arguments to the last line."""
+def test_the_text_has_every_location_and_requirement(case: dict[str, Any]) -> None:
+    """tool_error_texts.json has the whole texts for schemas and arguments."""
     engine = engine_for(case["schema"], assert_formats=True)
     verdict = Verdict.listing(list(violations(engine, case["arguments"])))
 
@@ -40,7 +40,7 @@ def test_the_text_names_every_place_and_what_is_wanted_there(case: dict[str, Any
         ),
     ],
 )
-def test_what_is_not_json_is_reported_as_that(payload: bytes, line: str) -> None:
+def test_malformed_json_has_its_own_advice(payload: bytes, line: str) -> None:
     """The advice is to send well-formed JSON, not to correct an argument."""
     with pytest.raises(MalformedError) as malformed:
         decode(payload, max_depth=128)
@@ -66,7 +66,7 @@ def test_only_errors_are_reported() -> None:
 
 
 def test_the_tool_need_not_be_named() -> None:
-    """Without a name the text speaks of the call."""
+    """Without a name the text refers to the call."""
     text = tool_error_text(Verdict((violation("/a"),)))
 
     assert "The arguments of the call are not valid:" == text.split("\n", maxsplit=1)[0]
@@ -89,8 +89,8 @@ def test_the_tool_need_not_be_named() -> None:
         pytest.param("/a\nb", '["a b"]: ', id="a name with a line break"),
     ],
 )
-def test_places_are_reported_as_paths(pointer: str, path: str) -> None:
-    """A path reads as code does, and stays on its line."""
+def test_locations_are_reported_as_paths(pointer: str, path: str) -> None:
+    """A path has the syntax of code, on one line."""
     assert f"- {path}wrong" == tool_error_text(Verdict((violation(pointer),))).split("\n")[1]
 
 
@@ -108,8 +108,8 @@ def test_messages_stay_on_their_line() -> None:
         pytest.param(True, "- and at least {} more", id="truncated verdict"),
     ],
 )
-def test_a_long_text_says_how_many_more_there_are(truncated: bool, last_line: str) -> None:
-    """What does not fit is counted."""
+def test_a_long_text_has_the_number_of_omitted_violations(truncated: bool, last_line: str) -> None:
+    """The last line has the number of violations beyond the maximum length."""
     violations = [
         violation(f"/items/{n}/name", f"expected a string, found {n}") for n in range(500)
     ]
@@ -121,8 +121,8 @@ def test_a_long_text_says_how_many_more_there_are(truncated: bool, last_line: st
     assert (HEAD, TAIL) == (lines[0], lines[-1])
 
 
-def test_a_truncated_verdict_says_that_there_may_be_more() -> None:
-    """Even if every line fits."""
+def test_the_text_of_a_truncated_verdict_says_so() -> None:
+    """It says so even if every line fits."""
     text = tool_error_text(Verdict((violation("/a"),), truncated=True), tool="t")
 
     assert f"{HEAD}\n- a: wrong\n- and possibly more\n{TAIL}" == text
@@ -138,8 +138,8 @@ def test_a_truncated_verdict_says_that_there_may_be_more() -> None:
         pytest.param("/" + '"' * 5000, "wrong" * 5000, "t\n" * 5000, id="all of them"),
     ],
 )
-def test_nothing_makes_a_text_too_long(pointer: str, message: str, tool: str) -> None:
-    """The first place is reported in any case, and the end is always the advice."""
+def test_the_length_of_a_text_is_limited(pointer: str, message: str, tool: str) -> None:
+    """It always has the first location, and ends with the advice."""
     verdict = Verdict(tuple(violation(pointer, message) for _ in range(30)))
     lines = tool_error_text(verdict, tool=tool).split("\n")
 

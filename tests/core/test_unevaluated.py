@@ -77,10 +77,8 @@ def table(cases: dict[str, Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize(("siblings", "expected"), table(PROPERTIES))
-def test_evaluated_properties_are_those_that_are_beside(
-    siblings: Any, expected: EvaluatedProperties | None
-) -> None:
-    """None stands for all properties."""
+def test_siblings_evaluate_properties(siblings: Any, expected: EvaluatedProperties | None) -> None:
+    """None means all properties."""
     survey = survey_of({"unevaluatedProperties": False, **siblings})
     subschema = next(iter(survey.reached.values()))
 
@@ -88,7 +86,7 @@ def test_evaluated_properties_are_those_that_are_beside(
 
 
 @pytest.mark.parametrize(("siblings", "expected"), table(ITEMS))
-def test_evaluated_items_are_the_first_ones(siblings: Any, expected: int | None) -> None:
+def test_evaluated_items_are_a_prefix(siblings: Any, expected: int | None) -> None:
     """The result is their number, or None for all."""
     survey = survey_of({"unevaluatedItems": False, **siblings})
     subschema = next(iter(survey.reached.values()))
@@ -99,8 +97,8 @@ def test_evaluated_items_are_the_first_ones(siblings: Any, expected: int | None)
 @pytest.mark.parametrize(
     "siblings", [pytest.param(case, id=name) for name, case in CONDITIONAL.items()]
 )
-def test_what_depends_on_the_payload_is_for_the_complete_engine(siblings: Any) -> None:
-    """In this case neither keyword is lowered."""
+def test_payload_dependent_evaluation_needs_the_complete_engine(siblings: Any) -> None:
+    """Neither keyword is lowered in this case."""
     for keyword in ("unevaluatedProperties", "unevaluatedItems"):
         compiled = compile_value({keyword: False, **siblings})
 

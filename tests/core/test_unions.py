@@ -119,8 +119,8 @@ def verdicts(canonical: Any) -> list[bool]:
 
 
 @pytest.mark.slow
-def test_what_is_merged_accepts_what_the_union_accepts() -> None:
-    """Be it anyOf or oneOf; random branches decide about payloads of every type."""
+def test_a_merged_union_accepts_the_same_values() -> None:
+    """The union is anyOf or oneOf, with random branches and payloads of every type."""
     merged = 0
     for number in range(3000):
         random = Random(number)
@@ -200,7 +200,7 @@ D1, D2, D4, D5 = ({"$ref": f"#/definitions/{name}"} for name in ("d1", "d2", "d4
         pytest.param(
             {"anyOf": [A, tagged("b"), {"minProperties": 1}]},
             {"anyOf": [{"minProperties": 1}, A_OR_B]},
-            id="beside what does not exclude them",
+            id="beside a branch that does not exclude them",
         ),
         pytest.param(
             {"oneOf": [A, B, tagged(["b", "c"])]},
@@ -214,7 +214,7 @@ D1, D2, D4, D5 = ({"$ref": f"#/definitions/{name}"} for name in ("d1", "d2", "d4
                 "required": ["kind"],
                 "byProperty": by_property((["a"], {"required": []}), (["b"], {}))["byProperty"],
             },
-            id="with what stands beside the union",
+            id="with siblings of the union",
         ),
         pytest.param(
             {"oneOf": [{"allOf": [A, {"required": ["x"]}]}, B]},
@@ -266,7 +266,7 @@ D1, D2, D4, D5 = ({"$ref": f"#/definitions/{name}"} for name in ("d1", "d2", "d4
                     {"type": ["object", "null"], "properties": {}, "required": ["kind"]},
                 ]
             },
-            id="what would mean something else beside its neighbour",
+            id="a keyword that would change its sibling",
         ),
         pytest.param(
             {"properties": {"x": {"items": [{"not": {"oneOf": [A, B]}}]}}},
@@ -275,7 +275,7 @@ D1, D2, D4, D5 = ({"$ref": f"#/definitions/{name}"} for name in ("d1", "d2", "d4
         ),
     ],
 )
-def test_branches_that_something_tells_apart_are_not_tried(schema: Any, expected: Any) -> None:
+def test_distinguishable_branches_are_skipped(schema: Any, expected: Any) -> None:
     """Only the selected branch is evaluated."""
     assert expected == simplify_unions(schema, Definitions(DEFINITIONS))
 
@@ -285,7 +285,7 @@ MEMBERS: list[Any] = [*TAGS, 0, 1, 1.0, "d", [], {}]
 OBJECTS: list[Any] = [
     *PAYLOADS,
     *({"kind": tag, **more} for tag in MEMBERS for more in ({}, {"n": 1}, {"n": "x"}, {"m": 1})),
-    *({"sort": tag, "kind": other} for tag in MEMBERS[:6] for other in MEMBERS[:3]),
+    *({"sort": tag, "kind": kind} for tag in MEMBERS[:6] for kind in MEMBERS[:3]),
 ]
 
 
@@ -318,8 +318,8 @@ def message(definitions: dict[str, Any]) -> list[bool]:
 
 
 @pytest.mark.slow
-def test_what_is_not_tried_accepts_what_the_union_accepts() -> None:
-    """Random branches, behind references or not, with neighbours or without."""
+def test_skipped_branches_do_not_change_the_verdict() -> None:
+    """Random branches have references and sibling keywords."""
     rewritten = 0
     for number in range(1500):
         random = Random(number)
@@ -344,7 +344,7 @@ def test_what_is_not_tried_accepts_what_the_union_accepts() -> None:
 
 
 def test_unions_of_models_are_reported_by_their_property() -> None:
-    """References with a constant in each, as pydantic writes them, of many models."""
+    """pydantic writes them as references with a constant in each."""
     names = [f"model-{number}" for number in range(60)]
     schema = {
         "$defs": {

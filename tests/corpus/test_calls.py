@@ -54,7 +54,7 @@ def expected(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_recorded_calls_get_their_verdicts() -> None:
-    """Every call on whose verdict the recorded oracles agree gets it, from both engines."""
+    """Both engines have the verdict on which the recorded oracles agree."""
     records = [
         record
         for record in read_records(shared("corpus") / "calls.jsonl.gz")

@@ -1,4 +1,4 @@
-"""Mutated real tools are decided, and no recorded call refutes what is told."""
+"""Mutated real tools are decided, and no recorded call refutes a verdict."""
 
 import json
 from collections import Counter
@@ -55,7 +55,7 @@ def mutated_tools() -> tuple[tuple[str, ToolComparison], ...]:
 
 
 def test_mutated_tools_are_decided() -> None:
-    """At least 95 of 100, in either reading; every breaking one has a payload."""
+    """At least 95 of 100 are, in either reading; every breaking one has a payload."""
     verdicts = [
         schema.verdicts.of(reading)
         for _, compared in mutated_tools()
@@ -72,7 +72,7 @@ def test_mutated_tools_are_decided() -> None:
 
 
 def test_every_mutation_changes_something() -> None:
-    """And what authors do in good faith is harmless with objects assumed closed."""
+    """Benign mutations are harmless with objects assumed closed."""
     assert all(compared.changes for _, compared in mutated_tools())
     for name in ("drop a requirement", "make nullable", "make nullable by anyOf", "widen an enum"):
         levels = {
@@ -85,7 +85,7 @@ def test_every_mutation_changes_something() -> None:
 
 
 def test_no_recorded_call_refutes_a_comparison() -> None:
-    """A call that was valid, and is not after a change that is told to be compatible."""
+    """Such a call would become invalid after a change that is reported as compatible."""
     records = list(read_records(shared("corpus") / "calls.jsonl.gz"))
     random = Random(7)
     replayed = refuting = 0
@@ -109,10 +109,10 @@ def test_no_recorded_call_refutes_a_comparison() -> None:
             compared = compare_definitions(old, new, LIMITS)
             for reading in Reading:
                 level = compared.level(reading)
-                is_meant = reading is Reading.AS_WRITTEN or _accepts(
+                is_covered = reading is Reading.AS_WRITTEN or _accepts(
                     before, payload, _DECLARED_ONLY
                 )
-                if is_meant and level not in (Level.BREAKING, Level.UNDECIDED):
+                if is_covered and level not in (Level.BREAKING, Level.UNDECIDED):
                     wrong.append((record["id"], name, reading, level))
 
     assert [] == wrong
@@ -135,8 +135,8 @@ def recorded_tools() -> dict[str, list[ToolDefinition]]:
     }
 
 
-def test_other_definitions_of_recorded_tools_are_decided() -> None:
-    """Every two of one name, in either direction; a payload shows what breaks."""
+def test_definitions_with_the_same_name_are_decided() -> None:
+    """All pairs are compared in both directions; a payload proves a breaking change."""
     levels: Counter[Level] = Counter()
     for versions in recorded_tools().values():
         for old, new in permutations(versions, 2):

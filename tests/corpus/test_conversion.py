@@ -133,7 +133,9 @@ def test_arguments_of_real_tools_come_back_as_they_were(api: ModelApi, options_n
         if isinstance(result, ConvertedDefinition):
             original = subject.tool["inputSchema"]
             trip = Trip(original, result, oracle(original))
-            told = list(trip.faults(list(subject.calls), Random(subject.name), 1))
-            faults += [(subject.name, subject.tool["name"], str(fault)) for fault in told[:1]]
+            trip_faults = list(trip.faults(list(subject.calls), Random(subject.name), 1))
+            faults += [
+                (subject.name, subject.tool["name"], str(fault)) for fault in trip_faults[:1]
+            ]
 
     assert [] == faults

@@ -15,8 +15,8 @@ PAYLOADS = 3
 NAMES = ("a", "b", "id", "name", "unknown", "$ref", "__proto__", "")
 
 
-def test_the_evaluates_agree_on_real_schemas(capsys: pytest.CaptureFixture[str]) -> None:
-    """Payloads towards each schema, and the same with small changes, get one verdict."""
+def test_the_validators_agree_on_real_schemas(capsys: pytest.CaptureFixture[str]) -> None:
+    """Generated payloads and small changes of them have one verdict."""
     valid = [schema.question for schema in tool_schemas() if schema.recorded_valid]
     findings: list[Finding] = []
     verdicts: list[bool] = []

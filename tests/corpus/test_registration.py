@@ -33,7 +33,15 @@ async def test_tools_of_the_corpus_are_registered() -> None:
         )
         registered = await services.registrar.register(Registration("corpus", tools))
     rejected = Counter(
-        tuple(sorted({each.code for each in outcome.violations if each.severity is Severity.ERROR}))
+        tuple(
+            sorted(
+                {
+                    violation.code
+                    for violation in outcome.violations
+                    if violation.severity is Severity.ERROR
+                }
+            )
+        )
         for outcome in registered.outcomes
         if outcome.action is None
     )

@@ -35,7 +35,9 @@ _PATIENT = {
 
 def setting_names(container: Object) -> set[str]:
     """Return the names of the settings that *container* has variables for, without tables."""
-    names = [each["name"] for each in container["env"] if each["name"].startswith(_PREFIX)]
+    names = [
+        variable["name"] for variable in container["env"] if variable["name"].startswith(_PREFIX)
+    ]
     return {name.removeprefix(_PREFIX).lower().partition("__")[0] for name in names}
 
 
@@ -45,7 +47,7 @@ def settings_of(container: Object) -> Settings:
     Raises:
         UnusableSettingsError: one cannot be used.
     """
-    variables = {each["name"]: each.get("value", _URI) for each in container["env"]}
+    variables = {variable["name"]: variable.get("value", _URI) for variable in container["env"]}
     with patch.dict(os.environ, variables, clear=True):
         return read_settings()
 
@@ -70,7 +72,7 @@ class RunningContainer:
 
     @property
     def address(self) -> str:
-        """What callers connect to: the port on this machine, or the socket."""
+        """The address for callers: a port on this machine, or the socket."""
         [address] = self.wait_for("server.ready")["addresses"]
         return _ANY_HOST.sub("localhost", str(address))
 
@@ -98,11 +100,11 @@ class RunningPod:
         self._containers = containers_of(objects)
         self._folder = folder
         rendered = {
-            each["metadata"]["name"]: {
-                key: text.encode() for key, text in each["stringData"].items()
+            resource["metadata"]["name"]: {
+                key: text.encode() for key, text in resource["stringData"].items()
             }
-            for each in objects
-            if each["kind"] == "Secret"
+            for resource in objects
+            if resource["kind"] == "Secret"
         }
         self._secrets: dict[str, Mapping[str, bytes]] = {**rendered, **secrets}
         for volume in pod_of(objects).get("volumes", ()):
@@ -155,7 +157,7 @@ class RunningPod:
         container = self._containers[name]
         variables = {
             **{key: value for key, value in read_image().environment.items() if key != "PATH"},
-            **{each["name"]: self._value(each) for each in container["env"]},
+            **{variable["name"]: self._value(variable) for variable in container["env"]},
         }
         for mount in container.get("volumeMounts", ()):
             folder = str(self._folder / mount["name"])

@@ -54,7 +54,7 @@ def chart(
 ) -> list[Object]:
     """Return the objects of the chart with the values of a file, and with single ones."""
     options = [f"--values={VALUES / values}.yaml"] if values else []
-    options += [f"--set={each}" for each in sets]
+    options += [f"--set={assignment}" for assignment in sets]
     return _objects(
         run_tool("helm", "template", release, CHART, f"--namespace={namespace}", *options)
     )
@@ -62,8 +62,8 @@ def chart(
 
 def only(objects: list[Object], kind: str) -> Any:
     """Return the only one of *objects* that is of *kind*."""
-    [found] = [each for each in objects if each["kind"] == kind]
-    return found
+    [match] = [resource for resource in objects if resource["kind"] == kind]
+    return match
 
 
 def pod_of(objects: list[Object]) -> Any:
@@ -74,9 +74,12 @@ def pod_of(objects: list[Object]) -> Any:
 def containers_of(objects: list[Object]) -> dict[str, Any]:
     """Return the containers of the Deployment by their names, those that begin first first."""
     pod = pod_of(objects)
-    return {each["name"]: each for each in (*pod.get("initContainers", ()), *pod["containers"])}
+    return {
+        container["name"]: container
+        for container in (*pod.get("initContainers", ()), *pod["containers"])
+    }
 
 
 def _objects(done: "subprocess.CompletedProcess[str]") -> list[Object]:
     assert done.returncode == 0, done.stderr
-    return [each for each in yaml.safe_load_all(done.stdout) if each is not None]
+    return [resource for resource in yaml.safe_load_all(done.stdout) if resource is not None]

@@ -67,11 +67,11 @@ REJECTED = {
 
 
 def test_the_chart_makes_the_manifests_of_the_fleet_by_default() -> None:
-    """Object by object, but for the labels of helm."""
+    """All objects are equal, except for the labels of helm."""
     objects: Any = deepcopy(chart())
-    for each in objects:
+    for resource in objects:
         for label in HELM_LABELS:
-            del each["metadata"]["labels"][label]
+            del resource["metadata"]["labels"][label]
 
     assert by_kind(kustomization("fleet")) == by_kind(objects)
 
@@ -95,7 +95,7 @@ def test_the_chart_makes_the_manifests_with_tls_and_tokens() -> None:
 def test_the_kustomization_of_the_guide_is_that_of_a_chart_without_migration(
     tmp_path: Path,
 ) -> None:
-    """Both parts of it: the base with another image, and the patch."""
+    """It has two parts: the base with another image, and the patch."""
     text = (REPOSITORY / "docs/operations/kubernetes.md").read_text()
     parts = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     own = "".join(parts).replace("../sidecheck/", f"{os.path.relpath(REPOSITORY, tmp_path)}/")
@@ -103,12 +103,12 @@ def test_the_kustomization_of_the_guide_is_that_of_a_chart_without_migration(
     sets = ("database.migrate=false", "image.repository=registry.example.com/sidecheck")
     objects, pod = kustomization(tmp_path), pod_of(chart(None, *sets))
 
-    assert {"tools"} == {each["metadata"]["namespace"] for each in objects}
+    assert {"tools"} == {resource["metadata"]["namespace"] for resource in objects}
     assert {**pod, "initContainers": []} == pod_of(objects)
 
 
-def test_versions_are_those_of_the_project() -> None:
-    """Also of the image that is run."""
+def test_versions_match_the_project() -> None:
+    """The version of the image matches too."""
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
     described = yaml.safe_load((CHART / "Chart.yaml").read_text())
     images = {
@@ -123,7 +123,7 @@ def test_versions_are_those_of_the_project() -> None:
 
 
 def test_every_value_is_described_by_the_schema_and_by_a_comment() -> None:
-    """Editors show the first."""
+    """Editors show the description of the schema."""
     schema = json.loads((CHART / "values.schema.json").read_text())
     text = (CHART / "values.yaml").read_text()
 
@@ -131,7 +131,7 @@ def test_every_value_is_described_by_the_schema_and_by_a_comment() -> None:
 
 
 @pytest.mark.parametrize("sets", REJECTED)
-def test_bad_values_are_rejected_with_their_places(sets: str) -> None:
+def test_invalid_values_are_rejected_with_their_locations(sets: str) -> None:
     option = "--set-json" if sets.endswith("[]") else "--set"
     done = run_tool("helm", "template", "sidecheck", CHART, option, sets)
 
@@ -141,18 +141,18 @@ def test_bad_values_are_rejected_with_their_places(sets: str) -> None:
 
 
 def test_everything_can_be_switched_on() -> None:
-    kinds = sorted(each["kind"] for each in chart("everything"))
+    kinds = sorted(resource["kind"] for resource in chart("everything"))
 
     assert [
         *("Certificate", "Deployment", "HorizontalPodAutoscaler", "NetworkPolicy"),
         *("PodDisruptionBudget", "Secret", "Service", "ServiceMonitor"),
     ] == kinds
-    assert ["Deployment", "Service"] == sorted(each["kind"] for each in chart("minimal"))
+    assert ["Deployment", "Service"] == sorted(resource["kind"] for resource in chart("minimal"))
     assert list(containers_of(chart("minimal"))) == ["sidecheck"]
 
 
-def test_resources_of_operators_name_what_is_there() -> None:
-    """No schema of them is at hand: the fields that matter, by their documentation."""
+def test_resources_of_operators_refer_to_existing_objects() -> None:
+    """The operators' schemas are not available, so the test checks the main fields."""
     objects = chart("everything")
     service, monitor = only(objects, "Service"), only(objects, "ServiceMonitor")
     certificate = only(objects, "Certificate")["spec"]
@@ -184,7 +184,7 @@ def test_the_autoscaler_decides_on_the_replicas() -> None:
 
 
 def test_tokens_of_values_are_a_file_that_the_service_reads() -> None:
-    """Whatever their names are."""
+    """Their names are arbitrary."""
     values = yaml.safe_load((VALUES / "everything.yaml").read_text())
     secret = only(chart("everything"), "Secret")
     file = tomllib.loads(secret["stringData"]["tokens.toml"])
@@ -204,12 +204,12 @@ def test_objects_are_named_for_the_release(release: str, name: str) -> None:
     objects = chart(release=release)
     selector = only(objects, "Service")["spec"]["selector"]
 
-    assert {name} == {each["metadata"]["name"] for each in objects}
+    assert {name} == {resource["metadata"]["name"] for resource in objects}
     assert release == selector["app.kubernetes.io/instance"]
 
 
-def test_the_notes_warn_of_what_is_open() -> None:
-    """Plain text, and no tokens."""
+def test_the_notes_warn_of_missing_security() -> None:
+    """The notes warn of plain text and of missing tokens."""
     install = ("helm", "install", "sidecheck", CHART, "--dry-run=client", "--namespace=tools")
     notes = run_tool(*install).stdout.partition("NOTES:")[2]
     closed = run_tool(*install, f"--values={VALUES / 'everything.yaml'}")
@@ -222,7 +222,7 @@ def test_the_notes_warn_of_what_is_open() -> None:
 
 def by_kind(objects: list[Object]) -> dict[str, Object]:
     """Return *objects* by their kinds, of which each must have one."""
-    kinds = [str(each["kind"]) for each in objects]
+    kinds = [str(resource["kind"]) for resource in objects]
     assert len(set(kinds)) == len(kinds)
     return dict(zip(kinds, objects, strict=True))
 

@@ -1,4 +1,4 @@
-"""What the manifests promise, as far as it can be read."""
+"""Static tests of the manifests."""
 
 import re
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from deploy.containers import setting_names, settings_of
 from deploy.rendering import Object, chart, containers_of, kustomization, only, pod_of
 from image.dockerfile import read_image
 from sidecheck_server.config.settings import Settings
-from support.needed_memory import kept_memory, needed_memory
+from support.needed_memory import needed_memory, permanent_memory
 from support.shared_material import REPOSITORY
 
 FLEETS: dict[str, Callable[[], list[Object]]] = {
@@ -35,7 +35,7 @@ def fleet(request: pytest.FixtureRequest) -> list[Object]:
 
 
 def test_pods_are_of_the_restricted_profile(objects: list[Object]) -> None:
-    """Of the Pod Security Standards, and cannot write to their images or ask the API server."""
+    """The profile is of the Pod Security Standards; file systems are read-only."""
     pod = pod_of(objects)
 
     assert pod["automountServiceAccountToken"] is False
@@ -73,7 +73,7 @@ def test_every_variable_is_a_setting(objects: list[Object]) -> None:
 def test_no_credential_is_in_the_manifest(objects: list[Object]) -> None:
     """URIs and passwords come out of Secrets, and not as arguments."""
     for name, container in containers_of(objects).items():
-        variables = {each["name"]: each for each in container["env"]}
+        variables = {variable["name"]: variable for variable in container["env"]}
         registry = variables.get("SIDECHECK_REGISTRY", {"value": "/"})
 
         assert name in {"sidecheck", "migrate", "application"}
@@ -82,27 +82,27 @@ def test_no_credential_is_in_the_manifest(objects: list[Object]) -> None:
         assert "value" not in variables.get("PGPASSWORD", {})
 
 
-def test_memory_is_what_the_settings_allow(objects: list[Object]) -> None:
-    """The limit covers the table in docs/operations/deployment.md, the request what stays."""
+def test_memory_limits_match_the_settings(objects: list[Object]) -> None:
+    """The limit is the table in docs/operations/deployment.md, the request its permanent part."""
     container = containers_of(objects)["sidecheck"]
     settings, resources = settings_of(container), container["resources"]
 
     assert needed_memory(settings) <= quantity(resources["limits"]["memory"])
-    assert kept_memory(settings) <= quantity(resources["requests"]["memory"])
+    assert permanent_memory(settings) <= quantity(resources["requests"]["memory"])
 
 
 def test_the_memory_of_the_manifests_is_not_a_guess() -> None:
-    """At most a tenth above the sums."""
+    """It is at most a tenth above the sums."""
     for objects in (kustomization("sidecar"), kustomization("fleet")):
         container = containers_of(objects)["sidecheck"]
         settings, resources = settings_of(container), container["resources"]
 
         assert quantity(resources["limits"]["memory"]) < needed_memory(settings) * 11 // 10
-        assert quantity(resources["requests"]["memory"]) < kept_memory(settings) * 11 // 10
+        assert quantity(resources["requests"]["memory"]) < permanent_memory(settings) * 11 // 10
 
 
 def test_a_pod_may_stop_as_slowly_as_the_service(objects: list[Object]) -> None:
-    """Which ends 2 seconds after both periods; the application of a sidecar stops before."""
+    """The service ends 2 seconds after both periods; a sidecar's application ends before."""
     settings = settings_of(containers_of(objects)["sidecheck"])
     needed = settings.drain_seconds + settings.grace_seconds + 2
     needed += 30 if "application" in containers_of(objects) else 0
@@ -110,8 +110,8 @@ def test_a_pod_may_stop_as_slowly_as_the_service(objects: list[Object]) -> None:
     assert needed < pod_of(objects)["terminationGracePeriodSeconds"]
 
 
-def test_ports_are_those_that_the_service_listens_on(objects: list[Object]) -> None:
-    """And probes use them."""
+def test_ports_match_the_listeners(objects: list[Object]) -> None:
+    """Probes use these ports."""
     container = containers_of(objects)["sidecheck"]
     settings = settings_of(container)
     ports = {port["name"]: port["containerPort"] for port in container["ports"]}
@@ -127,16 +127,16 @@ def test_ports_are_those_that_the_service_listens_on(objects: list[Object]) -> N
 
 
 def test_prometheus_discovers_the_admin_port_alone(objects: list[Object]) -> None:
-    """By what it keeps of all ports of all containers of the cluster."""
+    """The relabeling keeps one port of all containers of the cluster."""
     text = (REPOSITORY / "deploy" / "prometheus" / "scrape-kubernetes.yaml").read_text()
     [job] = yaml.safe_load(text)["scrape_configs"]
-    [kept] = [rule for rule in job["relabel_configs"] if rule["action"] == "keep"]
+    [keep_rule] = [rule for rule in job["relabel_configs"] if rule["action"] == "keep"]
     container = containers_of(objects)["sidecheck"]
     ports = {
         port["containerPort"]
-        for name, each in containers_of(objects).items()
-        for port in each.get("ports", ())
-        if re.fullmatch(kept["regex"], f"{name};{port['name']}")
+        for name, container in containers_of(objects).items()
+        for port in container.get("ports", ())
+        if re.fullmatch(keep_rule["regex"], f"{name};{port['name']}")
     }
 
     assert {int(settings_of(container).admin_listen.rpartition(":")[2])} == ports
@@ -152,8 +152,8 @@ def test_everything_selects_the_pods(fleet: list[Object]) -> None:
         only(fleet, "PodDisruptionBudget")["spec"]["selector"]["matchLabels"],
         only(fleet, "NetworkPolicy")["spec"]["podSelector"]["matchLabels"],
         *(
-            each["labelSelector"]["matchLabels"]
-            for each in template["spec"]["topologySpreadConstraints"]
+            constraint["labelSelector"]["matchLabels"]
+            for constraint in template["spec"]["topologySpreadConstraints"]
         ),
     ]
 
@@ -162,7 +162,7 @@ def test_everything_selects_the_pods(fleet: list[Object]) -> None:
 
 
 def test_ports_have_the_names_that_others_use(fleet: list[Object]) -> None:
-    """Those of the Service and of the NetworkPolicy are the container's."""
+    """The Service and the NetworkPolicy use the names of the container's ports."""
     ports = {port["name"] for port in containers_of(fleet)["sidecheck"]["ports"]}
     service = only(fleet, "Service")["spec"]
     rules = only(fleet, "NetworkPolicy")["spec"]["ingress"]
@@ -186,27 +186,33 @@ def test_only_named_peers_reach_the_pods(fleet: list[Object]) -> None:
 
 
 def test_the_pods_are_migrated_by_the_image_that_serves(fleet: list[Object]) -> None:
-    """With the same database."""
+    """Both use the same database."""
     containers = containers_of(fleet)
     migrate, serve = containers["migrate"], containers["sidecheck"]
     registries = [
-        [each for each in container["env"] if each["name"].startswith(("SIDECHECK_REG", "PGSSL"))]
+        [
+            variable
+            for variable in container["env"]
+            if variable["name"].startswith(("SIDECHECK_REG", "PGSSL"))
+        ]
         for container in (migrate, serve)
     ]
 
     assert ["registry", "migrate"] == migrate["args"]
     assert migrate["image"] == serve["image"]
     assert registries[0]
-    assert registries[0] == [each for each in registries[1] if "QUOTAS" not in each["name"]]
+    assert registries[0] == [
+        variable for variable in registries[1] if "QUOTAS" not in variable["name"]
+    ]
 
 
 def test_the_sidecar_begins_before_the_application_and_shares_its_socket_alone() -> None:
     objects = kustomization("sidecar")
     sidecar, application = containers_of(objects).values()
-    mounts: Any = {each["name"]: each for each in application["volumeMounts"]}
-    own = {each["name"]: each["mountPath"] for each in sidecar["volumeMounts"]}
+    mounts: Any = {mount["name"]: mount for mount in application["volumeMounts"]}
+    own = {mount["name"]: mount["mountPath"] for mount in sidecar["volumeMounts"]}
     settings = settings_of(sidecar)
-    [target] = [each["value"] for each in application["env"]]
+    [target] = [variable["value"] for variable in application["env"]]
 
     assert [sidecar] == pod_of(objects)["initContainers"]
     assert ("sidecheck", "Always") == (sidecar["name"], sidecar["restartPolicy"])

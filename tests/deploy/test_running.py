@@ -53,7 +53,7 @@ def check_stop(container: RunningContainer) -> None:
 
 
 def test_the_sidecar_serves_on_its_socket(tmp_path: Path) -> None:
-    """Also to other users of its group, and with its tools when it has been killed."""
+    """Other users of its group may call it; it keeps its tools after a kill."""
     pod = RunningPod(kustomization("sidecar"), tmp_path, {})
     socket = tmp_path / "socket" / "sidecheck.sock"
     with pod.running("sidecheck") as sidecar:
@@ -74,7 +74,7 @@ def test_the_sidecar_serves_on_its_socket(tmp_path: Path) -> None:
 
 
 def test_the_fleet_serves_a_database_that_it_has_migrated(tmp_path: Path, uri: bytes) -> None:
-    """And does not start before; pods that come later find nothing to migrate."""
+    """It starts after the migration; later pods have nothing to migrate."""
     pod = RunningPod(kustomization("fleet"), tmp_path, {"sidecheck-database": {"uri": uri}})
     refused = pod.run("sidecheck")
     migrated, again = pod.run("migrate"), pod.run("migrate")
@@ -125,10 +125,10 @@ def secured(
         yield replica
 
 
-def test_tls_and_tokens_are_those_of_the_secrets(
+def test_tls_and_tokens_come_from_the_secrets(
     secured: RunningContainer, certificates: Certificates
 ) -> None:
-    """Probes need neither."""
+    """Probes need neither TLS nor tokens."""
     tls = Tls(ca_certificates=certificates.authority)
     with BlockingClient(secured.address, timeout=120, tls=tls, token=TOKENS["both"]) as client:
         check_calls(client)
@@ -145,7 +145,7 @@ def test_tls_and_tokens_are_those_of_the_secrets(
 def test_the_chart_runs_with_all_of_its_values(
     tmp_path: Path, postgres: RunningPostgres, certificates: Certificates
 ) -> None:
-    """With certificates of callers, tokens that the chart has written, and a password apart."""
+    """It has client certificates, tokens of the chart, and a separate password."""
     role, database = postgres.create_role("secret"), postgres.create_database(is_migrated=False)
     postgres.execute(f"ALTER DATABASE {database} OWNER TO {role}")
     uri = postgres.uri(database).replace("postgres@", f"{role}@").encode()

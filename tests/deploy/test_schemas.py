@@ -1,4 +1,4 @@
-"""What kustomize and helm make is of the API of Kubernetes, and unknown fields are told."""
+"""Objects of kustomize and helm are valid against the Kubernetes API, without unknown fields."""
 
 from collections.abc import Callable
 from typing import Any
@@ -42,7 +42,7 @@ def test_objects_are_of_the_api(name: str, version: str) -> None:
     """All of them: those that are not validated are counted."""
     objects = RENDERED[name]()
     done = conformance(objects, version)
-    skipped = sum(f"{each['apiVersion']}/{each['kind']}" in CUSTOM for each in objects)
+    skipped = sum(f"{resource['apiVersion']}/{resource['kind']}" in CUSTOM for resource in objects)
     counts = f"Valid: {len(objects) - skipped}, Invalid: 0, Errors: 0, Skipped: {skipped}"
 
     assert 0 == done.returncode, done.stdout
@@ -65,7 +65,7 @@ def test_unknown_fields_and_kinds_are_errors(version: str) -> None:
 
 
 def test_the_chart_accepts_the_versions_that_are_validated() -> None:
-    """And the schemas of no others are there."""
+    """There are no schemas of other versions."""
     described = yaml.safe_load((CHART / "Chart.yaml").read_text())
     run_tool("kubeconform", "-v")
     folders = (REPOSITORY / "build" / "kubernetes" / "schemas").iterdir()
@@ -75,7 +75,7 @@ def test_the_chart_accepts_the_versions_that_are_validated() -> None:
 
 
 @pytest.mark.parametrize("values", [None, "minimal", "everything"])
-def test_helm_finds_nothing_to_improve(values: str | None) -> None:
+def test_helm_lint_has_no_findings(values: str | None) -> None:
     options = [f"--values=tests/deploy/values/{values}.yaml"] if values else []
     done = run_tool("helm", "lint", "--strict", CHART, *options)
 

@@ -98,7 +98,7 @@ _WITHOUT_CLAUSE = {
 """Rules with a source on a page of the list that none of its clauses demands, by the reason."""
 
 
-def test_every_clause_is_assessed_and_nothing_else() -> None:
+def test_exactly_the_clauses_are_assessed() -> None:
     """`python -m docs.generate.clauses` prints the differences."""
     assert clauses().keys() == assessments().keys()
 
@@ -122,7 +122,7 @@ def _is_complete(assessed: Assessment) -> bool:
 
 
 def test_the_rules_of_a_clause_exist_and_hold_in_its_versions() -> None:
-    """Each rule in one of them; and one of the rules in each, unless it is told why not."""
+    """Each version of a clause has a rule, or a reason why not."""
     wrong = [
         digest
         for digest, assessed in assessments().items()
@@ -147,7 +147,7 @@ def _hold(versions: set[str], assessed: Assessment) -> bool:
 
 
 def test_every_reason_is_used() -> None:
-    """And no other."""
+    """There are no other reasons."""
     assert {assessed.reason for assessed in assessments().values()} - {""} == set(REASONS)
 
 
@@ -157,7 +157,7 @@ def test_gaps_are_known() -> None:
 
 
 def test_every_rule_checks_a_clause() -> None:
-    """If its source is on a page of the list, unless the table above tells why not."""
+    """Exceptions are in the table above."""
     named = {code for assessed in assessments().values() for code in assessed.rules}
     on_listed_pages = {rule.code for rule in CATALOGUE.values() if _pages(rule) & _LISTED_PAGES}
 

@@ -1,4 +1,4 @@
-"""The workflow and the hook in the page about comparing: their commands do what they say."""
+"""Commands of the workflow and of the hook in the page about comparing."""
 
 import json
 import os
@@ -42,7 +42,7 @@ def git(*words: str) -> None:
 
 
 def commit() -> None:
-    """Commit what is added, as the base of a pull request too."""
+    """Commit the staged files, as the base of a pull request too."""
     git("commit", "-q", "-m", "a")
     git("update-ref", "refs/remotes/origin/main", "HEAD")
 
@@ -76,7 +76,7 @@ def run_hook() -> int:
 
 @pytest.mark.parametrize(("maximum", "exit_code"), [(6, 0), (4, 1)])
 def test_a_change_that_breaks_callers_fails_both(maximum: int, exit_code: int) -> None:
-    """Compared with the base of the pull request, and with the last commit."""
+    """The workflow compares with the base of the pull request, the hook with the last commit."""
     write_tools(5)
     git("add", "tools.json")
     commit()
@@ -95,7 +95,7 @@ def test_neither_fails_where_the_file_is_new() -> None:
 
 
 def test_the_comment_is_the_file_that_the_comparison_writes() -> None:
-    """Also if a tool breaks."""
+    """It is written for a breaking tool too."""
     (comment,) = [step for step in _STEPS if "gh pr comment" in step.get("run", "")]
 
     assert "always()" == comment["if"]

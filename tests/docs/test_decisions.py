@@ -40,7 +40,7 @@ def _source_files() -> Iterator[Path]:
 
 
 def test_numbers_are_consecutive() -> None:
-    """In the files, and in the rows of the index."""
+    """This applies to the files and to the rows of the index."""
     expected = [f"{number:04}" for number in range(1, len(_FILES) + 1)]
 
     assert expected == [*_FILES]
@@ -49,7 +49,7 @@ def test_numbers_are_consecutive() -> None:
 
 @pytest.mark.parametrize("path", _FILES.values(), ids=lambda path: path.stem)
 def test_a_file_agrees_with_the_index(path: Path) -> None:
-    """In number, title and status."""
+    """Number, title and status are equal."""
     head = _HEAD.match(path.read_text(encoding="utf-8"))
 
     assert head
@@ -58,7 +58,7 @@ def test_a_file_agrees_with_the_index(path: Path) -> None:
 
 
 def test_a_superseded_decision_names_an_accepted_one() -> None:
-    """If it names any."""
+    """It may name none."""
     statuses = {number: status for number, (_, _, status) in rows().items()}
     named = [status[-4:] for status in statuses.values() if status.startswith("superseded by ")]
 
@@ -66,7 +66,7 @@ def test_a_superseded_decision_names_an_accepted_one() -> None:
 
 
 def test_comments_name_accepted_decisions() -> None:
-    """By four digits, and a colon before the reason."""
+    """They have four digits, and a colon before the reason."""
     accepted = {number for number, (_, _, status) in rows().items() if status == "accepted"}
 
     assert [] == [

@@ -22,7 +22,7 @@ def emptied(shared_server: RunningServer) -> Iterator[RunningServer]:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_the_examples_of_a_page_print_what_it_says(page: str, emptied: RunningServer) -> None:
+def test_the_examples_of_a_page_have_the_shown_output(page: str, emptied: RunningServer) -> None:
     """`python -m docs.generate.examples` refreshes them."""
     text = Path(REPOSITORY, page).read_text(encoding="utf-8")
 

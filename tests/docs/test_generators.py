@@ -1,4 +1,4 @@
-"""What the generators of the documentation are made of."""
+"""Parts of the generators of the documentation."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def test_a_paragraph_is_one_line_of_markdown() -> None:
 
 
 def test_constants_are_documented_above_or_below(tmp_path: Path) -> None:
-    """By comments, or by a string."""
+    """A comment or a string documents them."""
     source = tmp_path / "source.py"
     source.write_text('class A:\n    #: One\n    #: two.\n    X = 1\n    Y = 2\n    """Three."""\n')
 
@@ -66,6 +66,6 @@ def test_commands_run_beside_the_files_of_the_page() -> None:
     ],
 )
 def test_a_failing_example_is_an_error(block: str) -> None:
-    """So is output without a place."""
+    """Output without a place for it is an error too."""
     with pytest.raises(ExampleError):
         refresh(f"```python\n{block}```\n", NOWHERE)

@@ -22,7 +22,7 @@ _SUFFIXES = (".md", ".py", ".yaml", ".yml", ".toml", ".ts", ".go", ".rs", ".java
 
 
 def test_no_text_installs_an_unpublished_name() -> None:
-    """Whoever took the name would run code in the pipelines of users."""
+    """The owner of such a name could run code in the pipelines of users."""
     texts = {
         name: (REPOSITORY / name).read_text()
         for name in repository_files()
@@ -35,12 +35,12 @@ def test_no_text_installs_an_unpublished_name() -> None:
 
 
 def test_no_message_or_hook_names_an_unpublished_package_to_install() -> None:
-    """A hook installs what it lists, and the reader of an error what it tells to install."""
+    """Hooks and readers of an error install the named packages."""
     by_name = re.compile(
         r"additional_dependencies: *\[[^]]*sidecheck|[\"']sidecheck(?:-server)?\[[^]]*\](?! @)"
     )
     folders = ("service", "clients/python/sidecheck", "docs", "deploy")
-    found = [
+    unpublished = [
         f"{path.relative_to(REPOSITORY)}: {match[0]}"
         for folder in folders
         for path in sorted((REPOSITORY / folder).rglob("*"))
@@ -48,11 +48,11 @@ def test_no_message_or_hook_names_an_unpublished_package_to_install() -> None:
         for match in by_name.finditer(path.read_text())
     ]
 
-    assert [] == found
+    assert [] == unpublished
 
 
 def test_the_commands_of_registries_are_known() -> None:
-    """And those that name a file or an address are not."""
+    """Commands with a file or an address are excluded."""
     by_name = (
         "pip install sidecheck",
         "pip install -U 'sidecheck-server[postgres]'",

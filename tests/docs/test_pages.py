@@ -56,7 +56,7 @@ _ELSEWHERE = re.compile(
 
 @pytest.mark.parametrize("path", PAGES)
 def test_a_generated_page_is_current(path: str) -> None:
-    """If not, run `make docs`."""
+    """`make docs` updates it."""
     assert PAGES[path]() == (REPOSITORY / path).read_text(encoding="utf-8")
 
 
@@ -90,15 +90,15 @@ def test_every_reason_and_diagnostic_is_documented() -> None:
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/conformance.md"])
-def test_the_number_of_rules_is_right(page: str) -> None:
-    """In prose, which no generator writes."""
+def test_the_number_of_rules_is_current(page: str) -> None:
+    """No generator writes it, since it is in prose."""
     text = (REPOSITORY / page).read_text()
 
     assert {str(len(CATALOGUE))} == set(re.findall(r"\b(\d{3})(?= rules|, over 1,000)", text))
 
 
 def test_events_of_a_server_are_documented(shared_server: RunningServer) -> None:
-    """All events that other tests caused, with all their fields."""
+    """All events of other tests are documented with all their fields."""
     shared_server.log_text()
     documented = {
         event.name: {*event.fields, *event.optional_fields, *COMMON_FIELDS}
@@ -112,7 +112,7 @@ def test_events_of_a_server_are_documented(shared_server: RunningServer) -> None
 
 @pytest.mark.parametrize("page", WRITTEN, ids=lambda page: str(page.relative_to(REPOSITORY)))
 def test_paths_in_a_page_exist(page: Path) -> None:
-    """Words in code font that look like paths, and targets of links into the repository."""
+    """These are words in code font that look like paths, and targets of links."""
     text = re.sub(r"^( *)```.*?^\1```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
     words = [word for code in re.findall(r"`([^`]+)`", text) for word in code.split()]
     named = [word for word in words if "/" in word and _is_path(word)]

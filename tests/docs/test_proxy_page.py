@@ -70,7 +70,7 @@ def proxy_commands() -> list[list[str]]:
 
 @pytest.mark.parametrize("command", proxy_commands(), ids=shlex.join)
 def test_the_proxy_accepts_a_command_of_the_page(command: list[str], tmp_path: Path) -> None:
-    """Each argument of it."""
+    """It accepts each of its arguments."""
     _, name, *words = command
     for index, word in enumerate(words):
         if word == "--":
@@ -85,7 +85,7 @@ def test_the_proxy_accepts_a_command_of_the_page(command: list[str], tmp_path: P
 
 
 async def test_a_client_starts_a_command_of_the_page(tmp_path: Path) -> None:
-    """With another server."""
+    """The command is run with another server."""
     commands = [command for command in client_commands() if command[0] == "sidecheck"]
     *words, _, _ = commands[0]
     report = tmp_path / "report.jsonl"
@@ -101,6 +101,6 @@ async def test_a_client_starts_a_command_of_the_page(tmp_path: Path) -> None:
 
 
 def test_all_configurations_are_read() -> None:
-    """As many as there are clients of other shapes, and those of containers and systemd."""
+    """There is one per form of client, and those of containers and systemd."""
     assert 6 == len(client_commands())
     assert 9 == len(proxy_commands())

@@ -10,7 +10,7 @@ from support.shared_material import unavailable
 
 #: How many scenarios there are, and which the server itself does not pass.
 _RECORDED = {
-    # The scenario sends 2025-03-26 as its version, in which no event has what it asks for.
+    # The scenario sends the version 2025-03-26, whose events lack the requested field.
     "2025-11-25, suite 0.1.16": (32, {"server-sse-polling"}),
     "2025-11-25, suite 0.2.0-alpha.12": (33, set[str]()),
     # The extension for tasks, which the SDK of the server does not have.
@@ -34,7 +34,7 @@ _RECORDED = {
 
 @pytest.mark.parametrize("title", SUITES)
 def test_every_check_has_the_same_outcome(title: str, tmp_path: Path) -> None:
-    """With everything enforced, and as many scenarios as there are."""
+    """Everything is enforced, and all scenarios run."""
     if shutil.which("npm") is None:
         unavailable("no npm on PATH, which installs the suite")
     comparison = compare(SUITES[title], tmp_path / "suite")
@@ -47,7 +47,7 @@ def test_every_check_has_the_same_outcome(title: str, tmp_path: Path) -> None:
 
 
 def test_a_difference_is_noticed() -> None:
-    """In a check, in how often there is one, and in the set of scenarios."""
+    """It may be in a check, in the number of checks, or in the set of scenarios."""
     good, bad = ("id", "Name", "SUCCESS"), ("id", "Name", "FAILURE")
     direct = {"same": [good], "worse": [good, good], "fewer": [good, good], "gone": [good]}
     through = {"same": [good], "worse": [bad, good], "fewer": [good], "added": [bad]}

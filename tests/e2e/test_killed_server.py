@@ -25,9 +25,7 @@ def tools(generation: int) -> list[bytes]:
 
 
 @pytest.mark.parametrize("round_", range(ROUNDS))
-def test_acknowledged_registrations_are_kept_and_all_are_atomic(
-    round_: int, tmp_path: Path
-) -> None:
+def test_registrations_are_durable_and_atomic(round_: int, tmp_path: Path) -> None:
     """The server is killed at a random moment; no registration is partial."""
     database = str(tmp_path / "tools.db")
     running = RunningServer(tmp_path, "--registry", database)

@@ -73,14 +73,14 @@ def proxied(url: str, findings: list[str]) -> Iterator[str]:
     )
     assert process.stderr is not None
     line = process.stderr.readline()
-    found = re.search(r"http://[^ ]*:\d+", line)
-    assert found, line
+    match = re.search(r"http://[^ ]*:\d+", line)
+    assert match, line
     try:
-        yield f"{found[0]}/mcp"
+        yield f"{match[0]}/mcp"
     finally:
         process.terminate()
         _, err = process.communicate(timeout=_SECONDS)
-        findings += [each for each in err.splitlines() if "->" in each]
+        findings += [line for line in err.splitlines() if "->" in line]
 
 
 async def use(url: str, mode: str) -> list[Any]:
@@ -108,8 +108,8 @@ async def use(url: str, mode: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-async def test_a_client_gets_what_it_gets_without_the_proxy(mode: str) -> None:
-    """With sessions and streams, and without either."""
+async def test_a_client_has_the_same_responses_without_the_proxy(mode: str) -> None:
+    """The modes are with and without sessions and streams."""
     findings: list[str] = []
     with serving(weather_server()) as url, proxied(url, findings) as through:
         direct = await use(url, mode)
@@ -121,7 +121,7 @@ async def test_a_client_gets_what_it_gets_without_the_proxy(mode: str) -> None:
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 async def test_an_invalid_call_is_answered_by_the_proxy(mode: str) -> None:
-    """In the words of Sidecheck."""
+    """The text is Sidecheck's."""
     findings: list[str] = []
     with serving(weather_server()) as url, proxied(url, findings) as through:
         async with mcp.Client(through, mode=mode, read_timeout_seconds=_SECONDS) as client:
@@ -182,7 +182,7 @@ def typescript_exchanges(url: str) -> list[Any]:
 
 
 def test_a_session_of_the_typescript_client_is_the_same() -> None:
-    """Each exchange and each event, byte for byte but for random ids."""
+    """Exchanges and events are equal byte for byte except for random ids."""
     findings: list[str] = []
     with everything_server() as url, proxied(url, findings) as through:
         direct = typescript_exchanges(url)

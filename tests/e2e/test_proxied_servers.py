@@ -45,7 +45,7 @@ def python_client(mode: str) -> Driver:
 async def typescript_client(
     operations: list[dict[str, Any]], command: list[str], env: dict[str, str]
 ) -> None:
-    """Have the session with the client of the TypeScript SDK."""
+    """Run the session with the client of the TypeScript SDK."""
     session = {"operations": operations, "command": command[0], "args": command[1:], "env": env}
     await asyncio.to_thread(
         subprocess.run,
@@ -98,7 +98,7 @@ def check_session(name: str, without: list[str], through: list[str], report: str
 async def test_a_session_of_the_python_client_is_the_same(
     name: str, mode: str, tmp_path: Path
 ) -> None:
-    """Message by message, with everything enforced."""
+    """All messages are equal, with everything enforced."""
     drive = python_client(mode)
     without, _ = await record_session(name, drive, tmp_path / "without", proxied=False)
     through, report = await record_session(name, drive, tmp_path / "with", proxied=True)
@@ -108,7 +108,7 @@ async def test_a_session_of_the_python_client_is_the_same(
 
 @pytest.mark.parametrize("name", [name for name, server in SERVERS.items() if server.modes])
 async def test_a_session_of_the_typescript_client_is_the_same(name: str, tmp_path: Path) -> None:
-    """Message by message, with everything enforced."""
+    """All messages are equal, with everything enforced."""
     install_node_packages()
     drive = typescript_client
     without, _ = await record_session(name, drive, tmp_path / "without", proxied=False)

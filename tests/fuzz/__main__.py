@@ -1,8 +1,8 @@
-"""Sends a real server whatever it should survive, for as long as one likes.
+"""Sends valid and broken requests to a real server for a given time.
 
-From the folder ``tests``: ``python -m fuzz --seconds 3600 --seed 7``. Prints what was
-covered, and writes what shows a finding, as small as it could be made, to a file that
-``python -m fuzz --replay FILE`` sends again. Exits with 1 if there was any.
+From the folder ``tests``: ``python -m fuzz --seconds 3600 --seed 7``. Prints the coverage,
+and writes the shrunk calls of each finding to a file that ``python -m fuzz --replay FILE``
+sends again. Exits with 1 if there is a finding.
 """
 
 import argparse
@@ -25,10 +25,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="fuzz", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", default=str(random.randrange(10**6)), help="default: random")
-    parser.add_argument("--findings", type=int, default=3, help="stop after so many")
-    parser.add_argument("--replay", type=Path, metavar="FILE", help="send this again instead")
+    parser.add_argument("--findings", type=int, default=3, help="maximum number of findings")
     parser.add_argument(
-        "--into", type=Path, default=Path(tempfile.gettempdir()), help="where files go"
+        "--replay", type=Path, metavar="FILE", help="send the calls of this file instead"
+    )
+    parser.add_argument(
+        "--into",
+        type=Path,
+        default=Path(tempfile.gettempdir()),
+        help="folder of the files of findings",
     )
     wanted = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -55,7 +60,7 @@ def main() -> int:
 
 
 def format_finding(finding: Finding, file: Path) -> str:
-    """Write the calls of *finding* to a file; return what it is and how to see it again."""
+    """Write the calls of *finding* to a file; return its description and replay command."""
     write_exchanges(file, finding.exchanges)
     return f"{finding.kind}: {finding.detail[:2000]}\n  python -m fuzz --replay {file}"
 

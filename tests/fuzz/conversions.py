@@ -1,6 +1,6 @@
-"""Writes requests of ConversionService whose parts belong together: a tool, its plan, a call.
+"""Writes requests of ConversionService with related parts: a tool, its mapping, a call.
 
-What is converted must not depend on what came before: the same bytes get the same answer.
+A conversion does not depend on earlier calls: the same bytes have the same answer.
 """
 
 import json
@@ -10,11 +10,11 @@ from typing import Any
 
 import grpc
 from fuzz.exchanges import Caller, Exchange, Outcome
-from fuzz.judgements import SUDDEN, reason_in
 from fuzz.properties import Finding
 from fuzz.rpcs import rpc_named
-from fuzz.sample_messages import Sayings
+from fuzz.sample_messages import SampleTexts
 from fuzz.texts import changed_text
+from fuzz.validations import SUDDEN, reason_in
 from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
@@ -68,66 +68,66 @@ _CALLS: Mapping[ModelApi, Callable[[bytes], bytes]] = {
 
 
 class ConversionWriter:
-    """Writes the requests of one exchange; *tool* and *payload* make texts that go together."""
+    """Writes the requests of one exchange; *tool* and *payload* make related texts."""
 
     def __init__(
         self,
         random: Random,
-        sayings: Sayings,
+        sample_texts: SampleTexts,
         mark: str,
         tool: Callable[[], bytes],
         payload: Callable[[], bytes],
     ) -> None:
         self._random = random
-        self._sayings = sayings
+        self._sample_texts = sample_texts
         self._mark = mark
         self._tool = tool
         self._payload = payload
 
     def request(self, descriptor: Descriptor) -> Message:
-        """Return a request of that type."""
-        made: Any = GetMessageClass(descriptor)()
+        """Return a request of the type *descriptor*."""
+        request: Any = GetMessageClass(descriptor)()
         api = self._random.choice(list(ModelApi))
         match descriptor.name:
             case "ConvertToolsRequest":
-                made.api = _APIS[api]
-                self._to_convert(made)
+                request.api = _APIS[api]
+                self._to_convert(request)
             case "ConvertToolCallRequest":
-                self._to_restore(made, api)
+                self._to_restore(request, api)
             case _:
-                made.api = _APIS[api]
-                made.call_id = made.name = self._random.choice(("c", "c", self._mark))
-                made.result.json = self._changed(
-                    self._sayings.one(self._random, "tool_result").text
+                request.api = _APIS[api]
+                request.call_id = request.name = self._random.choice(("c", "c", self._mark))
+                request.result.json = self._changed(
+                    self._sample_texts.choose(self._random, "tool_result").text
                 )
-        return made  # type: ignore[no-any-return]
+        return request  # type: ignore[no-any-return]
 
     def _changed(self, text: bytes) -> bytes:
         if self._random.random() < 0.6:
             return text
         return changed_text(self._random, text, self._mark)
 
-    def _to_convert(self, made: Any) -> None:
+    def _to_convert(self, request: Any) -> None:
         random = self._random
-        made.options.mode = random.choice(v1.ConversionMode.values())
-        made.options.server_prefix = random.choice(v1.ServerPrefix.values())
-        made.options.assume_closed = random.random() < 0.5
-        made.options.description_length = random.choice((0, 0, 1, 10))
-        made.options.include_output_schema = random.random() < 0.3
-        made.options.drop_defaults = random.random() < 0.3
+        request.options.mode = random.choice(v1.ConversionMode.values())
+        request.options.server_prefix = random.choice(v1.ServerPrefix.values())
+        request.options.assume_closed = random.random() < 0.5
+        request.options.description_length = random.choice((0, 0, 1, 10))
+        request.options.include_output_schema = random.random() < 0.3
+        request.options.drop_defaults = random.random() < 0.3
         for _ in range(random.choice((1, 1, 2, 5))):
-            tool = made.tools.add()
+            tool = request.tools.add()
             tool.tool.inline_tool.json = self._tool()
             tool.server = random.choice(("", "a", "b"))
 
-    def _to_restore(self, made: Any, api: ModelApi) -> None:
+    def _to_restore(self, request: Any, api: ModelApi) -> None:
         tool = self._tool()
-        made.tool.inline_tool.json = tool
-        made.call = self._changed(_CALLS[api](self._payload()))
-        made.mappings.append(self._changed(self._plan(tool, api)))
+        request.tool.inline_tool.json = tool
+        request.call = self._changed(_CALLS[api](self._payload()))
+        request.mappings.append(self._changed(self._plan(tool, api)))
 
     def _plan(self, text: bytes, api: ModelApi) -> bytes:
-        """Return the plan of the tool *text*, as far as it can be converted."""
+        """Return the mapping of the tool *text*, without a decoder if it is not convertible."""
         mode = self._random.choice(list(Mode))
         guide, name, digest = None, "?", "sha256:0"
         try:
@@ -135,7 +135,7 @@ class ConversionWriter:
             name, digest = tool.name, tool.digest
             options = ConversionOptions(mode, assume_closed=True)
             guide = convert_definition(tool, PROVIDERS[api], options, _LIMITS).decoder
-        except Exception:  # noqa: BLE001  (the server says what is wrong with the tool)
+        except Exception:  # noqa: BLE001  (the server reports the fault of the tool)
             pass
         return mapping_to_json(
             ToolMapping(api, _NAMED, "", name, digest, mode is Mode.STRICT, guide)
@@ -143,35 +143,35 @@ class ConversionWriter:
 
 
 def examine_conversion(caller: Caller, exchange: Exchange, outcome: Outcome) -> Iterator[Finding]:
-    """Yield in what *outcome* differs from the answer to the same question asked again."""
+    """Yield a finding if the answer to a repeated call differs from *outcome*."""
     rpc = rpc_named(exchange.path)
     try:
         request: Any = GetMessageClass(rpc.request).FromString(exchange.messages[0])
     except DecodeError:
         return
     first = _answer(exchange.path, outcome)
-    if first is None or first in SUDDEN or _names_what_may_change(request):
+    if first is None or first in SUDDEN or _depends_on_registry(request):
         return
     again = _answer(exchange.path, caller.send(exchange))
     if again is not None and again not in SUDDEN and again != first:
-        yield Finding("converted otherwise when asked again", f"{first}\n{again}", [exchange])
+        yield Finding("another conversion in a repeated call", f"{first}\n{again}", [exchange])
 
 
 def _answer(path: str, outcome: Outcome) -> Any:
-    """Return the response, or the reason of the refusal; None if it is gRPC's own."""
+    """Return the response, or the reason of the error; None for an error of gRPC itself."""
     if outcome.code is not grpc.StatusCode.OK or not outcome.responses:
         return reason_in(Status.FromString(outcome.status)) if outcome.status else None
     return outcome.response(path)
 
 
-def _names_what_may_change(request: Any) -> bool:
+def _depends_on_registry(request: Any) -> bool:
     """Return whether the answer depends on the registry, which another call may change."""
     if isinstance(request, v1.ConvertToolsRequest):
-        targets = [one.tool for one in request.tools]
+        targets = [item.tool for item in request.tools]
         known = not request.servers
     elif isinstance(request, v1.ConvertToolCallRequest):
         targets, known = [request.tool], request.HasField("tool")
     else:
         targets, known = [request.result.tool], True
-    kinds = {one.WhichOneof("target") for one in targets}
+    kinds = {target.WhichOneof("target") for target in targets}
     return not known or bool(kinds - {None, "inline_tool", "inline_schema"})

@@ -1,7 +1,7 @@
-"""Exchanges: what is sent in one call, and what comes of it.
+"""Exchange: the messages of one call and its outcome.
 
-Everything is sent and read as bytes, so that what is no message can be sent too, and
-what was sent can be written down whole.
+Messages are sent and received as bytes, so that a call may have malformed messages, and a
+file may hold the exact messages.
 """
 
 import json
@@ -19,20 +19,20 @@ from google.protobuf.message_factory import GetMessageClass
 __all__ = ["Caller", "Ending", "Exchange", "Outcome", "read_exchanges", "write_exchanges"]
 
 DEADLINE = 300.0
-"""How long a call may take, in seconds; compiling and judging may take 120 each."""
+"""Maximum seconds of a call; compilation and evaluation may take 120 each."""
 
 _OPEN_SECONDS = 0.05
-"""How long a stream stays open that the caller does not end in order."""
+"""Seconds until the caller cancels a stream that it does not end."""
 
 _MOST_RESPONSES = 256
 
 
 class Ending(StrEnum):
-    """How the caller ends a call."""
+    """End of a call by the caller."""
 
-    #: It says that it has sent all, and reads to the end.
+    #: It closes its side, and reads to the end.
     CLOSED = "closed"
-    #: It sends nothing more, does not say so, and cancels after a while.
+    #: It sends no more messages, does not close its side, and cancels after a while.
     HELD = "held"
     #: It cancels at once.
     CANCELLED = "cancelled"
@@ -40,7 +40,7 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What is sent in one call."""
+    """Messages of one call, and its end."""
 
     serial: int
     path: str
@@ -50,18 +50,18 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a call."""
+    """Outcome of a call."""
 
     code: grpc.StatusCode
     details: str
-    #: A `google.rpc.Status`, if there was one.
+    #: The serialized `google.rpc.Status`, or empty.
     status: bytes
     responses: tuple[bytes, ...]
 
     def response(self, path: str) -> Any:
         """Return the first response of the method *path*.
 
-        Without the revision of the registry, which other calls may change meanwhile.
+        It lacks the revision of the registry, which concurrent calls may change.
         """
         message: Any = GetMessageClass(rpc_named(path).response).FromString(self.responses[0])
         if "registry_revision" in message.DESCRIPTOR.fields_by_name:
@@ -70,7 +70,7 @@ class Outcome:
 
 
 class Caller:
-    """Makes calls of a server."""
+    """Makes calls to a server."""
 
     def __init__(self, address: str) -> None:
         self._channel = grpc.insecure_channel(
@@ -79,11 +79,11 @@ class Caller:
         )
 
     def close(self) -> None:
-        """Let the server go."""
+        """Close the channel."""
         self._channel.close()
 
     def send(self, exchange: Exchange) -> Outcome:
-        """Make the call and return what came of it, at the deadline at the latest."""
+        """Make the call and return its outcome, at the deadline at the latest."""
         rpc = rpc_named(exchange.path)
         over = threading.Event()
         sent: Any = _sending(exchange, over) if rpc.many_requests else exchange.messages[0]
@@ -93,7 +93,7 @@ class Caller:
         call = call or method(sent, timeout=DEADLINE)
         if exchange.ending is Ending.CANCELLED:
             call.cancel()
-        # A watcher of health is told of changes, and never let go.
+        # The server never ends a watch of the health.
         endless = rpc.many_responses and not rpc.many_requests
         if exchange.ending is Ending.HELD or endless:
             threading.Timer(_OPEN_SECONDS, call.cancel).start()
@@ -134,16 +134,18 @@ def _outcome(call: Any, responses: tuple[bytes, ...]) -> Outcome:
 
 
 def write_exchanges(path: Path, exchanges: list[Exchange]) -> None:
-    """Write what was sent to a file, a line for each call, its messages in hexadecimal."""
+    """Write *exchanges* to a file, a line for each call, with messages in hexadecimal."""
     lines = [
-        json.dumps({**asdict(one), "messages": [message.hex() for message in one.messages]})
-        for one in exchanges
+        json.dumps(
+            {**asdict(exchange), "messages": [message.hex() for message in exchange.messages]}
+        )
+        for exchange in exchanges
     ]
     path.write_text("".join(f"{line}\n" for line in lines))
 
 
 def read_exchanges(path: Path) -> list[Exchange]:
-    """Read what `write_exchanges` wrote."""
+    """Read the exchanges of a file that `write_exchanges` wrote."""
     records = [json.loads(line) for line in path.read_text().splitlines()]
     return [
         Exchange(

@@ -1,8 +1,7 @@
-"""What requests are made of: schemas with payloads that they were written for.
+"""Samples for requests: schemas with payloads.
 
-They come from the shared cases, from the explanations that the core is tested with,
-from the random schemas of `agreement`, and, where it is present, from the corpus of
-real tools.
+The sources are the shared cases, the cases of explanations of the core, the random schemas
+of `agreement`, and the corpus of real tools, if it is present.
 """
 
 import json
@@ -16,14 +15,14 @@ from random import Random
 from agreement.editions import EDITIONS
 from agreement.payloads import PayloadMaker
 from agreement.schemas import generate_schema
-from fuzz.sample_messages import Sayings
+from fuzz.sample_messages import SampleTexts
 from support.shared_material import REPOSITORY, read_records
 
 __all__ = ["Material", "Sample"]
 
 _TESTS = REPOSITORY / "tests"
 _MOST_REAL = 400
-"""How many real calls are read."""
+"""Maximum number of samples from the corpus."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +41,11 @@ class Material:
     def __init__(self) -> None:
         self._kept = (*_shared_cases(), *_explained())
         self._real = tuple(_real())
-        #: What peers of the protocol say.
-        self.sayings = Sayings()
+        #: Messages and other texts of the protocol.
+        self.sample_texts = SampleTexts()
 
     def sample(self, random: Random) -> Sample:
-        """Return a sample of the stock, or a random one of the kind `agreement` asks for."""
+        """Return a sample of the stock, or a random schema of `agreement` with a payload."""
         source = random.random()
         if source < 0.25:
             return _generated(random)
@@ -63,7 +62,10 @@ def _shared_cases() -> Iterator[Sample]:
             yield Sample(
                 case["schema"].encode(),
                 case["payload"].encode(),
-                tuple((one["uri"], one["json"].encode()) for one in case.get("documents", ())),
+                tuple(
+                    (document["uri"], document["json"].encode())
+                    for document in case.get("documents", ())
+                ),
                 case.get("default_dialect", ""),
             )
 

@@ -1,8 +1,7 @@
-"""Writes messages of any type by its descriptor, with contents that mean something.
+"""Writes messages of any type by its descriptor, with meaningful contents.
 
-Every field of every message is set now and then, by values of four kinds: some that
-belong together, some that are legal and strange, enum numbers that nobody defined, and
-numbers at the ends of their ranges.
+Every field of every message is set sometimes. Values are of four kinds: values that fit the
+other fields, valid but unusual values, undefined enum numbers, and the limits of numeric ranges.
 """
 
 import json
@@ -12,8 +11,8 @@ from typing import Any
 
 from fuzz.conversions import ConversionWriter
 from fuzz.materials import Material, Sample
-from fuzz.questions import Asker
-from fuzz.returning import ReturnedWriter
+from fuzz.normalizations import NormalizationWriter
+from fuzz.protocol_requests import ProtocolWriter
 from fuzz.sources import SourceWriter
 from fuzz.texts import changed_text, mark_of
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
@@ -55,21 +54,23 @@ class Writer:
         self._mark = mark_of(serial)
         self._digests = digests
         self._sample: Sample = material.sample(random)
-        self._asker = Asker(random, material.sayings, self._mark)
+        self._protocol = ProtocolWriter(random, material.sample_texts, self._mark)
         self._conversions = ConversionWriter(
-            random, material.sayings, self._mark, self._tool, self._payload
+            random, material.sample_texts, self._mark, self._tool, self._payload
         )
-        self._returned = ReturnedWriter(random, self._schema, self._payload, self._add_documents)
+        self._normalizations = NormalizationWriter(
+            random, self._schema, self._payload, self._add_documents
+        )
         self._sources = SourceWriter(random, self._mark)
         #: The full names of the fields that were set.
         self.fields: set[str] = set()
 
     def write(self, descriptor: Descriptor) -> Message:
-        """Return a message of that type."""
+        """Return a message of the type *descriptor*."""
         return self._message(descriptor, 0)
 
-    def judgement(self, descriptor: Descriptor) -> Message:
-        """Return a request to judge, whose parts belong together: a schema and its payload."""
+    def validation(self, descriptor: Descriptor) -> Message:
+        """Return a request to validate a payload against a related schema."""
         message: Any = GetMessageClass(descriptor)()
         target = message.target
         kind = self._random.random()
@@ -100,7 +101,7 @@ class Writer:
         return message  # type: ignore[no-any-return]
 
     def _of_tool(self, subject: Any) -> None:
-        """Set what may be judged under a tool: a part of a call or a result, or the whole."""
+        """Set a subject for a tool: a part of a call or of a result, or the whole."""
         payload = self._payload()
         name = json.dumps(self._random.choice(_NAMES)).encode()
         match self._random.randrange(6):
@@ -116,24 +117,24 @@ class Writer:
                 whole = b'{"name": ' + name + b', "content": [], "_meta": ' + payload + b"}"
                 setattr(subject, self._random.choice(("call_params", "call_result")), whole)
 
-    def question(self, descriptor: Descriptor) -> Message:
-        """Return a request of ProtocolService, whose parts belong together."""
-        return self._asker.request(descriptor)
+    def protocol_request(self, descriptor: Descriptor) -> Message:
+        """Return a request of ProtocolService with related parts."""
+        return self._protocol.request(descriptor)
 
     def conversion(self, descriptor: Descriptor) -> Message:
-        """Return a request of ConversionService, whose parts belong together."""
+        """Return a request of ConversionService with related parts."""
         return self._conversions.request(descriptor)
 
-    def returned(self, descriptor: Descriptor) -> Message:
-        """Return a request about what a tool returned, or to project its definition."""
-        return self._returned.request(descriptor)
+    def normalization(self, descriptor: Descriptor) -> Message:
+        """Return a request to normalize a result, or to adapt a definition."""
+        return self._normalizations.request(descriptor)
 
     def source(self) -> Message:
         """Return a request to infer tools."""
         return self._sources.request()
 
     def registration(self, descriptor: Descriptor) -> Message:
-        """Return a request to register a tool that is most often in order."""
+        """Return a request to register a tool, which is valid in most cases."""
         message: Any = GetMessageClass(descriptor)()
         message.server = self._random.choice(SERVERS)
         name = json.dumps(self._random.choice(_NAMES)).encode()
@@ -174,7 +175,7 @@ class Writer:
             defined = [value.number for value in field.enum_type.values]
             return self._random.choice(_UNDEFINED if undefined else defined)
         if field.name == "min_revision":
-            # A call waits for a revision that has not come.
+            # A call would wait for a later revision.
             return self._random.choice((0, 1))
         if field.cpp_type == FieldDescriptor.CPPTYPE_BOOL:
             return self._random.random() < 0.3
@@ -209,14 +210,14 @@ class Writer:
             "InlineTool": self._tool,
             "InlineSchema": self._schema,
             "Document": self._document,
-            "Elicitation": lambda: self._asker.text("elicitation"),
-            "ElicitationResult": lambda: self._asker.text(_ASKED.get(field.name, "elicitation")),
-            "Sampling": lambda: self._asker.text("sampling"),
-            "ToolResult": lambda: self._asker.text("tool_result"),
-            "ProtocolMessage": lambda: self._asker.text("message"),
-            "CheckToolsRequest": lambda: self._asker.text("listing"),
+            "Elicitation": lambda: self._protocol.text("elicitation"),
+            "ElicitationResult": lambda: self._protocol.text(_ASKED.get(field.name, "elicitation")),
+            "Sampling": lambda: self._protocol.text("sampling"),
+            "ToolResult": lambda: self._protocol.text("tool_result"),
+            "ProtocolMessage": lambda: self._protocol.text("message"),
+            "CheckToolsRequest": lambda: self._protocol.text("listing"),
             "InferToolsRequest": self._sources.text,
-            "ProtocolContext": self._asker.capabilities,
+            "ProtocolContext": self._protocol.capabilities,
         }
         return written.get(owner, self._payload)()
 

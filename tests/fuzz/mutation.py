@@ -1,6 +1,6 @@
-"""Spoils the bytes of messages: what a broken or hostile caller could send.
+"""Corrupts serialized messages as a broken or hostile caller might.
 
-By the wire format of Protocol Buffers
+The wire format is that of Protocol Buffers
 (https://protobuf.dev/programming-guides/encoding/).
 """
 
@@ -9,16 +9,16 @@ from random import Random
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
-__all__ = ["spoilt"]
+__all__ = ["corrupt"]
 
 _LENGTH_DELIMITED = 2
 _FIXED = {1: 8, 5: 4}
 _HUGE = (2**20, 2**31 - 1, 2**31, 2**32, 2**63, 2**64 - 1)
 
 
-def spoilt(random: Random, data: bytes, descriptor: Descriptor) -> bytes:
-    """Return *data*, which is a message of that type, spoilt in one place or another."""
-    return random.choice(_WAYS)(random, data, descriptor)
+def corrupt(random: Random, data: bytes, descriptor: Descriptor) -> bytes:
+    """Return *data*, a message of the type *descriptor*, with a random corruption."""
+    return random.choice(_CORRUPTIONS)(random, data, descriptor)
 
 
 def _cut(random: Random, data: bytes, _: Descriptor) -> bytes:
@@ -37,7 +37,7 @@ def _random(random: Random, _data: bytes, _: Descriptor) -> bytes:
 
 
 def _doubled(_random_: Random, data: bytes, _: Descriptor) -> bytes:
-    """Repeat every field, of which the last counts, or the parts are merged."""
+    """Repeat every field; a reader takes the last value, or merges the messages."""
     return data + data
 
 
@@ -77,7 +77,7 @@ def _of_huge_length(random: Random, data: bytes, descriptor: Descriptor) -> byte
 
 
 def _not_utf8(random: Random, data: bytes, descriptor: Descriptor) -> bytes:
-    """Add a string that is not UTF-8, which proto3 forbids, to some message inside."""
+    """Add a string that is not UTF-8, which proto3 forbids, to some nested message."""
     strings = [f for f in descriptor.fields if f.type == FieldDescriptor.TYPE_STRING]
     messages = _messages_in(descriptor)
     if strings and (not messages or random.random() < 0.5):
@@ -90,7 +90,7 @@ def _not_utf8(random: Random, data: bytes, descriptor: Descriptor) -> bytes:
 
 
 def _nested(random: Random, data: bytes, descriptor: Descriptor) -> bytes:
-    """Spoil a message inside, and frame it rightly."""
+    """Corrupt a nested message, and write its correct length."""
     by_number = _messages_in(descriptor)
     fields = list(_fields(data))
     inside = [
@@ -104,19 +104,19 @@ def _nested(random: Random, data: bytes, descriptor: Descriptor) -> bytes:
     number, _, raw = fields[place]
     head = len(_tag(number, _LENGTH_DELIMITED))
     _, start = _read_varint(raw, head)
-    message = spoilt(random, raw[start:], by_number[number])
+    message = corrupt(random, raw[start:], by_number[number])
     fields[place] = (number, _LENGTH_DELIMITED, _delimited(number, message))
     return b"".join(raw for _, _, raw in fields)
 
 
 def _long(random: Random, data: bytes, descriptor: Descriptor) -> bytes:
-    """Make a message long, up to and past what the server receives."""
+    """Make a message long, up to and beyond the server's maximum."""
     number = random.choice(descriptor.fields).number if descriptor.fields else 1
     size = random.choice((1 << 16, 1 << 20, (4 << 20) - len(data) - 16, (4 << 20) + 1))
     return data + _delimited(number, b"x" * max(size, 0))
 
 
-_WAYS: tuple[Callable[[Random, bytes, Descriptor], bytes], ...] = (
+_CORRUPTIONS: tuple[Callable[[Random, bytes, Descriptor], bytes], ...] = (
     *(_cut, _flipped, _random, _doubled, _shuffled, _unknown, _of_wrong_type),
     *(_of_huge_length, _not_utf8, _nested, _nested, _nested, _cut, _flipped, _unknown),
     *(_of_wrong_type, _not_utf8, _of_huge_length, _long),
@@ -124,12 +124,12 @@ _WAYS: tuple[Callable[[Random, bytes, Descriptor], bytes], ...] = (
 
 
 def _messages_in(descriptor: Descriptor) -> dict[int, Descriptor]:
-    """Return the types of the messages in a message, by the numbers of their fields."""
+    """Return the types of the nested messages by field number."""
     return {f.number: f.message_type for f in descriptor.fields if f.message_type is not None}
 
 
 def _fields(data: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """Yield the number, the wire type and all bytes of each field; the message is sound."""
+    """Yield the number, the wire type and all bytes of each field of a valid message."""
     place = 0
     while place < len(data):
         tag, end = _read_varint(data, place)

@@ -1,4 +1,4 @@
-"""What must hold of the outcome of any call."""
+"""Invariants of the outcome of any call."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -23,53 +23,53 @@ _NEVER = {
     grpc.StatusCode.DEADLINE_EXCEEDED,
 }
 _LARGEST = 12 << 20
-"""No answer may be larger, in bytes: three times the largest request."""
+"""Maximum bytes of a response: three times the largest request."""
 _REASONS = {reason.value for reason in ErrorReason}
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that must not be."""
+    """Violated invariant."""
 
-    #: What it is, in stable words.
+    #: The name of the invariant, for grouping.
     kind: str
     detail: str
-    #: The call that showed it, or all calls since everything was well.
+    #: The call that violates it, or all calls since the last successful check.
     exchanges: list[Exchange] = field(default_factory=list)
 
 
 def examine_outcome(exchange: Exchange, outcome: Outcome) -> Iterator[Finding]:
-    """Yield what is wrong with *outcome* by itself."""
-    seen = f"{outcome.code.name}: {outcome.details}"
+    """Yield the invariants that *outcome* violates by itself."""
+    summary = f"{outcome.code.name}: {outcome.details}"
     ended_early = exchange.ending is not Ending.CLOSED or not exchange.messages
     rpc = rpc_named(exchange.path)
     endless = rpc.many_responses and not rpc.many_requests
     if outcome.code in _NEVER:
-        yield Finding(f"answered {outcome.code.name}", seen, [exchange])
+        yield Finding(f"answered {outcome.code.name}", summary, [exchange])
     elif outcome.code is grpc.StatusCode.CANCELLED and not (ended_early or endless):
-        yield Finding("cancelled by the server", seen, [exchange])
-    elif rpc.is_ours and not _tells_why(outcome):
-        yield Finding("refused without a reason", seen, [exchange])
-    told = [outcome.details.encode(), outcome.status]
+        yield Finding("cancelled by the server", summary, [exchange])
+    elif rpc.is_ours and not _has_reason(outcome):
+        yield Finding("error without a reason", summary, [exchange])
+    texts = [outcome.details.encode(), outcome.status]
     for response in outcome.responses:
         if len(response) > _LARGEST:
-            yield Finding("answered at too great a length", str(len(response)), [exchange])
+            yield Finding("response too long", str(len(response)), [exchange])
         try:
             message = GetMessageClass(rpc.response).FromString(response)
         except DecodeError:
-            yield Finding("answered with no message", response.hex(), [exchange])
+            yield Finding("malformed response", response.hex(), [exchange])
             continue
         for status in statuses_in(message):
-            told.append(status.SerializeToString())
+            texts.append(status.SerializeToString())
             if status.code in {code.value[0] for code in _NEVER} or not _is_reason(status):
-                yield Finding("an item refused for no good reason", str(status), [exchange])
-    strangers = set().union(*map(marks_in, told)) - {exchange.serial}
-    if strangers:
-        yield Finding("tells of another call", f"of {strangers}: {seen}", [exchange])
+                yield Finding("error of an item without a valid reason", str(status), [exchange])
+    foreign = set().union(*map(marks_in, texts)) - {exchange.serial}
+    if foreign:
+        yield Finding("contents of another call", f"of {foreign}: {summary}", [exchange])
 
 
 def statuses_in(message: Message) -> Iterator[Status]:
-    """Yield every refusal in *message*."""
+    """Yield every status in *message*."""
     for descriptor, value in message.ListFields():
         if descriptor.message_type is None:
             continue
@@ -80,12 +80,12 @@ def statuses_in(message: Message) -> Iterator[Status]:
                 yield from statuses_in(below)
 
 
-def _tells_why(outcome: Outcome) -> bool:
+def _has_reason(outcome: Outcome) -> bool:
     code = outcome.code
     if code in {grpc.StatusCode.OK, grpc.StatusCode.CANCELLED}:
         return True
     if code is grpc.StatusCode.RESOURCE_EXHAUSTED and not outcome.status:
-        # gRPC itself refuses a message that is longer than it may be.
+        # gRPC itself rejects a message over its maximum length.
         return "message larger than max" in outcome.details
     status: Any = Status.FromString(outcome.status)
     return status.code == code.value[0] and _is_reason(status)

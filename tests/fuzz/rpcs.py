@@ -1,4 +1,4 @@
-"""Every RPC of the server, found by the descriptors of its services."""
+"""RPCs of the server, from the descriptors of its services."""
 
 import importlib
 import pkgutil
@@ -17,20 +17,20 @@ __all__ = ["RPCS", "Rpc", "reachable_fields", "rpc_named"]
 
 @dataclass(frozen=True, slots=True)
 class Rpc:
-    """One RPC, with the messages that it takes and gives."""
+    """An RPC with its request and response types."""
 
-    #: As gRPC names it: ``/package.Service/Method``.
+    #: The path ``/package.Service/Method``.
     path: str
     request: Descriptor
     response: Descriptor
     #: Whether the caller may send many messages.
     many_requests: bool
-    #: Whether the server may.
+    #: Whether the server may send many messages.
     many_responses: bool
 
     @property
     def is_ours(self) -> bool:
-        """Whether it is a part of the API, and not a standard service beside it."""
+        """Whether it is a part of the API, and not of a standard service."""
         return self.path.startswith("/sidecheck.")
 
 
@@ -56,24 +56,24 @@ def _rpcs() -> Iterator[Rpc]:
 
 
 RPCS = tuple(sorted(_rpcs(), key=lambda rpc: rpc.path))
-"""All of them, in the order of their paths."""
+"""All RPCs, sorted by path."""
 
 
 @cache
 def rpc_named(path: str) -> Rpc:
-    """Return the RPC of that path."""
+    """Return the RPC with *path*."""
     return next(rpc for rpc in RPCS if rpc.path == path)
 
 
 def reachable_fields(message: Descriptor) -> set[str]:
     """Return the full names of all fields of *message* and of the messages in it."""
-    found: set[str] = set()
+    fields: set[str] = set()
     waiting = [message]
-    seen = set(waiting)
+    visited = set(waiting)
     while waiting:
         for field in waiting.pop().fields:
-            found.add(field.full_name)
-            if field.message_type is not None and field.message_type not in seen:
-                seen.add(field.message_type)
+            fields.add(field.full_name)
+            if field.message_type is not None and field.message_type not in visited:
+                visited.add(field.message_type)
                 waiting.append(field.message_type)
-    return found
+    return fields

@@ -1,4 +1,4 @@
-"""A run: exchange after exchange with a real server, until the time is over."""
+"""Run of random exchanges with a real server for a given time."""
 
 import time
 from collections import Counter, deque
@@ -8,19 +8,19 @@ from random import Random
 from typing import Any
 
 import grpc
-from fuzz.answers import examine_answer
+from fuzz.check_answers import examine_answer
 from fuzz.conversions import CONVERSION, examine_conversion
 from fuzz.exchanges import Caller, Ending, Exchange
-from fuzz.judgements import VALIDATE, examine_judgement
 from fuzz.materials import Material
 from fuzz.messages import SERVERS, Writer
-from fuzz.mutation import spoilt
+from fuzz.mutation import corrupt
+from fuzz.normalizations import NORMALIZE, PROJECT, examine_normalization
 from fuzz.properties import Finding, examine_outcome
-from fuzz.questions import SERVICE
-from fuzz.returning import NORMALIZE, PROJECT, examine_returned
+from fuzz.protocol_requests import SERVICE
 from fuzz.rpcs import RPCS, Rpc, reachable_fields, rpc_named
 from fuzz.sources import INFER, examine_inferred
 from fuzz.texts import marks_in
+from fuzz.validations import VALIDATE, examine_validation
 from fuzz.watched import WatchedServer, unexpected
 from google.protobuf.message_factory import GetMessageClass
 from sidecheck.v1.registry_service_pb2 import RegisterToolsRequest, RegisterToolsResponse
@@ -34,44 +34,44 @@ _AT_ONCE = 4
 _ROUNDS_BETWEEN_LOOKS = 25
 _REMEMBERED = 1000
 _MOST_ALIKE = 2
-"""How many findings of one kind are kept."""
+"""Maximum number of recorded findings of one kind."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """What a run has covered."""
+    """Coverage and findings of a run."""
 
     #: Calls by method and status.
     calls: Counter[tuple[str, str]] = field(default_factory=Counter)
-    #: Requests to judge, with every other way that they were asked in.
-    judgements: int = 0
-    #: The full names of all fields that were sent.
+    #: Number of validations that were compared with repetition, batch, stream and core.
+    validations: int = 0
+    #: Full names of all fields that were sent.
     fields: set[str] = field(default_factory=set)
     #: Memory of the server and of its workers in megabytes, at each look.
     memory: list[tuple[float, float]] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
 
     def missing_methods(self) -> set[str]:
-        """Return the methods that have answered no call, as ``Service/Method``."""
+        """Return the methods without a successful call, as ``Service/Method``."""
         answered = {method for method, code in self.calls if code in {"OK", "CANCELLED"}}
         return {rpc.path.rpartition(".")[2] for rpc in RPCS} - answered
 
     def missing_fields(self) -> set[str]:
-        """Return the full names of the fields of requests that were never sent."""
+        """Return the full names of the request fields that were never sent."""
         return set(_FIELDS) - self.fields
 
     def is_complete(self) -> bool:
-        """Return whether every method has answered and every field was sent."""
+        """Return whether every method has a successful call and every field was sent."""
         return not self.missing_methods() and not self.missing_fields()
 
     def growth(self) -> float:
-        """Return by how many megabytes the server grew after the first third of the run."""
+        """Return the growth of the server's memory after the first third, in megabytes."""
         server = [megabytes for megabytes, _ in self.memory]
         third = len(server) // 3
         return max(server[third:], default=0) - max(server[: third + 1], default=0)
 
     def __str__(self) -> str:
-        covered = f"{self.calls.total():,} calls, {self.judgements:,} of them to judge"
+        covered = f"{self.calls.total():,} calls, {self.validations:,} of them validations"
         lines = [f"{covered}; {len(self.findings)} findings"]
         methods = sorted({method for method, _ in self.calls})
         for method in methods:
@@ -79,8 +79,8 @@ class Tally:
             lines.append(f"  {method}: {codes}")
         if self.memory:
             steps = [f"{server:.0f}+{workers:.0f}" for server, workers in self.memory]
-            told = " ".join(steps[:: max(len(steps) // 12, 1)])
-            lines.append(f"  memory of the server + its workers, MB: {told}")
+            listed_steps = " ".join(steps[:: max(len(steps) // 12, 1)])
+            lines.append(f"  memory of the server + its workers, MB: {listed_steps}")
         return "\n".join(lines)
 
 
@@ -96,14 +96,14 @@ class Run:
         self._serial = 0
         self._digests: list[str] = []
         self._recent: deque[Exchange] = deque(maxlen=_REMEMBERED)
-        # Revision 1, which requests ask for, is there from the beginning.
+        # Requests have `min_revision` 1.
         with grpc.insecure_channel(server.address) as channel:
             tool = InlineTool(json=b'{"name": "first", "inputSchema": {"type": "object"}}')
             request = RegisterToolsRequest(server="first", tools=[tool])
             RegistryServiceStub(channel).RegisterTools(request)
 
     def close(self) -> None:
-        """End the calls."""
+        """Close the channel."""
         self._caller.close()
 
     def go(
@@ -114,10 +114,10 @@ class Run:
         least_rounds: int = 0,
         most_rounds: int = 0,
     ) -> None:
-        """Make exchanges for so many seconds, or until there are so many findings.
+        """Make exchanges for *seconds*, or until there are *most_findings*.
 
-        At least *least_rounds* rounds of them, however long these take; and up to
-        *most_rounds*, until every method has answered and every field was sent.
+        It makes at least *least_rounds* rounds, and continues up to *most_rounds* until the
+        coverage is complete.
         """
         end = time.monotonic() + seconds
         rounds = 0
@@ -139,7 +139,7 @@ class Run:
         self.look()
 
     def examine(self, exchange: Exchange) -> list[Finding]:
-        """Make one exchange, and return what is wrong with what came of it."""
+        """Make one exchange, and return the findings about its outcome."""
         outcome = self._caller.send(exchange)
         method = exchange.path.rpartition(".")[2]
         self.tally.calls[method, outcome.code.name] += 1
@@ -147,11 +147,11 @@ class Run:
             self._learn(outcome.responses[0])
         findings = list(examine_outcome(exchange, outcome))
         if exchange.path == VALIDATE:
-            self.tally.judgements += 1
-            findings += examine_judgement(self._caller, exchange, outcome)
+            self.tally.validations += 1
+            findings += examine_validation(self._caller, exchange, outcome)
         elif exchange.path.startswith(SERVICE):
             findings += examine_answer(self._caller, exchange, outcome)
-            findings += examine_returned(self._caller, exchange, outcome)
+            findings += examine_normalization(self._caller, exchange, outcome)
         elif exchange.path.startswith(CONVERSION):
             findings += examine_conversion(self._caller, exchange, outcome)
         elif exchange.path == INFER:
@@ -159,32 +159,34 @@ class Run:
         return findings
 
     def look(self) -> None:
-        """See whether the server is well, and what it has logged."""
+        """Check the health of the server, and its log."""
         self.tally.memory.append(self._server.megabytes())
         recent = list(self._recent)
-        self._note([Finding("not well", one, recent) for one in self._server.faults(self._caller)])
+        self._note(
+            [Finding("unhealthy", fault, recent) for fault in self._server.faults(self._caller)]
+        )
         self._note(self._examine_log(recent))
 
     def retry(self, exchange: Exchange) -> list[Finding]:
-        """Make one exchange, and return what is wrong with it and with what it makes logged."""
+        """Make one exchange, and return the findings about its outcome and the log."""
         return [*self.examine(exchange), *self._examine_log([exchange])]
 
     def _examine_log(self, sent: list[Exchange]) -> list[Finding]:
         findings = []
-        left = {one.path for one in sent if one.ending is Ending.CANCELLED}
+        left = {exchange.path for exchange in sent if exchange.ending is Ending.CANCELLED}
         for entry in self._server.log():
             serials = marks_in(entry.encode())
             if serials:
-                senders = [one for one in sent if one.serial in serials] or sent
-                findings.append(Finding("logged what was sent", entry.strip(), senders))
+                senders = [exchange for exchange in sent if exchange.serial in serials] or sent
+                findings.append(Finding("contents of a request in the log", entry.strip(), senders))
             wrong = unexpected(entry, left)
             if wrong is not None:
-                findings.append(Finding("logged as an error", wrong, sent))
+                findings.append(Finding("error in the log", wrong, sent))
         return findings
 
     def _note(self, findings: list[Finding]) -> None:
         for finding in findings:
-            alike = [one for one in self.tally.findings if one.kind == finding.kind]
+            alike = [similar for similar in self.tally.findings if similar.kind == finding.kind]
             if len(alike) < _MOST_ALIKE:
                 self.tally.findings.append(finding)
 
@@ -196,7 +198,7 @@ class Run:
     def _next(self) -> Exchange:
         self._serial += 1
         random = Random(f"{self._seed}/{self._serial}")
-        # Digests come of answers, the same ones where the server answers the same.
+        # Digests come from responses, which are the same in each run with the seed.
         writer = Writer(random, self._material, self._serial, self._digests)
         rpc = rpc_named(VALIDATE) if random.random() < 0.35 else random.choice(RPCS)
         count = random.choice((0, 1, 2, 3, 8)) if rpc.many_requests else 1
@@ -207,20 +209,20 @@ class Run:
             endings = (Ending.CLOSED, Ending.CLOSED, Ending.HELD, Ending.CANCELLED)
             ending = random.choice(endings)
         if self._serial % 500 == 0:
-            return self._emptying(random)
+            return self._delete_tools(random)
         return Exchange(self._serial, rpc.path, messages, ending)
 
     def _message(self, random: Random, writer: Writer, rpc: Rpc) -> bytes:
         message: Any
         sound = random.random() < 0.7
         if sound and rpc.path == VALIDATE:
-            message = writer.judgement(rpc.request)
+            message = writer.validation(rpc.request)
         elif sound and rpc.path in (NORMALIZE, PROJECT):
-            message = writer.returned(rpc.request)
+            message = writer.normalization(rpc.request)
         elif sound and rpc.path == INFER:
             message = writer.source()
         elif sound and rpc.path.startswith(SERVICE):
-            message = writer.question(rpc.request)
+            message = writer.protocol_request(rpc.request)
         elif sound and rpc.path.startswith(CONVERSION):
             message = writer.conversion(rpc.request)
         elif sound and rpc.path.endswith("/RegisterTools"):
@@ -228,14 +230,14 @@ class Run:
         else:
             message = writer.write(rpc.request)
         data = message.SerializeToString()
-        return spoilt(random, data, rpc.request) if random.random() < 0.3 else data
+        return corrupt(random, data, rpc.request) if random.random() < 0.3 else data
 
-    def _emptying(self, random: Random) -> Exchange:
-        """Return what empties a namespace, so that the registry stays small."""
+    def _delete_tools(self, random: Random) -> Exchange:
+        """Return a request that deletes the tools of a server, so the registry stays small."""
         rpc = next(rpc for rpc in RPCS if rpc.path.endswith("/DeleteTools"))
         request = {"server": random.choice(SERVERS), "all": True}
-        made = _message_of(rpc, request)
-        return Exchange(self._serial, rpc.path, (made,))
+        message = _message_of(rpc, request)
+        return Exchange(self._serial, rpc.path, (message,))
 
 
 def _message_of(rpc: Rpc, fields: dict[str, Any]) -> bytes:

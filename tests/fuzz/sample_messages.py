@@ -1,7 +1,7 @@
-"""What peers of the protocol say: real texts, which requests of ProtocolService are made of.
+"""Messages and other texts of the protocol, for requests of ProtocolService.
 
-They come from the cases of the rules, and, where they are present, from the official
-examples and from what real servers answered to ``tools/list``.
+The sources are the cases of the rules, and, if present, the official examples and recorded
+answers of real servers to ``tools/list``.
 """
 
 import json
@@ -14,70 +14,70 @@ from typing import Any
 
 from support.shared_material import REPOSITORY
 
-__all__ = ["Saying", "Sayings"]
+__all__ = ["SampleText", "SampleTexts"]
 
 _RULES = REPOSITORY / "tests" / "cases" / "rules"
 _LONGEST = 30_000
-"""Longer texts take a run too long to change."""
+"""Maximum bytes of a text; changes of longer texts are slow."""
 
 
 @dataclass(frozen=True, slots=True)
-class Saying:
-    """A text of one kind, and what is known around it."""
+class SampleText:
+    """A text of one kind with its context."""
 
-    #: Such as ``message`` or ``elicitation``: the names of cases of rules.
+    #: The name of a check in the cases of rules, such as ``message`` or ``elicitation``.
     kind: str
     text: bytes
-    #: What `rule_cases` says of a case: version, sender, answers, request and so on.
+    #: The other fields of a case in `rule_cases`: version, sender, answers, request and so on.
     known: dict[str, Any] = field(default_factory=dict)
 
 
-class Sayings:
-    """A stock of them."""
+class SampleTexts:
+    """Stock of texts by kind."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, list[Saying]] = {}
-        for saying in (*_PLAIN, *_of_rules(), *_examples(), *_captured()):
-            self._kept.setdefault(saying.kind, []).append(saying)
+        self._kept: dict[str, list[SampleText]] = {}
+        for sample_text in (*_PLAIN, *_of_rules(), *_examples(), *_captured()):
+            self._kept.setdefault(sample_text.kind, []).append(sample_text)
 
-    def one(self, random: Random, kind: str) -> Saying:
-        """Return one of *kind*."""
+    def choose(self, random: Random, kind: str) -> SampleText:
+        """Return a text of *kind*."""
         return random.choice(self._kept[kind])
 
 
 _PLAIN = (
-    Saying("tool", b'{"name": "t0", "inputSchema": {"type": "object"}}'),
-    Saying("listing", b'{"tools": [{"name": "t0", "inputSchema": {"type": "object"}}]}'),
-    Saying("elicitation", b'{"message": "?", "requestedSchema": {"type": "object"}}'),
-    Saying("elicitation_result", b'{"action": "accept", "content": {"n": 1}}'),
-    Saying("sampling", b'{"messages": [], "maxTokens": 1}'),
-    Saying("tool_result", b'{"content": [{"type": "text", "text": "done"}]}'),
-    Saying("message", b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'),
+    SampleText("tool", b'{"name": "t0", "inputSchema": {"type": "object"}}'),
+    SampleText("listing", b'{"tools": [{"name": "t0", "inputSchema": {"type": "object"}}]}'),
+    SampleText("elicitation", b'{"message": "?", "requestedSchema": {"type": "object"}}'),
+    SampleText("elicitation_result", b'{"action": "accept", "content": {"n": 1}}'),
+    SampleText("sampling", b'{"messages": [], "maxTokens": 1}'),
+    SampleText("tool_result", b'{"content": [{"type": "text", "text": "done"}]}'),
+    SampleText("message", b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'),
 )
-"""One of each kind, so that none is missing."""
+"""A text of each kind, for kinds without other sources."""
 
 
-def _of_rules() -> Iterator[Saying]:
+def _of_rules() -> Iterator[SampleText]:
     for path in sorted(_RULES.glob("*.json")):
         for case in json.loads(path.read_text()):
             (kind, value), *_ = case["check"].items()
             if kind == "session":
-                for each in value:
-                    known = {"version": case.get("version", ""), "sender": each["from"]}
-                    yield Saying("message", json.dumps(each["message"]).encode(), known)
+                for item in value:
+                    known = {"version": case.get("version", ""), "sender": item["from"]}
+                    yield SampleText("message", json.dumps(item["message"]).encode(), known)
             else:
                 text = case["text"] if "text" in case else json.dumps(value)
-                yield Saying(kind, text.encode("utf-8", "surrogatepass"), case)
+                yield SampleText(kind, text.encode("utf-8", "surrogatepass"), case)
 
 
-def _examples() -> Iterator[Saying]:
+def _examples() -> Iterator[SampleText]:
     root = _shared() / "mcp"
     for path in sorted(root.glob("*/examples/*/*.json")):
         kind = _KINDS.get(path.parent.name)
         if kind is None and path.parent.name.endswith(_MESSAGES):
             kind = "message"
         if kind is not None:
-            yield Saying(kind, path.read_bytes(), {"version": path.parts[-4]})
+            yield SampleText(kind, path.read_bytes(), {"version": path.parts[-4]})
 
 
 _KINDS = {
@@ -92,14 +92,14 @@ _KINDS = {
 _MESSAGES = ("Request", "Notification", "Response", "Error")
 
 
-def _captured() -> Iterator[Saying]:
+def _captured() -> Iterator[SampleText]:
     for path in sorted((_shared() / "mcp" / "captured").glob("*.json")):
         record = json.loads(path.read_text())
         text = json.dumps(record["tools_list"]).encode()
         if len(text) <= _LONGEST:
-            yield Saying("listing", text)
-            yield Saying("message", text, {"answers": "tools/list", "sender": "server"})
-        yield Saying("message", json.dumps(record["initialize"]).encode())
+            yield SampleText("listing", text)
+            yield SampleText("message", text, {"answers": "tools/list", "sender": "server"})
+        yield SampleText("message", json.dumps(record["initialize"]).encode())
 
 
 def _shared() -> Path:

@@ -1,4 +1,4 @@
-"""Makes what shows a finding as small as it can be."""
+"""Reduction of a finding to a small request."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -18,12 +18,12 @@ _SECONDS = 20.0
 
 
 def shrunk(finding: Finding, examine: Callable[[Exchange], list[Finding]]) -> Finding:
-    """Return the smallest finding of the same kind that leaving things out leads to.
+    """Return a finding of the same kind with parts of its request removed.
 
-    Greedily, and for a bounded time. What several calls showed together, or
-    what does not show again, is returned as it is.
+    The reduction is greedy, and its time is bounded. A finding of several calls, or that does
+    not occur again, is returned unchanged.
     """
-    if not finding.exchanges or len({one.serial for one in finding.exchanges}) > 1:
+    if not finding.exchanges or len({exchange.serial for exchange in finding.exchanges}) > 1:
         return finding
     candidates = _smaller(finding.exchanges[0])
     end = time.monotonic() + _SECONDS
@@ -31,9 +31,16 @@ def shrunk(finding: Finding, examine: Callable[[Exchange], list[Finding]]) -> Fi
         candidate = next(candidates, None)
         if candidate is None or time.monotonic() > end:
             break
-        seen = next((one for one in examine(candidate) if one.kind == finding.kind), None)
-        if seen is not None:
-            finding = seen
+        same_finding = next(
+            (
+                candidate_finding
+                for candidate_finding in examine(candidate)
+                if candidate_finding.kind == finding.kind
+            ),
+            None,
+        )
+        if same_finding is not None:
+            finding = same_finding
             candidates = _smaller(candidate)
     return finding
 
@@ -64,15 +71,15 @@ def _smaller_message(data: bytes, descriptor: Descriptor) -> Iterator[bytes]:
 
 
 def _with_less(message: Message) -> Iterator[Message]:
-    """Yield copies of *message* with a field, an item or a part of a text left out."""
+    """Yield copies of *message* without a field, an item or a part of a text."""
     for field, value in message.ListFields():
         copy = type(message)()
         copy.CopyFrom(message)
         copy.ClearField(field.name)
         yield copy
         values = list(value) if field.is_repeated else [value]
-        for place, one in enumerate(values):
-            for smaller in (*([None] if field.is_repeated else []), *_less(one)):
+        for place, element in enumerate(values):
+            for smaller in (*([None] if field.is_repeated else []), *_less(element)):
                 copy = type(message)()
                 copy.CopyFrom(message)
                 _put(copy, field.name, place if field.is_repeated else None, smaller)

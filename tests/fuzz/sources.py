@@ -1,4 +1,4 @@
-"""Writes source texts to infer tools from; the same text gets the same answer, the core's."""
+"""Writes requests to infer tools; the same source text has the same answer as in the core."""
 
 import json
 from collections.abc import Iterator
@@ -7,8 +7,8 @@ from typing import Any
 
 import grpc
 from fuzz.exchanges import Caller, Exchange, Outcome
-from fuzz.judgements import CORE, SUDDEN, reason_in
 from fuzz.properties import Finding
+from fuzz.validations import CORE, SUDDEN, reason_in
 from google.protobuf.message import DecodeError
 from google.rpc.status_pb2 import Status
 from sidecheck.v1 import inference_service_pb2 as v1
@@ -30,7 +30,7 @@ _TEXTS = (
         case["source"].encode()
         for path in sorted(_FOLDER.glob("*.json"))
         for case in json.loads(path.read_text())["cases"]
-        for _ in range(4)  # so that most are in order
+        for _ in range(4)  # most texts are valid
     ),
 )
 _PIECES = (
@@ -50,17 +50,17 @@ class SourceWriter:
         self._mark = mark
 
     def request(self) -> v1.InferToolsRequest:
-        """Return a request whose text is most often Python."""
+        """Return a request whose text is valid Python in most cases."""
         random = self._random
-        made = v1.InferToolsRequest(source=self.text())
-        made.on_unsupported = random.choice((0, 1, 2))  # type: ignore[assignment]
-        for names in (made.functions, made.injected_types, made.injected_parameters):
+        request = v1.InferToolsRequest(source=self.text())
+        request.on_unsupported = random.choice((0, 1, 2))  # type: ignore[assignment]
+        for names in (request.functions, request.injected_types, request.injected_parameters):
             if random.random() < 0.2:
                 names.extend(random.choices((*_NAMES, self._mark), k=random.randint(1, 3)))
-        return made
+        return request
 
     def text(self) -> bytes:
-        """Return a source text, most often changed in a few places."""
+        """Return a source text, in most cases with a few changes."""
         random = self._random
         text: bytes = random.choice(_TEXTS)[:_LONGEST]
         for _ in range(random.choice((0, 0, 1, 2, 8))):
@@ -72,14 +72,14 @@ class SourceWriter:
         start = random.randint(0, len(text))
         end = min(start + random.choice((0, 1, 3, 20)), len(text))
         piece = random.choice((*_PIECES, self._mark, f'"""{self._mark}"""'))
-        kept = piece.encode("utf-8", "surrogatepass")
+        repeated = piece.encode("utf-8", "surrogatepass")
         if random.random() < 0.2:
-            kept = text[start:end] * random.choice((2, 100))
-        return text[:start] + kept + text[end:]
+            repeated = text[start:end] * random.choice((2, 100))
+        return text[:start] + repeated + text[end:]
 
 
 def examine_inferred(caller: Caller, exchange: Exchange, outcome: Outcome) -> Iterator[Finding]:
-    """Yield in what *outcome* differs from the next answer, and from what the core says."""
+    """Yield the differences between *outcome*, a repeated call and the core."""
     try:
         request = v1.InferToolsRequest.FromString(exchange.messages[0])
     except DecodeError:
@@ -89,7 +89,7 @@ def examine_inferred(caller: Caller, exchange: Exchange, outcome: Outcome) -> It
         return
     again = _answer(caller.send(exchange))
     if again is not None and again not in SUDDEN and again != first:
-        yield Finding("inferred otherwise when asked again", f"{first}\n{again}", [exchange])
+        yield Finding("another inference in a repeated call", f"{first}\n{again}", [exchange])
     try:
         with CORE:
             core: Any = inferred_to_proto(
@@ -97,15 +97,15 @@ def examine_inferred(caller: Caller, exchange: Exchange, outcome: Outcome) -> It
             )
     except RequestError as refusal:
         core = refusal.reason.value
-    except Exception as error:  # noqa: BLE001  (any is what is looked for)
+    except Exception as error:  # noqa: BLE001  (any exception is a finding)
         core = f"raised {type(error).__name__}: {error}"
-    # Bounds that only the server has: of seconds, of memory and of an answer.
+    # Only the server has limits of seconds, of memory and of the size of an answer.
     if core != first and first != ErrorReason.LIMIT_EXCEEDED.value:
-        yield Finding("the core infers something else", f"{first}\n{core}", [exchange])
+        yield Finding("another inference in the core", f"{first}\n{core}", [exchange])
 
 
 def _answer(outcome: Outcome) -> Any:
-    """Return the response, or the reason of the refusal; None if it is gRPC's own."""
+    """Return the response, or the reason of the error; None for an error of gRPC itself."""
     if outcome.code is not grpc.StatusCode.OK or not outcome.responses:
         return reason_in(Status.FromString(outcome.status)) if outcome.status else None
     return v1.InferToolsResponse.FromString(outcome.responses[0])

@@ -1,7 +1,7 @@
-"""A real server survives whatever it is sent, through every RPC, and still judges rightly.
+"""A real server survives random requests of every RPC, and its verdicts stay correct.
 
-For ``SIDECHECK_FUZZ_ROUNDS``, and until all of the API was sent; see `fuzz.__main__` for a
-longer run with another seed.
+A run has ``SIDECHECK_FUZZ_ROUNDS`` rounds, and more until its coverage of the API is complete;
+`fuzz.__main__` makes a longer run with another seed.
 """
 
 import os
@@ -16,10 +16,10 @@ from fuzz.watched import WatchedServer
 SEEDS = ("sidecheck", "gateway", "registry")
 ROUNDS = int(os.environ.get("SIDECHECK_FUZZ_ROUNDS", "250"))
 MOST_ROUNDS = 2_500
-"""By when every field must have been sent: seven times what it takes on average."""
+"""Maximum rounds until every field was sent: seven times the average."""
 MOST_GROWTH = 60.0
-"""By how many megabytes the server may grow after the first third of the run. Its caches are
-bounded; what is left is the definitions that were registered and how memory lies."""
+"""Maximum growth of the server after the first third of the run, in megabytes. Its caches are
+bounded; the rest are registered definitions and fragmentation."""
 
 
 @pytest.fixture(scope="module", params=SEEDS)
@@ -29,15 +29,17 @@ def tally(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     run = Run(server, request.param)
     try:
         run.go(0, least_rounds=ROUNDS, most_rounds=MOST_ROUNDS)
-        run.tally.findings = [shrunk(each, run.retry) for each in run.tally.findings]
+        run.tally.findings = [shrunk(finding, run.retry) for finding in run.tally.findings]
     finally:
         run.close()
         server.close()
     return run.tally
 
 
-def test_nothing_is_found(tally: Tally, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """No call ends in an error of ours, nothing is logged of it, and all ways agree."""
+def test_there_are_no_findings(
+    tally: Tally, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No call ends in an internal error, the log has no contents, and all answers agree."""
     with capsys.disabled():
         print(f"\n{tally}")
 
@@ -48,12 +50,12 @@ def test_nothing_is_found(tally: Tally, tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_every_method_answers_and_every_field_was_sent(tally: Tally) -> None:
-    """So that what joins the API later is sent nonsense too."""
+    """The run covers additions to the API."""
     assert set() == tally.missing_methods()
     assert set() == tally.missing_fields()
-    assert tally.judgements > ROUNDS
+    assert tally.validations > ROUNDS
 
 
 def test_the_server_does_not_grow_without_bound(tally: Tally) -> None:
-    """Most of what it takes it has after the first third of the run."""
+    """The server has most of its memory after the first third of the run."""
     assert tally.growth() < MOST_GROWTH

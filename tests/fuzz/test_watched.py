@@ -1,4 +1,4 @@
-"""What is wrong with an entry of the log."""
+"""Classification of log entries as errors."""
 
 import json
 
@@ -10,18 +10,20 @@ UNSENT = f"ExecuteBatchError raised in core by servicer method [{METHOD}]"
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said", "left"),
+    ("wrong", "log_message", "left"),
     [
-        pytest.param(False, UNSENT, {METHOD}, id="its caller left"),
-        pytest.param(True, UNSENT, set(), id="nobody left"),
-        pytest.param(True, UNSENT, {METHOD.replace("Validate", "Check")}, id="another one left"),
+        pytest.param(False, UNSENT, {METHOD}, id="its caller cancelled"),
+        pytest.param(True, UNSENT, set(), id="no caller cancelled"),
+        pytest.param(
+            True, UNSENT, {METHOD.replace("Validate", "Check")}, id="another caller cancelled"
+        ),
         pytest.param(True, f"Unexpected [{METHOD}]", {METHOD}, id="another error"),
     ],
 )
-def test_an_answer_that_is_not_sent_is_an_error_unless_the_caller_left(
-    wrong: bool, said: str, left: set[str]
+def test_an_unsent_answer_is_an_error_unless_the_caller_cancelled(
+    wrong: bool, log_message: str, left: set[str]
 ) -> None:
-    """By the method that gRPC names."""
-    entry = json.dumps({"level": "error", "said": said})
+    """The entry has the path of the method."""
+    entry = json.dumps({"level": "error", "said": log_message})
 
     assert wrong == (unexpected(entry, left) is not None)

@@ -1,4 +1,4 @@
-"""JSON texts with small changes, broken ones, and marks that show where they come up again."""
+"""Changed and malformed JSON texts, with marks that identify the call of a text."""
 
 import json
 import math
@@ -19,35 +19,35 @@ _HUGE = (100, 4_000, 70_000)
 
 
 def mark_of(serial: int) -> str:
-    """Return a text that stands nowhere but in the exchange of that number."""
+    """Return a text that only the exchange *serial* contains."""
     number = f"{serial:06x}"
     return f"xFZ{number}{_sum(number.encode())}Q"
 
 
 def marks_in(text: bytes) -> set[int]:
-    """Return the numbers of the exchanges whose marks *text* holds."""
+    """Return the serial numbers of the marks in *text*."""
     return {
         int(number, 16) for number, sum_ in _MARK.findall(text) if _sum(number) == sum_.decode()
     }
 
 
 def _sum(number: bytes) -> str:
-    """Return what tells a mark from one that was spoilt on the way."""
+    """Return the checksum of a mark, which a corrupt mark does not match."""
     return f"{zlib.crc32(number):08x}"
 
 
 def changed_text(random: Random, text: bytes, mark: str) -> bytes:
-    """Return a JSON text that is *text* with changes, most often with *mark* in it."""
+    """Return the JSON text *text* with changes, in most cases with *mark* in it."""
     try:
         value = json.loads(text, parse_constant=_finite, parse_float=_finite)
         if random.random() < 0.6:
             value = mutated(random, value, (*NAMES, *_KEYWORDS))
         if random.random() < 0.8:
             value = _marked(random, value, mark)
-        made = json.dumps(value, ensure_ascii=random.random() < 0.5)
-    except (ValueError, RecursionError):  # no JSON, or too deep to change
+        json_text = json.dumps(value, ensure_ascii=random.random() < 0.5)
+    except (ValueError, RecursionError):  # not JSON, or nested too deeply
         return text if random.random() < 0.5 else _broken(random, text, mark)
-    changed = made.encode("utf-8", "surrogatepass")
+    changed = json_text.encode("utf-8", "surrogatepass")
     return _broken(random, changed, mark) if random.random() < 0.15 else changed
 
 
@@ -59,7 +59,7 @@ def _finite(text: str) -> float:
 
 
 def _marked(random: Random, value: Any, mark: str) -> Any:
-    """Return *value* with *mark* as a name, a string, or a part of one."""
+    """Return *value* with *mark* as a name, as a string, or as a part of a string."""
     if isinstance(value, dict) and value and random.random() < 0.7:
         name = random.choice(list(value))
         change = random.randrange(4)
@@ -77,7 +77,7 @@ def _marked(random: Random, value: Any, mark: str) -> Any:
 
 
 def _broken(random: Random, text: bytes, mark: str) -> bytes:
-    """Return what is hardly JSON any more, or is JSON of an unusual kind."""
+    """Return malformed or unusual JSON."""
     marked = json.dumps(mark).encode()
     place = random.randint(0, len(text))
     deep = random.choice(_DEEP)
@@ -106,7 +106,7 @@ def _broken(random: Random, text: bytes, mark: str) -> bytes:
             b'{"pattern": "' + b"(a+)+" * 40 + mark.encode() + b'"}',
             b'{"$ref": "' + mark.encode() + b'"}',
             b'{"$schema": "http://example.com/' + mark.encode() + b'"}',
-            b'{"enum": [' + b",".join(b'"%d"' % each for each in range(huge // 10)) + b"]}",
+            b'{"enum": [' + b",".join(b'"%d"' % number for number in range(huge // 10)) + b"]}",
             b'{"allOf": [' + b'{"$ref": "#"},' * 20 + b"{}]}",
             text.decode("utf-8", "replace").encode("utf-16"),
         )

@@ -1,4 +1,4 @@
-"""A server under watch: what it writes, how much memory it takes, whether it still works."""
+"""Real server with access to its log, its memory and its health."""
 
 import json
 from collections.abc import Collection, Iterator
@@ -17,9 +17,9 @@ _VALIDATE = "/sidecheck.v1.ValidationService/Validate"
 
 
 class WatchedServer(RunningServer):
-    """A real server with small caches, so that what grows without bound shows.
+    """A real server with small caches, so that unbounded growth is visible.
 
-    And with much time for its workers, which on a busy machine may take ten times as long.
+    Its limits of seconds are ten times the usual duration, for a busy machine.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -34,7 +34,7 @@ class WatchedServer(RunningServer):
         self._checks = 0
 
     def log(self) -> list[str]:
-        """Return what was written since the last time: events, and lines of text together."""
+        """Return the log since the last call: events, and consecutive lines of text joined."""
         lines: list[str] = []
         while True:
             try:
@@ -50,18 +50,18 @@ class WatchedServer(RunningServer):
                 lines.append(line)
 
     def megabytes(self) -> tuple[float, float]:
-        """Return how much memory the server has, and all its workers together."""
+        """Return the resident memory of the server, and the sum of its workers'."""
         process = psutil.Process(self.process.pid)
         workers = sum(child.memory_info().rss for child in process.children(recursive=True))
         return process.memory_info().rss / 1e6, workers / 1e6
 
     def faults(self, caller: Caller) -> Iterator[str]:
-        """Yield what no longer works: the process, its answers, its workers."""
+        """Yield faults of the process, of its answers and of its workers."""
         if self.process.poll() is not None:
             yield f"the server ended with {self.process.returncode}"
             return
         self._checks += 1
-        # A schema that was never seen is compiled by a worker.
+        # A worker compiles an unknown schema.
         schema = {"const": f"check {self._checks}"}
         for payload, valid in ((schema["const"], True), ("other", False)):
             request = validation_service_pb2.ValidateRequest(
@@ -73,28 +73,28 @@ class WatchedServer(RunningServer):
             sent = Exchange(0, _VALIDATE, (request.SerializeToString(),), Ending.CLOSED)
             outcome = caller.send(sent)
             answers = [
-                validation_service_pb2.ValidateResponse.FromString(one).verdict.valid
-                for one in outcome.responses
+                validation_service_pb2.ValidateResponse.FromString(response).verdict.valid
+                for response in outcome.responses
             ]
             if answers != [valid]:
                 yield f"a sound call is answered {outcome.code.name} {outcome.details} {answers}"
 
 
 _UNSENT = "ExecuteBatchError raised in core by servicer method"
-"""What gRPC logs if an answer cannot be sent, and it was not told yet that the caller has
-left (grpcio, ``_cython/_cygrpc/aio/server.pyx.pxi``, ``_handle_exceptions``)."""
+"""gRPC's log message for an answer that it cannot send, before it processes the cancellation
+(grpcio, ``_cython/_cygrpc/aio/server.pyx.pxi``, ``_handle_exceptions``)."""
 
 
 def unexpected(entry: str, left: Collection[str] = ()) -> str | None:
-    """Return what is wrong with an entry of the log, if anything is.
+    """Return the description of an error in the log *entry*, or None.
 
-    Callers of the methods that were *left*, by their paths, did not wait for the answer.
+    *left* has the paths of the methods whose callers cancelled.
     """
     try:
         event: dict[str, Any] = json.loads(entry)
     except ValueError:
         return f"no event: {entry!r}"
-    said = str(event.get("said"))
-    if said.startswith(_UNSENT) and any(path in said for path in left):
+    message = str(event.get("said"))
+    if message.startswith(_UNSENT) and any(path in message for path in left):
         return None
     return entry.strip() if event.get("level") == "error" else None

@@ -49,7 +49,7 @@ RESPONSES = {
 
 
 def test_a_request_gets_a_message(gateway: Gateway) -> None:
-    """Under enforcement, not what could be read as a result and was not validated."""
+    """Under enforcement, unvalidated bodies that could be a result do not pass."""
     gateway.server.replace = plain
     response = gateway.call()
     gateway.server.replace = lambda _: None
@@ -81,7 +81,7 @@ def test_a_result_with_the_status_of_an_error_does_not_pass(gateway: Gateway) ->
 
 @pytest.mark.parametrize("name", RESPONSES)
 def test_errors_of_http_pass(gateway: Gateway, name: str) -> None:
-    """Whatever is in them."""
+    """Their bodies are arbitrary."""
     gateway.server.replace, status, body, verdict = RESPONSES[name]
     response = gateway.call()
     gateway.server.replace = lambda _: None
@@ -100,7 +100,7 @@ def test_errors_of_http_pass(gateway: Gateway, name: str) -> None:
         ("a/b; c=application/json", False),
     ],
 )
-def test_what_clients_take_for_a_message(gateway: Gateway, kind: str, is_read: bool) -> None:
+def test_bodies_that_clients_read_as_messages(gateway: Gateway, kind: str, is_read: bool) -> None:
     """They look for the type at the beginning of the header, or anywhere in it.
 
     Parameters may say anything of the text, so what has others than UTF-8 is not read.
@@ -121,7 +121,7 @@ def test_what_clients_take_for_a_message(gateway: Gateway, kind: str, is_read: b
 
 
 def test_bodies_in_chunks(gateway: Gateway) -> None:
-    """Both ways."""
+    """Requests and responses are in chunks."""
     message = {"jsonrpc": "2.0", "id": "chunked", "method": "tools/call"}
     message |= {"params": {"name": "echo", "arguments": {}}}  # type: ignore[dict-item]
     text = json.dumps(message).encode()
@@ -139,7 +139,7 @@ def test_bodies_in_chunks(gateway: Gateway) -> None:
 
 
 def test_a_compressed_response(gateway: Gateway) -> None:
-    """Servers are not asked for it; one that sends it all the same is not read."""
+    """Requests do not ask for compression; a compressed response is not read."""
     gateway.server.replace = compressed
     response = gateway.call()
     gateway.server.replace = lambda _: None
@@ -184,8 +184,8 @@ def test_a_compressed_request(gateway: Gateway) -> None:
         ("/other", 404),
     ],
 )
-def test_no_other_spelling_of_the_path_leads_past(gateway: Gateway, path: str, status: int) -> None:
-    """Whatever the server takes for its path is validated, or closed."""
+def test_every_spelling_of_the_path_is_validated(gateway: Gateway, path: str, status: int) -> None:
+    """Any path that the server reads as its own is validated or rejected."""
     response = gateway.call(path, do=3)
 
     assert status == response.status_code
@@ -195,7 +195,7 @@ def test_no_other_spelling_of_the_path_leads_past(gateway: Gateway, path: str, s
 
 
 def test_the_paths_of_authorization_pass(gateway: Gateway) -> None:
-    """Without a verdict."""
+    """They have no verdict."""
     response = gateway.client.get(gateway.url("/.well-known/oauth-protected-resource"))
     gateway.received()
 

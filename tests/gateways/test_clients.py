@@ -117,8 +117,8 @@ async def use(url: str, mode: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("mode", _MODES)
-async def test_a_client_gets_what_it_gets_without_envoy(weather: Weather, mode: str) -> None:
-    """With sessions and streams, and without either."""
+async def test_a_client_has_the_same_responses_without_envoy(weather: Weather, mode: str) -> None:
+    """The modes are with and without sessions and streams."""
     direct = await use(weather.url, mode)
     weather.envoy.forget()
     relayed = await use(weather.envoy.url, mode)
@@ -128,7 +128,7 @@ async def test_a_client_gets_what_it_gets_without_envoy(weather: Weather, mode: 
 
 @pytest.mark.parametrize("mode", _MODES)
 async def test_an_invalid_call_does_not_reach_the_server(weather: Weather, mode: str) -> None:
-    """The model gets the words of Sidecheck."""
+    """The model receives the text of Sidecheck."""
     weather.calls.clear()
     async with mcp.Client(weather.envoy.url, mode=mode, read_timeout_seconds=_SECONDS) as client:
         await client.list_tools()
@@ -143,7 +143,7 @@ async def test_an_invalid_call_does_not_reach_the_server(weather: Weather, mode:
 async def test_arguments_are_repaired_by_the_policy_of_the_route(
     weather: Weather, mode: str
 ) -> None:
-    """In the call that the server gets."""
+    """The server receives the repaired call."""
     weather.calls.clear()
     url = weather.envoy.url.replace("/mcp", "/repaired")
     async with mcp.Client(url, mode=mode, read_timeout_seconds=_SECONDS) as client:
@@ -155,7 +155,7 @@ async def test_arguments_are_repaired_by_the_policy_of_the_route(
 
 
 async def test_many_calls_at_once(weather: Weather) -> None:
-    """More than one connection to Sidecheck carries."""
+    """There are more calls than one connection to Sidecheck carries."""
     share = _AT_ONCE // _CLIENTS
 
     async def call(start: int) -> list[Any]:

@@ -64,33 +64,33 @@ def test_events_arrive_as_they_come(stream: OpenStream) -> None:
 
 
 def test_an_event_arrives_once_it_is_whole(stream: OpenStream) -> None:
-    """Its parts are held, whatever divides them."""
+    """Its parts are buffered, wherever they are split."""
     for start in range(0, len(NOTE), 11):
         stream.parts.put(NOTE[start : start + 11])
     stream.receive(NOTE)
 
 
 def test_an_invalid_event_is_left_out(stream: OpenStream) -> None:
-    """The others around it pass."""
+    """The other events pass."""
     stream.parts.put(INVALID_NOTE + NOTE)
     stream.receive(NOTE)
 
 
 @pytest.mark.parametrize("end", [b"\r", b"\r\n"])
 def test_all_ends_of_lines_are_ends(stream: OpenStream, end: bytes) -> None:
-    """What readers take for an event does not pass as something else; the rest is written anew."""
+    """Everything that clients read as an event is validated; the rest is rewritten."""
     stream.parts.put((INVALID_NOTE + NOTE).replace(b"\n", end))
     stream.receive(NOTE)
 
 
 def test_a_request_of_the_server_is_not_answered(stream: OpenStream) -> None:
-    """Nothing can be sent to the server from here."""
+    """The processor cannot send messages to the server."""
     stream.parts.put(b'data: {"jsonrpc":"2.0","id":1,"method":"roots/list","params":7}\n\n' + NOTE)
     stream.receive(NOTE)
 
 
 def test_nothing_follows_an_event_beyond_the_limit(stream: OpenStream) -> None:
-    """It could not be told from what follows."""
+    """Its end could not be recognized."""
     stream.parts.put(LONG)
     stream.parts.put(NOTE)
     stream.parts.put(None)
@@ -123,7 +123,7 @@ UNANSWERED = (
     b'respond"}}\n\n'
 )
 BAD_RESULT = RESULT % b'"x"'
-#: What the server sends, what the client gets, and the code.
+#: The bytes of the server, the bytes at the client, and the code.
 RESPONSES = {
     "a result": (NOTE + RESULT % b"1", NOTE + RESULT % b"1", ""),
     "an invalid result": (NOTE + b"id: 1\n" + BAD_RESULT, NOTE + b"id: 1\n" + REPLACED, "TYPE"),
@@ -153,7 +153,7 @@ def test_a_stream_in_response_to_a_call(gateway: Gateway, name: str) -> None:
 
 
 def test_a_list_with_a_broken_tool_in_several_lines(gateway: Gateway) -> None:
-    """What is left of it is one event."""
+    """The remaining list is one event."""
     tool = b'{\ndata: "name":"echo","inputSchema":{\ndata: "type":"object"}}'
     event = b'data: {"jsonrpc":"2.0","id":ID,"result":{"tools":[{"name":1},%s]}}\n\n' % tool
     gateway.server.replace = streamed(event)

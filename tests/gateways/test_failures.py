@@ -66,8 +66,8 @@ class Held(JSONResponse):
 
 
 @contextmanager
-def held_calls(server: HttpMcpServer) -> Iterator[tuple[threading.Event, threading.Event]]:
-    """Hold calls in the block: yield what is set when one comes, and what releases them."""
+def blocked_calls(server: HttpMcpServer) -> Iterator[tuple[threading.Event, threading.Event]]:
+    """Hold calls in the block; yield an event of arrival and an event that releases them."""
     reached, released = threading.Event(), threading.Event()
     server.replace = lambda message: Held(message, reached, released)
     try:
@@ -158,12 +158,12 @@ def test_killed_and_started_again_with_a_registry_file(
 
 
 def test_killed_in_a_call_and_stopped_in_a_stream(tmp_path: Path, scripted: HttpMcpServer) -> None:
-    """What is open when Sidecheck goes is broken off, or goes on unvalidated."""
+    """Open exchanges are aborted, or continue unvalidated, by the policy."""
     sidecheck = Restartable(tmp_path)
     pool = ThreadPoolExecutor(2)
     try:
         with gateways(tmp_path, scripted, sidecheck.address) as (closed, opened):
-            with held_calls(scripted) as (reached, released):
+            with blocked_calls(scripted) as (reached, released):
                 calls = []
                 for gateway in (closed, opened):
                     calls.append(pool.submit(gateway.call))
@@ -193,8 +193,10 @@ def test_killed_in_a_call_and_stopped_in_a_stream(tmp_path: Path, scripted: Http
     assert EVENT == rest
 
 
-def test_what_clients_leave_open_is_closed(tmp_path: Path, scripted: HttpMcpServer) -> None:
-    """Sidecheck admits one exchange here, so one that stays would be the last."""
+def test_exchanges_that_clients_leave_open_are_closed(
+    tmp_path: Path, scripted: HttpMcpServer
+) -> None:
+    """Sidecheck admits one exchange, so an open one would block the next."""
     settings = ext_proc_settings(**ENFORCE)
     sidecheck = RunningServer(tmp_path, **settings, SIDECHECK_TRANSPORT__GATEWAY_STREAMS="1")
     try:
@@ -203,7 +205,7 @@ def test_what_clients_leave_open_is_closed(tmp_path: Path, scripted: HttpMcpServ
             for _ in range(3):
                 sidecheck.wait_for("gateway.completed")
             for _ in range(3):
-                with held_calls(scripted) as (reached, _):
+                with blocked_calls(scripted) as (reached, _):
                     leaving = begin_call(gateway)
                     assert reached.wait(_SECONDS)
                     overload = gateway.call()
@@ -233,8 +235,8 @@ def begin_call(gateway: Gateway) -> http.client.HTTPConnection:
     return connection
 
 
-def test_large_bodies_beyond_what_is_held(tmp_path: Path, scripted: HttpMcpServer) -> None:
-    """A second request is refused by its id, and so is a large response to a small one."""
+def test_large_bodies_beyond_the_limit(tmp_path: Path, scripted: HttpMcpServer) -> None:
+    """A second request, and a large response to a small request, are rejected by id."""
     settings = ext_proc_settings(**ENFORCE)
     sidecheck = RunningServer(
         tmp_path, **settings, SIDECHECK_TRANSPORT__BYTES_IN_FLIGHT=str(1 << 20)
@@ -244,7 +246,7 @@ def test_large_bodies_beyond_what_is_held(tmp_path: Path, scripted: HttpMcpServe
     try:
         with running_gateway(tmp_path, scripted, sidecheck) as gateway:
             gateway.begin()
-            with held_calls(scripted) as (reached, _):
+            with blocked_calls(scripted) as (reached, _):
                 first = pool.submit(gateway.call, other=large)
                 assert reached.wait(_SECONDS)
                 second = gateway.call(other=large)

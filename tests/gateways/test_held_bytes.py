@@ -59,10 +59,10 @@ def exchanges(
     metadata += [(f"sidecheck-{name}", policy) for name, policy in policies.items()]
     with (
         grpc.insecure_channel(server.address, [("grpc.use_local_subchannel_pool", 1)]) as channel,
-        closing(Exchange(channel, metadata)) as one,
-        closing(Exchange(channel, metadata)) as other,
+        closing(Exchange(channel, metadata)) as first,
+        closing(Exchange(channel, metadata)) as second,
     ):
-        yield one, other
+        yield first, second
 
 
 #: What one exchange keeps: an event that has not ended, the body of a request, its headers.
@@ -96,28 +96,30 @@ SHED: dict[str, tuple[list[ProcessingRequest], int, bytes]] = {
 }
 
 
-@pytest.mark.parametrize("kept", KEPT)
-def test_what_is_kept_counts_until_the_exchange_ends(server: RunningServer, kept: str) -> None:
-    """A large request of another has no room, then has some; small ones always have."""
-    with exchanges(server, ENFORCE) as (one, other):
-        one.send(*KEPT[kept])
-        small = other.send(POST, request_body(ping(1)))
+@pytest.mark.parametrize("event", KEPT)
+def test_buffered_bytes_count_until_the_exchange_ends(server: RunningServer, event: str) -> None:
+    """Meanwhile a large request of another exchange does not fit; small ones do."""
+    with exchanges(server, ENFORCE) as (first, second):
+        first.send(*KEPT[event])
+        small = second.send(POST, request_body(ping(1)))
         with exchanges(server, ENFORCE) as (elsewhere, _):
             apart = elsewhere.send(POST, request_body(ping(1, LARGE)))
-    with exchanges(server, ENFORCE) as (one, other):
-        again = other.send(POST, request_body(ping(1, LARGE)))
+    with exchanges(server, ENFORCE) as (first, second):
+        again = second.send(POST, request_body(ping(1, LARGE)))
 
-    assert ["request_body"] * 3 == [each.WhichOneof("response") for each in (small, apart, again)]
+    assert ["request_body"] * 3 == [
+        response.WhichOneof("response") for response in (small, apart, again)
+    ]
 
 
-@pytest.mark.parametrize("kept", KEPT)
+@pytest.mark.parametrize("event", KEPT)
 @pytest.mark.parametrize("shed", SHED)
-def test_no_room_under_enforcement(server: RunningServer, kept: str, shed: str) -> None:
-    """Each request gets an error, and nothing passes unread."""
+def test_the_bytes_limit_under_enforcement(server: RunningServer, event: str, shed: str) -> None:
+    """Each request has an error, and no unread bytes pass."""
     parts, status, body = SHED[shed]
-    with exchanges(server, ENFORCE) as (one, other):
-        one.send(*KEPT[kept])
-        answer = other.send(*parts)
+    with exchanges(server, ENFORCE) as (first, second):
+        first.send(*KEPT[event])
+        answer = second.send(*parts)
 
     metadata: Any = answer.dynamic_metadata["sidecheck"]
     assert ("rejected", "OVERLOADED") == (metadata["verdict"], metadata["code"])
@@ -129,13 +131,13 @@ def test_no_room_under_enforcement(server: RunningServer, kept: str, shed: str) 
 
 
 @pytest.mark.parametrize("shed", SHED)
-def test_no_room_in_audit(server: RunningServer, shed: str) -> None:
-    """The part passes as it is, as does what follows, and the log says that it was not read."""
+def test_the_bytes_limit_in_audit(server: RunningServer, shed: str) -> None:
+    """The part and the rest pass unchanged, and the log says that they were not validated."""
     parts, _, _ = SHED[shed]
-    with exchanges(server, {}) as (one, other):
-        one.send(*KEPT["an event"])
-        answer = other.send(*parts)
-        rest = other.send(response_body(b"data: 1\n\n"))
+    with exchanges(server, {}) as (first, second):
+        first.send(*KEPT["an event"])
+        answer = second.send(*parts)
+        rest = second.send(response_body(b"data: 1\n\n"))
 
     metadata: Any = answer.dynamic_metadata["sidecheck"]
     assert ("unvalidated", "OVERLOADED") == (metadata["verdict"], metadata["code"])
@@ -145,11 +147,11 @@ def test_no_room_in_audit(server: RunningServer, shed: str) -> None:
     assert "immediate_response" != answer.WhichOneof("response")
 
 
-def test_events_that_were_kept_pass_in_audit(server: RunningServer) -> None:
-    """With the part that there is no room for."""
-    with exchanges(server, {}) as (one, other):
-        other.send(GET, EVENTS, response_body(b"data: 1"))
-        one.send(*KEPT["an event"])
-        answer = other.send(response_body(LARGE))
+def test_buffered_events_pass_in_audit(server: RunningServer) -> None:
+    """They pass with the part beyond the limit."""
+    with exchanges(server, {}) as (first, second):
+        second.send(GET, EVENTS, response_body(b"data: 1"))
+        first.send(*KEPT["an event"])
+        answer = second.send(response_body(LARGE))
 
     assert b"data: 1" + LARGE == answer.response_body.response.body_mutation.body

@@ -1,4 +1,4 @@
-"""Bodies and waits beyond the limits of Envoy and of Sidecheck, and what is logged."""
+"""Bodies and waits beyond the limits of Envoy and of Sidecheck, and their log events."""
 
 import json
 import queue
@@ -52,7 +52,7 @@ def limited(
 def test_large_requests(
     limited: Gateway, path: str, size: int, status: int, reaches: bool, verdict: str, code: str
 ) -> None:
-    """Sidecheck validates no more than a payload, and Envoy buffers no more than its limit."""
+    """Sidecheck validates up to payload_bytes, and Envoy buffers up to its limit."""
     response = limited.call(path, do="x" * size)
 
     assert (status, reaches) == (response.status_code, bool(limited.received()))
@@ -72,7 +72,7 @@ def test_large_requests(
 def test_large_responses(
     limited: Gateway, path: str, size: int, status: int, verdict: str, code: str
 ) -> None:
-    """By the policies, up to the limit of Envoy."""
+    """The policies apply up to the limit of Envoy."""
 
     def respond(message: Any) -> Response:
         content = [{"type": "text", "text": "x" * size}]
@@ -98,7 +98,7 @@ def test_a_stream_that_is_idle_for_long(limited: Gateway) -> None:
         with limited.client.stream("GET", limited.url()) as response:
             received = response.iter_raw()
             assert b": hello\n\n" == next(received)
-            # The time is what is tested.
+            # The test measures the time.
             time.sleep(MESSAGE_SECONDS + 1)
             parts.put(b": still\n\n")
             assert b": still\n\n" == next(received)

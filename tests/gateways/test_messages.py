@@ -1,4 +1,4 @@
-"""What becomes of single messages between a client and a server, through Envoy."""
+"""Single messages between a client and a server through Envoy."""
 
 import json
 from typing import Any
@@ -26,7 +26,7 @@ def response_of(result: Any, id_: Any) -> bytes:
 
 
 def test_a_valid_call_passes_byte_for_byte(gateway: Gateway) -> None:
-    """Both ways, in the spelling of the sender."""
+    """Call and result keep the spelling of their senders."""
     call = b'{ "jsonrpc":"2.0", "id":"a","method": "tools/call","params":{"name":"echo"} }'
     response = gateway.client.post(
         gateway.url(), content=call, headers={"content-type": "application/json"}
@@ -61,7 +61,7 @@ def test_invalid_arguments_do_not_reach_the_server(gateway: Gateway) -> None:
 
 
 def test_an_invalid_result_is_an_error_of_the_tool(gateway: Gateway) -> None:
-    """With the length of the body that replaces it."""
+    """The content length is that of the new body."""
     response = gateway.call(do="break")
 
     assert 200 == response.status_code
@@ -84,7 +84,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_message_does_not_reach_the_server(gateway: Gateway, name: str) -> None:
-    """A request gets its error; a notification is accepted and dropped."""
+    """A request has an error; a notification is accepted and dropped."""
     body, status, code = BROKEN[name]
     response = gateway.client.post(
         gateway.url(), content=body, headers={"content-type": "application/json"}
@@ -98,7 +98,7 @@ def test_a_broken_message_does_not_reach_the_server(gateway: Gateway, name: str)
 
 
 def test_headers_that_differ_from_the_message(gateway: Gateway) -> None:
-    """By the status and the error of 2026-07-28."""
+    """Status and error are those of 2026-07-28."""
     headers = {
         "mcp-protocol-version": "2026-07-28",
         "mcp-method": "tools/call",
@@ -119,8 +119,8 @@ def test_headers_that_differ_from_the_message(gateway: Gateway) -> None:
     assert [("rejected", "HEADER_MISMATCH"), ("valid", "")] == codes
 
 
-def test_a_broken_tool_is_taken_out_of_the_list(gateway: Gateway) -> None:
-    """Each time; calls to it are unknown to the client."""
+def test_a_broken_tool_is_removed_from_the_list(gateway: Gateway) -> None:
+    """It is removed from every list, and calls to it have the error of an unknown tool."""
     gateway.server.tools = [TOOL, {"name": "broken", "inputSchema": {"type": 7}}]
     try:
         listed = [gateway.post("tools/list").json()["result"] for _ in range(2)]
@@ -137,7 +137,7 @@ def test_a_broken_tool_is_taken_out_of_the_list(gateway: Gateway) -> None:
 
 
 def test_a_tool_that_was_not_listed(gateway: Gateway) -> None:
-    """Nothing can ask the server for it here."""
+    """The processor cannot request the list from the server."""
     response = gateway.post("tools/call", {"name": "other", "arguments": {}})
 
     assert {
@@ -149,7 +149,7 @@ def test_a_tool_that_was_not_listed(gateway: Gateway) -> None:
 
 
 def test_the_end_of_a_session(gateway: Gateway) -> None:
-    """Nothing of it is remembered after a DELETE."""
+    """A DELETE removes its state."""
     assert 200 == gateway.client.delete(gateway.url()).status_code
     gateway.client.headers.pop("mcp-session-id")
     gateway.begin()
@@ -159,7 +159,7 @@ def test_the_end_of_a_session(gateway: Gateway) -> None:
         {"jsonrpc": "2.0", "id": message["id"], "result": {}}
     )
     responses = [gateway.client.post(gateway.url(), json=ping)]
-    # Many servers refuse GET so; that says nothing of the messages of the session.
+    # Many servers reject GET in this way, which does not affect the session.
     assert 405 == gateway.client.put(gateway.url()).status_code
     responses.append(gateway.client.post(gateway.url(), json=ping))
     responses.append(gateway.client.delete(gateway.url()))
@@ -175,7 +175,7 @@ def test_the_end_of_a_session(gateway: Gateway) -> None:
 
 
 def test_a_server_without_sessions(gateway: Gateway) -> None:
-    """No request belongs to those before it."""
+    """Requests are independent of each other."""
     session = gateway.client.headers.pop("mcp-session-id")
     try:
         statuses = [gateway.notify("notifications/initialized").status_code]

@@ -118,14 +118,14 @@ SEQUENCES: dict[str, tuple[list[Any], list[str], str]] = {
 
 @pytest.mark.parametrize("name", SEQUENCES)
 def test_parts_in_no_order(channel: grpc.Channel, name: str) -> None:
-    """What is wrong ends the call, and says so."""
+    """A fault ends the call with its reason."""
     requests, responses, status = SEQUENCES[name]
 
     assert (responses, status) == send(channel, *requests)
 
 
 def test_a_call_that_is_cancelled_is_completed(sidecheck: RunningServer) -> None:
-    """In the middle of an exchange."""
+    """It is cancelled in the middle of an exchange."""
     with grpc.insecure_channel(sidecheck.address) as channel:
         ended = threading.Event()
 

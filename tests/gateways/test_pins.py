@@ -56,7 +56,7 @@ def listed(gateway: Gateway, tools: list[Any], path: str = "/mcp") -> list[str]:
 
 
 def test_the_first_list_is_pinned(pinned: Gateway, pins: Path) -> None:
-    """What differs from it later is left out, and cannot be called until it is back."""
+    """Later differing tools are removed, and cannot be called until they match again."""
     lock = json.loads((pins / f"{pinned.namespace}.json").read_text())
     lists = [listed(pinned, [TOOL, ADDED]), listed(pinned, [CHANGED])]
     call = pinned.call()
@@ -76,8 +76,8 @@ def test_the_first_list_is_pinned(pinned: Gateway, pins: Path) -> None:
     ] == entries
 
 
-def test_a_name_that_is_no_file(pinned: Gateway, pins: Path) -> None:
-    """It stays in the folder; tools are pinned whatever the policies are."""
+def test_a_namespace_that_is_not_a_file_name(pinned: Gateway, pins: Path) -> None:
+    """The file stays in the folder; tools are pinned under any policy."""
     assert ["echo"] == listed(pinned, [TOOL], "/audit")
     assert [] == listed(pinned, [CHANGED], "/audit")
 
@@ -86,7 +86,7 @@ def test_a_name_that_is_no_file(pinned: Gateway, pins: Path) -> None:
 
 
 def test_a_lock_file_that_cannot_be_used(pinned: Gateway, pins: Path) -> None:
-    """Nothing passes."""
+    """No call passes."""
     (pins / "broken.json").write_text("{}")
     response = pinned.post("tools/list", path="/broken")
 
@@ -107,7 +107,7 @@ def test_tools_beyond_the_quota(pinned: Gateway) -> None:
 
 
 def test_locked_without_a_file(tmp_path: Path, scripted: HttpMcpServer) -> None:
-    """Nothing passes, and the log of Sidecheck names the file, but not to clients."""
+    """No call passes; the log names the file, and clients do not see it."""
     settings = ext_proc_settings(pins="locked", pins_folder=str(tmp_path / "none"))
     sidecheck = RunningServer(tmp_path, **settings)
     try:

@@ -1,4 +1,4 @@
-"""What the configuration of Envoy says of a route: its namespace, and its policies."""
+"""Metadata of a route in Envoy's configuration: its namespace, and its policies."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -86,8 +86,8 @@ def words(details: str) -> str:
         ("/nameless", "the gateway must name the server, in 1 to 256 characters"),
     ],
 )
-def test_a_route_that_says_what_is_wrong(routes: Gateway, path: str, detail: str) -> None:
-    """Nothing passes, and Envoy's log says why."""
+def test_a_route_with_invalid_metadata(routes: Gateway, path: str, detail: str) -> None:
+    """The request is rejected, and Envoy's log has the reason."""
     response = routes.call(path)
 
     assert (500, b"") == (response.status_code, response.content)
@@ -140,7 +140,7 @@ def test_modes_that_would_let_messages_pass(
     change: Callable[[Configuration], None],
     detail: str,
 ) -> None:
-    """Nothing passes, and Envoy's log says why."""
+    """No message passes, and Envoy's log has the reason."""
     with running_gateway(tmp_path, scripted, sidecheck, change=change) as gateway:
         gateway.client.headers["mcp-session-id"] = SESSION
         try:

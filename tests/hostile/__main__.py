@@ -1,11 +1,10 @@
-"""Tells what each attack costs, from the folder ``tests``.
+"""Measures the cost of each attack; runs in the folder ``tests``.
 
-``python -m hostile --table`` asks every case of a real server twice and prints how long
-the answers took, how large they and the server's memory became, and which of them were
-not right; and then the slowest again. ``python -m hostile --beside --seconds 10`` repeats
-each attack for so long beside a client with small valid calls, and prints how that one
-fared. Either takes ``--family`` and ``--case`` to choose. Exits with 1 if an answer was
-not the expected one.
+``python -m hostile --table`` sends every case to a real server twice. It prints the time and
+the size of the answers, the server's memory, and the unexpected answers, then the slowest
+cases again. ``python -m hostile --beside --seconds 10`` repeats each attack for the given time
+while another client makes small valid calls, and prints the latencies of that client.
+``--family`` and ``--case`` select cases. The exit status is 1 after an unexpected answer.
 """
 
 import argparse
@@ -16,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hostile.asking import Question, question_of
-from hostile.beside import calls_beside
+from hostile.beside import measure_bystander
 from hostile.cases import CASES, Case
 from hostile.resilience import Siege
 
@@ -29,9 +28,11 @@ _SLOWEST = 25
 def main() -> int:
     """Run as the command line says; return the exit status."""
     parser = argparse.ArgumentParser(prog="hostile", description=(__doc__ or "").split("\n")[0])
-    how = parser.add_mutually_exclusive_group(required=True)
-    how.add_argument("--table", action="store_true", help="what each attack costs the server")
-    how.add_argument("--beside", action="store_true", help="what each attack costs others")
+    modes = parser.add_mutually_exclusive_group(required=True)
+    modes.add_argument(
+        "--table", action="store_true", help="measure time and memory of each attack"
+    )
+    modes.add_argument("--beside", action="store_true", help="measure another client's latencies")
     parser.add_argument("--seconds", type=float, default=10, help="of each attack, with --beside")
     parser.add_argument("--patience", type=float, default=15, help="seconds to wait for an answer")
     parser.add_argument("--family", help="only the cases of this family")
@@ -45,7 +46,7 @@ def main() -> int:
         try:
             if wanted.table:
                 return _table(siege, cases)
-            return _beside(siege, cases, wanted.seconds)
+            return _print_latencies(siege, cases, wanted.seconds)
         finally:
             siege.close()
 
@@ -59,17 +60,17 @@ def _table(siege: Siege, cases: Sequence[Case]) -> int:
         question: Question = question_of(case.asks, siege.baits)
         first = siege.ask(question)
         second = siege.ask(question)
-        right = first.told == case.expect and first.whole == second.whole
+        right = first.summary == case.expect and first.whole == second.whole
         wrong += not right
         row = (
             f"{first.seconds:8.3f} {second.seconds:8.3f} {second.bytes / 1024:9.1f} "
             f"{siege.weight.recent >> 20:6d}  {'  ' if right else '! '}{case.id}"
         )
-        note = "" if right else f"\n{'':40}{json.dumps(first.told)}"
-        if first.told != case.expect:
+        note = "" if right else f"\n{'':40}{json.dumps(first.summary)}"
+        if first.summary != case.expect:
             note += f" for {json.dumps(case.expect)}"
         elif not right:
-            note += f" then {json.dumps(second.told)}"
+            note += f" then {json.dumps(second.summary)}"
         print(row + note, flush=True)
         rows.append((max(first.seconds, second.seconds), row))
     print(f"\nthe slowest\n{_HEAD}")
@@ -83,13 +84,13 @@ def _table(siege: Siege, cases: Sequence[Case]) -> int:
     return int(wrong > 0)
 
 
-def _beside(siege: Siege, cases: Sequence[Case], seconds: float) -> int:
+def _print_latencies(siege: Siege, cases: Sequence[Case], seconds: float) -> int:
     print("  calls  p50 ms  p99 ms  max ms  attacks  case")
     for case in (None, *cases):
-        fared = calls_beside(siege, case, seconds)
+        latencies = measure_bystander(siege, case, seconds)
         print(
-            f"{fared.calls:7d} {fared.median:7.1f} {fared.p99:7.1f} {fared.longest:7.1f} "
-            f"{fared.attacks:8d}  {case.id if case else 'no attack'}",
+            f"{latencies.calls:7d} {latencies.median:7.1f} {latencies.p99:7.1f} "
+            f"{latencies.longest:7.1f} {latencies.attacks:8d}  {case.id if case else 'no attack'}",
             flush=True,
         )
     return 0

@@ -1,17 +1,16 @@
-"""Asking: from a case to the bytes of a request, and from what came back to an answer.
+"""Conversion of a case to a request, and of a response to the summary that a case expects.
 
-An answer is one of
+A summary is one of
 
-- ``{"reason": …}``, with the ``bound`` for LIMIT_EXCEEDED: a refusal;
-- ``{"status": …}``: a status of gRPC's own, without a reason;
-- ``{"verdict": "valid"}``, or ``{"verdict": "invalid", "codes": […]}`` with each code once,
-  and ``"truncated": true`` if it is;
-- ``{"outcomes": {…}}``: how many items of a batch, or tools of a registration or a
-  conversion, got which of these, in few words; with ``codes`` if a request of all tools that
-  were converted has something wrong;
-- ``{"tools": n}``: how many tools were inferred, with the ``codes`` of what was found;
-- ``{"answered": true}`` for what is neither;
-- ``{"unanswered": …}``: the time was up, or the server was gone.
+- ``{"reason": …}``, with the ``bound`` for LIMIT_EXCEEDED: a status with a reason;
+- ``{"status": …}``: a status of gRPC itself, without a reason;
+- ``{"verdict": "valid"}``, or ``{"verdict": "invalid", "codes": […]}`` with distinct codes,
+  and ``"truncated": true`` for a truncated verdict;
+- ``{"outcomes": {…}}``: the number of items of a batch, or of tools of a registration or a
+  conversion, by outcome; with the ``codes`` of violations of a whole conversion request;
+- ``{"tools": n}``: the number of inferred tools, with the ``codes`` of the diagnostics;
+- ``{"answered": true}`` for any other response;
+- ``{"unanswered": …}``: the deadline passed, or the server ended.
 """
 
 from collections import Counter
@@ -78,9 +77,9 @@ class Question:
 def question_of(
     asks: Mapping[str, Any], baits: Mapping[str, str] | None = None, *, turn: int = 0
 ) -> Question:
-    """Return what a case asks.
+    """Return the request that a case describes.
 
-    Each *turn* asks the same in other words: white space makes its schemas new ones.
+    Each *turn* appends other white space, so that the server compiles its schemas again.
     """
     asker = _Asker(baits or {}, b" " * turn)
     if "call" in asks:
@@ -90,15 +89,17 @@ def question_of(
     if "convert" in asks:
         return Question("ConversionService/ConvertTools", asker.conversion(asks["convert"]))
     if "restore" in asks:
-        return Question("ConversionService/ConvertToolCall", asker.restoring(asks["restore"]))
+        return Question("ConversionService/ConvertToolCall", asker.tool_call(asks["restore"]))
     if "tell" in asks:
-        return Question("ConversionService/ConvertToolResult", asker.telling(asks["tell"]))
+        return Question("ConversionService/ConvertToolResult", asker.tool_result(asks["tell"]))
     if "infer" in asks:
-        return Question("InferenceService/InferTools", asker.inferring(asks))
+        return Question("InferenceService/InferTools", asker.inference(asks))
     if "project" in asks:
-        return Question("InferenceService/AdaptTool", asker.projection(asks["project"]))
+        return Question("InferenceService/AdaptTool", asker.adaptation(asks["project"]))
     if "normalize" in asks:
-        return Question("ProtocolService/NormalizeToolResult", asker.returned(asks["normalize"]))
+        return Question(
+            "ProtocolService/NormalizeToolResult", asker.normalization(asks["normalize"])
+        )
     if "items" in asks:
         batch = validation_service_pb2.ValidateBatchRequest(items=asker.items(asks["items"]))
         return Question("ValidationService/ValidateBatch", batch.SerializeToString())
@@ -115,8 +116,10 @@ class _Asker:
 
     def item(self, asks: Mapping[str, Any]) -> Any:
         documents = [
-            target_pb2.Document(uri=self.text(one["uri"]).decode(), json=self.text(one["json"]))
-            for one in _each(asks.get("documents", ()))
+            target_pb2.Document(
+                uri=self.text(document["uri"]).decode(), json=self.text(document["json"])
+            )
+            for document in _each(asks.get("documents", ()))
         ]
         if "tool" in asks:
             tool = target_pb2.InlineTool(
@@ -141,9 +144,9 @@ class _Asker:
         requests = map(self.item, _each(items))
         return [
             validation_service_pb2.ValidateItem(
-                target=one.target, subject=one.subject, options=one.options
+                target=request.target, subject=request.subject, options=request.options
             )
-            for one in requests
+            for request in requests
         ]
 
     def registration(self, asks: Mapping[str, Any]) -> bytes:
@@ -155,10 +158,10 @@ class _Asker:
     def conversion(self, asks: Mapping[str, Any]) -> bytes:
         tools = [
             conversion_service_pb2.ToolToConvert(
-                tool=target_pb2.Target(inline_tool=self._tool(one)),
-                server=self.text(one.get("server", "")).decode(),
+                tool=target_pb2.Target(inline_tool=self._tool(tool)),
+                server=self.text(tool.get("server", "")).decode(),
             )
-            for one in _each(asks["tools"])
+            for tool in _each(asks["tools"])
         ]
         return conversion_service_pb2.ConvertToolsRequest(
             api=_api(asks),
@@ -167,11 +170,11 @@ class _Asker:
             options=conversion_service_pb2.ConversionOptions(**asks.get("how", {})),
         ).SerializeToString()
 
-    def restoring(self, asks: Mapping[str, Any]) -> bytes:
+    def tool_call(self, asks: Mapping[str, Any]) -> bytes:
         tool = self._tool(asks)
         mappings = [
-            self.text(one["mapping"]).replace(b"<digest>", _digest_of(tool).encode())
-            for one in _each(asks["mappings"])
+            self.text(mapping["mapping"]).replace(b"<digest>", _digest_of(tool).encode())
+            for mapping in _each(asks["mappings"])
         ]
         return conversion_service_pb2.ConvertToolCallRequest(
             call=self.text(asks["call"]),
@@ -179,7 +182,7 @@ class _Asker:
             tool=target_pb2.Target(inline_tool=tool),
         ).SerializeToString()
 
-    def telling(self, asks: Mapping[str, Any]) -> bytes:
+    def tool_result(self, asks: Mapping[str, Any]) -> bytes:
         result = protocol_service_pb2.ToolResult(
             json=self.text(asks["result"]) + self._space, profile=asks.get("profile", 0)
         )
@@ -189,23 +192,23 @@ class _Asker:
             api=_api(asks), result=result, call_id=asks.get("call_id", "c1"), name="called"
         ).SerializeToString()
 
-    def inferring(self, asks: Mapping[str, Any]) -> bytes:
+    def inference(self, asks: Mapping[str, Any]) -> bytes:
         return inference_service_pb2.InferToolsRequest(
             source=self.text(asks["infer"]) + self._space, **asks.get("how", {})
         ).SerializeToString()
 
-    def projection(self, asks: Mapping[str, Any]) -> bytes:
+    def adaptation(self, asks: Mapping[str, Any]) -> bytes:
         return inference_service_pb2.AdaptToolRequest(
             tool=target_pb2.Target(inline_tool=self._tool(asks)),
             protocol_version=asks.get("version", ""),
         ).SerializeToString()
 
-    def returned(self, asks: Mapping[str, Any]) -> bytes:
-        returned: dict[str, Any] = {
-            name: self.text(asks[name]) for name in _RETURNED if name in asks
+    def normalization(self, asks: Mapping[str, Any]) -> bytes:
+        fields: dict[str, Any] = {
+            name: self.text(asks[name]) for name in _RESULT_FIELDS if name in asks
         }
         request = protocol_service_pb2.NormalizeToolResultRequest(
-            profile=asks.get("profile", 0), **returned
+            profile=asks.get("profile", 0), **fields
         )
         request.context.protocol_version = asks.get("version", "")
         if "tool" in asks:
@@ -222,16 +225,16 @@ class _Asker:
         )
 
 
-_RETURNED = ("value", "content", "result", "error")
+_RESULT_FIELDS = ("value", "content", "result", "error")
 
 
 def _api(asks: Mapping[str, Any]) -> Any:
-    """Return the API, which has in a case the name that it has in a plan."""
+    """Return the protobuf name of the API; a case has the name that a mapping has."""
     return "MODEL_API_" + asks["api"].upper().replace("-", "_")
 
 
 def _digest_of(tool: Any) -> str:
-    """Return the digest of the definition *tool*, as a plan has it, or "" of what is none."""
+    """Return the digest of the definition *tool*, or "" if it is not a valid definition."""
     try:
         return read_tool(tool.json, (), Limits()).digest
     except RequestError:
@@ -239,7 +242,7 @@ def _digest_of(tool: Any) -> str:
 
 
 def _each(parts: Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
-    """Yield *parts*, those that stand for several of them one by one."""
+    """Yield *parts*; a part with ``times`` is repeated that many times."""
     for part in parts:
         if "times" not in part:
             yield part
@@ -264,19 +267,19 @@ def _split_turns(text: Any, times: int) -> Callable[[int], bytes]:
 
 
 def answer_of(method: str, response: bytes) -> tuple[dict[str, Any], Any]:
-    """Return the answer that *response* is, and all of it but the registry's revision."""
+    """Return the summary of *response*, and the response without the registry's revision."""
     message: Any = _RESPONSES[method].FromString(response)
     if "registry_revision" in message.DESCRIPTOR.fields_by_name:
         message.ClearField("registry_revision")
     if isinstance(message, protocol_service_pb2.CheckSessionResponse):
         return _checked(message.outcome), message
     if isinstance(message, inference_service_pb2.InferToolsResponse):
-        codes = sorted({found.code for found in message.diagnostics})
+        codes = sorted({diagnostic.code for diagnostic in message.diagnostics})
         return {"tools": len(message.tools), **({"codes": codes} if codes else {})}, message
     if isinstance(message, conversion_service_pb2.ConvertToolsResponse):
-        codes = sorted({found.code for found in message.request.violations})
-        told = _counted(map(_converted, message.conversions))
-        return {**told, **({"codes": codes} if codes else {})}, message
+        codes = sorted({violation.code for violation in message.request.violations})
+        outcomes = _counted(map(_converted, message.conversions))
+        return {**outcomes, **({"codes": codes} if codes else {})}, message
     if "verdict" in message.DESCRIPTOR.fields_by_name:
         return _verdict(message.verdict), message
     if "result" in message.DESCRIPTOR.fields_by_name:
@@ -284,18 +287,18 @@ def answer_of(method: str, response: bytes) -> tuple[dict[str, Any], Any]:
     if isinstance(message, validation_service_pb2.ValidateBatchResponse):
         return _counted(map(_outcome, message.outcomes)), message
     if isinstance(message, registry_service_pb2.RegisterToolsResponse):
-        told = _counted(map(_registered, message.outcomes))
-        # What the first time did need not be done again.
+        outcomes = _counted(map(_registered, message.outcomes))
+        # The second registration of the same tools changes nothing.
         for outcome in message.outcomes:
             outcome.ClearField("action")
             outcome.ClearField("previous_definition_digest")
         message.ClearField("removed")
-        return told, message
+        return outcomes, message
     return {"answered": True}, message
 
 
 def refusal_answer(error: grpc.RpcError) -> tuple[dict[str, Any], Any]:
-    """Return the answer that a failed call is, and all of it."""
+    """Return the summary of a failed call, and its details."""
     assert isinstance(error, grpc.Call)
     trailers = dict(error.trailing_metadata() or ())
     if "grpc-status-details-bin" in trailers:
@@ -311,11 +314,11 @@ def _refusal(status: Status) -> dict[str, Any]:
 
 
 def _verdict(verdict: verdict_pb2.Verdict) -> dict[str, Any]:
-    graves = [found for found in verdict.violations if found.severity == _ERROR]
-    assert verdict.valid == (not graves)
+    errors = [violation for violation in verdict.violations if violation.severity == _ERROR]
+    assert verdict.valid == (not errors)
     if not verdict.violations:
         return {"verdict": "valid"}
-    codes = sorted({found.code for found in verdict.violations})
+    codes = sorted({violation.code for violation in verdict.violations})
     truncated = {"truncated": True} if verdict.truncated else {}
     return {"verdict": "valid" if verdict.valid else "invalid", "codes": codes, **truncated}
 
@@ -329,8 +332,10 @@ def _checked(outcome: protocol_service_pb2.CheckOutcome) -> dict[str, Any]:
 def _outcome(outcome: validation_service_pb2.ValidateOutcome) -> str:
     if outcome.WhichOneof("outcome") == "error":
         return " ".join(_refusal(outcome.error).values())
-    told = _verdict(outcome.verdict)
-    return " ".join([told["verdict"], *told.get("codes", ()), *["…"] * ("truncated" in told)])
+    verdict = _verdict(outcome.verdict)
+    return " ".join(
+        [verdict["verdict"], *verdict.get("codes", ()), *["…"] * ("truncated" in verdict)]
+    )
 
 
 def _converted(conversion: conversion_service_pb2.ToolConversion) -> str:
@@ -341,7 +346,7 @@ def _converted(conversion: conversion_service_pb2.ToolConversion) -> str:
 
 def _registered(outcome: registry_service_pb2.RegistrationOutcome) -> str:
     action = registry_service_pb2.RegistrationOutcome.Action.Name(outcome.action)
-    # The second time what was created is there already.
+    # The first registration creates a tool that the second leaves as it is.
     done = "REJECTED" if action == "ACTION_REJECTED" else "registered"
     return " ".join([done, *sorted({problem.code for problem in outcome.violations})])
 

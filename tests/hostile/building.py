@@ -1,14 +1,14 @@
-"""Building: hostile texts out of a few words, so that a case of a megabyte stays a line.
+"""Builder of hostile texts from short descriptions, so that a case of a megabyte is one line.
 
-A text is written as one of these, and nothing else:
+A description is one of these:
 
 - a string: itself, in UTF-8;
-- an array: its texts, one after the other;
+- an array: its texts, joined;
 - ``{"json": value}``: the value as JSON text;
-- ``{"repeat": text, "times": n, "between": text, "as": name}``: the text *n* times, with
-  the other one between (nothing by default). ``<i>`` in it is the number of the turn, from
+- ``{"repeat": text, "times": n, "between": text, "as": name}``: the text *n* times, separated
+  by ``between`` (empty by default). ``<i>`` in the text is the index of the repetition, from
   0, and ``<i+7>``, ``<i*7>`` and ``<i%7>`` are arithmetic on it. *name* is ``i`` by default;
-  inside of each other they need two names;
+  nested repetitions need different names;
 - ``{"nest": [open, inner, close], "times": n}``: *open* n times, *inner*, *close* n times;
 - ``{"hex": digits}``: bytes, which need not be UTF-8;
 - ``{"field": number, "of": text}``: the text as a length-delimited field of protobuf
@@ -67,7 +67,7 @@ def _build(text: Any) -> bytes:
 
 
 def _turns(part: bytes, times: int, name: str) -> list[bytes]:
-    """Return *part* as each of its turns has it."""
+    """Return *part* for each repetition, with its index in place of *name*."""
     pieces = re.split(rb"<%b(?:([+*%%])([0-9]+))?>" % re.escape(name.encode()), part)
     if len(pieces) == 1:
         return pieces * times

@@ -1,28 +1,28 @@
-"""The attacks, read from the files of ``tests/cases/hostile``, a family each.
+"""Hostile cases of ``tests/cases/hostile``, one family per file.
 
-A case has a ``name``, says ``why`` it is hostile, asks something of a server in one of
-these forms, and says what is right to ``expect``. All texts are written as `building` says.
+A case has a ``name``, the reason ``why`` it is hostile, a request in one of these forms, and
+the summary of the response to ``expect``. `building` describes the form of all texts.
 
 - ``schema`` or ``tool``, with ``payload``: one validation. Also ``documents`` (``uri``,
   ``json``, perhaps ``times``), ``default_dialect``, ``options``, and ``side``.
-- ``items``: a batch of such validations, each perhaps ``times`` many.
-- ``register``: definitions (``tool``, perhaps ``documents`` and ``times``) for ``server``.
-- ``convert``: definitions (as with ``register``, each perhaps of a ``server``) for an ``api``,
-  perhaps with ``servers`` and, as ``how``, options.
-- ``restore``: a ``call`` of a ``tool`` by ``plans`` (``plan``, perhaps ``times``), in which
-  ``<digest>`` stands for the tool's.
-- ``tell``: a ``result`` for an ``api``, perhaps of a ``tool`` or with a ``profile``.
-- ``infer``: a source text, perhaps with fields of the request as ``how``.
-- ``project``: a ``tool`` for a ``version``.
-- ``normalize``: a ``value``, ``content``, ``result`` or ``error``, perhaps of a ``tool``, for a
+- ``items``: a batch of such validations, each with optional ``times``.
+- ``register``: definitions (``tool``, optional ``documents`` and ``times``) for ``server``.
+- ``convert``: definitions (as with ``register``, with optional ``server``) for an ``api``,
+  with optional ``servers`` and, as ``how``, options.
+- ``restore``: a ``call`` of a ``tool`` with ``mappings`` (``mapping``, optional ``times``), in
+  which ``<digest>`` stands for the tool's digest.
+- ``tell``: a ``result`` for an ``api``, with optional ``tool`` and ``profile``.
+- ``infer``: a source text, with optional fields of the request as ``how``.
+- ``project``: a ``tool`` to adapt to a ``version``.
+- ``normalize``: a ``value``, ``content``, ``result`` or ``error``, with optional ``tool``, for a
   ``version`` and with a ``profile``.
-- ``call`` of a method, with ``message``: the bytes of a request that need not be one.
+- ``call`` of a method, with ``message``: bytes that may be an invalid request.
 
-What stands in a list ``times`` many has its turn as ``<n>`` in its texts.
+``<n>`` in the texts of an element with ``times`` is the index of the repetition.
 
-A family may have ``strings`` and ``positions`` instead of cases: every string is tried
-in every position, where ``<text>`` stands for it as JSON text writes it, ``<step>`` for it as
-a step of a JSON Pointer in a URI, and ``<pattern>`` for a pattern of it.
+A family may have ``strings`` and ``positions`` instead of cases: every string is inserted at
+every position. ``<text>`` stands for the string as JSON text, ``<step>`` for the string as a
+reference token of a JSON Pointer in a URI, and ``<pattern>`` for a pattern that matches it.
 """
 
 import json
@@ -41,7 +41,7 @@ _FOLDER = REPOSITORY / "tests" / "cases" / "hostile"
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One attack, and the right answer to it."""
+    """An attack and the summary of the expected response."""
 
     family: str
     name: str
@@ -56,7 +56,7 @@ class Case:
 
     @property
     def is_killed(self) -> bool:
-        """Whether nothing ends it but that its worker is killed."""
+        """Whether the server must kill a worker to end it."""
         return str(self.expect.get("bound", "")).endswith("_seconds")
 
 
@@ -66,17 +66,17 @@ def families() -> list[str]:
 
 
 def _read(family: str) -> Iterator[Case]:
-    said = json.loads((_FOLDER / f"{family}.json").read_text())
-    for case in said.get("cases", ()):
-        told = ("name", "why", "expect")
-        asks = {key: value for key, value in case.items() if key not in told}
+    document = json.loads((_FOLDER / f"{family}.json").read_text())
+    for case in document.get("cases", ()):
+        metadata_keys = ("name", "why", "expect")
+        asks = {key: value for key, value in case.items() if key not in metadata_keys}
         yield Case(family, case["name"], case["why"], asks, case["expect"])
-    for position in said.get("positions", ()):
+    for position in document.get("positions", ()):
         yield Case(
             family,
             position["name"],
             position["why"],
-            {"items": list(_crossed(position, said["strings"]))},
+            {"items": list(_crossed(position, document["strings"]))},
             position["expect"],
         )
 
@@ -92,7 +92,7 @@ def _crossed(position: Mapping[str, Any], strings: list[str]) -> Iterator[dict[s
 
 
 def _filled(form: str, string: str) -> dict[str, str]:
-    """Return the text that *form* is with *string* in its place, in hexadecimal digits.
+    """Return *form* with *string* in place of its placeholders, in hexadecimal digits.
 
     A string may look like a placeholder itself, and a lone surrogate has no UTF-8.
     """
@@ -102,7 +102,7 @@ def _filled(form: str, string: str) -> dict[str, str]:
         "<step>": json.dumps(quote(plain.replace("~", "~0").replace("/", "~1")))[1:-1],
         "<pattern>": json.dumps(re.sub(r"([\\^$.*+?()\[\]{}|/])", r"\\\1", string)),
     }
-    filled = re.sub("|".join(forms), lambda found: forms[found[0]], form)
+    filled = re.sub("|".join(forms), lambda match: forms[match[0]], form)
     return {"hex": filled.encode().hex()}
 
 

@@ -1,4 +1,4 @@
-"""A siege: a real server with tripwires and baits, whose memory is weighed all the time."""
+"""A real server with tripwires and baits, whose memory is sampled all the time."""
 
 import http.server
 import json
@@ -26,21 +26,21 @@ _PREFIX = "/sidecheck.v1."
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a server answered."""
+    """Answer of a server."""
 
-    #: In the few words of `asking`.
-    told: dict[str, Any]
-    #: Everything, to be compared with another one.
+    #: The summary that `asking` describes.
+    summary: dict[str, Any]
+    #: The whole response, for comparison with another answer.
     whole: Any
     seconds: float
     bytes: int
 
 
 class Siege:
-    """A server under attack, with *settings* as variables of its environment.
+    """A server under attack, with *settings* as environment variables.
 
-    One that leaves a question unanswered for *patience* seconds is killed and replaced,
-    so that it costs the next question nothing.
+    A server that does not answer a question within *patience* seconds is killed and replaced,
+    so that it does not delay the next question.
     """
 
     def __init__(self, folder: Path, *, patience: float = 300.0, **settings: str) -> None:
@@ -69,7 +69,7 @@ class Siege:
         self.weight.put_on_scales(self.server.process.pid)
 
     def ask(self, question: Question) -> Answer:
-        """Return the answer to *question*, whatever it is."""
+        """Return the answer to *question*, which may be an error."""
         call: Callable[..., Iterator[bytes]] = self._channel.stream_stream(
             _PREFIX + question.method
         )
@@ -79,11 +79,11 @@ class Siege:
             response, *_ = call(iter([question.message]), timeout=self._patience)
         except grpc.RpcError as error:
             seconds = time.perf_counter() - started
-            told, whole = refusal_answer(error)
-            if told in ({"status": "DEADLINE_EXCEEDED"}, {"status": "UNAVAILABLE"}):
+            summary, whole = refusal_answer(error)
+            if summary in ({"status": "DEADLINE_EXCEEDED"}, {"status": "UNAVAILABLE"}):
                 self._replace()
-                told = {"unanswered": told["status"]}
-            return Answer(told, whole, seconds, 0)
+                summary = {"unanswered": summary["status"]}
+            return Answer(summary, whole, seconds, 0)
         seconds = time.perf_counter() - started
         return Answer(*answer_of(question.method, response), seconds, len(response))
 
@@ -100,24 +100,24 @@ class Siege:
 
     @property
     def hits(self) -> list[str]:
-        """The paths that were asked of the HTTP bait."""
+        """The paths of the requests to the HTTP bait."""
         return self._bait.hits
 
     def alarms(self) -> Iterator[tuple[str, str]]:
-        """Yield what the tripwires saw, event and subject, but for what any start does."""
+        """Yield the events of the tripwires and their subjects, except those of any start."""
         socket = str(self.server.socket)
         start = {
             ("watched", ""),
-            # The address that it was told to listen on.
+            # The address to listen on.
             ("socket.getaddrinfo", "('127.0.0.1', 0, 0, 1, 0)"),
-            # Whether another server listens at the unix socket; and removing that one.
+            # A test whether another server listens at the unix socket, and its removal.
             ("socket.connect", f"('{socket}',)"),
             ("os.remove", f"('{socket}', -1)"),
-            # uuid and multiprocessing, and what is loaded of it is the program itself.
+            # uuid and multiprocessing load the program itself as a library.
             ("import", "ctypes"),
             ("ctypes.dlopen", "(None,)"),
-            # prometheus_client, which makes a decorator, reads its process once, and has a server
-            # and a client of HTTP that are not used.
+            # prometheus_client makes a decorator, reads its process once, and imports an HTTP
+            # server and client that are not used.
             ("exec", "<decorator-gen-0>"),
             ("import", "http.client"),
             ("import", "http.server"),
@@ -125,7 +125,7 @@ class Siege:
             ("open", "/proc/self/limits"),
             ("open", "/proc/self/stat"),
             ("open", "/proc/stat"),
-            # Its own standard error, once more and without blocking; gRPC's kept quiet.
+            # The log reopens standard error without blocking, and silences gRPC's log.
             ("open", "/proc/self/fd/2"),
             ("os.putenv", "(b'GRPC_VERBOSITY', b'NONE')"),
         }
@@ -135,17 +135,17 @@ class Siege:
                 yield event, subject
 
     def watched(self) -> set[int]:
-        """Return the processes that the tripwires stand in."""
+        """Return the ids of the processes with a tripwire."""
         lines = map(json.loads, self.log.read_text().splitlines())
         return {process for process, event, _ in lines if event == "watched"}
 
     def processes(self) -> set[int]:
-        """Return the Python processes of the server, itself and its workers."""
+        """Return the ids of the Python processes of the server: itself and its workers."""
         server = psutil.Process(self.server.process.pid)
-        return {server.pid, *(each.pid for each in server.children(recursive=True))}
+        return {server.pid, *(process.pid for process in server.children(recursive=True))}
 
     def close(self) -> None:
-        """End the server and all around it."""
+        """Stop the server, the bait and the sampling."""
         self._channel.close()
         self.weight.close()
         self.server.close()
@@ -153,7 +153,7 @@ class Siege:
 
 
 class Weight:
-    """The memory of a process and all below it, as often as every 20 ms."""
+    """Resident memory of a process and its descendants, sampled every 20 ms."""
 
     def __init__(self) -> None:
         self.peak = 0
@@ -165,11 +165,11 @@ class Weight:
         self._thread.start()
 
     def put_on_scales(self, process: int) -> None:
-        """Weigh *process* from now on."""
+        """Begin to sample *process*."""
         self._root = psutil.Process(process)
 
     def take_off(self) -> None:
-        """Weigh nothing for now."""
+        """Stop sampling until the next `put_on_scales`."""
         self._root = None
 
     def _watch(self) -> None:
@@ -192,13 +192,13 @@ class Weight:
             self.peak = max(self.peak, weight)
 
     def close(self) -> None:
-        """Stop weighing."""
+        """End the sampling thread."""
         self._ended.set()
         self._thread.join()
 
 
 class _Bait:
-    """A server of HTTP that nobody is ever to call."""
+    """An HTTP server that counts requests; any request is a failure."""
 
     def __init__(self) -> None:
         self.hits: list[str] = []

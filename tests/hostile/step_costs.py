@@ -1,12 +1,12 @@
-"""Search for work that costs more time than its steps say.
+"""Search for work that takes more time than its number of steps promises.
 
-``python -m hostile.step_costs``, from the folder ``tests``, combines keywords, the ways to
-apply many subschemas, and payloads that repeat the work. Each combination runs in the fast
-engine, in the complete engine with the explanation of twenty faults, and beside repairs,
-within a budget of steps. It prints those that took the most processor time for each step.
-`Limits.steps` promises about 25 nanoseconds on a quiet machine, so the time is given in
-comparisons, which are measured beside each run and take as long. Short runs are left out,
-since fixed costs dominate them. ``--only`` takes a part of a name, ``--steps`` the budget.
+``python -m hostile.step_costs``, from the folder ``tests``, combines keywords, applicators of
+many subschemas, and payloads that repeat the work. Each combination runs in the fast engine,
+in the complete engine with the explanation of twenty faults, and with repairs, within a budget
+of steps. It prints the combinations with the most processor time per step. `Limits.steps`
+promises about 25 nanoseconds on a quiet machine; the unit of time is the comparison of two
+strings, which takes as long and is measured with each run. Short runs are left out, since
+fixed costs dominate them. ``--only`` takes a part of a name, ``--steps`` the budget.
 """
 
 import argparse
@@ -36,7 +36,7 @@ _LEAST_SECONDS = 0.004
 
 _NAMES = [f"n{index}" for index in range(_SIZE)]
 
-#: Subschemas of many kinds, for the number of a branch.
+#: Subschemas of many kinds, as functions of the number of the branch.
 BODIES: Mapping[str, Callable[[int], Any]] = {
     "properties": lambda n: {"properties": {f"k{n}": {}}},
     "properties of the payload": lambda n: {"properties": {f"n{n}": {"type": "integer"}}},
@@ -83,7 +83,7 @@ BODIES: Mapping[str, Callable[[int], Any]] = {
     "false": lambda n: False,
 }
 
-#: Ways to apply them all to one value.
+#: Applicators of all the subschemas to one value.
 PLACES: Mapping[str, Callable[[list[Any]], Any]] = {
     "one": lambda bodies: bodies[7],
     "allOf": lambda bodies: {"allOf": bodies},
@@ -97,7 +97,7 @@ PLACES: Mapping[str, Callable[[list[Any]], Any]] = {
     "nested": lambda bodies: {"additionalProperties": bodies[7], "items": bodies[7]},
 }
 
-#: What closes the value.
+#: Keywords that restrict unevaluated properties and items.
 CLOSINGS: Mapping[str, Mapping[str, Any]] = {
     "open": {},
     "closed": {"additionalProperties": False, "unevaluatedItems": False},
@@ -122,7 +122,7 @@ PAYLOADS: Mapping[str, Any] = {
 
 
 def runs(compiled: CompiledSchema, value: Any) -> Iterator[tuple[str, Callable[[Budget], object]]]:
-    """Yield the ways to evaluate *value*, each a function of a budget."""
+    """Yield each engine's name and its evaluation of *value*, a function of a budget."""
     fast = compiled.fast
     if fast is not None:
         yield "fast", lambda budget: fast.is_valid(value, budget)
@@ -145,7 +145,7 @@ def runs(compiled: CompiledSchema, value: Any) -> Iterator[tuple[str, Callable[[
 
 
 def comparison_seconds() -> float:
-    """Return the time that one comparison takes at present."""
+    """Return the present duration of a comparison of two strings."""
     values = _NAMES
     started = time.process_time()
     for _ in range(10):
@@ -156,7 +156,7 @@ def comparison_seconds() -> float:
 
 
 def measure(run: Callable[[Budget], object], steps: int) -> tuple[float, int]:
-    """Return the processor time of *run* in seconds, and the steps that it took."""
+    """Return the processor time of *run* in seconds, and its number of steps."""
     budget = [steps]
     started = time.process_time()
     with suppress(Exhausted, RecursionError):
@@ -165,7 +165,7 @@ def measure(run: Callable[[Budget], object], steps: int) -> tuple[float, int]:
 
 
 def combinations(only: str) -> Iterator[tuple[str, Any]]:
-    """Yield the name and the schema of each combination with *only* in its name."""
+    """Yield the name and the schema of each combination whose name contains *only*."""
     for body_name, body in BODIES.items():
         for place_name, place in PLACES.items():
             for closing_name, closing in CLOSINGS.items():
@@ -187,7 +187,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="hostile.step_costs")
     parser.add_argument("--only", default="", help="combinations with this in their names")
     parser.add_argument("--steps", type=int, default=400_000, help="budget of each run")
-    parser.add_argument("--rows", type=int, default=40, help="how many of the worst to print")
+    parser.add_argument("--rows", type=int, default=40, help="number of combinations to print")
     wanted = parser.parse_args()
     rows = []
     gc.disable()
@@ -198,17 +198,17 @@ def main() -> int:
             print(f"not compiled: {name}: {error.message[:80]}", file=sys.stderr)
             continue
         for payload_name, value in PAYLOADS.items():
-            for way, run in runs(compiled, value):
+            for engine, run in runs(compiled, value):
                 seconds, steps = measure(run, wanted.steps)
                 if seconds >= _LEAST_SECONDS:
                     # Other processes disturb a short run; the better of two counts.
                     seconds, steps = min((seconds, steps), measure(run, wanted.steps))
                     rate = seconds / max(steps, 1) / comparison_seconds()
-                    rows.append((rate, seconds, steps, way, f"{name} / {payload_name}"))
+                    rows.append((rate, seconds, steps, engine, f"{name} / {payload_name}"))
         gc.collect()
-    print("rate      ms    steps  way      combination / payload")
-    for rate, seconds, steps, way, name in sorted(rows, reverse=True)[: wanted.rows]:
-        print(f"{rate:4.1f} {1000 * seconds:7.1f} {steps:8d}  {way:8} {name}")
+    print("rate      ms    steps  engine   combination / payload")
+    for rate, seconds, steps, engine, name in sorted(rows, reverse=True)[: wanted.rows]:
+        print(f"{rate:4.1f} {1000 * seconds:7.1f} {steps:8d}  {engine:8} {name}")
     return 0
 
 

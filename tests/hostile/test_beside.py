@@ -1,14 +1,14 @@
-"""While one client attacks, another one's calls go on."""
+"""The server answers a client while another client attacks."""
 
 from collections.abc import Iterator
 
 import pytest
-from hostile.beside import calls_beside
+from hostile.beside import measure_bystander
 from hostile.cases import CASES, Case
 from hostile.resilience import Siege
 
 SECONDS = 2.0
-# Of each family the one that holds a naive server the longest.
+# From each family, the case that would block a naive server the longest.
 WORST = {
     "batches: 600 items that each take long",
     "depth: the deepest payload, many times over",
@@ -31,17 +31,17 @@ def siege(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Siege]:
 @pytest.mark.parametrize(
     "case", [pytest.param(case, id=case.id) for case in CASES if case.id in WORST]
 )
-def test_an_attack_does_not_hold_up_others(case: Case, siege: Siege) -> None:
-    """A bystander is answered while the attack goes on, and all its calls succeed.
+def test_an_attack_does_not_block_other_clients(case: Case, siege: Siege) -> None:
+    """All calls of a bystander succeed, some of them before the attack ends.
 
     `python -m hostile --beside` measures its latencies, whose goal is a p99 of 50 ms.
     """
-    fared = calls_beside(siege, case, SECONDS)
+    latencies = measure_bystander(siege, case, SECONDS)
 
-    assert fared.attacks
-    assert fared.answered_before_end
+    assert latencies.attacks
+    assert latencies.answered_before_end
 
 
 def test_every_worst_case_is_one_of_the_cases() -> None:
-    """A case that was renamed would be left out in silence."""
+    """`test_an_attack_does_not_block_other_clients` would skip a renamed case."""
     assert WORST <= {case.id for case in CASES}

@@ -1,4 +1,4 @@
-"""The cases are what they say, and the tools to try them do what they say."""
+"""Tests of the hostile cases' form, of the builder of texts and of the tripwire."""
 
 import json
 import os
@@ -39,8 +39,8 @@ TRIPWIRE = Path(__file__).parent / "tripwire"
         pytest.param(b"at there", "at <http>", id="bait"),
     ],
 )
-def test_a_text_is_built_as_it_says(expected: bytes, text: Any) -> None:
-    """Each word, and words in words."""
+def test_a_text_is_built_from_its_description(expected: bytes, text: Any) -> None:
+    """Descriptions nest."""
     assert expected == build(text, {"http": "there"})
 
 
@@ -48,27 +48,27 @@ def test_a_text_is_built_as_it_says(expected: bytes, text: Any) -> None:
     "text",
     [
         pytest.param(5, id="a number"),
-        pytest.param({"open": "/etc/passwd"}, id="a word that is none"),
+        pytest.param({"open": "/etc/passwd"}, id="an unknown property"),
         pytest.param({"repeat": "a"}, id="without times"),
-        pytest.param({"repeat": "a", "times": 2, "else": 1}, id="with more"),
-        pytest.param({"json": 1, "times": 2}, id="two words"),
+        pytest.param({"repeat": "a", "times": 2, "else": 1}, id="an additional property"),
+        pytest.param({"json": 1, "times": 2}, id="properties of two forms"),
     ],
 )
-def test_no_other_words_are_taken(text: Any) -> None:
-    """The vocabulary is closed."""
+def test_an_unknown_description_is_an_error(text: Any) -> None:
+    """The set of forms is closed."""
     with pytest.raises(ValueError, match="no text is written as"):
         build(text)
 
 
-def test_names_are_unique_and_each_case_says_why() -> None:
-    """In one sentence."""
+def test_names_are_unique_and_each_case_has_a_reason() -> None:
+    """The reason is a sentence."""
     assert len(CASES) == len({case.id for case in CASES})
     assert [] == [case.id for case in CASES if not case.why.endswith(".")]
     assert set(families()) == {case.family for case in CASES}
 
 
-def test_each_case_expects_one_answer() -> None:
-    """A refusal, a verdict, outcomes, or what gRPC itself says."""
+def test_each_case_expects_one_summary() -> None:
+    """The summary has one of the known forms, and a known reason."""
     forms = [
         {"reason"},
         {"reason", "bound"},
@@ -88,7 +88,7 @@ def test_each_case_expects_one_answer() -> None:
     assert {case.expect["reason"] for case in CASES if "reason" in case.expect} <= reasons
 
 
-DEEDS = {
+FORBIDDEN_CODE = {
     "open": "open('/etc/hostname')",
     "socket.connect": "import socket; socket.socket().connect_ex(('127.0.0.1', 9))",
     "socket.getaddrinfo": "import socket; socket.getaddrinfo('127.0.0.1', 9)",
@@ -101,24 +101,24 @@ DEEDS = {
 }
 
 
-@pytest.mark.parametrize("event", DEEDS)
-def test_a_tripwire_sees(event: str, tmp_path: Path) -> None:
-    """Each of the deeds that it stands for, in a process that is started with it."""
+@pytest.mark.parametrize("event", FORBIDDEN_CODE)
+def test_a_tripwire_records_the_event(event: str, tmp_path: Path) -> None:
+    """The process of the code starts with the tripwire on its path."""
     log = tmp_path / "log"
     environment = {**os.environ, "PYTHONPATH": str(TRIPWIRE), "SIDECHECK_TRIPWIRE": str(log)}
-    subprocess.run([sys.executable, "-c", DEEDS[event]], env=environment, check=True)
-    seen = [json.loads(line)[1] for line in log.read_text().splitlines()]
+    subprocess.run([sys.executable, "-c", FORBIDDEN_CODE[event]], env=environment, check=True)
+    events = [json.loads(line)[1] for line in log.read_text().splitlines()]
 
-    assert "watched" == seen[0]
-    assert event in seen
+    assert "watched" == events[0]
+    assert event in events
 
 
-def test_a_tripwire_sees_names_in_generated_code(tmp_path: Path) -> None:
-    """Where only numbered names may stand."""
+def test_a_tripwire_records_foreign_names_in_generated_code(tmp_path: Path) -> None:
+    """Generated code may have numbered names only."""
     log = tmp_path / "log"
-    deed = "exec(compile('def d0(data):\\n return data.__class__', '<schema>', 'exec'))"
+    program = "exec(compile('def d0(data):\\n return data.__class__', '<schema>', 'exec'))"
     environment = {**os.environ, "PYTHONPATH": str(TRIPWIRE), "SIDECHECK_TRIPWIRE": str(log)}
-    subprocess.run([sys.executable, "-c", deed], env=environment, check=True)
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True)
 
     assert ["exec", "the name '__class__'"] in [
         json.loads(line)[1:] for line in log.read_text().splitlines()

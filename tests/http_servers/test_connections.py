@@ -58,52 +58,52 @@ def test_connections_of_one_address(
     assert connections.admit(Connection(), "198.51.100.1") is None
 
 
-def test_the_connection_that_waited_the_longest_makes_room() -> None:
-    """One that waits for the server does not, and one that waits anew is the last."""
+def test_the_longest_idle_connection_is_closed() -> None:
+    """Connections that wait for the server stay; a renewed wait counts from its start."""
     connections = OpenConnections(limits(3))
     served, renewed, waiting, after, later, refused = (Connection() for _ in range(6))
     for connection in (served, renewed, waiting):
         assert connections.admit(connection, "127.0.0.1") is None
     connections.proceed(served)
     connections.wait(renewed)
-    admitted = [connections.admit(each, "127.0.0.1") for each in (after, later)]
+    admitted = [connections.admit(connection, "127.0.0.1") for connection in (after, later)]
     for connection in (after, later):
         connections.proceed(connection)
 
     assert [None, None] == admitted
     assert ALL == connections.admit(refused, "127.0.0.1")
     assert [None, ALL, ALL, None, None] == [
-        each.closed for each in (served, renewed, waiting, after, later)
+        connection.closed for connection in (served, renewed, waiting, after, later)
     ]
     connections.release(served)
     assert connections.admit(refused, "127.0.0.1") is None
     assert 3 == len(connections)
 
 
-def test_a_peer_makes_room_for_itself() -> None:
-    """Its own connection is closed, although another's has waited longer."""
+def test_the_limit_of_a_peer_closes_its_own_connection() -> None:
+    """A connection of another peer has waited longer, and stays."""
     connections = OpenConnections(limits(9, peer_connections=1))
-    other, own, following = Connection(), Connection(), Connection()
-    connections.admit(other, "192.0.2.1")
+    foreign, own, following = Connection(), Connection(), Connection()
+    connections.admit(foreign, "192.0.2.1")
     connections.admit(own, "192.0.2.2")
 
     assert connections.admit(following, "192.0.2.2") is None
-    assert [None, PEER, None] == [each.closed for each in (other, own, following)]
+    assert [None, PEER, None] == [connection.closed for connection in (foreign, own, following)]
 
 
 def test_a_reserve_beyond_connections_that_are_served() -> None:
-    """One in the reserve makes room for the next, so that it is never used up by idle ones."""
+    """A connection in the reserve is closed for the next, so idle ones do not exhaust it."""
     connections = OpenConnections(limits(2, reserve=1))
     served, also_served, spare, following = (Connection() for _ in range(4))
     for connection in (served, also_served):
         connections.admit(connection, "127.0.0.1")
         connections.proceed(connection)
-    outcomes = [connections.admit(each, "127.0.0.1") for each in (spare, following)]
+    outcomes = [connections.admit(connection, "127.0.0.1") for connection in (spare, following)]
     connections.proceed(following)
 
     assert [None, None] == outcomes
     assert [None, None, ALL, None] == [
-        each.closed for each in (served, also_served, spare, following)
+        connection.closed for connection in (served, also_served, spare, following)
     ]
     assert ALL == connections.admit(Connection(), "127.0.0.1")
     assert 3 == len(connections)

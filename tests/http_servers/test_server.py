@@ -19,8 +19,8 @@ async def respond(scope: object, receive: object, send: object) -> None:
 
 
 @pytest.mark.parametrize("signals", [(), (signal.SIGHUP,)], ids=["none", "SIGHUP"])
-async def test_only_the_given_signals_are_taken(signals: Sequence[signal.Signals]) -> None:
-    """uvicorn takes others by the method that is replaced; a release without it fails this."""
+async def test_only_the_given_signals_are_handled(signals: Sequence[signal.Signals]) -> None:
+    """It fails if a release of uvicorn lacks the overridden method."""
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = {number: signal.getsignal(number) for number in numbers}
     server = HttpServer(uvicorn.Config(respond, log_config=None, lifespan="off"), BOUNDS, signals)
@@ -28,9 +28,9 @@ async def test_only_the_given_signals_are_taken(signals: Sequence[signal.Signals
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         while not server.started:  # noqa: ASYNC110  (uvicorn has no event)
             await asyncio.sleep(0.01)
-        taken = {number for number in numbers if signal.getsignal(number) != before[number]}
+        handled = {number for number in numbers if signal.getsignal(number) != before[number]}
         server.should_exit = True
         await serving
 
-    assert set(signals) == taken
+    assert set(signals) == handled
     assert before == {number: signal.getsignal(number) for number in numbers}

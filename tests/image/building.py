@@ -53,8 +53,10 @@ def surroundings(root: Path) -> dict[str, str]:
 
     With what tells pip where packages are, which an engine has from its own machine.
     """
-    kept = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_"))}
-    return {**kept, "HOME": str(root), "PATH": f"{root}/usr/local/bin:/usr/bin:/bin"}
+    environment = {
+        name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_"))
+    }
+    return {**environment, "HOME": str(root), "PATH": f"{root}/usr/local/bin:/usr/bin:/bin"}
 
 
 def is_sent(path: str) -> bool:
@@ -79,7 +81,7 @@ def _matches(pattern: str, path: str) -> bool:
 def _copy(source: str, target: Path, *, whole: bool) -> None:
     """Copy as COPY does: a folder's contents to *target*, several files into it."""
     origin = REPOSITORY / source
-    files = [origin] if origin.is_file() else [one for one in origin.rglob("*") if one.is_file()]
+    files = [origin] if origin.is_file() else [path for path in origin.rglob("*") if path.is_file()]
     sent = [file for file in files if is_sent(str(file.relative_to(REPOSITORY)))]
     assert sent, f"nothing is left of {source}"
     for file in sent:

@@ -1,4 +1,4 @@
-"""The Dockerfile, read: its stages and what the image that it makes is told to run."""
+"""Parser of the Dockerfile: its stages, and the settings of the image."""
 
 import io
 import json
@@ -21,7 +21,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """What the last stage of the Dockerfile says of the image."""
+    """Settings of the image in the last stage of the Dockerfile."""
 
     base: str
     user: str
@@ -41,7 +41,9 @@ def read_steps() -> list[Step]:
     text = (REPOSITORY / "Dockerfile").read_text()
     parsed = DockerfileParser(fileobj=io.StringIO(text)).structure
     return [
-        Step(one["instruction"], one["value"]) for one in parsed if one["instruction"] != "COMMENT"
+        Step(instruction["instruction"], instruction["value"])
+        for instruction in parsed
+        if instruction["instruction"] != "COMMENT"
     ]
 
 
@@ -53,18 +55,18 @@ def read_image() -> Image:
     """
     steps = read_steps()
     start = max(place for place, step in enumerate(steps) if step.name == "FROM")
-    said = {step.name: step.value for step in steps[start:]}
+    last_steps = {step.name: step.value for step in steps[start:]}
     return Image(
-        base=said["FROM"],
-        user=said["USER"],
-        folder=said["WORKDIR"],
-        environment=pairs(said["ENV"]),
-        labels=pairs(said["LABEL"]),
-        volumes=json.loads(said["VOLUME"]),
-        port=said["EXPOSE"],
-        stop_signal=said["STOPSIGNAL"],
-        healthcheck=json.loads(said["HEALTHCHECK"].partition("CMD")[2]),
-        command=[*json.loads(said["ENTRYPOINT"]), *json.loads(said["CMD"])],
+        base=last_steps["FROM"],
+        user=last_steps["USER"],
+        folder=last_steps["WORKDIR"],
+        environment=pairs(last_steps["ENV"]),
+        labels=pairs(last_steps["LABEL"]),
+        volumes=json.loads(last_steps["VOLUME"]),
+        port=last_steps["EXPOSE"],
+        stop_signal=last_steps["STOPSIGNAL"],
+        healthcheck=json.loads(last_steps["HEALTHCHECK"].partition("CMD")[2]),
+        command=[*json.loads(last_steps["ENTRYPOINT"]), *json.loads(last_steps["CMD"])],
     )
 
 

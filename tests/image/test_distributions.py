@@ -54,7 +54,7 @@ def environment(distributions: Path, tmp_path_factory: pytest.TempPathFactory) -
 
 
 def test_wheels_hold_their_package_alone(distributions: Path) -> None:
-    """With the marker of typed packages in the client's."""
+    """The client's wheel has the marker of typed packages."""
     content = {
         wheel.name.partition("-")[0]: zipfile.ZipFile(wheel).namelist()
         for wheel in distributions.glob("*.whl")
@@ -69,8 +69,8 @@ def test_wheels_hold_their_package_alone(distributions: Path) -> None:
     assert "sidecheck/py.typed" in content["sidecheck"]
 
 
-def test_sources_hold_what_a_wheel_is_built_from(distributions: Path) -> None:
-    """And nothing else of the repository."""
+def test_source_distributions_have_the_files_of_the_wheel(distributions: Path) -> None:
+    """They have no other files of the repository."""
     content = {}
     for archive in distributions.glob("*.tar.gz"):
         with tarfile.open(archive) as source:
@@ -84,7 +84,7 @@ def test_sources_hold_what_a_wheel_is_built_from(distributions: Path) -> None:
 
 
 def test_the_page_is_in_both_distributions(distributions: Path) -> None:
-    """With all of its files."""
+    """All of its files are included."""
     package = "sidecheck_server/admin/page"
     folder = REPOSITORY / "service" / package
     written = {file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()}
@@ -94,14 +94,16 @@ def test_the_page_is_in_both_distributions(distributions: Path) -> None:
         paths = [*zipfile.ZipFile(wheel).namelist(), *source.getnames()]
     # Licences of others are among the metadata, too.
     files = [path for path in paths if ".dist-info/" not in path and not path.endswith("/")]
-    held = Counter(path.partition(f"{package}/")[2] for path in files if f"{package}/" in path)
+    packaged_paths = Counter(
+        path.partition(f"{package}/")[2] for path in files if f"{package}/" in path
+    )
 
     assert "index.html" in written
-    assert Counter(dict.fromkeys(written, 2)) == held
+    assert Counter(dict.fromkeys(written, 2)) == packaged_paths
 
 
 def test_distributions_are_reproducible(distributions: Path, tmp_path: Path) -> None:
-    """The same bytes again, from a copy with other times and modes."""
+    """A copy with other times and modes has the same bytes."""
     copy = tmp_path / "copy"
     for part in ("service", "clients/python"):
         shutil.copytree(REPOSITORY / part, copy / part, copy_function=_copy_restricted)
@@ -129,7 +131,7 @@ def _copy_restricted(source: str | Path, destination: str | Path) -> None:
 
 
 def test_installed_packages_are_used(environment: Path, tmp_path: Path) -> None:
-    """By the command and by the client's import, out of the new environment."""
+    """The command and the import run in the new environment."""
     version = run(environment / "bin" / "sidecheck", "--version", folder=tmp_path)
     files = run(environment / "bin" / "python", "-I", "-c", EXAMPLE, folder=tmp_path).split()
 
@@ -140,7 +142,7 @@ def test_installed_packages_are_used(environment: Path, tmp_path: Path) -> None:
 
 @pytest.mark.server
 def test_the_demo_runs_with_installed_packages(environment: Path, tmp_path: Path) -> None:
-    """As it does from a checkout."""
+    """It runs as from a checkout."""
     if not (REPOSITORY / ".venv-demo" / "bin" / "mcp-server-git").exists():
         unavailable("the MCP servers of the demo are not installed; `make demo` installs them")
     demo = REPOSITORY / "clients" / "python" / "demo"

@@ -1,4 +1,4 @@
-"""What the Dockerfile promises, as far as it can be read."""
+"""Static tests of the Dockerfile."""
 
 import re
 import tomllib
@@ -15,7 +15,7 @@ LOCKS = ("build.lock", "client.lock", "installer.lock", "runtime.lock")
 
 
 def test_all_stages_have_one_base_known_by_its_digest() -> None:
-    """Tags move."""
+    """A tag can change."""
     bases = {step.value.partition(" AS ")[0] for step in read_steps() if step.name == "FROM"}
 
     assert 1 == len(bases)
@@ -28,7 +28,7 @@ def test_the_user_is_a_number_and_not_root() -> None:
 
 
 def test_commands_need_no_shell_and_end_by_sigterm() -> None:
-    """Reading them as JSON shows the first."""
+    """Commands are JSON arrays."""
     image = read_image()
 
     assert ["sidecheck", "serve"] == image.command
@@ -37,7 +37,7 @@ def test_commands_need_no_shell_and_end_by_sigterm() -> None:
 
 
 def test_the_server_listens_on_the_port_that_is_exposed() -> None:
-    """On every address, since the one to reach it by is not known."""
+    """It listens on every address, since its own address is unknown."""
     image = read_image()
 
     assert f"0.0.0.0:{image.port}" == image.environment["SIDECHECK_LISTEN"]
@@ -53,15 +53,15 @@ def test_every_variable_of_the_image_is_a_setting() -> None:
     )
 
 
-def test_the_label_tells_the_version_of_the_project() -> None:
-    """Which stands in one more place, as labels cannot be computed."""
+def test_the_label_has_the_version_of_the_project() -> None:
+    """A label cannot be computed, so the version is repeated."""
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
 
     assert project["version"] == read_image().labels["org.opencontainers.image.version"]
 
 
 def test_packages_are_installed_by_hash_or_from_here() -> None:
-    """Nothing that is not locked gets into the image, and nothing is resolved."""
+    """The image has locked packages only, and pip resolves nothing."""
     installs = [
         part
         for step in read_steps()
@@ -76,7 +76,7 @@ def test_packages_are_installed_by_hash_or_from_here() -> None:
 
 
 def test_the_image_has_the_releases_that_are_tested() -> None:
-    """Each with its hashes, and without the address of a registry."""
+    """Each has its hashes, and no address of a registry."""
     tested = dict(_pins("requirements.lock"))
     for lock in LOCKS:
         text = (REPOSITORY / "deploy" / lock).read_text()
@@ -90,22 +90,24 @@ def test_the_image_has_the_releases_that_are_tested() -> None:
 def test_the_image_has_all_that_the_service_needs() -> None:
     """`make lock` was run since the last dependency was added."""
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
-    needed = {re.split("[<>=]", one)[0] for one in project["dependencies"]} - {"sidecheck"}
+    needed = {re.split("[<>=]", requirement)[0] for requirement in project["dependencies"]} - {
+        "sidecheck"
+    }
 
     assert set() == needed - dict(_pins("deploy/runtime.lock")).keys()
 
 
-def test_the_engine_is_sent_nothing_but_the_image_is_made_of() -> None:
-    """Neither what is large nor what is secret."""
-    kept = ("service/sidecheck_server/__main__.py", "clients/python/sidecheck/v1/__init__.py")
+def test_the_build_context_has_only_files_of_the_image() -> None:
+    """Large and secret files are excluded."""
+    included = ("service/sidecheck_server/__main__.py", "clients/python/sidecheck/v1/__init__.py")
     away = (".git/config", ".venv/bin/python", "tests/running.py", "tools.db", "clients/go/go.mod")
 
-    assert [True, True] == [is_sent(path) for path in kept]
+    assert [True, True] == [is_sent(path) for path in included]
     assert [False] * 5 == [is_sent(path) for path in away]
 
 
 def test_compose_runs_the_image_read_only_on_its_volumes() -> None:
-    """And with settings that exist."""
+    """Its settings exist."""
     composed: Any = yaml.safe_load((REPOSITORY / "deploy" / "compose.yaml").read_text())
     service = composed["services"]["sidecheck"]
     mounts = dict(mount.split(":") for mount in service["volumes"])
@@ -122,8 +124,8 @@ def _pins(lock: str) -> list[tuple[str, str]]:
     return re.findall(r"^([^\s=]+)==(\S+)", (REPOSITORY / lock).read_text(), re.MULTILINE)
 
 
-def test_the_memory_limit_of_compose_holds_what_the_settings_allow() -> None:
-    """The sum of the table in docs/operations/deployment.md."""
+def test_the_memory_limit_of_compose_covers_the_settings() -> None:
+    """It is the sum of the table in docs/operations/deployment.md."""
     composed: Any = yaml.safe_load((REPOSITORY / "deploy" / "compose.yaml").read_text())
     limit = re.fullmatch(r"(\d+)m", composed["services"]["sidecheck"]["mem_limit"])
 

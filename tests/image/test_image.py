@@ -42,7 +42,7 @@ class Container:
 
     @property
     def folders(self) -> list[str]:
-        """Where the image may write."""
+        """The writable folders of the image."""
         return [in_root(self.root, volume) for volume in self.image.volumes]
 
     def command(self, words: list[str]) -> list[str]:
@@ -95,8 +95,8 @@ def served(container: Container) -> Iterator[subprocess.Popen[bytes]]:
     server.wait()
 
 
-def test_the_image_holds_what_its_lock_names_and_the_project(container: Container) -> None:
-    """As wheels: nothing points back to where they were built; and no pip."""
+def test_the_image_has_the_project_and_its_locked_packages(container: Container) -> None:
+    """They are wheels without paths of the build; pip is not installed."""
     listed = subprocess.run(
         [
             container.root / "usr" / "local" / "bin" / "pip",
@@ -121,10 +121,10 @@ def test_the_image_holds_what_its_lock_names_and_the_project(container: Containe
     }
 
 
-def test_the_image_serves_where_it_may_not_write_and_ends_by_sigterm(
+def test_the_image_serves_read_only_and_ends_by_sigterm(
     container: Container, served: subprocess.Popen[bytes]
 ) -> None:
-    """Healthy, over its port and its socket, with what was registered in its volume."""
+    """It serves its port and its socket, with the registry in its volume."""
     before = container.files()
     _wait_until_healthy(container)
 

@@ -37,17 +37,23 @@ def locked(text: str) -> dict[str, tuple[str, set[str]]]:
 
 def vendored() -> dict[str, str]:
     """Return versions by name, of the packages that the page has in its folder."""
-    return {each["name"]: each["version"] for each in json.loads(VENDORED.read_text())["packages"]}
+    return {
+        package["name"]: package["version"]
+        for package in json.loads(VENDORED.read_text())["packages"]
+    }
 
 
 def components(bill: Any) -> dict[str, str]:
     """Return versions by name."""
-    return {canonicalize_name(each["name"]): each["version"] for each in bill["components"]}
+    return {
+        canonicalize_name(component["name"]): component["version"]
+        for component in bill["components"]
+    }
 
 
 @pytest.mark.parametrize("name", ["image", "sidecheck_server", "sidecheck"])
 def test_a_bill_is_reproducible_cyclonedx(name: str) -> None:
-    """Without time, serial number or path of the machine."""
+    """It has no time, serial number or path of the machine."""
     bill = read_bill(name)
 
     assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.6")
@@ -58,29 +64,31 @@ def test_a_bill_is_reproducible_cyclonedx(name: str) -> None:
 
 
 def test_the_image_has_the_packages_of_its_lock() -> None:
-    """And the client, which the server uses, and what the page has; with licenses."""
+    """It also has the client and the vendored files of the page, with licenses."""
     bill = read_bill("image")
     expected = {name: version for name, (version, _) in locked(RUNTIME.read_text()).items()}
 
     assert components(bill) == {**expected, **vendored(), "sidecheck": "0.1.0"}
-    unlicensed = [each["name"] for each in bill["components"] if not each.get("licenses")]
+    unlicensed = [
+        component["name"] for component in bill["components"] if not component.get("licenses")
+    ]
     # Its metadata name none.
     assert set(unlicensed) <= {"protobuf"}
-    assert any(each.get("dependsOn") for each in bill["dependencies"])
+    assert any(dependency.get("dependsOn") for dependency in bill["dependencies"])
 
 
 def test_wheels_name_the_hashes_of_the_locks() -> None:
-    """Of whatever they are installed with."""
+    """Every lock file is tested."""
     for name, lock in (("sidecheck_server", RUNTIME), ("sidecheck", CLIENT)):
         bill = read_bill(name)
         packages = locked(lock.read_text())
         hashes: dict[str, set[str]] = {
-            canonicalize_name(each["name"]): {
+            canonicalize_name(component["name"]): {
                 digest["content"]
-                for reference in each.get("externalReferences", ())
+                for reference in component.get("externalReferences", ())
                 for digest in reference.get("hashes", ())
             }
-            for each in bill["components"]
+            for component in bill["components"]
         }
 
         expected = {*packages, *(vendored() if name == "sidecheck_server" else ())}

@@ -23,7 +23,7 @@ _SECONDS = 60
 class LaterIndex(ThreadingHTTPServer):
     """Serves the pages of another index, with a later release of some projects on them.
 
-    A later release demands a package that exists nowhere, so that whoever takes it fails. Files
+    A later release requires a package that does not exist, so its installation fails. Files
     of the other index are linked where they are.
     """
 

@@ -1,4 +1,4 @@
-"""Set-up installs what was locked, whatever was released since, with any pip."""
+"""Installation uses the locked releases, with any pip and in spite of later releases."""
 
 import os
 import re
@@ -59,9 +59,9 @@ def _clone(folder: Path) -> Path:
 
 def _environment(home: Path, index: LaterIndex) -> dict[str, str]:
     """Return the variables of a user who has no cache and no settings but the index."""
-    kept = ("PATH", "LANG", "SSL_CERT_FILE", "PIP_CERT", "PIP_DEFAULT_TIMEOUT")
+    variables = ("PATH", "LANG", "SSL_CERT_FILE", "PIP_CERT", "PIP_DEFAULT_TIMEOUT")
     return {
-        **{name: os.environ[name] for name in kept if name in os.environ},
+        **{name: os.environ[name] for name in variables if name in os.environ},
         "HOME": str(home),
         "PIP_INDEX_URL": index.url,
         "PIP_NO_CACHE_DIR": "1",
@@ -85,14 +85,14 @@ def _installed(python: Path) -> dict[str, str]:
         pytest.param(_locked("requirements.lock")["pip"], id="pip of the lock"),
     ],
 )
-def test_the_demo_runs_with_what_was_locked(pip: str, tmp_path: Path) -> None:
-    """Twelve dependencies have later releases, none of which could be installed."""
+def test_the_demo_runs_with_locked_packages(pip: str, tmp_path: Path) -> None:
+    """The index has later releases of twelve dependencies that cannot be installed."""
     python = tmp_path / "python"
     python.write_text(_PYTHON.format(python=sys.executable, pip=pip))
     python.chmod(0o755)
     clone = _clone(tmp_path / "clone")
     with running_index(_upstream(), _LATER) as index:
-        made = subprocess.run(
+        process = subprocess.run(
             ["make", "demo", f"PYTHON={python}"],
             cwd=clone,
             env=_environment(tmp_path, index),
@@ -101,7 +101,7 @@ def test_the_demo_runs_with_what_was_locked(pip: str, tmp_path: Path) -> None:
             check=False,
         )
 
-    assert (0, "") == (made.returncode, made.stderr), made.stdout + made.stderr
+    assert (0, "") == (process.returncode, process.stderr), process.stdout + process.stderr
     assert _LATER <= index.requested
     service = _locked("deploy/runtime.lock", "deploy/build.lock")
     demo = _locked("clients/python/demo/requirements.lock")

@@ -41,7 +41,9 @@ def _table(comparison: Comparison) -> str:
         cells = [_cell(side.get(scenario, ())) for side in (comparison.direct, comparison.proxied)]
         lines.append(f"{scenario:48}{cells[0]:>12}{cells[1]:>20}")
     lines.append(f"{f'{total} scenarios, passed':48}{direct:>12}{through:>20}")
-    lines += [line for each in comparison.differing() for line in comparison.differences(each)]
+    lines += [
+        line for scenario in comparison.differing() for line in comparison.differences(scenario)
+    ]
     return "\n".join(lines)
 
 

@@ -37,14 +37,19 @@ class Comparison:
 
     def differing(self) -> list[str]:
         """Return the scenarios whose checks differ in id, name, number or status."""
-        return [each for each in self.scenarios if self.direct.get(each) != self.proxied.get(each)]
+        return [
+            scenario
+            for scenario in self.scenarios
+            if self.direct.get(scenario) != self.proxied.get(scenario)
+        ]
 
     def lost(self) -> list[str]:
         """Return the scenarios that pass directly, but not through the proxy."""
         return [
-            each
-            for each in self.scenarios
-            if is_passed(self.direct.get(each, ())) and not is_passed(self.proxied.get(each, ()))
+            scenario
+            for scenario in self.scenarios
+            if is_passed(self.direct.get(scenario, ()))
+            and not is_passed(self.proxied.get(scenario, ()))
         ]
 
     def differences(self, scenario: str) -> Iterator[str]:

@@ -59,11 +59,11 @@ def _started(words: Sequence[str], log: Path) -> Iterator[str]:
     # A full pipe would stop the process.
     drain = threading.Thread(target=lambda: log.write_text(output.read()))
     try:
-        found = next(filter(None, map(_URL.search, output)), None)
-        if found is None:
+        match = next(filter(None, map(_URL.search, output)), None)
+        if match is None:
             raise SuiteFailed(f"{' '.join(words)} does not start")
         drain.start()
-        yield found[0]
+        yield match[0]
     finally:
         process.terminate()
         try:

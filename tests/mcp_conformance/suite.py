@@ -1,4 +1,4 @@
-"""Installs and runs the releases of the suite, and reads what they write."""
+"""Installs and runs the releases of the suite, and reads their results."""
 
 import fcntl
 import json
@@ -76,18 +76,18 @@ def install() -> Path:
         raise SuiteFailed("no npm on PATH")
     _INSTALLED.mkdir(parents=True, exist_ok=True)
     lock_text = (_PACKAGE / "package-lock.json").read_text()
-    with (_INSTALLED / ".made").open("a+") as made:
-        fcntl.flock(made, fcntl.LOCK_EX)
-        made.seek(0)
-        if made.read() == lock_text:
+    with (_INSTALLED / ".made").open("a+") as lock_file:
+        fcntl.flock(lock_file, fcntl.LOCK_EX)
+        lock_file.seek(0)
+        if lock_file.read() == lock_text:
             return _INSTALLED
-        made.truncate(0)
+        lock_file.truncate(0)
         for name in ("package.json", "package-lock.json"):
             shutil.copy(_PACKAGE / name, _INSTALLED)
         command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
         if status := _run(command, _INSTALLED, _INSTALLED / "npm.log"):
             raise SuiteFailed(f"npm ci exited with {status}:\n{_end_of(_INSTALLED / 'npm.log')}")
-        made.write(lock_text)
+        lock_file.write(lock_text)
     return _INSTALLED
 
 
@@ -106,7 +106,7 @@ def run_suite(suite: Suite, url: str, folder: Path, scenario: str = "") -> Resul
     program = modules / suite.package / "dist" / "index.js"
     options = ("--scenario", scenario, *suite.single) if scenario else suite.choice
     results, log = folder / "results", folder / "suite.txt"
-    # Its exit status says whether any scenario failed, which is for the caller to judge.
+    # The caller evaluates the results, so a failed scenario's exit status is ignored.
     _run([node, str(program), "server", "--url", url, *options, "-o", str(results)], folder, log)
     read = {
         match[1]: _read_checks(path / "checks.json")

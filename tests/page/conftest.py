@@ -132,7 +132,7 @@ def put(field: Locator, text: str) -> None:
 
 
 def selected_text(field: Locator) -> str:
-    """Return what is selected in a text field."""
+    """Return the selected text in a text field."""
     text: str = field.evaluate(
         "field => field.value.slice(field.selectionStart, field.selectionEnd)"
     )

@@ -22,15 +22,15 @@ def _violations(page: Page) -> list[Any]:
     page.evaluate((page_checks() / "axe-core" / "axe.min.js").read_text())
     result = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     return [
-        (each["id"], node["target"], node.get("failureSummary"))
-        for each in result["violations"]
-        for node in each["nodes"]
+        (violation["id"], node["target"], node.get("failureSummary"))
+        for violation in result["violations"]
+        for node in violation["nodes"]
     ]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(site: Site, scheme: Literal["light", "dark"]) -> None:
-    """In any tab and dialog, contrast included."""
+def test_axe_reports_no_violations(site: Site, scheme: Literal["light", "dark"]) -> None:
+    """The checks include all tabs, all dialogs and the contrast."""
     page = site.open(color_scheme=scheme)
     for title in _TITLES:
         choose_example(page, title)
@@ -51,7 +51,7 @@ def test_axe_finds_nothing(site: Site, scheme: Literal["light", "dark"]) -> None
 
 @pytest.mark.parametrize("width", [360, 800, 1600])
 def test_nothing_is_wider_than_the_screen(site: Site, width: int) -> None:
-    """Code scrolls in its own box."""
+    """Code blocks scroll."""
     page = site.open(width=width)
     for title in _TITLES:
         choose_example(page, title)
@@ -62,7 +62,7 @@ def test_nothing_is_wider_than_the_screen(site: Site, width: int) -> None:
 
 
 def test_the_main_path_needs_a_keyboard_alone(site: Site) -> None:
-    """From the tab to a violation, its place, its correction, and the verdict."""
+    """It goes from the tab to a violation, its location, its correction, and the verdict."""
     page = site.open()
     keys = page.keyboard
     page.get_by_role("tab", name="Validate").focus()
@@ -88,7 +88,7 @@ def test_the_main_path_needs_a_keyboard_alone(site: Site) -> None:
 
 
 def test_focus_can_be_seen(site: Site) -> None:
-    """On whatever can have it."""
+    """Every focusable element is tested."""
     page = site.open()
     for _ in range(14):
         page.keyboard.press("Tab")
@@ -103,7 +103,7 @@ def test_focus_can_be_seen(site: Site) -> None:
 
 
 def test_the_verdict_is_announced(site: Site) -> None:
-    """By its headline alone, once it is there."""
+    """Only its headline is announced."""
     page = site.open()
     status = page.locator("#verdict-status")
     expect(status).to_have_attribute("aria-live", "polite")

@@ -17,11 +17,11 @@ def test_a_late_answer_to_an_earlier_text_is_never_shown(site: Site) -> None:
     page = site.open()
     editor(page, "Definitions").fill(_TOOL)
     expect(page.locator("#verdict-status")).to_have_text(re.compile("violations"))
-    held: list[Route] = []
+    routes: list[Route] = []
     page.route(
         "**/v1/validate",
         lambda route: (
-            held.append(route) if "first" in str(route.request.post_data) else route.continue_()
+            routes.append(route) if "first" in str(route.request.post_data) else route.continue_()
         ),
     )
     statuses = page.evaluate_handle(
@@ -36,12 +36,12 @@ def test_a_late_answer_to_an_earlier_text_is_never_shown(site: Site) -> None:
     with page.expect_request(re.compile("/v1/validate")) as first:
         editor(page, "JSON").fill('{"a": "first"}')
     # The request is seen before it is handed to the route.
-    while not held:
+    while not routes:
         page.wait_for_timeout(10)
     with page.expect_event("requestfailed", lambda request: request == first.value):
         editor(page, "JSON").fill('{"a": 1, "b": "second"}')
     expect(page.locator("#verdict-status")).to_have_text("Valid")
-    [late] = held
+    [late] = routes
     late.fulfill(json={"verdict": {"valid": False, "violations": []}})
     editor(page, "JSON").fill('{"a": 1, "b": 3}')
     expect(page.locator("#verdict.pending")).to_have_count(0)
@@ -49,10 +49,8 @@ def test_a_late_answer_to_an_earlier_text_is_never_shown(site: Site) -> None:
     assert {"Valid"} == set(statuses.json_value())
 
 
-def test_a_server_that_is_gone_is_noticed_and_one_that_is_back_is_used(
-    own_site: Site, tmp_path: Path
-) -> None:
-    """By the next change of the text, without a reload."""
+def test_a_lost_server_is_reported_and_used_once_it_is_back(own_site: Site, tmp_path: Path) -> None:
+    """The next change of the text reaches it without a reload."""
     page = own_site.open()
     expect(page.locator("#connection")).to_have_text("Connected")
     own_site.server.terminate()
@@ -73,8 +71,10 @@ def test_a_server_that_is_gone_is_noticed_and_one_that_is_back_is_used(
         again.close()
 
 
-def test_a_token_is_asked_for_and_kept_in_memory(tmp_path: Path, browser: Browser) -> None:
-    """It goes with calls alone: neither into the link nor into the storage of the browser."""
+def test_the_page_asks_for_a_token_and_stores_it_in_memory(
+    tmp_path: Path, browser: Browser
+) -> None:
+    """The token is neither in the link nor in the storage of the browser."""
     token = f"sct_page-{'x' * 40}"
     digest = hashlib.sha256(token.encode()).hexdigest()
     file = tmp_path / "tokens.toml"
@@ -111,8 +111,8 @@ def test_a_token_is_asked_for_and_kept_in_memory(tmp_path: Path, browser: Browse
         site.close()
 
 
-def test_a_page_of_nobody_who_may_call_is_not_shown(tmp_path: Path, browser: Browser) -> None:
-    """Beyond loopback, unless the address was opened."""
+def test_a_page_without_permitted_callers_is_not_served(tmp_path: Path, browser: Browser) -> None:
+    """An admin address beyond loopback needs the setting admin_open."""
     server = RunningServer(tmp_path, "--admin-listen", "0.0.0.0:0")
     try:
         page = browser.new_page()

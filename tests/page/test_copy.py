@@ -1,4 +1,4 @@
-"""What "Copy as" gives does elsewhere what the page shows."""
+"""Commands and programs of "Copy as" have the results that the page shows."""
 
 import json
 import os
@@ -64,7 +64,7 @@ def _run(script: str, folder: Path, *, ok: tuple[int, ...] = (0,)) -> str:
 
 @pytest.mark.parametrize("title", _EXAMPLES)
 def test_curl_gets_the_answer_that_the_page_got(site: Site, title: str, tmp_path: Path) -> None:
-    """By the same bytes."""
+    """The request has the same bytes."""
     if shutil.which("curl") is None:
         pytest.fail("no curl on PATH")
     page = site.open()
@@ -90,7 +90,7 @@ def test_curl_gets_the_answer_that_the_page_got(site: Site, title: str, tmp_path
 def test_the_command_line_finds_the_same(
     site: Site, title: str, expected: list[str], tmp_path: Path
 ) -> None:
-    """Without a server."""
+    """The command needs no server."""
     page = site.open()
     choose_example(page, title)
     output = _run(_copied(page, "Command line"), tmp_path, ok=(0, 1))
@@ -100,7 +100,7 @@ def test_the_command_line_finds_the_same(
 
 @pytest.mark.parametrize("title", _EXAMPLES)
 def test_the_python_program_runs(site: Site, title: str, tmp_path: Path) -> None:
-    """With the client, against the address of gRPC."""
+    """It uses the client with the address of gRPC."""
     page = site.open()
     choose_example(page, title)
     program = _copied(page, "Python").replace("127.0.0.1:50151", site.server.address)
@@ -120,7 +120,7 @@ def test_the_python_program_runs(site: Site, title: str, tmp_path: Path) -> None
 def test_no_character_of_a_payload_means_anything_to_a_shell_or_python(
     site: Site, tmp_path: Path
 ) -> None:
-    """Quotes, substitutions, escapes, and the word that ends the input."""
+    """The payload has quotes, substitutions, escapes, and the end of the here-document."""
     page = site.open()
     name = "o'\"$(touch made)`touch made`"
     tool = {"name": name, "inputSchema": {"type": "object", "required": ["gone"]}}
@@ -130,7 +130,7 @@ def test_no_character_of_a_payload_means_anything_to_a_shell_or_python(
     expect(page.locator("#verdict-status")).to_have_text("Invalid: 1 violation")
 
     curl = json.loads(_run(_copied(page, "curl"), tmp_path))
-    assert ["REQUIRED"] == [each["code"] for each in curl["verdict"]["violations"]]
+    assert ["REQUIRED"] == [violation["code"] for violation in curl["verdict"]["violations"]]
     assert "REQUIRED" in _run(_copied(page, "Command line"), tmp_path, ok=(1,))
     program = _copied(page, "Python").replace("127.0.0.1:50151", site.server.address)
     (tmp_path / "program.py").write_text(program)
@@ -138,6 +138,8 @@ def test_no_character_of_a_payload_means_anything_to_a_shell_or_python(
 
     editor(page, "JSON").fill('{"broken":\nJSON\n')
     curl = json.loads(_run(_copied(page, "curl"), tmp_path))
-    assert ["PAYLOAD_NOT_JSON"] == [each["code"] for each in curl["verdict"]["violations"]]
+    assert ["PAYLOAD_NOT_JSON"] == [
+        violation["code"] for violation in curl["verdict"]["violations"]
+    ]
     output = _run(_copied(page, "Command line"), tmp_path, ok=(1,))
     assert "PAYLOAD_NOT_JSON" in output

@@ -29,8 +29,8 @@ def _expect_text(page: Page) -> None:
     assert 0 == page.locator("img[src=x], main script").count()
 
 
-def test_markup_stays_text_in_every_place(site: Site) -> None:
-    """Names, keys, values, versions, methods, and what the server says about them."""
+def test_markup_is_shown_as_text_everywhere(site: Site) -> None:
+    """Names, keys, values, versions, methods, and messages of the server are tested."""
     definition, markup = json.dumps(_tool()), json.dumps(_MARKUP)
     page = site.open()
     editor(page, "Definitions").fill(definition)
@@ -64,7 +64,7 @@ def test_markup_stays_text_in_every_place(site: Site) -> None:
 
 
 def test_markup_in_registered_tools_stays_text(site: Site) -> None:
-    """In the list, and in what it shows."""
+    """The list and the details of a tool are tested."""
     site.register(_MARKUP, _tool())
     page = site.open()
     page.get_by_text("Registered", exact=True).click()
@@ -75,8 +75,8 @@ def test_markup_in_registered_tools_stays_text(site: Site) -> None:
     _expect_text(page)
 
 
-def test_errors_of_whoever_answers_stay_text(site: Site) -> None:
-    """Links lead to https alone."""
+def test_errors_of_any_server_are_shown_as_text(site: Site) -> None:
+    """Only https links are active."""
     page = site.open()
     problem = {
         "type": "javascript:window.ran=1",
@@ -96,7 +96,7 @@ def test_errors_of_whoever_answers_stay_text(site: Site) -> None:
 
 @pytest.mark.parametrize("shape", ["lines", "one line", "escapes"])
 def test_a_megabyte_is_validated_and_shown(site: Site, shape: str) -> None:
-    """With few elements whatever its size; a fault at its end is one click away."""
+    """The number of elements is small; a click leads to a fault at the end."""
     count = 30_000
     entries = {f"key_{index}": "value" * 3 for index in range(count)}
     payload = json.dumps({**entries, "last": "5"}, indent=None if shape == "one line" else 1)
@@ -122,7 +122,7 @@ def test_a_megabyte_is_validated_and_shown(site: Site, shape: str) -> None:
 
 
 def test_a_thousand_tools_are_checked_and_shown(site: Site) -> None:
-    """As many as are of use to a reader."""
+    """The page shows a limited number of them."""
     tools = [{"name": f"tool {index}", "inputSchema": {"type": "object"}} for index in range(1_000)]
     page = site.open("#tab=check")
     put(editor(page, "Definitions"), json.dumps({"tools": tools}))
@@ -132,7 +132,7 @@ def test_a_thousand_tools_are_checked_and_shown(site: Site) -> None:
 
 
 def test_deep_nesting_does_no_harm(site: Site) -> None:
-    """Neither to the page nor to the server."""
+    """Neither the page nor the server fails."""
     page = site.open()
     put(editor(page, "JSON"), "[" * 100_000)
     expect(page.locator("#verdict")).to_contain_text("nest too deeply")

@@ -30,13 +30,13 @@ def test_a_link_shows_another_person_the_same(site: Site, title: str, status: st
     text = shown.inner_text()
     fragment = page.evaluate("location.hash")
 
-    other = site.open(fragment)
-    expect(other.locator(status)).to_have_text(text)
-    assert "" == other.evaluate("location.search")
+    second_page = site.open(fragment)
+    expect(second_page.locator(status)).to_have_text(text)
+    assert "" == second_page.evaluate("location.search")
 
 
 def test_options_and_version_are_in_the_link(site: Site) -> None:
-    """Those that are not the usual ones."""
+    """Only values other than the defaults are."""
     page = site.open()
     page.get_by_label("MCP version").select_option("2025-06-18")
     page.get_by_text("Options", exact=True).click()
@@ -44,15 +44,15 @@ def test_options_and_version_are_in_the_link(site: Site) -> None:
     page.get_by_label("Assert formats").check()
     page.get_by_role("button", name="Copy link").click()
 
-    other = site.open(page.evaluate("location.hash"))
-    expect(other.get_by_label("MCP version")).to_have_value("2025-06-18")
-    expect(other.locator("#unknown-arguments")).to_have_value("strip")
-    expect(other.locator("#assert-formats")).to_be_checked()
-    expect(other.locator("#coercion")).to_have_value("safe-scalars")
+    second_page = site.open(page.evaluate("location.hash"))
+    expect(second_page.get_by_label("MCP version")).to_have_value("2025-06-18")
+    expect(second_page.locator("#unknown-arguments")).to_have_value("strip")
+    expect(second_page.locator("#assert-formats")).to_be_checked()
+    expect(second_page.locator("#coercion")).to_have_value("safe-scalars")
 
 
-def test_a_link_leads_to_a_registered_tool(site: Site) -> None:
-    """By its server and name; its definition is not in the link."""
+def test_a_link_opens_a_registered_tool(site: Site) -> None:
+    """It has the server and the name, and not the definition."""
     schema = {"type": "object", "required": ["linked"]}
     site.register("linked", {"name": "a", "inputSchema": {"type": "object"}})
     site.register("linked", {"name": "b", "inputSchema": schema})
@@ -64,8 +64,8 @@ def test_a_link_leads_to_a_registered_tool(site: Site) -> None:
     assert "required" not in page.evaluate("location.hash")
 
 
-def test_what_is_too_large_is_in_no_link(site: Site) -> None:
-    """And the page says so; the tab is in it all the same."""
+def test_an_oversized_text_is_not_in_the_link(site: Site) -> None:
+    """The page reports it; the link still has the tab."""
     page = site.open()
     editor(page, "JSON").fill(f'{{"city": "{"x" * 9_000}"}}')
     page.get_by_role("button", name="Copy link").click()
@@ -75,7 +75,7 @@ def test_what_is_too_large_is_in_no_link(site: Site) -> None:
 
 
 def test_another_link_in_the_same_window_is_followed(site: Site) -> None:
-    """As when an address is pasted over this one."""
+    """The user may paste an address over the present one."""
     page = site.open()
     page.evaluate("location.hash = '#tab=message&message=%5B%5D'")
 

@@ -37,7 +37,7 @@ def _get(server: RunningServer, path: str, **headers: str) -> tuple[int, Message
 
 
 def test_files_are_served_with_a_strict_policy(page_server: RunningServer) -> None:
-    """Nothing inline, nothing of others, no guesses about types; and no file is sent twice."""
+    """The policy forbids inline and foreign code; unchanged files are not sent again."""
     for path in _FILES:
         status, headers, _ = _get(page_server, f"/{path}")
         directives = headers["content-security-policy"].split("; ")
@@ -54,8 +54,8 @@ def test_files_are_served_with_a_strict_policy(page_server: RunningServer) -> No
         assert (304, b"") == (status, body)
 
 
-def test_names_of_others_do_not_lead_to_the_page(page_server: RunningServer) -> None:
-    """As they do not lead to the API."""
+def test_foreign_host_names_do_not_serve_the_page(page_server: RunningServer) -> None:
+    """They do not lead to the API either."""
     assert 403 == _get(page_server, "/", host="evil.example")[0]
 
 
@@ -63,15 +63,15 @@ def test_names_of_others_do_not_lead_to_the_page(page_server: RunningServer) -> 
     "path",
     ["", "none.js", "..%2fpage.py", "..%2f..%2f__init__.py", "%2fetc%2fpasswd", "%00", "x" * 5000],
 )
-def test_paths_that_are_no_files_of_the_page(page_server: RunningServer, path: str) -> None:
-    """Files of the service, of the machine, and folders."""
+def test_paths_that_are_not_files_of_the_page(page_server: RunningServer, path: str) -> None:
+    """They are files of the service or of the machine, or folders."""
     status, headers, _ = _get(page_server, f"/page/{path}")
 
     assert (404, "application/problem+json") == (status, headers["content-type"])
 
 
 def test_media_types(page_server: RunningServer) -> None:
-    """Those that browsers demand of modules and styles, on every system."""
+    """Browsers require these types for modules and styles, on every system."""
     types = {path.rpartition(".")[2]: _get(page_server, f"/{path}")[1] for path in _FILES}
 
     assert {
@@ -85,8 +85,8 @@ def test_media_types(page_server: RunningServer) -> None:
     } == {suffix: headers["content-type"] for suffix, headers in types.items()}
 
 
-def test_the_page_has_nothing_inline() -> None:
-    """And names no other host."""
+def test_the_page_has_no_inline_scripts_or_styles() -> None:
+    """It has no URL of another host."""
     html = (PAGE_FILES / "index.html").read_text()
     sources = [file.read_text() for file in PAGE_FILES.rglob("*.js")]
 
@@ -111,7 +111,7 @@ def test_the_page_has_nothing_inline() -> None:
     ids=["types", "form"],
 )
 def test_the_modules_are_sound(words: tuple[str, ...]) -> None:
-    """By the comments with their types, and in one form."""
+    """The type checker accepts their comments, and their format is uniform."""
     program, *options = words
     command = [str(page_checks() / program), *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
@@ -129,8 +129,8 @@ def _vendored() -> dict[str, tuple[str, dict[str, str]]]:
     }
 
 
-def test_vendored_files_are_those_of_the_lock() -> None:
-    """Beside them there are only types."""
+def test_vendored_files_match_the_lock() -> None:
+    """The folder has no other files but declarations of types."""
     present = {
         str(file.relative_to(_VENDORED)): hashlib.sha256(file.read_bytes()).hexdigest()
         for file in _VENDORED.rglob("*.*")
@@ -141,7 +141,7 @@ def test_vendored_files_are_those_of_the_lock() -> None:
 
 
 def test_vendored_files_are_as_published() -> None:
-    """In the versions of the lock, with the licence of each package."""
+    """They have the versions of the lock, and a licence for each package."""
     modules = page_checks()
     lock = json.loads((_VENDORED / "lock.json").read_text())
     published = [
@@ -189,8 +189,8 @@ def _pointers(value: Any, pointer: str = "") -> list[tuple[str, Any]]:
     return [(pointer, value), *inner]
 
 
-def test_every_pointer_leads_to_the_text_of_its_value(site: Site) -> None:
-    """In texts with any white space and escapes; formatting keeps the value."""
+def test_every_pointer_has_the_text_of_its_value(site: Site) -> None:
+    """White space and escapes are arbitrary; formatting keeps the value."""
     source = random.Random(7)
     cases = []
     for indent in (None, 0, 1, 3) * 40:
@@ -198,7 +198,7 @@ def test_every_pointer_leads_to_the_text_of_its_value(site: Site) -> None:
         text = json.dumps(value, indent=indent, ensure_ascii=source.random() < 0.5)
         cases.append((f" \n{text}\t", _pointers(value)))
     page = site.open()
-    found = page.evaluate(
+    results = page.evaluate(
         """async (cases) => {
           const {textAt} = await import("./page/json_places.js");
           const {format} = await import("./page/json_text.js");
@@ -208,8 +208,8 @@ def test_every_pointer_leads_to_the_text_of_its_value(site: Site) -> None:
         cases,
     )
 
-    for (text, pointers), (formatted, texts) in zip(cases, found, strict=True):
-        assert [value for _, value in pointers] == [json.loads(each) for each in texts]
+    for (text, pointers), (formatted, texts) in zip(cases, results, strict=True):
+        assert [value for _, value in pointers] == [json.loads(text) for text in texts]
         # Empty objects and arrays have no line of their own.
         assert json.dumps(json.loads(text), indent=2) == json.dumps(json.loads(formatted), indent=2)
 
@@ -226,12 +226,10 @@ def test_every_pointer_leads_to_the_text_of_its_value(site: Site) -> None:
         ('{"a": "never ends', "/a", '"a": "never ends'),
     ],
 )
-def test_text_that_is_not_right_has_places_too(
-    site: Site, text: str, pointer: str, place: str
-) -> None:
-    """As far as it is right; of equal keys the last one counts."""
+def test_malformed_text_has_positions(site: Site, text: str, pointer: str, place: str) -> None:
+    """Positions exist up to the fault; of equal keys the last one counts."""
     page = site.open()
-    found = page.evaluate(
+    places = page.evaluate(
         """async ([text, pointer]) => {
           const {locate} = await import("./page/json_places.js");
           const {keyStart, end} = locate(text, pointer);
@@ -240,11 +238,11 @@ def test_text_that_is_not_right_has_places_too(
         [text, pointer],
     )
 
-    assert place == found
+    assert place == places
 
 
 def test_lines_are_compared(site: Site) -> None:
-    """With as few changes as there are."""
+    """The number of changes is minimal."""
     page = site.open()
     lines = page.evaluate(
         """async () => {

@@ -9,7 +9,7 @@ from .conftest import Site, choose_example, editor, marked_text, selected_text
 
 
 def test_each_tool_has_its_disposition_and_findings(site: Site) -> None:
-    """A finding leads to its place in the list."""
+    """A finding links to its location in the list."""
     page = site.open()
     choose_example(page, "A list of tools with faults")
 
@@ -26,7 +26,7 @@ def test_each_tool_has_its_disposition_and_findings(site: Site) -> None:
 
 
 def test_a_finding_links_to_its_clause(site: Site) -> None:
-    """Of the version that was chosen; nothing is fetched before."""
+    """The link is to the chosen version; the page fetches it only on a click."""
     page = site.open()
     choose_example(page, "A list of tools with faults")
     link = page.get_by_role("link", name="Specification").first
@@ -38,7 +38,7 @@ def test_a_finding_links_to_its_clause(site: Site) -> None:
 
 
 def test_a_tool_is_converted_for_eight_apis(site: Site) -> None:
-    """Side by side, each with its losses; strict mode changes them."""
+    """Results are side by side with their losses; strict mode changes them."""
     page = site.open()
     choose_example(page, "A tool for eight provider APIs")
     expect(page.locator("#convert-status")).to_have_text("Converted for 8 of 8 APIs")
@@ -62,7 +62,7 @@ def test_a_tool_is_converted_for_eight_apis(site: Site) -> None:
 
 
 def test_the_converted_tool_keeps_its_numbers(site: Site) -> None:
-    """As they are spelled in the definition."""
+    """They have the spelling of the definition."""
     page = site.open("#tab=convert")
     schema = {"type": "object", "properties": {"n": {"maximum": 12345678901234567890}}}
     editor(page, "Definitions").fill(json.dumps({"name": "t", "inputSchema": schema}))
@@ -72,7 +72,7 @@ def test_the_converted_tool_keeps_its_numbers(site: Site) -> None:
 
 
 def test_a_message_has_findings_and_the_response_that_is_due(site: Site) -> None:
-    """Who sends it decides, and its version."""
+    """They depend on the sender and the version."""
     page = site.open()
     choose_example(page, "A broken message")
     expect(page.locator("#message-status")).to_have_text("Invalid: 2 violations")
@@ -86,7 +86,7 @@ def test_a_message_has_findings_and_the_response_that_is_due(site: Site) -> None
 
 
 def test_a_response_is_checked_by_the_method_it_answers(site: Site) -> None:
-    """Which is not in it."""
+    """The response itself does not have the method."""
     page = site.open("#tab=message")
     page.get_by_label("Sender").select_option("server")
     message = {"jsonrpc": "2.0", "id": 1, "result": {"tools": 5}}
@@ -116,8 +116,8 @@ def test_a_transcript_is_checked_as_one_session(site: Site) -> None:
     expect(outcome).to_contain_text("PAYLOAD_NOT_JSON")
 
 
-def test_a_partial_transcript_is_checked_by_what_it_has(site: Site) -> None:
-    """Rules that need the whole session are left out."""
+def test_a_partial_transcript_is_checked(site: Site) -> None:
+    """Rules that need the whole session do not apply."""
     page = site.open("#tab=transcript")
     call = {"jsonrpc": "2.0", "id": 9, "result": {}}
     line = json.dumps({"direction": "server", "message": call})
@@ -129,7 +129,7 @@ def test_a_partial_transcript_is_checked_by_what_it_has(site: Site) -> None:
 
 
 def test_tools_go_with_the_tabs_that_need_them(site: Site) -> None:
-    """What was pasted for one is there for the next."""
+    """Definitions of one tab are available in the next."""
     page = site.open()
     tool = '{"name": "kept", "inputSchema": {"type": "object"}}'
     editor(page, "Definitions").fill(tool)

@@ -18,8 +18,8 @@ _SCHEMA = {
 _TOOL: dict[str, Any] = {"name": "get_weather", "inputSchema": _SCHEMA}
 
 
-def test_a_pasted_tool_validates_what_is_typed(site: Site) -> None:
-    """The verdict follows the text, without a button."""
+def test_a_pasted_tool_validates_typed_payloads(site: Site) -> None:
+    """The verdict is updated while the user types."""
     page = site.open()
     editor(page, "Definitions").fill(json.dumps(_TOOL))
     editor(page, "JSON").fill('{"ctiy": "Oslo", "days": 10}')
@@ -58,8 +58,8 @@ def test_tools_are_read_in_each_form(site: Site, form: str, pointer: str) -> Non
     expect(page.locator("#verdict-status")).to_have_text(expected)
 
 
-def test_a_violation_leads_to_its_place_in_payload_and_schema(site: Site) -> None:
-    """Through a reference of the schema, past escapes and a key that is there twice before."""
+def test_a_violation_links_to_payload_and_schema(site: Site) -> None:
+    """The path has a reference, escapes and a repeated key."""
     tool = """{"tools": [{"name": "t", "inputSchema": {
       "type": "object",
       "properties": {"a/b": {"items": {"$ref": "#/$defs/x~1y"}}},
@@ -80,7 +80,7 @@ def test_a_violation_leads_to_its_place_in_payload_and_schema(site: Site) -> Non
 
 
 def test_the_repair_is_shown_and_applied(site: Site) -> None:
-    """As a difference; what is not changed keeps its spelling; applying can be undone."""
+    """A diff shows it; unchanged parts keep their spelling; it can be undone."""
     page = site.open()
     payload = editor(page, "JSON")
     choose_example(page, "JSON in strings")
@@ -99,7 +99,7 @@ def test_the_repair_is_shown_and_applied(site: Site) -> None:
 
 
 def test_the_repair_keeps_numbers_as_they_are_spelled(site: Site) -> None:
-    """Beyond the precision of JavaScript too."""
+    """Numbers may exceed the precision of JavaScript."""
     page = site.open()
     schema = {"type": "object", "properties": {"on": {"type": "boolean"}}}
     editor(page, "Definitions").fill(json.dumps({"name": "t", "inputSchema": schema}))
@@ -110,7 +110,7 @@ def test_the_repair_keeps_numbers_as_they_are_spelled(site: Site) -> None:
 
 
 def test_options_change_the_verdict(site: Site) -> None:
-    """Unknown properties, defaults, and the version of the protocol."""
+    """The options are unknown properties, defaults, and the protocol version."""
     page = site.open()
     tool = {"name": "t", "inputSchema": {"type": "object", "properties": {"a": {"default": 1}}}}
     editor(page, "Definitions").fill(json.dumps(tool))
@@ -137,7 +137,7 @@ def test_a_result_is_validated_against_the_output_schema(site: Site) -> None:
 
 
 def test_a_registered_tool_is_chosen_from_pages(site: Site) -> None:
-    """By server, and more on demand; it is validated by its name."""
+    """The list is by server, in pages; the tool is validated by its name."""
     site.register("many", *({**_TOOL, "name": f"tool_{i:03}"} for i in range(60)))
     site.register("single", _TOOL)
     page = site.open()
@@ -164,8 +164,8 @@ def test_a_registered_tool_is_chosen_from_pages(site: Site) -> None:
     expect(page.get_by_role("combobox", name="Tool", exact=True)).to_have_value("get_forecast")
 
 
-def test_an_error_says_what_where_and_what_would_be_right(site: Site) -> None:
-    """As the API does; and its place in the schema is one click away."""
+def test_an_error_has_location_and_suggestion(site: Site) -> None:
+    """A click on the location marks the text in the schema."""
     page = site.open()
     editor(page, "Definitions").fill(
         '{"name": "t", "inputSchema": {"type": "object", "properties": {"a": {"type": "strin"}}}}'
@@ -177,8 +177,8 @@ def test_an_error_says_what_where_and_what_would_be_right(site: Site) -> None:
     assert '"type": "strin"' == marked_text(page, "#tools-pane")
 
 
-def test_text_that_is_no_json_has_a_verdict_too(site: Site) -> None:
-    """With the place where it breaks off, while it is typed."""
+def test_malformed_json_has_a_verdict(site: Site) -> None:
+    """The verdict has the position of the fault."""
     page = site.open()
     editor(page, "JSON").fill('{"city": "Os')
 

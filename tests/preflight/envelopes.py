@@ -26,7 +26,7 @@ class Envelope:
     #: Other properties that the object may have.
     others: frozenset[str]
     #: Exact properties beside the object.
-    beside: tuple[tuple[str, str], ...] = ()
+    extra_items: tuple[tuple[str, str], ...] = ()
     #: Whether the API has a strict mode.
     has_strict: bool = True
     #: Whether `strict` is required.
@@ -40,8 +40,8 @@ class Envelope:
         inner = tool
         for step in self.path:
             rest = {key: value for key, value in inner.items() if key != step}
-            if rest != dict(self.beside):
-                faults.append(f"beside {step!r} is {rest}, not {dict(self.beside)}")
+            if rest != dict(self.extra_items):
+                faults.append(f"beside {step!r} is {rest}, not {dict(self.extra_items)}")
             inner = inner.get(step)
             if not isinstance(inner, dict):
                 return Contents([*faults, f"{step!r} is not an object"], {}, None)
@@ -108,7 +108,7 @@ ENVELOPES = {
         re.compile(f"{_LETTERS}{{1,64}}"),
         ("parameters",),
         frozenset({"description", "strict"}),
-        beside=_FUNCTION,
+        extra_items=_FUNCTION,
         strict_explicit=True,
     ),
     "openai-responses": Envelope(
@@ -151,7 +151,7 @@ ENVELOPES = {
         re.compile(f"{_LETTERS}{{1,64}}"),
         ("parameters",),
         frozenset({"description", "strict"}),
-        beside=_FUNCTION,
+        extra_items=_FUNCTION,
     ),
     "ollama": Envelope(
         ("function",),
@@ -159,7 +159,7 @@ ENVELOPES = {
         re.compile(r"[^\s]+"),
         ("parameters",),
         frozenset({"description"}),
-        beside=_FUNCTION,
+        extra_items=_FUNCTION,
         has_strict=False,
     ),
 }

@@ -8,7 +8,7 @@ from sidecheck_server.proxy.upstream import Upstream, UpstreamError, UpstreamRes
 BEGUN = b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nbegun"
 
 
-async def test_what_came_before_a_break_is_passed_on() -> None:
+async def test_bytes_before_a_break_are_forwarded() -> None:
     """It is in a private buffer of aiohttp, which raises the error first.
 
     A release without the buffer under this name fails this, and may pass the bytes on itself.

@@ -35,7 +35,7 @@ def test_a_server_that_ends_at_once() -> None:
 
 
 def test_a_server_that_floods_its_output_is_ended() -> None:
-    """Although nobody reads what it has written."""
+    """Its output is not read."""
     proxy = Proxy("--max-message-bytes", "100000")
     proxy.shake_hands()
     proxy.call(2, do="flood")
@@ -46,8 +46,8 @@ def test_a_server_that_floods_its_output_is_ended() -> None:
 
 
 @pytest.mark.parametrize("option", ["--report", "--record"])
-def test_a_full_disk_is_no_end(option: str) -> None:
-    """It is said once, and messages go on."""
+def test_a_full_disk_does_not_end_the_session(option: str) -> None:
+    """It is reported once, and messages continue."""
     proxy = Proxy(option, "/dev/full")
     proxy.shake_hands()
     proxy.call(2, do=5)
@@ -149,8 +149,8 @@ def test_no_input(tmp_path: Path) -> None:
     assert run.stderr.startswith("end of input\nsidecheck proxy: ")
 
 
-def test_a_server_that_does_not_list_its_tools_is_asked_once() -> None:
-    """Under `audit` calls pass, and only the first of them waits."""
+def test_a_failed_tools_list_is_requested_once() -> None:
+    """Under `audit` calls pass, and only the first waits for the list."""
     proxy = Proxy(env={"LISTS": "no"})
     proxy.shake_hands()
     for id_ in range(2, 40):
@@ -175,7 +175,7 @@ def test_a_server_that_does_not_list_its_tools_is_asked_once() -> None:
     ],
 )
 def test_without_the_service(options: tuple[str, ...], error: str | None, tmp_path: Path) -> None:
-    """What is enforced does not pass, also if messages are only audited."""
+    """Enforced messages do not pass; others are audited."""
     proxy = Proxy("--service", f"unix:{tmp_path}/none.sock", *options)
     proxy.shake_hands()
     proxy.call(2)

@@ -19,8 +19,8 @@ def text_of(**properties: Any) -> bytes:
 
 
 @pytest.mark.parametrize("forgets", [False, True])
-async def test_a_result_that_is_no_result_of_a_call(*, forgets: bool) -> None:
-    """It is rejected, although its structured content is valid by the schema."""
+async def test_a_result_that_is_not_a_call_result(*, forgets: bool) -> None:
+    """It is rejected, although its structured content is valid."""
     policies = policies_of({"results": "enforce", "messages": "audit"})
     async with proxied([TOOL], policies) as proxy:
         hello = {

@@ -20,27 +20,27 @@ def server() -> Iterator[HttpMcpServer]:
 
 
 def test_a_session_passes(server: HttpMcpServer) -> None:
-    """Headers, bodies and status codes; other paths and the end of the session too."""
+    """Headers, bodies and status codes are equal; other paths and the end of the session too."""
     server.requests.clear()
     with proxied(server, "--enforce") as proxy:
         proxy.initialize()
         listed = proxy.post("tools/list", {}, 2, {"authorization": "Bearer x"})
         called = proxy.call(3, do="nothing")
-        other = proxy.client.get(proxy.url.replace("/mcp", "/.well-known/oauth?a=b"))
+        response = proxy.client.get(proxy.url.replace("/mcp", "/.well-known/oauth?a=b"))
         ended = proxy.client.delete(proxy.url)
         err = proxy.end()
 
     assert ["echo"] == [tool["name"] for tool in listed.json()["result"]["tools"]]
     assert {"n": 1} == called.json()["result"]["structuredContent"]
-    assert ("oauth", 200) == (other.text, ended.status_code)
+    assert ("oauth", 200) == (response.text, ended.status_code)
     assert [] == codes(err)
-    listing = next(each for each in server.requests if b"tools/list" in each[3])
+    listing = next(request for request in server.requests if b"tools/list" in request[3])
     assert "Bearer x" == listing[2]["authorization"]
     assert SESSION == listing[2]["mcp-session-id"]
 
 
 def test_an_invalid_call_does_not_reach_the_server(server: HttpMcpServer) -> None:
-    """The result says what is wrong; an invalid result of the server is replaced."""
+    """The response has the violations; an invalid result is replaced."""
     server.requests.clear()
     with proxied(server, "--enforce") as proxy:
         proxy.initialize()
@@ -50,7 +50,7 @@ def test_an_invalid_call_does_not_reach_the_server(server: HttpMcpServer) -> Non
 
     assert "do: expected a string, found 5" in rejected.json()["result"]["content"][0]["text"]
     assert replaced.json()["result"]["isError"]
-    assert [1, None, 3] == [each.get("id") for each in server.messages()]
+    assert [1, None, 3] == [message.get("id") for message in server.messages()]
     assert [
         "client->server tools/call echo TYPE /params/arguments/do error, rejected",
         "server->client tools/call echo TYPE /result/structuredContent/n error, rejected",
@@ -58,7 +58,7 @@ def test_an_invalid_call_does_not_reach_the_server(server: HttpMcpServer) -> Non
 
 
 def test_events_pass_as_they_come(server: HttpMcpServer) -> None:
-    """With lines that end in one way; what is invalid in a stream is taken out of it."""
+    """Line ends are uniform; invalid messages in a stream are removed."""
     with proxied(server, "--enforce") as proxy:
         proxy.initialize()
         direct = httpx.post(server.url, json=_call("stream"), headers=ACCEPT, timeout=SECONDS)
@@ -92,10 +92,10 @@ def _call(do: str) -> Any:
         pytest.param({"mcp-param-r": ""}, "Mcp-Param-R differs", id="an empty argument"),
     ],
 )
-def test_headers_are_held_against_the_message(
+def test_headers_are_compared_with_the_message(
     proxy_without_sessions: HttpProxied, headers: dict[str, str], fault: str
 ) -> None:
-    """Since 2026-07-28 they repeat parts of it; -32020 and HTTP 400 say which does not match."""
+    """Since 2026-07-28 headers repeat parts of the message; -32020 names the mismatch."""
     params = {"name": "echo", "arguments": {"region": "north"}, **META}
     own = {
         "mcp-protocol-version": "2026-07-28",
@@ -131,7 +131,7 @@ def test_headers_are_held_against_the_message(
 def test_errors_have_the_status_of_their_version(
     proxy_without_sessions: HttpProxied, method: str, params: Any, status: int, code: int
 ) -> None:
-    """Since 2026-07-28, HTTP tells what kind of error it is."""
+    """Since 2026-07-28, the HTTP status tells the kind of error."""
     headers = {"mcp-protocol-version": "2026-07-28", "mcp-method": method}
     response = proxy_without_sessions.post(method, params, headers=headers)
 
@@ -169,7 +169,7 @@ def proxy_without_sessions(server: HttpMcpServer) -> Iterator[HttpProxied]:
 def test_pages_of_other_origins_are_rejected(
     server: HttpMcpServer, headers: dict[str, str], allowed: bool
 ) -> None:
-    """Also a page that has its own name resolve to this machine."""
+    """A page with a host name that resolves to this machine is rejected too."""
     with proxied(server, "--allow-origin", "https://allowed.example") as proxy:
         response = proxy.post("initialize", INITIALIZE, 1, headers)
 
@@ -177,7 +177,7 @@ def test_pages_of_other_origins_are_rejected(
 
 
 def test_a_request_that_is_rejected_may_come_again(server: HttpMcpServer) -> None:
-    """With credentials, for example; its id counts as used only once it was taken."""
+    """It may add credentials; its id counts only after the server accepts it."""
     with proxied(server, "--enforce") as proxy:
         proxy.initialize()
         refused = proxy.call(2, do="refuse")
@@ -223,7 +223,7 @@ def test_a_failed_request_for_tools_is_repeated(server: HttpMcpServer) -> None:
 
 
 def test_a_stream_that_breaks_off_without_a_session(proxy_without_sessions: HttpProxied) -> None:
-    """Nothing can resume it, so the request is answered in the stream."""
+    """It cannot be resumed, so the proxy ends it with a response."""
     params = {"name": "echo", "arguments": {"do": "cut"}, **META}
     headers = {"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "echo"}
     response = proxy_without_sessions.post("tools/call", params, 5, headers)
@@ -233,7 +233,7 @@ def test_a_stream_that_breaks_off_without_a_session(proxy_without_sessions: Http
 
 
 def test_a_response_to_another_request(proxy_without_sessions: HttpProxied) -> None:
-    """The request is answered all the same, once."""
+    """The open request still has exactly one response."""
     params = {"name": "echo", "arguments": {"do": "misname"}, **META}
     headers = {"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "echo"}
     response = proxy_without_sessions.post("tools/call", params, 5, headers).json()
@@ -252,7 +252,7 @@ def test_a_message_over_the_limit(server: HttpMcpServer) -> None:
 
 
 def test_a_record_has_both_sides(server: HttpMcpServer, tmp_path: Any) -> None:
-    """`lint-messages` reads it."""
+    """`lint-messages` accepts it."""
     record = tmp_path / "record.jsonl"
     with proxied(server, "--record", str(record)) as proxy:
         proxy.initialize()
@@ -279,7 +279,7 @@ def test_a_record_has_both_sides(server: HttpMcpServer, tmp_path: Any) -> None:
     ],
 )
 def test_a_wrong_command_line(options: list[str], expected: str) -> None:
-    """The message says what is expected."""
+    """The message names the expected form."""
     run = subprocess.run(
         [sys.executable, "-m", "sidecheck_server", "proxy", *options],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""Bodies of responses and of batches over HTTP: what passes, and what is put in their place."""
+"""Bodies of responses and of batches over HTTP: forwarded and replaced ones."""
 
 import gzip
 import json
@@ -67,7 +67,7 @@ def test_bodies_of_responses(server: HttpMcpServer, enforced: HttpProxied, name:
 def test_errors_of_http_pass(
     server: HttpMcpServer, enforced: HttpProxied, status: int, type_: str, body: bytes
 ) -> None:
-    """As they are, encoded or not."""
+    """They are unchanged, encoded or not."""
     encoded = gzip.compress(body)
 
     async def answer(request: Request, text: bytes) -> Response | None:
@@ -83,7 +83,7 @@ def test_errors_of_http_pass(
 
 
 def test_an_encoded_body_for_another_path(server: HttpMcpServer, enforced: HttpProxied) -> None:
-    """Passes with the headers that say so, both ways."""
+    """It passes in both directions with its headers."""
     sent = gzip.compress(b"a=b")
 
     async def answer(request: Request, body: bytes) -> Response | None:
@@ -105,7 +105,7 @@ def test_an_encoded_body_for_another_path(server: HttpMcpServer, enforced: HttpP
 
 
 def test_a_batch_is_answered_as_a_whole(server: HttpMcpServer) -> None:
-    """What passes by the server, what does not by the proxy, and what it forgets."""
+    """The server's responses are joined with the proxy's, and with missing ones."""
     batch = [call(2, do="a"), call(3, do=5), call(4, do="a")]
 
     async def answer(request: Request, body: bytes) -> Response | None:
@@ -125,7 +125,7 @@ def test_a_batch_is_answered_as_a_whole(server: HttpMcpServer) -> None:
         err = proxy.end()
 
     assert {2: "result", 3: "result", 4: "error"} == {
-        each["id"]: "result" if "result" in each else "error" for each in responses
+        response["id"]: "result" if "result" in response else "error" for response in responses
     }
-    assert [5] == [each["id"] for each in notified.json()]
+    assert [5] == [response["id"] for response in notified.json()]
     assert "UPSTREAM_UNAVAILABLE" not in codes(err)

@@ -1,4 +1,4 @@
-"""Limits of the proxy over HTTP: what is beyond one is refused, and others are served."""
+"""Limits of the proxy over HTTP: excess is rejected, and other clients are served."""
 
 import asyncio
 import json
@@ -101,7 +101,7 @@ def ask_until(proxy: HttpProxied, sent: bytes, status: int) -> Answer:
 
 
 def test_a_connection_over_the_bound(server: HttpMcpServer) -> None:
-    """It is refused, and the stream that is open goes on."""
+    """It is rejected, and the open stream continues."""
     parts = server.parts = queue.SimpleQueue()
     try:
         with (
@@ -144,10 +144,10 @@ def test_a_connection_over_the_bound(server: HttpMcpServer) -> None:
         pytest.param(request(unsent=1), b"503", id="one with half a body"),
     ],
 )
-def test_the_bound_closes_what_waits_for_its_client(
+def test_the_limit_closes_connections_that_wait_for_their_client(
     server: HttpMcpServer, sent: bytes, expected: bytes
 ) -> None:
-    """And the next connection is served in its place."""
+    """The next connection is served instead."""
     with proxied(server, "--max-connections", "1") as proxy, connected(proxy) as waiting:
         waiting.sendall(sent)
         if sent == request():
@@ -179,10 +179,12 @@ def test_a_request_that_does_not_arrive(server: HttpMcpServer, sent: bytes, stat
         served = ask(proxy, request())
         received = late.makefile("rb").read().decode()
         err = proxy.end()
-    statuses = [int(each) for each in re.findall(r"HTTP/1.1 (\d+)", received)]
+    statuses = [int(status_text) for status_text in re.findall(r"HTTP/1.1 (\d+)", received)]
 
     assert 200 == served.status
-    assert [each for each in (status, 408) if each and sent][-len(statuses) :] == statuses[-2:]
+    assert [expected for expected in (status, 408) if expected and sent][
+        -len(statuses) :
+    ] == statuses[-2:]
     assert ("REQUEST_TIMEOUT" in received) == bool(sent)
     assert "client->server REQUEST_TIMEOUT error, rejected" in codes(err)
 
@@ -257,7 +259,7 @@ def test_a_client_that_does_not_read(
     ):
         reader.sendall(request(text="endless"))
         assert ended.wait(SECONDS)
-        with connected(proxy) as other, wrap(other) as other_reader:
+        with connected(proxy) as second, wrap(second) as other_reader:
             other_reader.sendall(request())
             served = read_answer(other_reader)
         err = _err_with(proxy, "RESPONSE_NOT_READ")
@@ -280,12 +282,12 @@ def test_bodies_over_the_bytes_in_flight(server: HttpMcpServer) -> None:
         err = proxy.end()
 
     assert ("TOO_MANY_BYTES", "1") == (refused.code, refused.headers["retry-after"])
-    assert [200, 200, 200] == [each.status for each in (small, finished, third)]
+    assert [200, 200, 200] == [response.status for response in (small, finished, third)]
     assert "client->server TOO_MANY_BYTES error, rejected" in codes(err)
 
 
-def test_concurrent_responses_wait_for_room(server: HttpMcpServer) -> None:
-    """Clients that read get theirs, although few fit in the bytes in flight at once."""
+def test_concurrent_responses_wait_for_capacity(server: HttpMcpServer) -> None:
+    """Clients that read have their responses, though few fit at once."""
 
     async def pieces(text: str) -> AsyncIterator[bytes]:
         for start in range(0, len(text), 1_000):
@@ -310,7 +312,7 @@ def test_concurrent_responses_wait_for_room(server: HttpMcpServer) -> None:
         for caller in callers:
             caller.join()
 
-    assert [200] * 20 == [each.status for each in answers]
+    assert [200] * 20 == [response.status for response in answers]
     assert {LARGE} == {json.loads(a.body)["result"]["content"][0]["text"] for a in answers}
 
 

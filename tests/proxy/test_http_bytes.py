@@ -41,21 +41,21 @@ def test_small_messages_are_not_counted() -> None:
     async def run() -> list[int]:
         budget = BytesInFlight(CAPACITY)
         small, large = HeldBytes(budget), HeldBytes(budget)
-        held = []
+        held_bytes = []
         await small.grow(SMALL)
         await large.grow(SMALL)
-        held.append(budget.held_bytes)
+        held_bytes.append(budget.held_bytes)
         await large.grow(1)
-        held.append(budget.held_bytes)
+        held_bytes.append(budget.held_bytes)
         large.shrink()
-        held.append(budget.held_bytes)
-        return held
+        held_bytes.append(budget.held_bytes)
+        return held_bytes
 
     assert [0, SMALL + 1, 0] == asyncio.run(run())
 
 
-def test_a_message_without_room_is_rejected() -> None:
-    """What it holds already counts until it is given up."""
+def test_a_message_beyond_the_limit_is_rejected() -> None:
+    """Its bytes count until it is released."""
 
     async def run() -> list[int]:
         budget = BytesInFlight(CAPACITY)
@@ -64,16 +64,16 @@ def test_a_message_without_room_is_rejected() -> None:
         await second.grow(24 * KIB)
         with pytest.raises(ByteBudgetError):
             await second.grow(1)
-        held = [budget.held_bytes]
+        held_bytes = [budget.held_bytes]
         second.shrink()
         await first.grow(24 * KIB)
-        return [*held, budget.held_bytes]
+        return [*held_bytes, budget.held_bytes]
 
     assert [64 * KIB, 64 * KIB] == asyncio.run(run())
 
 
 def test_messages_that_each_hold_a_part_do_not_wait_for_each_other() -> None:
-    """One at a time exceeds the capacity, until it is gone; they end in the order of waiting."""
+    """One at a time may exceed the capacity; they end in the order of waiting."""
 
     async def run() -> tuple[list[str], int]:
         budget = BytesInFlight(CAPACITY, seconds=3600)
@@ -99,8 +99,8 @@ def test_messages_that_each_hold_a_part_do_not_wait_for_each_other() -> None:
     assert most <= CAPACITY + 4 * 16 * KIB
 
 
-def test_a_message_that_is_given_up_while_it_waits_holds_nothing() -> None:
-    """Those after it get their turn."""
+def test_an_abandoned_message_releases_its_bytes() -> None:
+    """The messages behind it proceed."""
 
     async def run() -> int:
         budget = BytesInFlight(CAPACITY, seconds=3600)
@@ -108,14 +108,14 @@ def test_a_message_that_is_given_up_while_it_waits_holds_nothing() -> None:
         await holder.grow(CAPACITY)
         await exempt.grow(CAPACITY)
         task = asyncio.create_task(waiting.grow(CAPACITY))
-        other = asyncio.create_task(last.grow(CAPACITY))
+        growing = asyncio.create_task(last.grow(CAPACITY))
         await asyncio.sleep(0)
         task.cancel()
         await asyncio.wait({task})
         waiting.shrink()
         for message in (holder, exempt):
             message.shrink()
-        await other
+        await growing
         return budget.held_bytes
 
     assert CAPACITY == asyncio.run(run())
@@ -205,8 +205,8 @@ class Caller:
 
 
 @pytest.mark.parametrize("kind", ["bodies", "a response", "an event"])
-def test_many_clients_that_finish_nothing(server: HttpMcpServer, kind: str) -> None:
-    """The bytes that are held never exceed the capacity by more than one message."""
+def test_many_clients_with_unfinished_messages(server: HttpMcpServer, kind: str) -> None:
+    """The bytes in memory never exceed the capacity by more than one message."""
 
     async def answer(request: Request, body: bytes) -> Response | None:
         if b"tools/call" not in body:

@@ -20,8 +20,8 @@ def received(server: HttpMcpServer, name: str) -> list[bytes]:
     return [value for key, value in server.raw_headers[-1] if key == name.encode()]
 
 
-def test_cookies_of_a_client_are_its_own(server: HttpMcpServer, audited: HttpProxied) -> None:
-    """One that the server sets for a client is not sent for another."""
+def test_cookies_are_separate_for_each_client(server: HttpMcpServer, audited: HttpProxied) -> None:
+    """A cookie for one client is not sent for another client."""
 
     async def answer(request: Request, body: bytes) -> Response | None:
         response = Response("{}", media_type="application/json")
@@ -63,10 +63,10 @@ def test_headers_reach_the_server(
 
 
 @pytest.mark.parametrize("name", ["mcp-name", "mcp-method", "mcp-protocol-version"])
-def test_a_repeated_header_matches_nothing(
+def test_a_repeated_header_does_not_match(
     server: HttpMcpServer, enforced: HttpProxied, name: str
 ) -> None:
-    """The server may take another of its values than the first."""
+    """The server may read another value than the first."""
     response = post(enforced, headers=[(name, CALL_HEADERS[name])])
 
     assert (400, -32020) == (response.status_code, response.json()["error"]["code"])
@@ -88,7 +88,7 @@ def test_a_repeated_header_matches_nothing(
 def test_headers_that_cannot_be_trusted(
     server: HttpMcpServer, enforced: HttpProxied, headers: Any, message: Any
 ) -> None:
-    """Without a version in the header too, and in what is no JSON: an error, no call."""
+    """The version may be missing, and the body may not be JSON: an error, and no call."""
     content = message if isinstance(message, str) else json.dumps(message)
     response = enforced.client.post(enforced.url, content=content, headers=headers)
 
@@ -128,7 +128,7 @@ def test_targets_reach_the_server(
 def test_redirections(
     server: HttpMcpServer, enforced: HttpProxied, location: str, expected: str | None
 ) -> None:
-    """Those within the server lead to the proxy; others would lead past it."""
+    """Redirections within the server lead to the proxy; others are rejected."""
     place = location.format(origin=server.url.removesuffix("/mcp"))
 
     async def answer(request: Request, body: bytes) -> Response | None:
@@ -154,10 +154,10 @@ def test_redirections(
         ("OPTIONS", {"origin": "http://localhost:1", "access-control-request-method": "POST"}, 200),
     ],
 )
-def test_requests_that_are_none_of_the_transport(
+def test_requests_outside_the_transport(
     server: HttpMcpServer, enforced: HttpProxied, method: str, headers: Any, status: int
 ) -> None:
-    """They do not carry messages past the proxy; a preflight is the server's to answer."""
+    """They do not carry messages; a preflight is forwarded to the server."""
     content = b"" if method == "OPTIONS" else json.dumps(call(do=5))
     response = enforced.client.request(method, enforced.url, content=content, headers=headers)
 
@@ -184,8 +184,8 @@ def test_connections_to_the_server_are_used_again(
     assert len(ports) < 20
 
 
-def test_an_address_that_is_taken(audited: HttpProxied) -> None:
-    """Is an error that names it."""
+def test_an_address_in_use(audited: HttpProxied) -> None:
+    """The error names the address."""
     address = audited.url.removeprefix("http://").removesuffix("/mcp")
     command = [sys.executable, "-m", "sidecheck_server", "proxy", "--listen", address]
     run = subprocess.run(
@@ -217,5 +217,5 @@ def test_an_address_that_is_taken(audited: HttpProxied) -> None:
     ],
 )
 def test_callers(audited: HttpProxied, headers: Any, status: int) -> None:
-    """By the names of this machine, however they are written."""
+    """The names of this machine are accepted in any spelling."""
     assert status == audited.post("initialize", INITIALIZE, 1, headers).status_code

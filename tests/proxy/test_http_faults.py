@@ -1,4 +1,4 @@
-"""Where something breaks over HTTP, or is large: each request is answered once, nothing hangs."""
+"""Faults and large messages over HTTP: each request has one response, and none hangs."""
 
 import asyncio
 import json
@@ -47,7 +47,7 @@ def _result(id_: Any, text: str = "") -> str:
     [
         pytest.param(b"", 502, id="at once"),
         pytest.param(b"HTTP/1.1 200", 502, id="in the head"),
-        pytest.param(b"hello\r\n\r\n", 502, id="after what is no HTTP"),
+        pytest.param(b"hello\r\n\r\n", 502, id="after malformed HTTP"),
         pytest.param(HEAD % (JSON, b"content-length: 99") + b"{", 502, id="in a body"),
         pytest.param(HEAD % (JSON, b"transfer-encoding: chunked") + b"5\r\n{", 502, id="in chunks"),
         pytest.param(HEAD % (JSON, b"x: y") + b'{"jsonrpc":', 200, id="in a body without a length"),
@@ -56,7 +56,7 @@ def _result(id_: Any, text: str = "") -> str:
     ],
 )
 def test_a_server_that_is_killed_in_a_call(sent: bytes, status: int) -> None:
-    """Wherever it is in its response."""
+    """Its response may be incomplete at any point."""
     with (
         serving_bytes(sent) as address,
         proxied(None, "--messages", "enforce", url=f"http://{address}/mcp") as proxy,
@@ -69,7 +69,7 @@ def test_a_server_that_is_killed_in_a_call(sent: bytes, status: int) -> None:
 
 @pytest.mark.parametrize("framing", [b"content-length: 999", b"transfer-encoding: chunked"])
 def test_events_before_a_connection_is_lost(framing: bytes) -> None:
-    """Pass, before the error of the request."""
+    """They pass, before the error of the request."""
     progress = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"data": 1}}
     event = b"data: %b\n\n" % json.dumps(progress).encode()
     chunk = event if b"length" in framing else b"%x\r\n%b\r\n" % (len(event), event)
@@ -144,7 +144,7 @@ def test_a_client_that_is_gone(server: HttpMcpServer, enforced: HttpProxied, kin
 def test_a_message_of_10_megabytes(
     server: HttpMcpServer, enforced: HttpProxied, streams: bool
 ) -> None:
-    """Passes both ways."""
+    """It passes in both directions."""
 
     async def answer(request: Request, body: bytes) -> Response | None:
         if b"tools/call" not in body:
@@ -162,7 +162,7 @@ def test_a_message_of_10_megabytes(
 
 
 def test_a_thousand_calls_in_flight(server: HttpMcpServer) -> None:
-    """Each gets its own response, although the server answers none before it has them all."""
+    """Each has its own response; the server waits until it has all calls."""
     arrived: list[Any] = []
     all_arrived = asyncio.Event()
 
@@ -198,7 +198,7 @@ def test_a_thousand_calls_in_flight(server: HttpMcpServer) -> None:
 
 
 def test_tls_on_both_sides(server: HttpMcpServer, tmp_path: Path) -> None:
-    """With a certificate of an authority that SSL_CERT_FILE names; another's is refused."""
+    """SSL_CERT_FILE names the authority; a certificate of another authority is rejected."""
     files = make_certificates(tmp_path)
     options = ("--certificate", str(files.server), "--private-key", str(files.server_key))
     with proxied(server, *options) as inner:
@@ -218,7 +218,7 @@ def test_tls_on_both_sides(server: HttpMcpServer, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_the_proxy(server: HttpMcpServer, number: signal.Signals) -> None:
-    """With the exit code of a program that was asked to end."""
+    """The exit code is that of a signal."""
     with proxied(server) as proxy:
         proxy.process.send_signal(number)
         _, err = proxy.process.communicate(timeout=SECONDS)

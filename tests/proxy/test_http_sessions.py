@@ -60,31 +60,31 @@ async def begin(connections: HttpConnections, id_: str) -> Connection:
     return connection
 
 
-async def test_a_request_by_itself_leaves_nothing(connections: HttpConnections) -> None:
-    """Nor does one with a session that is unknown."""
+async def test_a_single_request_leaves_no_state(connections: HttpConnections) -> None:
+    """A request with an unknown session leaves none either."""
     for headers in ({}, {"mcp-session-id": "unknown"}, {"mcp-method": "tools/call"}):
         await connections.acquire(headers).release()
 
     assert 0 == CountedSession.open_sessions
 
 
-async def test_a_session_ends_when_nobody_has_it(connections: HttpConnections) -> None:
-    """Streams and requests that are open when it is deleted end it."""
+async def test_a_deleted_session_ends_with_its_last_use(connections: HttpConnections) -> None:
+    """A deleted session ends with its last open stream or request."""
     named = {"mcp-session-id": "a"}
-    kept = await begin(connections, "a")
+    session = await begin(connections, "a")
     stream, request = connections.acquire(named), connections.acquire(named)
     await connections.end(named)
     await stream.release()
     before = CountedSession.open_sessions
     await request.release()
 
-    assert kept is stream is request
+    assert session is stream is request
     assert (1, 0) == (before, CountedSession.open_sessions)
-    assert connections.acquire(named) is not kept
+    assert connections.acquire(named) is not session
 
 
-async def test_an_id_that_is_given_again(connections: HttpConnections) -> None:
-    """By a server that was started again: what is known of the former session is not of this."""
+async def test_a_reused_session_id(connections: HttpConnections) -> None:
+    """A restarted server may reuse it; the state of the former session does not apply."""
     former, present = await begin(connections, "a"), await begin(connections, "a")
 
     assert former is not present is connections.acquire({"mcp-session-id": "a"})
@@ -111,7 +111,7 @@ def tool(type_: str) -> Any:
     return {"name": "echo", "description": "Returns its argument", "inputSchema": schema}
 
 
-def listing(by: str, types: dict[str, str], asked: list[str]) -> Any:
+def listing(by: str, types: dict[str, str], queries: list[str]) -> Any:
     """Return what lists tools by the header *by*, and notes who asked."""
 
     async def answer(request: Request, body: bytes) -> Response | None:
@@ -130,9 +130,9 @@ def listing(by: str, types: dict[str, str], asked: list[str]) -> Any:
         if result is None:
             return None
         if message["method"] == "tools/list":
-            asked.append(key)
+            queries.append(key)
         response = {"jsonrpc": "2.0", "id": message["id"], "result": result}
-        # The test says which session begins.
+        # The test selects the session.
         headers = {"mcp-session-id": request.headers.get("x-begins", "")} if not key else {}
         return Response(json.dumps(response), headers=headers, media_type="application/json")
 
@@ -150,8 +150,8 @@ def call_as(proxy: HttpProxied, value: Any, id_: int, **headers: str) -> bool:
 def test_sessions_have_tools_of_their_own(server: HttpMcpServer) -> None:
     """Although they are of one client, with the same credentials."""
     types = {"a": "string", "b": "integer"}
-    asked: list[str] = []
-    server.answer = listing("mcp-session-id", types, asked)
+    queries: list[str] = []
+    server.answer = listing("mcp-session-id", types, queries)
     with proxied(server, "--arguments", "enforce") as proxy:
         for id_ in types:
             proxy.post("initialize", INITIALIZE, 1, {"x-begins": id_})
@@ -164,26 +164,26 @@ def test_sessions_have_tools_of_their_own(server: HttpMcpServer) -> None:
         }
 
     assert {"a": [True, False] * 2, "b": [False, True] * 2} == passed
-    assert ["a", "b"] == asked
+    assert ["a", "b"] == queries
 
 
 def test_clients_have_tools_of_their_own(server: HttpMcpServer) -> None:
-    """By their credentials, if they have no sessions."""
+    """Without sessions, their credentials distinguish them."""
     types = {"Bearer a": "string", "Bearer b": "integer"}
-    asked: list[str] = []
-    server.answer = listing("authorization", types, asked)
+    queries: list[str] = []
+    server.answer = listing("authorization", types, queries)
     with proxied(server, "--arguments", "enforce") as proxy:
         passed = {
             key: [call_as(proxy, "x", 2, authorization=key) for _ in range(2)] for key in types
         }
 
     assert {"Bearer a": [True, True], "Bearer b": [False, False]} == passed
-    assert [*types] == asked
+    assert [*types] == queries
 
 
 @pytest.mark.parametrize(("status", "method"), [(404, "POST"), (200, "DELETE"), (405, "DELETE")])
 def test_the_end_of_a_session(server: HttpMcpServer, status: int, method: str) -> None:
-    """Is the server's to say; what a client sends after it is the server's to refuse."""
+    """The server decides about it, and about later requests of the client."""
     statuses = iter([status, 404])
 
     async def answer(request: Request, body: bytes) -> Response | None:

@@ -59,7 +59,7 @@ def events(text: str) -> list[Any]:
 def test_an_invalid_result_in_any_form(
     server: HttpMcpServer, enforced: HttpProxied, stream: str
 ) -> None:
-    """Is replaced, as one message in one event."""
+    """One message in one event replaces it."""
     server.answer = streaming(stream.encode())
     [message] = events(post(enforced).text)
 
@@ -71,19 +71,21 @@ def test_an_invalid_result_in_any_form(
 def test_a_stream_without_a_response(
     server: HttpMcpServer, enforced: HttpProxied, rest: bytes, breaks: bool
 ) -> None:
-    """Nothing can resume it: it ends with an error, in an event of its own."""
+    """It cannot be resumed, so it ends with an error event."""
     server.answer = streaming(b"id: 1\ndata:\n\n", rest, breaks=breaks)
     response = post(enforced)
 
     assert response.text.startswith("id: 1\ndata: \n\ndata: {")
-    assert [(2, ERROR)] == [(each["id"], each["error"]["code"]) for each in events(response.text)]
+    assert [(2, ERROR)] == [
+        (event["id"], event["error"]["code"]) for event in events(response.text)
+    ]
 
 
 @pytest.mark.parametrize(("start", "is_answered"), [(b"id: 1\ndata:\n\n", False), (b"", True)])
 def test_a_stream_of_a_session_is_resumed(
     server: HttpMcpServer, start: bytes, is_answered: bool
 ) -> None:
-    """After an event with an id; what comes then is validated, and answers the request once."""
+    """It resumes after an event with an id; later events are validated once."""
     call_stream = streaming(start, breaks=True)
 
     async def answer(request: Request, body: bytes) -> Response | None:
@@ -111,10 +113,8 @@ def test_a_stream_of_a_session_is_resumed(
     assert "server->client RESPONSE_WITHOUT_REQUEST /id error, rejected" in codes(err)
 
 
-def test_events_do_not_wait_for_those_after_them(
-    server: HttpMcpServer, enforced: HttpProxied
-) -> None:
-    """Nor do comments, which keep a connection alive."""
+def test_events_do_not_wait_for_later_events(server: HttpMcpServer, enforced: HttpProxied) -> None:
+    """Comments, which keep a connection alive, do not wait either."""
     received = threading.Event()
 
     async def stream() -> AsyncIterator[bytes]:
@@ -137,15 +137,13 @@ def test_events_do_not_wait_for_those_after_them(
     assert rest.startswith(b"data: ")
 
 
-def test_what_is_no_message_passes_if_it_is_named_otherwise(
-    server: HttpMcpServer, enforced: HttpProxied
-) -> None:
-    """Clients take only events of the type `message` for messages."""
+def test_events_of_other_types_pass(server: HttpMcpServer, enforced: HttpProxied) -> None:
+    """Clients read only events of the type `message` as messages."""
     server.answer = streaming(b"event: ping\ndata: 12:00\n\n", b"data: 12:00\n\n")
     text = post(enforced).text
 
     assert text.startswith("event: ping\ndata: 12:00\n\ndata: {")
-    assert [ERROR] == [each["error"]["code"] for each in events(text)]
+    assert [ERROR] == [event["error"]["code"] for event in events(text)]
 
 
 def test_an_event_over_the_limit(server: HttpMcpServer) -> None:
@@ -156,7 +154,7 @@ def test_an_event_over_the_limit(server: HttpMcpServer) -> None:
         err = proxy.end()
 
     assert response.text.startswith(": ok\n\ndata: {")
-    assert [ERROR] == [each["error"]["code"] for each in events(response.text)]
+    assert [ERROR] == [event["error"]["code"] for event in events(response.text)]
     assert "server->client MESSAGE_TOO_LONG error, rejected" in codes(err)
 
 

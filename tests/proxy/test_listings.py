@@ -82,12 +82,12 @@ async def test_pages_of_lists(pages: Any, pinned: str | None, tmp_path: Path) ->
 @pytest.mark.parametrize("fails", [False, True])
 async def test_callers_share_a_request_for_the_list(fails: bool) -> None:
     """The server is asked once; one that goes away takes the others' list with it not."""
-    asked = 0
+    requests = 0
     answers = asyncio.Event()
 
     async def list_tools(_params: Mapping[str, bytes]) -> Message:
-        nonlocal asked
-        asked += 1
+        nonlocal requests
+        requests += 1
         await answers.wait()
         if fails:
             raise ListingFailed
@@ -100,14 +100,16 @@ async def test_callers_share_a_request_for_the_list(fails: bool) -> None:
         await asyncio.sleep(0)
         first.cancel()
         answers.set()
-        found = await asyncio.gather(*others, return_exceptions=True)
+        outcomes = await asyncio.gather(*others, return_exceptions=True)
 
-    assert 1 == asked
+    assert 1 == requests
     if fails:
-        assert {"TOOLS_NOT_LISTED"} == {e.reason for e in found if isinstance(e, NotCheckedError)}
-        assert len(others) == len({id(error) for error in found})
+        assert {"TOOLS_NOT_LISTED"} == {
+            e.reason for e in outcomes if isinstance(e, NotCheckedError)
+        }
+        assert len(others) == len({id(error) for error in outcomes})
     else:
-        assert not any(isinstance(each, BaseException) for each in found)
+        assert not any(isinstance(outcome, BaseException) for outcome in outcomes)
 
 
 @pytest.mark.parametrize(
@@ -120,12 +122,12 @@ async def test_a_list_without_an_end(
     """No part of it is taken for the whole: nothing is pinned, and no call passes."""
     monkeypatch.setattr(listing_pages, bound, value)
     monkeypatch.setattr(listings_module, "_MAX_PAGES", 3)
-    asked = 0
+    requests = 0
 
     async def list_tools(_params: Mapping[str, bytes]) -> Message:
-        nonlocal asked
-        asked += 1
-        return message_of({"result": {"tools": [], "nextCursor": f"c{asked}"}})
+        nonlocal requests
+        requests += 1
+        return message_of({"result": {"tools": [], "nextCursor": f"c{requests}"}})
 
     lock, lines = tmp_path / "pins.json", list[str]()
     with local_checks() as checks:
@@ -141,4 +143,4 @@ async def test_a_list_without_an_end(
                     await listings.find("a", {})
 
     assert ["TOOLS_NOT_PINNED"] == [line.split()[3] for line in lines]
-    assert (False, 0 if asks == "client" else 3) == (lock.exists(), asked)
+    assert (False, 0 if asks == "client" else 3) == (lock.exists(), requests)

@@ -1,4 +1,4 @@
-"""Requests whose responses are awaited: their order, their bound, and what they cost."""
+"""Requests without a response yet: their order, their limit, and their cost."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -53,7 +53,7 @@ WORK: dict[str, Callable[[int], None]] = {
 
 @pytest.mark.parametrize("name", WORK)
 def test_twice_the_requests_take_twice_the_steps(name: str) -> None:
-    """In calls of functions, of which each comparison of two requests is one."""
+    """The unit is a function call; a comparison of two requests is one."""
     counts = [count_calls(lambda size=size: WORK[name](size)) for size in SIZES]  # type: ignore[misc]
 
     for half, whole in pairwise(counts):
@@ -64,36 +64,36 @@ def test_a_response_answers_the_oldest_request_with_its_id() -> None:
     """Each once; a request that was removed before is not there."""
     pending = PendingRequests()
     requests = [request(1, "a"), request(2, "b"), request(1, "c"), request(1, "d")]
-    for each in requests:
-        pending.add(each)
+    for new_request in requests:
+        pending.add(new_request)
     pending.remove(requests[2])
     pending.remove(requests[2])
-    found = []
+    tools = []
     while first := pending.find((int, 1)):
-        found.append(first.tool)
+        tools.append(first.tool)
         pending.remove(first)
 
-    assert ["a", "d"] == found
-    assert ["b"] == [each.tool for each in pending.pop()]
+    assert ["a", "d"] == tools
+    assert ["b"] == [due_request.tool for due_request in pending.pop()]
     assert [] == pending.pop()
 
 
 @pytest.mark.parametrize("same_id", [True, False])
 def test_the_oldest_requests_are_forgotten_beyond_the_bound(same_id: bool) -> None:
-    """Whatever their ids are."""
+    """Their ids do not matter."""
     pending = PendingRequests(maximum=3)
     for number in range(10):
         pending.add(request(0 if same_id else number, str(number)))
 
-    assert ["7", "8", "9"] == [each.tool for each in pending.pop()]
+    assert ["7", "8", "9"] == [due_request.tool for due_request in pending.pop()]
 
 
 def test_no_response_is_due_to_a_cancelled_request() -> None:
-    """With *ids*, those of others stay."""
+    """With *ids*, responses to other requests remain due."""
     pending = PendingRequests()
     for number in (1, 2, 3):
         pending.add(request(number, str(number)))
     pending.cancel((int, 1))
 
-    assert ["2"] == [each.tool for each in pending.pop([(int, 1), (int, 2)])]
-    assert ["3"] == [each.tool for each in pending.pop()]
+    assert ["2"] == [due_request.tool for due_request in pending.pop([(int, 1), (int, 2)])]
+    assert ["3"] == [due_request.tool for due_request in pending.pop()]

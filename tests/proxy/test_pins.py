@@ -1,4 +1,4 @@
-"""Pinned tools: what is written to the lock file, and what may differ from it."""
+"""Pinned tools: contents of the lock file, and permitted differences."""
 
 import json
 from pathlib import Path
@@ -29,13 +29,13 @@ async def listed(path: Path, pinning: Pinning, *tools: Any) -> tuple[list[str], 
         ruling = await proxy.session.handle(json.dumps(response).encode(), "server")
         assert ruling.forward is not None
         assert read_object(ruling.forward)
-        names = [each["name"] for each in json.loads(ruling.forward)["result"]["tools"]]
+        names = [item["name"] for item in json.loads(ruling.forward)["result"]["tools"]]
     about_tools = [finding for finding in proxy.findings if " TOOL_" in finding]
     return names, [" ".join(finding.split()[2:4]) for finding in about_tools]
 
 
 async def test_the_first_list_is_pinned(tmp_path: Path) -> None:
-    """It passes, and later lists are held against it."""
+    """It passes, and later lists are compared with it."""
     path = tmp_path / "pins.json"
     first = await listed(path, Pinning.FIRST_USE, LOG, ADD)
     again = await listed(path, Pinning.FIRST_USE, ADD, LOG)
@@ -44,7 +44,7 @@ async def test_the_first_list_is_pinned(tmp_path: Path) -> None:
     assert (["log", "add"], []) == first
     assert (["add", "log"], []) == again
     assert {"add": ADD, "log": LOG} == {
-        name: each["definition"] for name, each in lock["tools"].items()
+        name: entry["definition"] for name, entry in lock["tools"].items()
     }
 
 
@@ -74,15 +74,15 @@ async def test_the_first_list_is_pinned(tmp_path: Path) -> None:
 async def test_a_set_that_differs(
     tmp_path: Path, tools: list[Any], passed: list[str], findings: list[str]
 ) -> None:
-    """What differs is taken out of the list, whatever the policy about tools is."""
+    """Differing tools are removed from the list under any policy."""
     path = tmp_path / "pins.json"
     await listed(path, Pinning.FIRST_USE, LOG, ADD)
 
     assert (passed, findings) == await listed(path, Pinning.LOCKED, *tools)
 
 
-async def test_a_finding_says_where_a_tool_differs(tmp_path: Path) -> None:
-    """By JSON Pointers, without the values."""
+async def test_a_finding_has_the_location_of_the_difference(tmp_path: Path) -> None:
+    """Locations are JSON Pointers; values are omitted."""
     path = tmp_path / "pins.json"
     await listed(path, Pinning.FIRST_USE, LOG)
     changed = {**tool("log", "Other words", count="number"), "title": "Log"}
@@ -139,13 +139,13 @@ async def pages(
             ruling = await proxy.session.handle(json.dumps(response).encode(), "server")
             assert ruling.forward is not None
             passed = json.loads(ruling.forward)["result"]["tools"]
-            names += [f"{each['name']}: {each['description']}" for each in passed]
+            names += [f"{item['name']}: {item['description']}" for item in passed]
         named = {"name": call, "arguments": {}}
         request = {"jsonrpc": "2.0", "id": 99, "method": "tools/call", "params": named}
         ruling = await proxy.session.handle(json.dumps(request).encode(), "client")
-    found = [" ".join(finding.split()[1:]) for finding in proxy.findings]
-    found = [finding.partition(" /")[0] for finding in found if "TOOL" in finding]
-    return names, found, ruling.forward is not None
+    findings = [" ".join(finding.split()[1:]) for finding in proxy.findings]
+    findings = [finding.partition(" /")[0] for finding in findings if "TOOL" in finding]
+    return names, findings, ruling.forward is not None
 
 
 A, B = tool("a", "A"), tool("b", "B")
@@ -155,7 +155,7 @@ REFUSED = "tools/call a TOOLS_NOT_LISTED error rejected"
 
 
 @pytest.mark.parametrize(
-    ("sent", "passed", "found", "pinned"),
+    ("sent", "passed", "findings", "pinned"),
     [
         pytest.param(
             [(None, [A], "2"), ("2", [B], None)],
@@ -196,15 +196,15 @@ REFUSED = "tools/call a TOOLS_NOT_LISTED error rejected"
     ],
 )
 async def test_a_set_is_pinned_once(
-    tmp_path: Path, sent: Any, passed: list[str], found: list[str], pinned: Any
+    tmp_path: Path, sent: Any, passed: list[str], findings: list[str], pinned: Any
 ) -> None:
-    """With the definitions that were listed first; without it, no call passes."""
+    """The first listed definitions are pinned; without them, no call passes."""
     path = tmp_path / "pins.json"
     outcome = await pages(path, *sent, call="a")
 
-    assert (passed, found, found == []) == outcome
+    assert (passed, findings, findings == []) == outcome
     lock = json.loads(path.read_text())["tools"] if path.exists() else None
-    described = lock and {name: each["definition"]["description"] for name, each in lock.items()}
+    described = lock and {name: entry["definition"]["description"] for name, entry in lock.items()}
     assert pinned == described
 
 
@@ -225,16 +225,16 @@ async def test_a_tool_that_is_not_listed_cannot_be_called(
 
 
 async def test_two_clients_pin_one_set(tmp_path: Path) -> None:
-    """The list that is complete first; the other is held against it, its earlier pages too."""
+    """The first complete list counts; the other is compared with it, with all its pages."""
     pins = open_pins(Pinning.FIRST_USE, tmp_path / "pins.json")
     policies = Policies(tools=Policy.OFF)
-    async with proxied([A, B], policies, pins) as one, proxied([A], policies, pins) as two:
+    async with proxied([A, B], policies, pins) as first, proxied([A], policies, pins) as two:
         request = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
         page = {"jsonrpc": "2.0", "id": 1, "result": {"tools": [A, B], "nextCursor": "2"}}
-        await one.session.handle(json.dumps(request).encode(), "client")
-        await one.session.handle(json.dumps(page).encode(), "server")
+        await first.session.handle(json.dumps(request).encode(), "client")
+        await first.session.handle(json.dumps(page).encode(), "server")
         passed = []
-        for proxy, name in ((two, "a"), (one, "a"), (one, "b")):
+        for proxy, name in ((two, "a"), (first, "a"), (first, "b")):
             params = {"name": name, "arguments": {}}
             call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}
             ruling = await proxy.session.handle(json.dumps(call).encode(), "client")

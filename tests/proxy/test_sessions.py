@@ -1,4 +1,4 @@
-"""What becomes of each message of a connection, by the policies: `tests/cases/proxy`."""
+"""Decisions on each message of a connection by the policies: `tests/cases/proxy`."""
 
 import json
 from typing import Any
@@ -47,7 +47,7 @@ HANDSHAKE: list[tuple[Direction, Any]] = [
 
 
 def message_of(value: Any) -> Any:
-    """Return the message that *value* of a case stands for; a string is the text itself."""
+    """Return the message of *value* in a case; a string is the text itself."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -61,7 +61,7 @@ def message_of(value: Any) -> Any:
 
 @pytest.mark.parametrize("case", [pytest.param(c, id=c["name"]) for c in SESSIONS["cases"]])
 async def test_a_session(case: Any) -> None:
-    """Without another value in the case, a message passes byte for byte and has no reply."""
+    """By default, a message passes byte for byte and has no reply."""
     rulings, expected = [], []
     async with proxied(LISTS[case.get("lists", "valid")], policies_of(case["policies"])) as proxy:
         for side, message in HANDSHAKE:

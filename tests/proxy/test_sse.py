@@ -1,4 +1,4 @@
-"""Server-sent events, in whatever pieces they come."""
+"""Server-sent events in chunks of any size."""
 
 import pytest
 from hypothesis import given
@@ -29,7 +29,7 @@ STREAMS = {
 @pytest.mark.parametrize("name", STREAMS)
 @given(sizes=st.lists(st.integers(1, 8), max_size=40))
 def test_pieces_make_no_difference(name: str, sizes: list[int]) -> None:
-    """The bytes of all events, and what is left, are those of the stream."""
+    """The events and the remaining bytes are those of the whole stream."""
     stream, expected = STREAMS[name]
     reader, events, start = EventReader(1000), list[Event](), 0
     for size in [*sizes, len(stream)]:
@@ -53,7 +53,7 @@ def test_pieces_make_no_difference(name: str, sizes: list[int]) -> None:
     ],
 )
 def test_other_data_keeps_the_fields_of_the_event(text: bytes, expected: bytes) -> None:
-    """So that the stream can be resumed after it."""
+    """The stream can be resumed after it."""
     [event] = EventReader(1000).feed(text)
 
     assert expected == event.with_data(b"[1]")
@@ -67,7 +67,7 @@ def test_data_of_several_lines_stays_one_event() -> None:
     assert b'{\n "a": 1\n}' == changed.data
 
 
-def test_a_byte_order_mark_is_no_part_of_the_first_field() -> None:
+def test_a_byte_order_mark_is_ignored() -> None:
     """Readers ignore it (section 9.2.5), so the data is data."""
     reader = EventReader(1000)
     events = [*reader.feed(b"\xef"), *reader.feed(b"\xbb\xbfdata: 1\n\n")]
@@ -76,7 +76,7 @@ def test_a_byte_order_mark_is_no_part_of_the_first_field() -> None:
 
 
 def test_an_event_is_complete_with_its_last_byte() -> None:
-    """Nothing after a carriage return may be waited for, although a line feed may follow."""
+    """It does not wait for a line feed after a carriage return."""
     reader = EventReader(1000)
 
     assert [b"1"] == [event.data for event in reader.feed(b"data: 1\r\n\r")]
@@ -99,14 +99,14 @@ def test_comments_do_not_add_up_to_an_event_over_the_limit() -> None:
     ],
 )
 def test_fields_of_an_event(text: bytes, type_: bytes, has_id: bool) -> None:
-    """As browsers read them."""
+    """Browsers read them the same way."""
     [event] = EventReader(1000).feed(text)
 
     assert (type_, has_id) == (event.type, event.has_id)
 
 
 def test_an_event_over_the_limit() -> None:
-    """Also without the end of a line."""
+    """It may have no end of a line."""
     reader = EventReader(10)
     with pytest.raises(EventTooLongError):
         list(reader.feed(b"data: 12345"))

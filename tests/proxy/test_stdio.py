@@ -11,8 +11,8 @@ import pytest
 from support.stdio_proxy import HANDSHAKE, PROXY, SECONDS, SERVER, Proxy, codes
 
 
-def test_what_is_valid_passes_byte_for_byte(proxy: Proxy) -> None:
-    """Spaces, escapes, the order of members and numbers as they are written."""
+def test_valid_messages_pass_byte_for_byte(proxy: Proxy) -> None:
+    """White space, escapes, the order of members and the spelling of numbers are kept."""
     request = (
         b'{ "params":{"arguments":{"b":1.0,"a":"\\u00e9","big":12345678901234567890},'
         b'"name":"echo"}, "method":"tools/call","id" : 2,"jsonrpc":"2.0"}\r\n'
@@ -58,8 +58,8 @@ def test_a_recorded_session_is_clean(tmp_path: Path) -> None:
     } == finding
 
 
-def test_a_record_that_nobody_reads_stops_nothing(tmp_path: Path) -> None:
-    """A pipe that is full ends the record, and neither the messages nor the proxy."""
+def test_an_unread_record_does_not_block(tmp_path: Path) -> None:
+    """A full pipe ends the record, but neither the messages nor the proxy."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     nobody = Proxy("--record", str(pipe))
@@ -89,22 +89,24 @@ def test_values_are_shown_on_demand(options: tuple[str, ...], shown: bool) -> No
     assert shown is ("4711" in err)
 
 
-@pytest.mark.parametrize(("what", "expected"), [("exit", 3), ("die", 128 + signal.SIGKILL)])
+@pytest.mark.parametrize(("behavior", "expected"), [("exit", 3), ("die", 128 + signal.SIGKILL)])
 def test_requests_that_the_server_leaves_open_are_answered(
-    proxy: Proxy, what: str, expected: int
+    proxy: Proxy, behavior: str, expected: int
 ) -> None:
     """Each of them once, and the exit code is the server's."""
-    proxy.call(2, do=what)
+    proxy.call(2, do=behavior)
     proxy.call(3)
     code, responses, _ = proxy.end()
 
     error = {"code": -32603, "message": "the server ended the connection before it responded"}
     assert expected == code
-    assert [(2, error), (3, error)] == sorted((each["id"], each["error"]) for each in responses)
+    assert [(2, error), (3, error)] == sorted(
+        (response["id"], response["error"]) for response in responses
+    )
 
 
 @pytest.mark.parametrize(
-    ("what", "finding", "after"),
+    ("behavior", "finding", "after"),
     [
         ("print", "server->client NOT_A_MESSAGE error, dropped", [2]),
         ("half", "server->client NOT_A_MESSAGE error, dropped", [2]),
@@ -112,9 +114,9 @@ def test_requests_that_the_server_leaves_open_are_answered(
         ("bytes", "server->client notifications/message PAYLOAD_NOT_JSON error, passed", [None, 2]),
     ],
 )
-def test_stray_output(proxy: Proxy, what: str, finding: str, after: list[int | None]) -> None:
+def test_stray_output(proxy: Proxy, behavior: str, finding: str, after: list[int | None]) -> None:
     """It is reported, and only messages reach the client."""
-    proxy.call(2, do=what)
+    proxy.call(2, do=behavior)
     received = [proxy.line() for _ in after]
     _, rest, err = proxy.end()
     ids = [
@@ -126,7 +128,7 @@ def test_stray_output(proxy: Proxy, what: str, finding: str, after: list[int | N
 
 
 def test_a_message_of_ten_megabytes(proxy: Proxy) -> None:
-    """It passes both ways."""
+    """It passes in both directions."""
     proxy.call(2, text="x" * 10_000_000)
     response = proxy.receive()
     code, _, err = proxy.end()
@@ -191,7 +193,7 @@ def test_the_last_line_needs_no_end() -> None:
     ids=["from the client", "from the server"],
 )
 def test_a_message_is_one_line_for_every_reader(command: str, received: str) -> None:
-    """Text files of Python end a line at a carriage return, too."""
+    """Text files of Python end a line at a carriage return too."""
     run = subprocess.run(
         [*PROXY, "/bin/sh", "-c", command],
         input=b'{"jsonrpc":"2.0",\r"method":"ping"}',
@@ -221,7 +223,7 @@ def test_files_are_as_good_as_pipes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_signals_reach_the_server(proxy: Proxy, number: signal.Signals) -> None:
-    """It ends in its own way."""
+    """The server decides how it ends."""
     proxy.process.send_signal(number)
     code = proxy.process.wait(timeout=SECONDS)
 
@@ -229,7 +231,7 @@ def test_signals_reach_the_server(proxy: Proxy, number: signal.Signals) -> None:
 
 
 def test_a_server_ends_when_its_client_is_gone(proxy: Proxy) -> None:
-    """The client reads nothing any more, so the server gets the end of its input and SIGTERM."""
+    """Its input ends, and it receives SIGTERM."""
     assert proxy.process.stdout is not None
     assert proxy.process.stdin is not None
     proxy.process.stdout.close()
@@ -240,7 +242,7 @@ def test_a_server_ends_when_its_client_is_gone(proxy: Proxy) -> None:
 
 
 def test_a_command_that_cannot_be_run() -> None:
-    """As in a shell."""
+    """The exit code is that of a shell."""
     run = subprocess.run(
         [*PROXY, "/no/such/program"],
         capture_output=True,

@@ -43,7 +43,7 @@ _LOCK = {"format": 1, "tools": {"echo": {"digest": "", "definition": {}}}}
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_a_wrong_option_is_an_error(options: list[str], error: str, tmp_path: Path) -> None:
-    """It says what, and no message is relayed."""
+    """The message names it, and no message is relayed."""
     (tmp_path / "folder").mkdir()
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "empty").touch()
@@ -65,7 +65,7 @@ def test_a_wrong_option_is_an_error(options: list[str], error: str, tmp_path: Pa
 
 @pytest.mark.parametrize("url", ["ftp://a/mcp", "http://", "http://[::1/mcp", "http://a:99999/mcp"])
 def test_a_wrong_upstream_is_an_error(url: str, tmp_path: Path) -> None:
-    """It names the URL."""
+    """The message has the URL."""
     run = subprocess.run(
         [*PROXY[:-1], "--upstream", url],
         cwd=tmp_path,

@@ -1,4 +1,4 @@
-"""Registries of every kind, for the tests of what they have in common."""
+"""Registries of every kind, for tests of their common behavior."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing

@@ -1,4 +1,4 @@
-"""What a registry tells of its changes, and changes that depend on what is bound."""
+"""Changes that a registry sends, and changes with expected bindings."""
 
 import pytest
 from sidecheck_server.registry import BindingsChanged, Expected, Registry
@@ -14,7 +14,7 @@ A, B, CHANGED = define("a"), define("b"), define("a", "2")
 
 
 def test_observers_receive_every_change_in_order(registry: Registry) -> None:
-    """Once reads see it; transactions that change nothing are not told."""
+    """Reads see a change before; transactions without changes are not sent."""
     received: list[tuple[int, Change]] = []
     registry.subscribe(lambda change: received.append((registry.revision, change)))
     registry.register("s", [B, A], keep=None)
@@ -33,7 +33,7 @@ def test_observers_receive_every_change_in_order(registry: Registry) -> None:
 
 
 def test_changes_lead_to_the_same_catalogue(registry: Registry) -> None:
-    """Whoever applies them has what the registry has."""
+    """A copy that applies them equals the registry."""
     follower = [Catalogue()]
     registry.subscribe(lambda change: follower.append(follower[-1].with_change(change)))
     registry.register("s", [A, B], keep=None)
@@ -57,7 +57,7 @@ def test_changes_lead_to_the_same_catalogue(registry: Registry) -> None:
     ],
 )
 def test_a_registration_that_expects_other_bindings(registry: Registry, expected: Expected) -> None:
-    """Changes nothing."""
+    """It changes nothing."""
     registry.register("s", [A], keep=None)
     with pytest.raises(BindingsChanged):
         registry.register("s", [CHANGED, B], keep=None, expected=expected)
@@ -65,9 +65,9 @@ def test_a_registration_that_expects_other_bindings(registry: Registry, expected
     assert (1, A) == (registry.revision, getattr(registry.find("s", "a"), "definition", None))
 
 
-def test_a_registration_that_expects_what_is_bound(registry: Registry) -> None:
-    """Takes effect."""
+def test_a_registration_with_an_expected_binding(registry: Registry) -> None:
+    """It takes effect."""
     registry.register("s", [A], keep=None)
     registry.register("s", [CHANGED, B], keep=None, expected={"a": A.digest, "b": None})
 
-    assert [CHANGED, B] == [each.definition for each in registry.page("s", None, 9, 999)[0]]
+    assert [CHANGED, B] == [tool.definition for tool in registry.page("s", None, 9, 999)[0]]

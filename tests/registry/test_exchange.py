@@ -1,4 +1,4 @@
-"""Exports of registries: their lines, and what is said of lines that are not theirs."""
+"""Exports of registries: their lines, and errors of invalid lines."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -159,7 +159,7 @@ SCHEMA = '"inputSchema":{"type":"object"}'
     ],
 )
 def test_lines_that_were_not_exported(lines: list[bytes], message: str) -> None:
-    """The first that is wrong is told, and what is wrong with it; none is taken."""
+    """The error has the first invalid line and its fault; no line is imported."""
     with pytest.raises(DamagedExport) as raised:
         read_export(lines)
 
@@ -194,7 +194,7 @@ def names_of(servers: Tools) -> set[tuple[str, str]]:
 def test_an_export_of_an_import_is_the_export(
     postgres: RunningPostgres, tmp_path: Path, kind: str, examples: int
 ) -> None:
-    """Whatever the registry has, byte for byte."""
+    """Both are equal byte for byte for any registry."""
     files = (tmp_path / f"{number}.db" for number in count())
 
     def locate() -> RegistryLocation:

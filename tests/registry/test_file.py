@@ -94,10 +94,10 @@ def test_thousands_of_tools_fit_in_one_transaction(tmp_path: Path) -> None:
 
 def test_registries_in_memory_are_independent() -> None:
     """Registries in memory do not share content."""
-    with closing(open_registry(None)) as registry, closing(open_registry(None)) as other:
+    with closing(open_registry(None)) as registry, closing(open_registry(None)) as second_registry:
         registry.register("s", [TOOL], keep=None)
 
-        assert (other.count(), other.revision) == (0, 0)
+        assert (second_registry.count(), second_registry.revision) == (0, 0)
 
 
 def test_the_path_is_not_interpreted_by_sqlite(tmp_path: Path) -> None:

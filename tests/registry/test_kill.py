@@ -112,7 +112,7 @@ def test_acknowledged_transactions_survive_a_kill(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 def test_a_truncated_log_has_whole_transactions(tmp_path: Path) -> None:
-    """Whatever length the log is truncated to, the content is that of one revision."""
+    """For any length of the log, the content is that of one revision."""
     # Few transactions, so that none is checkpointed into the database file yet: SQLite
     # only checkpoints the part of the log that is synced.
     path = tmp_path / "registry.db"

@@ -1,4 +1,4 @@
-"""Locations of registries: what is shown of a URI, and what is a URI at all."""
+"""Locations of registries: their kinds, and URIs without passwords."""
 
 import pytest
 from sidecheck_server.registry.location import PostgresLocation
@@ -23,8 +23,8 @@ from sidecheck_server.registry.location import PostgresLocation
         ("postgresql://me:s3cret@db?sslmode=require", "postgresql://db"),
     ],
 )
-def test_a_uri_is_shown_without_who_and_how(uri: str, shown: str) -> None:
-    """The hosts and the database are left."""
+def test_a_uri_is_shown_without_credentials_and_parameters(uri: str, shown: str) -> None:
+    """The hosts and the database remain."""
     location = PostgresLocation(uri)
 
     assert (shown, True, uri) == (str(location), location.is_unambiguous, location.uri)
@@ -48,8 +48,8 @@ def test_a_uri_is_shown_without_who_and_how(uri: str, shown: str) -> None:
         "postgresql://db/tools?password=s3@cret",
     ],
 )
-def test_a_uri_that_is_not_clear_is_not_shown(uri: str) -> None:
-    """What is not escaped may be a part of the password."""
+def test_an_ambiguous_uri_is_not_shown(uri: str) -> None:
+    """Unescaped characters may be a part of the password."""
     location = PostgresLocation(uri)
 
     assert ("postgresql://…", False) == (str(location), location.is_unambiguous)
@@ -81,8 +81,8 @@ def test_a_uri_that_is_not_clear_is_not_shown(uri: str) -> None:
         ("", False, False),
     ],
 )
-def test_what_names_a_database(text: str, is_uri: bool, is_other: bool) -> None:
-    """A URI of PostgreSQL, or in other words that are not taken for a file."""
+def test_texts_that_name_a_database(text: str, is_uri: bool, is_other: bool) -> None:
+    """It is a PostgreSQL URI, or another form that is not read as a file name."""
     assert (is_uri, is_other) == (
         PostgresLocation.is_uri(text),
         PostgresLocation.is_other_connection(text),

@@ -33,7 +33,7 @@ def test_every_server_keeps_its_own_text(registry: Registry) -> None:
 
 
 def test_a_digest_resolves_to_its_oldest_text(registry: Registry) -> None:
-    """Once the oldest binding of a digest is removed, the next oldest is returned."""
+    """After the removal of the oldest binding, the next oldest is returned."""
     first, second, third = (define("a", text=text) for text in ("[1]", "[2]", "[3]"))
     registry.register("z", [first], keep=None)
     registry.register("b", [second], keep=None)

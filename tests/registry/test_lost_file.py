@@ -86,7 +86,7 @@ def test_no_change_is_acknowledged_once_the_file_is_lost(
 
 
 def test_a_file_that_comes_back_stays_lost(tmp_path: Path) -> None:
-    """What happened to it meanwhile is unknown, until it is opened and read again."""
+    """Its content may have changed, so the registry must be opened again."""
     path = tmp_path / "registry.db"
     with closing(open_registry(path)) as registry:
         registry.register("s", [A], keep=None)
@@ -100,8 +100,8 @@ def test_a_file_that_comes_back_stays_lost(tmp_path: Path) -> None:
         assert RemovalResult(("a",), (), 2) == registry.delete("s", None)
 
 
-def test_a_deleted_log_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
-    """Closing writes what the log holds into the file."""
+def test_a_deleted_log_loses_no_acknowledged_change(tmp_path: Path) -> None:
+    """Closing writes the contents of the log into the file."""
     path = tmp_path / "registry.db"
     with closing(open_registry(path)) as registry:
         registry.register("s", [A], keep=None)
@@ -133,12 +133,12 @@ def test_closing_leaves_the_files_that_replaced_it_alone(tmp_path: Path) -> None
 
 def test_a_file_that_is_reached_by_a_link_is_watched(tmp_path: Path) -> None:
     """Both the link and what it leads to: SQLite names the log after the latter."""
-    target, other, link = tmp_path / "target.db", tmp_path / "other.db", tmp_path / "link.db"
+    target, replacement, link = tmp_path / "target.db", tmp_path / "other.db", tmp_path / "link.db"
     link.symlink_to(target)
     with closing(open_registry(link)) as registry:
         registry.register("s", [A], keep=None)
-        other.touch()
+        replacement.touch()
         link.unlink()
-        link.symlink_to(other)
+        link.symlink_to(replacement)
         with pytest.raises(RegistryUnusable, match=re.escape(f"{link} was deleted")):
             registry.register("s", [B], keep=None)

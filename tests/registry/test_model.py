@@ -105,7 +105,7 @@ class InMemory(RuleBasedStateMachine):
         self.registry: Registry = open_registry(None, self.quotas)
         self.model: Bindings = {}
         self.revision = 0
-        #: All that were ever bound, so that those that are not bound are looked up too.
+        #: All definitions that were ever bound, so that unbound ones are looked up too.
         self.digests: set[str] = set()
         self.schema_digests = set(SCHEMA_DIGESTS)
 
@@ -244,7 +244,7 @@ class InDatabase(InMemory):
         super().__init__()
         self.registry.close()
         self.location = PostgresLocation(self.server.uri(self.server.create_database()))
-        self.registry, self.other = self.open(), self.open()
+        self.registry, self.second = self.open(), self.open()
 
     def open(self) -> Registry:
         return open_anywhere(self.location, self.quotas)
@@ -253,31 +253,31 @@ class InDatabase(InMemory):
     def switch(self) -> None:
         """Go on with the other server, which may have changed nothing yet."""
         deadline = monotonic() + 120
-        while self.other.revision < self.revision:
+        while self.second.revision < self.revision:
             assert monotonic() < deadline
             sleep(0.002)
-        self.registry, self.other = self.other, self.registry
+        self.registry, self.second = self.second, self.registry
 
     @rule(server=servers, names=st.none() | st.lists(names, max_size=4))
     def write_elsewhere(self, server: str, names: list[str] | None) -> None:
-        """Write with the other server, which need not have seen what was written."""
-        self.registry, self.other = self.other, self.registry
+        """Write with the other server, which may not have followed yet."""
+        self.registry, self.second = self.second, self.registry
         self.delete(server, names)
 
     @rule(quotas=st.sampled_from(QUOTAS))
     def reopen(self, quotas: RegistryQuotas) -> None:
         self.quotas = quotas
         self.registry.close()
-        self.other.close()
-        self.registry, self.other = self.open(), self.open()
+        self.second.close()
+        self.registry, self.second = self.open(), self.open()
 
     def teardown(self) -> None:
         super().teardown()
-        self.other.close()
+        self.second.close()
 
 
 def test_a_registry_in_a_database_is_a_dictionary(postgres: RunningPostgres) -> None:
-    """Whichever server changes it, and whichever is asked."""
+    """Either server may write and read."""
     machine = type("Machine", (InDatabase,), {"server": postgres})
     run_state_machine_as_test(machine, settings=InDatabase.TestCase.settings)
 

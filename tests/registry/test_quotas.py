@@ -75,7 +75,7 @@ def test_nothing_is_registered_beyond_a_quota(
     excess: str,
     open_any: OpenRegistry,
 ) -> None:
-    """The error names the quota, the limit and what it would become, and what to do."""
+    """The error has the quota, the limit, the excess and a remedy."""
     assert len(A.json) == 48
     registry = open_any(quotas)
     registry.register("s", [A, B], keep=None)

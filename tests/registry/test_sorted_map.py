@@ -39,7 +39,7 @@ def least_key(node: _Node) -> Key:
 def test_a_map_has_the_entries_of_a_dictionary(
     batches: list[Mapping[Key, str | None]], start: int
 ) -> None:
-    """In order, from any key on; every earlier map stays as it was."""
+    """Entries are sorted from any key on; every earlier map is unchanged."""
     maps: list[SortedMap[str]] = [SortedMap()]
     models: list[dict[Key, str]] = [{}]
     for batch in batches:
@@ -87,20 +87,20 @@ def define(name: str, content: str) -> Definition:
     return Definition(f"{name}:{content}", name, b"{}", (), "in", None, "2025-11-25")
 
 
-def nodes_made(before: Catalogue, after: Catalogue) -> int:
+def count_new_nodes(before: Catalogue, after: Catalogue) -> int:
     """Return how many nodes of *after* are not those of *before*."""
-    made = 0
+    count = 0
     for name in ("bindings", "definitions", "schemas", "servers"):
-        kept = {id(node) for node in nodes_of(getattr(before, name)._root)}
-        made += sum(id(node) not in kept for node in nodes_of(getattr(after, name)._root))
-    return made
+        earlier_nodes = {id(node) for node in nodes_of(getattr(before, name)._root)}
+        count += sum(id(node) not in earlier_nodes for node in nodes_of(getattr(after, name)._root))
+    return count
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("one_server", [True, False])
 def test_a_change_costs_the_same_in_a_large_registry(*, one_server: bool) -> None:
     """Each map makes a path of nodes anew, or two where one is split or two are joined."""
-    made = {}
+    node_counts = {}
     for size in SIZES:
         before = catalogue_of(size, one_server=one_server)
         first = next(iter(before.bindings.starting_at(())))[1]
@@ -113,9 +113,12 @@ def test_a_change_costs_the_same_in_a_large_registry(*, one_server: bool) -> Non
             "change": Change(2, server, (), (changed,)),
             "remove": Change(2, server, (first.name,), ()),
         }
-        made[size] = {
-            name: nodes_made(before, before.with_change(change)) for name, change in changes.items()
+        node_counts[size] = {
+            name: count_new_nodes(before, before.with_change(change))
+            for name, change in changes.items()
         }
 
     # Three maps of 200,000 are three nodes deep, of 100 two; a leaf may be split.
-    assert all(count <= 4 * 2 * 3 for counts in made.values() for count in counts.values()), made
+    assert all(
+        count <= 4 * 2 * 3 for counts in node_counts.values() for count in counts.values()
+    ), node_counts

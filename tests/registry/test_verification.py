@@ -93,7 +93,7 @@ def test_an_altered_definition_makes_the_file_unusable(
 
 
 def test_an_altered_byte_of_the_file_is_detected(tmp_path: Path) -> None:
-    """Also where the database itself stays sound, as in the middle of a text."""
+    """The database itself may stay valid, as in the middle of a text."""
     path = tmp_path / "registry.db"
     write_and_change(path, "UPDATE registry SET revision = 3")
     content = path.read_bytes()

@@ -1,8 +1,8 @@
-"""Tells what each attack does, from the folder ``tests``.
+"""Measures the effect of each attack; runs in the folder ``tests``.
 
 ``python -m resilience --table`` runs every attack in full against a real server of its own,
-beside a client with a small call every 10 ms, and prints how that one fared and how much
-memory the server took. ``--seconds`` is how long each lasts, ``--attack`` chooses.
+while another client makes a small call every 10 ms. It prints the latencies of that client and
+the memory of the server. ``--seconds`` is the duration of an attack, ``--attack`` selects one.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def main() -> None:
 def _row(attack: Attack, effect: Effect) -> str:
     times = " | ".join(f"{effect.percentile(share):.1f}" for share in (0.5, 0.99, 1.0))
     memory = f"{effect.memory / 1e6:.0f}, {effect.peak / 1e6:.0f}"
-    cells = (attack.name, _list(effect.statuses), times, memory, _list(effect.seen))
+    cells = (attack.name, _list(effect.statuses), times, memory, _list(effect.observations))
     return f"| {' | '.join(cells)} |"
 
 

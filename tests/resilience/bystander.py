@@ -1,9 +1,9 @@
-"""A client beside an attack: one small call every 10 ms, and how each of them ended.
+"""Client that makes a small call every 10 ms during an attack, and records each result.
 
 ``python -m resilience.bystander ADDRESS`` prints "ready", calls until its standard input
-is closed, and prints as JSON the number of calls by status, and how many milliseconds passed
-from the time when each was due. It is a process of its own, so that it shares no interpreter
-with the attacker, and has the channel of the Python client, which retries UNAVAILABLE.
+is closed, and prints as JSON the number of calls by status, and the latency of each call from
+its due time in milliseconds. It is a process of its own, so that it shares no interpreter
+with the attacker. It has the channel of the Python client, which retries UNAVAILABLE.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Attack on the caches: schemas that are all different, and take much memory for their text."""
+"""Attack on the caches: distinct schemas with a large memory for the size of their text."""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from support.schema_families import FAMILIES
 __all__ = ["resident_bytes", "send_schemas"]
 
 _LONGEST = 16 << 10
-"""The longest schema that is sent, in bytes."""
+"""Maximum size of a schema, in bytes."""
 
 _CALLERS = 4
 _TEXT = "ab" * 700
@@ -26,12 +26,12 @@ _PAYLOADS = tuple(
 
 
 def send_schemas(server: RunningServer, amount: int, *, patterns: bool, first: int = 0) -> int:
-    """Send *amount* different inline schemas, each with payloads, and return their bytes.
+    """Send *amount* distinct inline schemas, each with payloads; return their total bytes.
 
-    Those of calls with numbers *first* that are far enough apart are different too.
+    Calls whose *first* differ by more than *amount* send distinct schemas.
 
-    *patterns* says whether they are of the families with patterns, or of the others. To
-    look for unknown arguments takes the complete engine, also where a payload is valid.
+    *patterns* selects the families with patterns, or the families without. The report of
+    unknown arguments requires the complete engine, even for a valid payload.
     """
     with grpc.insecure_channel(server.address) as channel:
         batch = ValidationServiceStub(channel).ValidateBatch
@@ -61,7 +61,7 @@ def resident_bytes(server: RunningServer) -> int:
 
 
 def _schemas(*, patterns: bool, first: int) -> Iterator[bytes]:
-    """Yield schemas that are all different, of each family in turn."""
+    """Yield distinct schemas, of each family in turn."""
     for number, family in zip(count(1000 + 10 * first), cycle(FAMILIES.values()), strict=False):
         schema = json.dumps(family(number)).encode()
         if len(schema) <= _LONGEST and (b'"pattern' in schema) is patterns:

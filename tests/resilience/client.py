@@ -9,8 +9,8 @@ from support.running import RunningServer
 
 __all__ = ["ACTIONS", "freeze_async_stream", "freeze_blocking_stream", "frozen"]
 
-#: What a caller of a stream does while the server is frozen: waits for an outcome, sends
-#: more items than may be outstanding while nobody reads, or leaves.
+#: Actions on a stream while the server is frozen: wait for an outcome, send more items than
+#: may be outstanding without reading, or leave the stream.
 ACTIONS = ("read", "send", "leave")
 
 OUTSTANDING = 2
@@ -31,7 +31,7 @@ def frozen(server: RunningServer) -> Iterator[None]:
 def freeze_blocking_stream(
     server: RunningServer, action: str, seconds: float
 ) -> SidecheckError | None:
-    """Return the error of *action* on a stream with a deadline in *seconds*, None if none."""
+    """Return the error, if any, of *action* on a stream with a deadline in *seconds*."""
     try:
         with (
             BlockingClient(server.address, timeout=seconds) as client,
@@ -52,7 +52,7 @@ def freeze_blocking_stream(
 async def freeze_async_stream(
     server: RunningServer, action: str, seconds: float
 ) -> SidecheckError | None:
-    """Return the error of *action* on a stream with a deadline in *seconds*, None if none."""
+    """Return the error, if any, of *action* on a stream with a deadline in *seconds*."""
     try:
         async with (
             Client(server.address, timeout=seconds) as client,

@@ -1,7 +1,7 @@
-"""A peer that speaks HTTP/2 by hand, for what no client of gRPC would do.
+"""HTTP/2 peer for frames that a gRPC client does not send.
 
-Frames are those of RFC 9113; headers are literals without indexing (RFC 7541, section 6.2.2),
-so that no state is kept.
+Frames follow RFC 9113. Headers are literals without indexing (RFC 7541, section 6.2.2), so
+that the peer has no header compression state.
 """
 
 import socket
@@ -30,9 +30,9 @@ _HEADERS_OF_A_CALL = (
 
 
 class Peer:
-    """A connection to ``host:port`` or ``unix:path``; *window* is that of its streams.
+    """A connection to ``host:port`` or ``unix:path``; *window* is the window of its streams.
 
-    It reads what the server sends only when it must wait for a window, or in `receive`.
+    It reads from the server only in `receive`, and when it waits for a window.
     """
 
     def __init__(self, address: str, window: int = 65_535) -> None:
@@ -46,9 +46,9 @@ class Peer:
         self._received = b""
         self._next_stream = 1
         self._initial_window = 65_535
-        #: What may be sent: on the connection (0) and on each stream.
+        #: Bytes that may be sent: on the connection (0) and on each stream.
         self._windows: Counter[int] = Counter({0: 65_535})
-        #: Frames that came, by type.
+        #: Number of received frames by type.
         self.frames: Counter[int] = Counter()
         settings = struct.pack(">HI", _INITIAL_WINDOW, window)
         try:
@@ -58,7 +58,7 @@ class Peer:
             raise
 
     def call(self, path: str, body: bytes = b"", *, end: bool = True, timeout: str = "") -> int:
-        """Begin a call with a small *body*, perhaps its end; return the number of its stream."""
+        """Begin a call with a small *body*, end it if *end*; return the number of its stream."""
         stream = self._next_stream
         self._next_stream += 2
         self._windows[stream] = self._initial_window - len(body)
@@ -70,7 +70,7 @@ class Peer:
         return stream
 
     def send(self, stream: int, body: bytes) -> bool:
-        """Send more of a body as windows open; return whether the server lets it be sent."""
+        """Send more of a body as windows open; return whether all of it was sent."""
         start = 0
         while start < len(body):
             size = min(len(body) - start, _FRAME, self._windows[0], self._windows[stream])
@@ -93,7 +93,7 @@ class Peer:
         self.socket.sendall(_frame(_PING, 0, 0, bytes(8)) * count)
 
     def receive(self, seconds: float = 0.5) -> bool:
-        """Read what came within *seconds*; return False if nothing did, or the server closed."""
+        """Read data that arrives within *seconds*; return whether there was any."""
         self.socket.settimeout(seconds)
         try:
             data = self.socket.recv(1 << 16)

@@ -1,4 +1,4 @@
-"""Attacks on the stop of a server, and on its log."""
+"""Attacks on the stop of a server."""
 
 import os
 import signal
@@ -15,10 +15,9 @@ _SEND_SECONDS = 2.0
 
 
 def flood_pings(address: str, connections: int, pings: int) -> list[Peer]:
-    """Send *pings* on each of a number of *connections*, and return them.
+    """Send *pings* on each of a number of *connections*, and return the connections.
 
-    The answers to the pings are not read. So gRPC cannot send its GOAWAY to the end, and
-    waits for it.
+    The answers to the pings are not read, so gRPC cannot finish sending GOAWAY, and waits.
     """
     opened = [Peer(address) for _ in range(connections)]
     for connection in opened:
@@ -30,7 +29,7 @@ def flood_pings(address: str, connections: int, pings: int) -> list[Peer]:
 
 
 def call_without_reading(address: str, count: int) -> list[Peer]:
-    """Make *count* calls whose responses are never accepted, and return the connection."""
+    """Make *count* calls without a window for responses, and return the connection."""
     connection = Peer(address, window=0)
     for _ in range(count):
         connection.call(_INFO, announce(0))

@@ -1,4 +1,4 @@
-"""Requests within the limits that would hold the event loop, or the service, for long."""
+"""Requests within the limits that take much work of the event loop or of the service."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -29,13 +29,14 @@ __all__ = ["LONG_REQUESTS", "LongRequest"]
 
 @dataclass(frozen=True, slots=True)
 class LongRequest:
-    """One request, made for a count of whatever it has many of."""
+    """A request of variable size."""
 
     method: str
+    #: The request with the given number of elements.
     request: Callable[[int], Message]
-    #: The count of the largest request within the limits.
+    #: The number of elements of the largest request within the limits.
     full: int
-    #: Requests whose effects the attack builds on, for the same count.
+    #: Requests to send before, for the same number of elements.
     before: Callable[[int], list[tuple[str, Message]]] = lambda _: []
 
 
@@ -273,4 +274,4 @@ LONG_REQUESTS: Mapping[str, LongRequest] = {
         "DeleteTools", _delete, 9_000, lambda n: [("RegisterTools", _register(tool)(n))]
     ),
 }
-"""The attacks, by what they have many of."""
+"""The requests by the name of their elements."""

@@ -1,4 +1,4 @@
-"""Definitions and payloads that take long, each within the limits."""
+"""Definitions and payloads within the limits that take much processor time."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""A server in this process, whose event loop measures its turns."""
+"""Server in this process whose event loop measures its turns."""
 
 import asyncio
 import time
@@ -11,7 +11,7 @@ from sidecheck_server.config.settings import Settings
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.server.service import running_service
 
-__all__ = ["MeasuredLoop", "MeasuredServer", "run_beside_server"]
+__all__ = ["MeasuredLoop", "MeasuredServer", "run_with_server"]
 
 _Result = TypeVar("_Result")
 
@@ -19,20 +19,19 @@ _Result = TypeVar("_Result")
 class MeasuredLoop(asyncio.SelectorEventLoop):
     """Event loop that counts its turns and measures the processor time of each.
 
-    A turn is what runs between two looks for events: whatever arrives meanwhile waits. The
-    time is that of this thread alone, so that neither other processes nor other threads of
-    this one count.
+    A turn is the work between two polls for events; events that arrive meanwhile wait. The
+    time is the processor time of this thread, without other threads and processes.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.turns = 0
-        #: The longest turn, and all turns, in seconds.
+        #: The longest turn, and the sum of all turns, in seconds.
         self.longest = 0.0
         self.total = 0.0
 
     def reset(self) -> None:
-        """Forget the turns so far."""
+        """Set the measurements to 0."""
         self.turns, self.longest, self.total = 0, 0.0, 0.0
 
     def _run_once(self) -> None:
@@ -53,7 +52,7 @@ class MeasuredServer:
     channel: grpc.Channel
 
 
-def run_beside_server(attack: Callable[[MeasuredServer], _Result], **limits: Any) -> _Result:
+def run_with_server(attack: Callable[[MeasuredServer], _Result], **limits: Any) -> _Result:
     """Return the result of *attack* on a server with *limits*, called in another thread."""
 
     async def serve() -> _Result:

@@ -1,4 +1,4 @@
-"""Attacks on the registry: more than it may hold, a lost file, a full disk, altered bytes."""
+"""Attacks on the registry: tools beyond its quota, a lost file, a full disk, altered bytes."""
 
 import resource
 from collections import Counter
@@ -16,7 +16,7 @@ _TIMEOUT = 120.0
 
 
 def register_one(client: BlockingClient, server: str, name: str, size: int = 0) -> str:
-    """Register a tool with a description of *size* bytes; return its action, or the error."""
+    """Register a tool with a description of *size* bytes; return the action or error reason."""
     tool = {"name": name, "description": "x" * size, "inputSchema": {"type": "object"}}
     try:
         registration = client.register(server, [tool], timeout=_TIMEOUT)
@@ -28,7 +28,7 @@ def register_one(client: BlockingClient, server: str, name: str, size: int = 0) 
 def fill_registry(
     address: str, tools: int, size: int, servers: int = 1, prefix: str = "t"
 ) -> Counter[str]:
-    """Register *tools* of *size* bytes, one a call, and return how many had which outcome."""
+    """Register *tools* of *size* bytes, one per call; return the number of each outcome."""
     with BlockingClient(address) as client:
         return Counter(
             register_one(client, f"flood-{number % servers}", f"{prefix}{number}", size)
@@ -38,7 +38,7 @@ def fill_registry(
 
 @contextmanager
 def full_disk(process: int, size: int) -> Iterator[None]:
-    """Let no file of *process* grow beyond *size* bytes, as a full disk would."""
+    """Limit the files of *process* to *size* bytes, as a full disk does."""
     limits = psutil.Process(process)
     soft, hard = limits.rlimit(resource.RLIMIT_FSIZE)
     limits.rlimit(resource.RLIMIT_FSIZE, (size, hard))
@@ -48,16 +48,16 @@ def full_disk(process: int, size: int) -> Iterator[None]:
         limits.rlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def alter_definition(path: Path, text: bytes, other: bytes) -> None:
-    """Replace *text*, which a definition in the closed registry at *path* has, by *other*."""
+def alter_definition(path: Path, text: bytes, replacement: bytes) -> None:
+    """Replace *text* of a definition in the closed registry at *path* by *replacement*."""
     content = path.read_bytes()
     assert content.count(text) == 1
-    assert len(text) == len(other)
-    path.write_bytes(content.replace(text, other))
+    assert len(text) == len(replacement)
+    path.write_bytes(content.replace(text, replacement))
 
 
 class ReadingBystander:
-    """Validates against a registered tool, over and over, until it is stopped."""
+    """Thread that validates against a registered tool again and again until its end."""
 
     def __init__(self, address: str, server: str, tool: str) -> None:
         self.outcomes: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""A server under attack, a bystander beside it, and what became of both."""
+"""Runs an attack on a server, and measures its effect on the server and on a bystander."""
 
 import json
 import subprocess
@@ -25,21 +25,21 @@ class Attack:
 
     name: str
     why: str
-    #: Attacks a server for some seconds, and returns what the attacker saw, as counts.
+    #: Attacks a server for some seconds; returns counts of the attacker's observations.
     run: Callable[[RunningServer, float], Mapping[str, int]]
-    #: Variables of the server's environment.
+    #: Environment variables of the server.
     settings: Mapping[str, str] = field(default_factory=dict)
-    #: The statuses that calls of a bystander may have.
+    #: The permitted statuses of the bystander's calls.
     statuses: frozenset[str] = frozenset({"OK"})
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What an attack did."""
+    """Effect of an attack."""
 
-    #: What the attacker saw.
-    seen: Mapping[str, int]
-    #: Calls of the bystander by status, and the milliseconds after each was due, sorted.
+    #: Counts of the attacker's observations.
+    observations: Mapping[str, int]
+    #: Calls of the bystander by status, and their sorted latencies from the due times.
     statuses: Mapping[str, int]
     milliseconds: tuple[float, ...]
     #: Resident memory of the server and its workers, in bytes: before, and the peak.
@@ -47,15 +47,15 @@ class Effect:
     peak: int
 
     def percentile(self, share: float) -> float:
-        """Return the time that *share* of the bystander's calls took at most."""
+        """Return the percentile *share*, from 0 to 1, of the bystander's latencies."""
         return self.milliseconds[int(share * (len(self.milliseconds) - 1))]
 
 
 def attack_server(attack: Attack, seconds: float) -> Effect:
-    """Run *attack* for *seconds* on a server of its own, beside a bystander."""
+    """Run *attack* for *seconds* on a server of its own, while a bystander calls it."""
     # Socket paths are short: at most some hundred bytes.
     with tempfile.TemporaryDirectory(prefix="sidecheck-") as folder:
-        # Each call of the attack would be an event.
+        # At the level debug, the server logs each call of the attack.
         level = attack.settings.get("SIDECHECK_LOG_LEVEL", "info")
         server = RunningServer(Path(folder), "--log-level", level, **attack.settings)
         weight = Weight()
@@ -63,13 +63,13 @@ def attack_server(attack: Attack, seconds: float) -> Effect:
             memory = _tree_bytes(server.process.pid)
             weight.put_on_scales(server.process.pid)
             bystander = Bystander(server.address)
-            seen = dict(attack.run(server, seconds))
+            observations = dict(attack.run(server, seconds))
             ended = bystander.end()
         finally:
             weight.close()
             server.close()
     statuses, milliseconds = ended["statuses"], tuple(sorted(ended["milliseconds"]))
-    return Effect(seen, statuses, milliseconds, memory, weight.peak)
+    return Effect(observations, statuses, milliseconds, memory, weight.peak)
 
 
 class Bystander:
@@ -87,7 +87,7 @@ class Bystander:
         assert self._process.stdout.readline() == "ready\n"
 
     def end(self) -> dict[str, Any]:
-        """End the calls, and return how they went."""
+        """End the calls, and return the statuses and latencies."""
         output, _ = self._process.communicate(timeout=600)
         result: dict[str, Any] = json.loads(output)
         return result
@@ -95,4 +95,4 @@ class Bystander:
 
 def _tree_bytes(process: int) -> int:
     root = psutil.Process(process)
-    return sum(each.memory_info().rss for each in (root, *root.children(recursive=True)))
+    return sum(process.memory_info().rss for process in (root, *root.children(recursive=True)))

@@ -1,6 +1,6 @@
-"""Attacks on the services: requests within the limits that cost much, and lost processes.
+"""Attacks on the services: expensive requests within the limits, and lost processes.
 
-Each takes a running server and the seconds that it may last, and returns what it saw.
+Each takes a running server and its duration in seconds, and returns counts of observations.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ _STUBS = (
     ValidationServiceStub,
 )
 _FULL_SECONDS = 5.0
-"""How long an attack lasts at least if its requests are as large as they may be."""
+"""Minimum duration of an attack whose requests have the maximum size."""
 
 _QUICK_WORKERS = {
     "SIDECHECK_LIMITS__COMPILE_SECONDS": "3",
@@ -43,7 +43,7 @@ _QUICK_WORKERS = {
 
 
 def _send_new_schemas(server: RunningServer, seconds: float) -> Mapping[str, int]:
-    """Validate against inline schemas that are all different and take much memory."""
+    """Validate against distinct inline schemas of a large memory."""
     end = time.monotonic() + seconds
     schemas = sent = 0
     while time.monotonic() < end:
@@ -64,7 +64,7 @@ def _register_much(server: RunningServer, seconds: float) -> Mapping[str, int]:
 
 
 def _send_long_requests(server: RunningServer, seconds: float) -> Mapping[str, int]:
-    """Send requests of every kind that are as large as the limits admit."""
+    """Send the largest requests of every kind within the limits."""
     end = time.monotonic() + seconds
     statuses: Counter[str] = Counter()
     with grpc.insecure_channel(server.address) as channel:
@@ -92,17 +92,17 @@ def _method(channel: grpc.Channel, name: str) -> Any:
 
 
 def _kill_workers(server: RunningServer, seconds: float) -> Mapping[str, int]:
-    """Kill workers at random moments while others wait for them."""
+    """Kill workers at random moments while calls wait for them."""
     return Counter(asyncio.run(call_while_killing(server, int(100 * seconds))))
 
 
 def _stop_workers(server: RunningServer, _seconds: float) -> Mapping[str, int]:
-    """Stop all workers with SIGSTOP, and make calls that need them."""
+    """Stop all workers with SIGSTOP, and make calls that need a worker."""
     return Counter(asyncio.run(call_with_stopped_workers(server, 20, stopped=2)))
 
 
 def _leave_log_unread(server: RunningServer, seconds: float) -> Mapping[str, int]:
-    """Make calls that are logged while nobody reads the log."""
+    """Make calls that are logged while the log is not read."""
     end = time.monotonic() + seconds
     calls = 0
     with server.log_unread(), grpc.insecure_channel(server.address) as channel:
@@ -121,7 +121,7 @@ SERVICE_ATTACKS = (
     Attack("stopped workers", "they neither answer nor end", _stop_workers, _QUICK_WORKERS),
     Attack(
         "unread log",
-        "a pipe that is full blocks who writes",
+        "a full pipe blocks its writer",
         _leave_log_unread,
         {"SIDECHECK_LOG_LEVEL": "debug"},
     ),

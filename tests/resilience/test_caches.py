@@ -10,14 +10,14 @@ pytestmark = [pytest.mark.server, pytest.mark.slow]
 
 _MEMORY = 4 << 20
 _OTHER = 48 << 20
-"""What requests on their way and the allocator may add to the caches."""
+"""Memory of requests in flight and of the allocator beyond the caches, in bytes."""
 
 _GAPS = 16 << 20
-"""A quarter of what the schemas of the second lap would take if all were kept."""
+"""A quarter of the memory of the schemas of the second round, if the cache kept all."""
 
 
-def test_schemas_that_are_all_different_take_no_more_than_their_share(tmp_path: Path) -> None:
-    """These take more than a hundred megabytes where all are kept."""
+def test_distinct_schemas_stay_within_the_memory_of_the_caches(tmp_path: Path) -> None:
+    """Without eviction, these schemas take over a hundred megabytes."""
     server = RunningServer(tmp_path, SIDECHECK_MEMORY_BYTES=str(_MEMORY))
     try:
         before = resident_bytes(server)
@@ -31,8 +31,8 @@ def test_schemas_that_are_all_different_take_no_more_than_their_share(tmp_path: 
 
 
 @pytest.mark.long
-def test_full_caches_grow_no_more(tmp_path: Path) -> None:
-    """Twice as many schemas as filled them add nothing but gaps of the allocator."""
+def test_full_caches_do_not_grow(tmp_path: Path) -> None:
+    """After the caches are full, twice as many schemas add fragmentation only."""
     server = RunningServer(tmp_path, SIDECHECK_MEMORY_BYTES=str(_MEMORY))
     try:
         send_schemas(server, 200, patterns=False)

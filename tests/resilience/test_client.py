@@ -1,4 +1,4 @@
-"""Clients of a server that freezes: every wait ends by the deadline, and no thread is left."""
+"""Clients of a frozen server: every wait ends by the deadline, and no thread remains."""
 
 import asyncio
 import threading
@@ -15,7 +15,7 @@ SECONDS = 4.0
 
 
 def reason(error: SidecheckError | None) -> tuple[bool, grpc.StatusCode | None]:
-    """Return whether an error means that no server answered, and its status."""
+    """Return whether *error* is `Unavailable`, and its status."""
     return isinstance(error, Unavailable), None if error is None else error.status
 
 
@@ -30,7 +30,7 @@ EXPECTED = {
 def test_a_blocking_stream_on_a_frozen_server_ends(
     shared_server: RunningServer, action: str
 ) -> None:
-    """Also while it waits to send; no thread of the stream outlives the client."""
+    """A wait to send ends too; no thread of the stream outlives the client."""
     before = set(threading.enumerate())
     errors: list[SidecheckError | None] = []
     user = threading.Thread(
@@ -50,7 +50,7 @@ def test_a_blocking_stream_on_a_frozen_server_ends(
 async def test_an_asynchronous_stream_on_a_frozen_server_ends(
     shared_server: RunningServer, action: str
 ) -> None:
-    """Also while it waits to send; no task outlives the client."""
+    """A wait to send ends too; no task outlives the client."""
     before = asyncio.all_tasks()
     error = await asyncio.wait_for(freeze_async_stream(shared_server, action, SECONDS), 120)
     assert EXPECTED[action] == reason(error)
@@ -62,7 +62,7 @@ async def test_an_asynchronous_stream_on_a_frozen_server_ends(
 def test_a_call_to_a_frozen_server_has_the_verdict_of_the_policy(
     shared_server: RunningServer,
 ) -> None:
-    """The connection stays open, so that only the deadline tells."""
+    """The connection stays open, so only the deadline ends the call."""
     with BlockingClient(shared_server.address, timeout=2.0, on_unavailable="deny") as client:
         with frozen(shared_server):
             denied = client.validate(Schema(b"true"), 1)

@@ -1,4 +1,4 @@
-"""The stop of a server, whatever its peers, its workers and its callers do."""
+"""A server stops in spite of its peers, its workers and its callers."""
 
 import signal
 import subprocess
@@ -26,10 +26,10 @@ from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
 from support.running import RunningServer
 
 NEVER = "80000"
-"""Seconds that no test waits for."""
+"""Seconds beyond the duration of any test."""
 
 SECONDS = 60
-"""Seconds within which a stop ends that is due after one to three, on a busy machine."""
+"""Maximum seconds of a stop on a busy machine; it is due after one to three."""
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., RunningServer]]:
 
 
 class SlowCall(threading.Thread):
-    """A call, or a stream, that needs a worker, and the status that it ends with."""
+    """Thread that makes a call or a stream that needs a worker, and records its status."""
 
     def __init__(self, running: RunningServer, *, streamed: bool = False) -> None:
         super().__init__(daemon=True)
@@ -79,7 +79,7 @@ class SlowCall(threading.Thread):
                 self.outcome = failed.code().name, reason_of(failed)
 
     def wait(self) -> tuple[str, str] | None:
-        """Return its code and reason."""
+        """Return the status code and the reason."""
         self.join(SECONDS)
         return self.outcome
 
@@ -113,7 +113,7 @@ ATTACKS: list[Any] = [
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_no_peer_holds_up_the_stop(
+def test_no_peer_delays_the_stop(
     start: Callable[..., RunningServer], attack: Callable[[str], list[Peer]]
 ) -> None:
     """The exit code is that of an orderly stop; the unix socket is removed."""
@@ -129,10 +129,10 @@ def test_no_peer_holds_up_the_stop(
 
 
 @pytest.mark.parametrize("streamed", [False, True])
-def test_stopped_workers_do_not_hold_up_the_stop(
+def test_stopped_workers_do_not_delay_the_stop(
     start: Callable[..., RunningServer], *, streamed: bool
 ) -> None:
-    """They are killed, and the call that waits for them has its answer."""
+    """The server kills them, and answers the call that waits for them."""
     running = start("--grace-seconds", "1")
     workers = stop_workers(running.process.pid)
     call = begin_slow_call(running, streamed=streamed)
@@ -149,7 +149,7 @@ def test_stopped_workers_do_not_hold_up_the_stop(
 def test_a_second_signal_hurries_and_answers_every_call(
     start: Callable[..., RunningServer], period: str, number: int
 ) -> None:
-    """Whichever period it falls in; the call fails as one that may be retried."""
+    """It may arrive in either period; the client may retry the call."""
     flags = {"--drain-seconds": "0", "--grace-seconds": "1", period: NEVER}
     running = start(*(text for flag in flags.items() for text in flag))
     stop_workers(running.process.pid)
@@ -164,7 +164,7 @@ def test_a_second_signal_hurries_and_answers_every_call(
 
 
 def test_a_second_signal_lets_a_call_finish(start: Callable[..., RunningServer]) -> None:
-    """The last second of the grace period is left to it."""
+    """The call has the last second of the grace period."""
     running = start("--drain-seconds", NEVER)
     call = SlowCall(running)
     running.process.terminate()
@@ -177,7 +177,7 @@ def test_a_second_signal_lets_a_call_finish(start: Callable[..., RunningServer])
 
 
 def test_sighup_stops_the_server_in_order(start: Callable[..., RunningServer]) -> None:
-    """A closed terminal is a reason to stop."""
+    """The kernel sends SIGHUP when a terminal is closed."""
     running = start()
     running.process.send_signal(signal.SIGHUP)
     running.wait_for("server.draining")
@@ -198,7 +198,7 @@ def test_a_second_sighup_does_not_hurry(start: Callable[..., RunningServer]) -> 
 
 
 def test_nohup_keeps_the_server_alive(tmp_path: Path) -> None:
-    """It ignores SIGHUP for the process that it starts, which leaves that so."""
+    """`nohup` ignores SIGHUP for the server, and the server does not change that."""
     server = subprocess.Popen(
         [
             *("nohup", sys.executable, "-m", "sidecheck_server", "serve"),
@@ -221,8 +221,8 @@ def test_nohup_keeps_the_server_alive(tmp_path: Path) -> None:
         server.communicate()
 
 
-def test_a_thread_that_does_not_end_does_not_hold_up_the_process() -> None:
-    """As a transaction of the registry on a disk that hangs."""
+def test_an_endless_thread_does_not_delay_the_exit() -> None:
+    """A transaction of the registry on a disk that hangs is such a thread."""
     program = f"""
 import asyncio, os, signal, time
 from sidecheck_server.cli.serve import StopSignals, end_process

@@ -1,4 +1,4 @@
-"""Requests whose work is bounded say which of their items they did not reach."""
+"""Responses name the items that a request's limit of steps left out."""
 
 import json
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ VERDICT = verdict_pb2.Verdict(violations=[VIOLATION], enforced=True)
 
 @pytest.fixture(scope="module")
 def server_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Return the address of a server whose requests have one step, which the first item takes."""
+    """Return the address of a server with one step per request, which the first item takes."""
     running = RunningServer(tmp_path_factory.mktemp("server"), SIDECHECK_LIMITS__REQUEST_STEPS="1")
     yield running.address
     running.close()
@@ -50,7 +50,7 @@ def channel(server_address: str) -> Iterator[grpc.Channel]:
 
 
 def tool(name: str) -> target_pb2.InlineTool:
-    """Return a definition so large that the next one is in another group."""
+    """Return a definition so large that the next definition is in another group."""
     definition = {
         "name": name,
         "description": "x" * 60_000,
@@ -60,7 +60,7 @@ def tool(name: str) -> target_pb2.InlineTool:
 
 
 def errors_of(outcomes: Any) -> list[tuple[str, dict[str, str]] | None]:
-    """Return the message and the metadata of the error of each outcome, None where none is."""
+    """Return the message and metadata of the error of each outcome, None without an error."""
     return [
         (outcome.error.message, dict(info_of(outcome.error).metadata))
         if outcome.HasField("error")
@@ -70,7 +70,7 @@ def errors_of(outcomes: Any) -> list[tuple[str, dict[str, str]] | None]:
 
 
 def test_payloads_of_a_batch(channel: grpc.Channel) -> None:
-    """The first one is validated."""
+    """The first payload is validated."""
     schema = target_pb2.InlineSchema(json=b'{"type": "integer"}')
     items = [validation_service_pb2.ValidateItem(subject=target_pb2.Subject(arguments=b"1"))] * 3
     stub: Any = ValidationServiceStub(channel)
@@ -85,7 +85,7 @@ def test_payloads_of_a_batch(channel: grpc.Channel) -> None:
 
 
 def test_payloads_of_a_batch_of_the_python_client(server_address: str) -> None:
-    """The error is that of the single item."""
+    """The client returns the error of the second item."""
     with BlockingClient(server_address) as client:
         items = [Item(Arguments(number)) for number in (1, 2)]
         first, second = client.validate_batch(items, target=Schema({"type": "integer"}))
@@ -97,7 +97,7 @@ def test_payloads_of_a_batch_of_the_python_client(server_address: str) -> None:
 
 
 def test_items_of_a_batch_of_checks(channel: grpc.Channel) -> None:
-    """The first one is checked."""
+    """The first item is checked."""
     item = protocol_service_pb2.CheckItem(
         message=protocol_service_pb2.ProtocolMessage(
             json=b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
@@ -111,7 +111,7 @@ def test_items_of_a_batch_of_checks(channel: grpc.Channel) -> None:
 
 
 def test_tools_to_check(channel: grpc.Channel) -> None:
-    """Those of the first group are checked; the others are rejected, without a name."""
+    """The first group is checked; the other tools are rejected, without a name."""
     stub: Any = ProtocolServiceStub(channel)
     response = stub.CheckTools(
         protocol_service_pb2.CheckToolsRequest(tools=[tool("a"), tool("b"), tool("c")])
@@ -125,7 +125,7 @@ def test_tools_to_check(channel: grpc.Channel) -> None:
 
 
 def test_tools_to_register(channel: grpc.Channel) -> None:
-    """Those that are not reached are rejected, and replacing removes no other tool."""
+    """Tools that are not reached are rejected, and REPLACE then removes no tool."""
     stub: Any = RegistryServiceStub(channel)
 
     def register(*names: str) -> Any:
@@ -154,7 +154,7 @@ def test_tools_to_register(channel: grpc.Channel) -> None:
 
 
 def test_tools_to_convert(channel: grpc.Channel) -> None:
-    """The first one is converted."""
+    """The first tool is converted."""
     stub: Any = ConversionServiceStub(channel)
     response = stub.ConvertTools(
         conversion_service_pb2.ConvertToolsRequest(
@@ -171,7 +171,7 @@ def test_tools_to_convert(channel: grpc.Channel) -> None:
 
 
 def test_names(channel: grpc.Channel) -> None:
-    """Those that are not reached collide with none."""
+    """Names that are not reached have no collisions."""
     stub: Any = ProtocolServiceStub(channel)
     response = stub.CheckToolNames(
         protocol_service_pb2.CheckToolNamesRequest(names=["a", "b", "b"])
@@ -188,8 +188,8 @@ def test_names(channel: grpc.Channel) -> None:
     assert [] == list(response.collisions)
 
 
-def test_one_subject_with_much_to_do(channel: grpc.Channel) -> None:
-    """It fails as a whole: another request would not get further."""
+def test_one_subject_beyond_the_limit(channel: grpc.Channel) -> None:
+    """The request fails as a whole: a repetition would not get further."""
     schemas = [
         {"name": f"t{n}", "inputSchema": {"type": "object", "properties": {f"a{n}": {}}}}
         for n in range(70)

@@ -1,4 +1,4 @@
-"""The registry keeps its word: quotas, and files that are lost, full or altered."""
+"""Quotas of the registry, and files that are lost, full or altered."""
 
 import subprocess
 import sys
@@ -63,8 +63,8 @@ def test_a_flood_of_big_tools_ends_at_the_quota(tmp_path: Path) -> None:
         running.close()
 
 
-def test_nothing_is_acknowledged_once_the_file_is_gone(tmp_path: Path) -> None:
-    """Reads go on; after a restart the registry has what its file has, and nothing else."""
+def test_no_change_is_acknowledged_once_the_file_is_gone(tmp_path: Path) -> None:
+    """Reads go on; after a restart the registry has the content of its file."""
     path = tmp_path / "tools.db"
     running = RunningServer(tmp_path, "--registry", str(path))
     try:
@@ -98,8 +98,8 @@ def test_nothing_is_acknowledged_once_the_file_is_gone(tmp_path: Path) -> None:
         again.close()
 
 
-def test_a_full_disk_costs_no_acknowledged_tool(tmp_path: Path) -> None:
-    """Writes succeed again once there is room, without a restart."""
+def test_a_full_disk_loses_no_acknowledged_tool(tmp_path: Path) -> None:
+    """Writes succeed again once the disk has space, without a restart."""
     path = tmp_path / "tools.db"
     running = RunningServer(tmp_path, "--registry", str(path))
     acknowledged: list[str] = []
@@ -133,7 +133,7 @@ def test_a_full_disk_costs_no_acknowledged_tool(tmp_path: Path) -> None:
 
 
 def test_an_altered_definition_stops_the_start(tmp_path: Path) -> None:
-    """In one line that names the file, the server and the position of the tool."""
+    """The error is one line that names the file, the server and the position of the tool."""
     path = tmp_path / "tools.db"
     running = RunningServer(tmp_path, "--registry", str(path))
     try:

@@ -1,4 +1,4 @@
-"""A log that nobody reads, or that cannot be written."""
+"""A server whose log is not read or cannot be written."""
 
 import json
 import signal
@@ -17,7 +17,7 @@ SECONDS = 60
 
 
 class LoggingServer:
-    """A server that logs every call to *stderr*, and the number of calls it was sent."""
+    """A server that logs every call to *stderr*; counts the calls."""
 
     def __init__(self, folder: Path, stderr: Any, *shell: str) -> None:
         self.socket = folder / "socket"
@@ -48,14 +48,14 @@ class LoggingServer:
         return self.process.wait(SECONDS)
 
     def kill(self) -> None:
-        """Make sure that it ends."""
+        """Kill the process."""
         self.process.kill()
         self.process.communicate()
 
 
 @pytest.fixture
 def stalled(tmp_path: Path) -> Iterator[LoggingServer]:
-    """Return a server that has logged more than pipe and queue hold, and nobody reads."""
+    """Return a server that has logged more than its pipe and queue hold, without a reader."""
     server = LoggingServer(tmp_path, subprocess.PIPE)
     server.call(20_000)
     yield server
@@ -68,14 +68,14 @@ def events(lines: Iterator[bytes]) -> Iterator[dict[str, Any]]:
 
 
 def test_the_server_stops_although_its_log_is_stalled(stalled: LoggingServer) -> None:
-    """The calls before have succeeded, and so do those after."""
+    """Calls succeed before and after the log stalls."""
     stalled.call(10)
 
     assert 0 == stalled.stop()
 
 
 def test_dropped_events_are_counted(stalled: LoggingServer) -> None:
-    """Once the log is read again, the events in it and those it says were dropped add up."""
+    """Once the log is read again, its events and the count of dropped events add up."""
     log = stalled.process.stderr
     assert log is not None
     names = []
@@ -93,8 +93,8 @@ def test_dropped_events_are_counted(stalled: LoggingServer) -> None:
 @pytest.mark.parametrize(
     "redirection", ["2>&-", "0<&- 1>&- 2>&-", "2>/dev/full", "2> >(exec sleep 0)"]
 )
-def test_a_log_that_cannot_be_written_stops_nothing(tmp_path: Path, redirection: str) -> None:
-    """Closed from the start, on a full disk, or with a reader that has ended."""
+def test_an_unwritable_log_does_not_affect_calls(tmp_path: Path, redirection: str) -> None:
+    """The log is closed from the start, on a full disk, or its reader has ended."""
     shell = ("bash", "-c", f'exec "$@" {redirection}', "bash")
     server = LoggingServer(tmp_path, subprocess.DEVNULL, *shell)
     try:
@@ -109,8 +109,8 @@ def test_a_log_that_cannot_be_written_stops_nothing(tmp_path: Path, redirection:
     assert [] == [name for name in open_files if name.startswith("socket:")]
 
 
-def test_a_full_disk_that_has_room_again_is_written(tmp_path: Path) -> None:
-    """The events that were lost meanwhile are told; no line is cut."""
+def test_the_log_resumes_once_a_full_disk_has_space(tmp_path: Path) -> None:
+    """An event counts the dropped events; a partial line is ended."""
     program = """
 import os, resource, signal, structlog, sys
 from sidecheck_server.observability.log import configure_log

@@ -1,6 +1,6 @@
-"""The largest requests leave turns to others, and take bounded work in all.
+"""The largest requests yield the event loop, and take a bounded amount of work.
 
-Bounds are in work of the same thread and machine, generous, or in what was done.
+Bounds are multiples of work on the same thread and machine, or counts of completed work.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from typing import Any
 import grpc
 import pytest
 from resilience.long_requests import LONG_REQUESTS
-from resilience.measured_loop import MeasuredServer, run_beside_server
+from resilience.measured_loop import MeasuredServer, run_with_server
 from resilience.turns import attack_with, stub_of
 from sidecheck.v1 import registry_service_pb2
 from sidecheck_server.core.limits import Limits
@@ -21,7 +21,7 @@ from sidecheck_server.core.types import JsonValue
 from sidecheck_server.services.offload import concurrent_groups, gather_in_turns
 
 LONGEST_TURN_BYTES = 16 << 20
-"""JSON that takes as long to decode as a turn may last; most of these would take more at once."""
+"""Bytes of JSON whose decoding takes as long as a turn may last."""
 
 
 @pytest.mark.slow
@@ -44,7 +44,7 @@ LONGEST_TURN_BYTES = 16 << 20
     ],
 )
 def test_turns_of_the_largest_requests(name: str) -> None:
-    """Each is answered, and no turn of the event loop takes more than a decoding."""
+    """Each has an answer, and no turn of the event loop takes longer than a decoding."""
     text = json.dumps([{"key": "a text", "values": [1, 2, 3]}] * 10_000)
 
     def decoding_seconds() -> float:
@@ -55,7 +55,7 @@ def test_turns_of_the_largest_requests(name: str) -> None:
     def attack(server: MeasuredServer) -> Any:
         return attack_with(server, LONG_REQUESTS[name])
 
-    turns, answer = run_beside_server(attack)
+    turns, answer = run_with_server(attack)
     unit = decoding_seconds() / len(text)
 
     assert turns.longest / unit < LONGEST_TURN_BYTES
@@ -65,8 +65,8 @@ def test_turns_of_the_largest_requests(name: str) -> None:
 
 
 @pytest.mark.server
-def test_a_request_that_its_caller_leaves_stops() -> None:
-    """The tools that it had left are not checked, and none is registered."""
+def test_a_cancelled_request_stops() -> None:
+    """The remaining tools are not checked, and no tool is registered."""
     attack = LONG_REQUESTS["tools to register"]
 
     def leave(server: MeasuredServer) -> tuple[grpc.StatusCode, int, int]:
@@ -78,7 +78,7 @@ def test_a_request_that_its_caller_leaves_stops() -> None:
         while server.loop.total < 0.1:
             time.sleep(0.01)
         call.cancel()
-        # What takes as long as the rest of the request, if that went on.
+        # This takes as long as the rest of the cancelled request would.
         request.server = "t"
         register(request, timeout=300)
         tools = [
@@ -89,15 +89,15 @@ def test_a_request_that_its_caller_leaves_stops() -> None:
         ]
         return call.code(), len(tools[0]), len(tools[1])
 
-    code, left, registered = run_beside_server(leave)
+    code, left, registered = run_with_server(leave)
 
     assert (grpc.StatusCode.CANCELLED, 0) == (code, left)
     assert registered > 0
 
 
 @pytest.mark.server
-def test_too_many_names_are_counted_before_they_are_read() -> None:
-    """Requests that only list names have a limit too."""
+def test_requests_with_too_many_names_are_rejected() -> None:
+    """Requests that only list names have a limit of names."""
 
     def send(server: MeasuredServer) -> list[str]:
         details = []
@@ -114,11 +114,11 @@ def test_too_many_names_are_counted_before_they_are_read() -> None:
         f"the names: {excess}",
         f"the names: {excess}",
         f"the names of functions, types and parameters: {excess}",
-    ] == run_beside_server(send)
+    ] == run_with_server(send)
 
 
-async def test_work_begins_in_turns() -> None:
-    """Others run between the first steps of what runs concurrently."""
+async def test_concurrent_work_begins_in_turns() -> None:
+    """Another task runs between the first steps of concurrent work."""
     log: list[str] = []
     done = False
 
@@ -163,13 +163,13 @@ INTEGERS = b"[" + b",".join(b"%d" % n + b"7" * 4_190 for n in range(1, 31)) + b"
 
 
 def test_long_integers_cost_steps() -> None:
-    """Thirty are more than the event loop converts; short ones cost nothing."""
+    """Thirty exceed the steps of the event loop; short integers have no steps."""
     assert number_steps(INTEGERS) > Limits().inline_steps
     assert 0 == number_steps(b"[" + b"1234567890," * 5_000 + b"1]")
 
 
-def test_long_integers_are_written_as_they_were() -> None:
-    """One by one, in whatever is around them."""
+def test_long_integers_are_written_unchanged() -> None:
+    """They may be nested in other values."""
     value: JsonValue = {"a": decode(INTEGERS, max_depth=9), "b": [1, True, None, "x", 1.5]}
     text = encode_like(INTEGERS, value)
 
@@ -177,7 +177,7 @@ def test_long_integers_are_written_as_they_were() -> None:
 
 
 def test_duplicate_keys_beside_long_integers_are_detected() -> None:
-    """The text is read, rather than written again."""
+    """The decoder reads the text; it does not write it again."""
     with pytest.raises(MalformedError) as raised:
         decode(b'{"n":' + INTEGERS + b',"a":1,"a":2}', max_depth=9)
 

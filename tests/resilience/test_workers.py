@@ -1,4 +1,4 @@
-"""Workers that are killed, stopped and orphaned, under a server that goes on."""
+"""Workers that are killed, stopped and orphaned while the server goes on."""
 
 import json
 import re
@@ -35,7 +35,7 @@ SECONDS = {
     "SIDECHECK_LIMITS__WORKER_WAIT_SECONDS": "1",
 }
 WORKER_BYTES = 128 << 20
-#: So that a schema that needs more than these bytes is within the other limits.
+#: Limits that admit a schema whose compilation needs more than WORKER_BYTES.
 LARGE_SCHEMAS = {
     "SIDECHECK_LIMITS__SUBSCHEMAS": "100000",
     "SIDECHECK_LIMITS__SCHEMA_BYTES": str(3 << 20),
@@ -44,7 +44,7 @@ LARGE_SCHEMAS = {
 
 @pytest.fixture
 def quick_server(tmp_path: Path) -> Iterator[RunningServer]:
-    """Return a server that gives tasks few seconds, and does not wait long for workers."""
+    """Return a server with short limits for tasks and for waits for a worker."""
     running = RunningServer(tmp_path, **SECONDS)
     yield running
     running.close()
@@ -53,7 +53,7 @@ def quick_server(tmp_path: Path) -> Iterator[RunningServer]:
 async def test_every_call_has_its_answer_while_workers_are_killed(
     quick_server: RunningServer,
 ) -> None:
-    """One answer for each; those whose worker was killed may be retried."""
+    """Each call has one answer; a call whose worker was killed may be retried."""
     statuses = await call_while_killing(quick_server, 300)
     await wait_until_serving(quick_server)
     [later] = await call_with_stopped_workers(quick_server, 1, stopped=0)
@@ -65,7 +65,7 @@ async def test_every_call_has_its_answer_while_workers_are_killed(
 
 @pytest.mark.parametrize("stopped", [1, 2])
 async def test_stopped_workers_are_replaced(quick_server: RunningServer, stopped: int) -> None:
-    """Their tasks go to other workers, or fail if there is none."""
+    """Their tasks go to other workers, or fail without another worker."""
     before = set(worker_processes(quick_server.process.pid)[:stopped])
     statuses = await call_with_stopped_workers(quick_server, 12, stopped=stopped)
     event = quick_server.wait_for("worker.died")
@@ -80,14 +80,14 @@ async def test_stopped_workers_are_replaced(quick_server: RunningServer, stopped
 
 @pytest.mark.parametrize("service", ALL_SERVICES)
 async def test_health_follows_the_workers(server: RunningServer, service: str) -> None:
-    """A watcher sees each time that none is alive, and each time that one is again."""
+    """A watcher sees NOT_SERVING while no worker is alive, and SERVING afterwards."""
     assert [SERVING, *[NOT_SERVING, SERVING] * 3] == await kill_all_repeatedly(
         server, 3, service=service
     )
 
 
 async def test_the_information_service_serves_without_workers(server: RunningServer) -> None:
-    """It needs none; its watcher is not disturbed."""
+    """It needs no worker, so its watcher sees no change."""
     async with grpc.aio.insecure_channel(server.unix_address) as channel:
         from grpc_health.v1.health_pb2_grpc import HealthStub
 
@@ -103,12 +103,12 @@ async def test_the_information_service_serves_without_workers(server: RunningSer
 
 
 async def test_workers_end_with_their_server(quick_server: RunningServer) -> None:
-    """Also those that are busy, when it is killed."""
+    """Busy workers end too when the server is killed."""
     assert [] == await kill_server(quick_server, 120)
 
 
 def test_a_task_that_needs_too_much_memory(tmp_path: Path) -> None:
-    """It fails with the limit, in a worker that never has more, and the server goes on."""
+    """It fails with the limit, its worker never exceeds it, and the server goes on."""
     limits = {"SIDECHECK_LIMITS__WORKER_BYTES": str(WORKER_BYTES), **LARGE_SCHEMAS}
     running = RunningServer(tmp_path, **limits)
     parts = [{"properties": {"a": {"enum": [n, str(n)]}}} for n in range(40_000)]
@@ -146,7 +146,7 @@ def _events(running: RunningServer) -> list[dict[str, Any]]:
 
 
 def _peak_address_space(worker: psutil.Process) -> int:
-    """Return the most address space that *worker* ever had, in bytes."""
+    """Return the peak address space of *worker*, in bytes."""
     status = Path(f"/proc/{worker.pid}/status").read_text()
     peak = re.search(r"VmPeak:\s+(\d+) kB", status)
     assert peak is not None

@@ -1,6 +1,6 @@
-"""Attacks on the transport: what a peer may send, leave unfinished or leave unread.
+"""Attacks on the transport: floods, unfinished requests and unread responses.
 
-Each takes a running server and the seconds that it may last, and returns what it saw.
+Each takes a running server and its duration in seconds, and returns counts of observations.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ _MANY = 200
 
 
 def _read_no_answers(server: RunningServer, seconds: float) -> Mapping[str, int]:
-    """List large tools on many streams, and open no window for the answers."""
+    """List large tools on many streams without a window for the responses."""
     description = "x" * 200_000
     with grpc.insecure_channel(server.address) as channel:
         registry: Any = RegistryServiceStub(channel)
@@ -58,7 +58,7 @@ def _read_no_answers(server: RunningServer, seconds: float) -> Mapping[str, int]
 
 
 def _finish_no_message(path: str, server: RunningServer, seconds: float) -> Mapping[str, int]:
-    """Announce the largest message on many streams, and send all of it but its end."""
+    """Announce the largest message on many streams, and send all but its last bytes."""
     end = time.monotonic() + seconds
     part = bytes(_MESSAGE_BYTES - 5 - 16_384)
     peers, sent = [], 0
@@ -143,7 +143,7 @@ def _connect_and_leave(server: RunningServer, seconds: float) -> Mapping[str, in
 
 
 def _connect_and_stay(server: RunningServer, seconds: float) -> Mapping[str, int]:
-    """Open more connections than the server admits, and say nothing."""
+    """Open more connections than the server admits, and send nothing."""
     with ExitStack() as stack:
         with suppress(OSError):
             for _ in range(_MANY):
@@ -203,7 +203,7 @@ def _remember_much(server: RunningServer, seconds: float) -> Mapping[str, int]:
             await asyncio.sleep(max(0.0, end - time.monotonic()))
             call.cancel()
         except grpc.aio.AioRpcError:
-            # A write that fails reports INTERNAL (grpc/grpc#36066); the call knows better.
+            # A failed write reports INTERNAL (grpc/grpc#36066); the call has the real status.
             statuses[(await call.code()).name] += 1
 
     async def run() -> None:
@@ -229,8 +229,8 @@ TRANSPORT_ATTACKS = (
         "a stream may wait for its next message",
         lambda server, seconds: _finish_no_message(_STREAM, server, seconds),
     ),
-    Attack("rapid reset", "a call that is cancelled has been begun", _reset_rapidly),
-    Attack("unknown methods", "they pass no handler that could shed them", _call_unknown_methods),
+    Attack("rapid reset", "the server begins each call before its cancellation", _reset_rapidly),
+    Attack("unknown methods", "no handler can shed them", _call_unknown_methods),
     Attack("short deadlines", "work for a caller that is gone", _call_with_short_deadlines),
     Attack(
         "churn of connections",
@@ -239,7 +239,7 @@ TRANSPORT_ATTACKS = (
         # gRPC limits no rate of connections, and cancels calls when its queue is full.
         statuses=frozenset({"OK", "CANCELLED", "UNAVAILABLE"}),
     ),
-    Attack("idle connections", "each takes memory and a place", _connect_and_stay),
-    Attack("ping flood", "each ping asks for an answer", _flood_pings),
+    Attack("idle connections", "each takes memory and counts for the limit", _connect_and_stay),
+    Attack("ping flood", "each ping has an answer", _flood_pings),
     Attack("many sessions", "sessions remember messages", _remember_much),
 )

@@ -1,8 +1,8 @@
-"""What the largest requests take: turns of the event loop, and work in all.
+"""Measures the turns of the event loop and the total work of the largest requests.
 
-``python -m resilience.turns``, from the folder ``tests``, sends each in full to a server of
-its own and prints the longest turn of the event loop, the processor time of all turns, and
-that of the workers.
+``python -m resilience.turns``, from the folder ``tests``, sends each to a server of its own.
+It prints the longest turn of the event loop, the processor time of all turns, and the
+processor time of the workers.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import grpc
 import psutil
 from google.protobuf.message import Message
 from resilience.long_requests import LONG_REQUESTS, LongRequest
-from resilience.measured_loop import MeasuredServer, run_beside_server
+from resilience.measured_loop import MeasuredServer, run_with_server
 from sidecheck.v1.conversion_service_pb2_grpc import ConversionServiceStub
 from sidecheck.v1.inference_service_pb2_grpc import InferenceServiceStub
 from sidecheck.v1.protocol_service_pb2_grpc import ProtocolServiceStub
@@ -30,19 +30,19 @@ _TIMEOUT = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """What a request took, in seconds of processor time."""
+    """Processor time of a request, in seconds."""
 
     #: The longest turn of the event loop, and all of them.
     longest: float
     loop: float
     #: The worker processes.
     workers: float
-    #: From the request to the response, by the clock.
+    #: Wall-clock time from the request to the response.
     elapsed: float
 
 
 def stub_of(server: MeasuredServer, method: str) -> Any:
-    """Return the multicallable of *method*, whichever service has it."""
+    """Return the multicallable of *method* of any service."""
     for stub in _STUBS:
         call = getattr(stub(server.channel), method, None)
         if call is not None:
@@ -62,9 +62,9 @@ _STUBS = (
 def attack_with(
     server: MeasuredServer, attack: LongRequest, count: int | None = None
 ) -> tuple[Turns, Any]:
-    """Send the request of *attack* to *server*; return what it took, and the response or error.
+    """Send the request of *attack* to *server*; return its times, and the response or error.
 
-    *count* is that of the largest request, if it is None.
+    *count* is the number of elements; None means that of the largest request.
     """
     count = attack.full if count is None else count
     for method, message in attack.before(count):
@@ -81,8 +81,8 @@ def attack_with(
         response = error
     elapsed = time.perf_counter() - began
     loop = server.loop
-    took = Turns(loop.longest, loop.total, _processor_seconds(workers) - before, elapsed)
-    return took, response
+    turns = Turns(loop.longest, loop.total, _processor_seconds(workers) - before, elapsed)
+    return turns, response
 
 
 def _processor_seconds(processes: list[psutil.Process]) -> float:
@@ -100,7 +100,7 @@ def main() -> int:
     for name, attack in LONG_REQUESTS.items():
         if arguments.only not in name:
             continue
-        turns, response = run_beside_server(partial(attack_with, attack=attack), **limits)
+        turns, response = run_with_server(partial(attack_with, attack=attack), **limits)
         status = "" if isinstance(response, Message) else f" {response.details()[:90]}"
         figures = (turns.longest, turns.loop, turns.workers, turns.elapsed)
         row = " ".join(f"{1000 * figure:8.0f}" for figure in figures)

@@ -27,7 +27,7 @@ __all__ = [
 
 _DEADLINE_SECONDS = 120.0
 _SLOW_SCHEMA = {"items": {"anyOf": [*({"const": n, "type": "string"} for n in range(20)), True]}}
-"""A thousand items take about ten milliseconds, too long to validate in the event loop."""
+"""A thousand items take about ten milliseconds, so that a worker validates them."""
 
 _numbers = count()
 
@@ -35,9 +35,9 @@ _numbers = count()
 async def call_while_killing(
     server: RunningServer, calls: int, *, concurrent: int = 24, seed: int = 0
 ) -> list[str]:
-    """Make *calls*, *concurrent* at a time, and kill a worker after every dozen answers or so.
+    """Make *calls*, *concurrent* at a time, and kill workers after every 1 to 24 answers.
 
-    Half of them compile a schema, half validate a payload in a worker.
+    Half of the calls compile a schema, half validate a payload in a worker.
     """
     answers: asyncio.Queue[str] = asyncio.Queue()
     async with grpc.aio.insecure_channel(server.unix_address) as channel:
@@ -64,7 +64,7 @@ async def call_with_stopped_workers(
 async def kill_all_repeatedly(
     server: RunningServer, rounds: int, *, service: str = ""
 ) -> list[Any]:
-    """Kill all workers *rounds* times; return what a watcher of *service* is told.
+    """Kill all workers *rounds* times; return the statuses of a health watch of *service*.
 
     The last status is the first SERVING after the last kill.
     """
@@ -99,7 +99,7 @@ async def wait_until_serving(server: RunningServer) -> None:
 async def kill_server(server: RunningServer, seconds: float) -> list[psutil.Process]:
     """Kill the server while one worker is busy; return the workers that outlive it.
 
-    They have *seconds* to notice.
+    The workers have *seconds* to end.
     """
     workers = await _all_workers(server)
     async with grpc.aio.insecure_channel(server.unix_address) as channel:
@@ -116,7 +116,7 @@ async def kill_server(server: RunningServer, seconds: float) -> list[psutil.Proc
 async def _kill_some(
     server: RunningServer, answers: asyncio.Queue[str], choice: random.Random
 ) -> None:
-    """Kill some workers again and again, each time after some answers: they have to come."""
+    """Kill some workers again and again, after every 1 to 24 answers."""
     while True:
         for _ in range(choice.randint(1, 24)):
             await answers.get()
@@ -152,7 +152,7 @@ async def _call(stub: Any, request: ValidateRequest) -> str:
 
 
 def _compilation() -> ValidateRequest:
-    """Return a request whose schema was not compiled before."""
+    """Return a request with a schema that the server has not compiled."""
     number = next(_numbers)
     return _request({"properties": {f"p{n}": {"minimum": number} for n in range(20)}}, {})
 

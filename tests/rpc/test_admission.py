@@ -100,7 +100,7 @@ async def serving(size: int = 1, **limits: int) -> AsyncIterator[Served]:
 
 
 async def test_calls_beyond_the_limit_are_shed_and_health_is_not() -> None:
-    """Those that are worked on end as ever."""
+    """Active calls end normally."""
     async with serving(calls=2) as served:
         calls = [asyncio.create_task(served.call()) for _ in range(2)]
         await served.wait_until_begun(2)
@@ -117,7 +117,7 @@ async def test_calls_beyond_the_limit_are_shed_and_health_is_not() -> None:
     assert (["OK", "OK"], "OK") == (answers, later)
 
 
-async def test_a_shed_call_says_when_to_retry() -> None:
+async def test_a_shed_call_has_a_retry_delay() -> None:
     """The status has a RetryInfo, and the bound in its metadata."""
     async with serving(calls=1) as served:
         call = asyncio.create_task(served.call())
@@ -138,7 +138,7 @@ async def test_a_shed_call_says_when_to_retry() -> None:
 
 
 async def test_calls_are_shed_while_the_event_loop_lags() -> None:
-    """So are calls whose deadlines are shorter than the lag."""
+    """Calls whose deadlines are shorter than the lag are shed too."""
     async with serving(loop_lag_milliseconds=60_000) as served:
         served.servicer.go.set()
         served.admission.lag.stop()
@@ -198,8 +198,8 @@ async def unfinished(served: Served, peers: int) -> AsyncIterator[None]:
             peer.close()
 
 
-async def test_messages_that_do_not_arrive_give_way_to_others() -> None:
-    """Each call ends the oldest, once it has waited for a while."""
+async def test_incomplete_messages_are_dropped_for_others() -> None:
+    """Each new call ends the oldest incomplete one after a short wait."""
     async with serving() as served, unfinished(served, 2):
         served.servicer.go.set()
         before = served.admission.shed["arriving"]
@@ -211,7 +211,7 @@ async def test_messages_that_do_not_arrive_give_way_to_others() -> None:
 
 
 async def test_no_more_messages_are_awaited_than_memory_admits() -> None:
-    """However fast they come, the oldest end when there are 128."""
+    """Beyond 128 incomplete messages, the oldest ends."""
     async with serving() as served, unfinished(served, 5):
         served.servicer.go.set()
         await until(lambda: served.admission.shed["arriving"] >= 150 - 128)
@@ -232,8 +232,8 @@ async def test_a_call_without_a_message_is_an_error() -> None:
     )
 
 
-async def test_large_responses_that_nobody_reads_are_bounded() -> None:
-    """The first fills the budget; the next waits for it, and is shed when the time is over."""
+async def test_unread_large_responses_are_bounded() -> None:
+    """The first fills the budget; the second waits for it, and is shed after message_seconds."""
     size = 2 << 20
     async with serving(size, bytes_in_flight=size, message_seconds=1) as served:
         served.servicer.go.set()
@@ -247,8 +247,8 @@ async def test_large_responses_that_nobody_reads_are_bounded() -> None:
     assert ("OVERLOADED bytes_in_flight", "OK") == (shed, after)
 
 
-async def test_a_response_that_waits_for_room_is_answered_when_the_server_stops() -> None:
-    """gRPC would cancel the call, and clients do not retry that."""
+async def test_a_waiting_response_is_sent_when_the_server_stops() -> None:
+    """Otherwise gRPC cancels the call, and clients do not retry CANCELLED."""
     size = 2 << 20
     async with serving(size, bytes_in_flight=size, message_seconds=600) as served:
         served.servicer.go.set()
@@ -265,7 +265,7 @@ async def test_a_response_that_waits_for_room_is_answered_when_the_server_stops(
 
 
 async def test_a_client_without_retries_has_48_calls_at_once_on_one_connection() -> None:
-    """None is refused, although gRPC counts each call until all of it has ended."""
+    """None is rejected, although gRPC counts a call until its end."""
     async with serving() as served, grpc.aio.insecure_channel(served.address) as channel:
         served.servicer.go.set()
         stub: Any = InfoServiceStub(channel)

@@ -74,11 +74,11 @@ async def test_calls_during_large_batches_are_prompt(
     )
     large = batch({"items": {"type": "integer"}}, [[n] * 30 for n in range(10_000)])
     async with grpc.aio.insecure_channel(shared_server.unix_address) as channel:
-        other: Any = ValidationServiceStub(channel)
+        second_stub: Any = ValidationServiceStub(channel)
 
         async def run_batches() -> None:
             for _ in range(batches):
-                response = await other.ValidateBatch(large)
+                response = await second_stub.ValidateBatch(large)
                 assert all(outcome.verdict.valid for outcome in response.outcomes)
 
         calls = await calls_until(stub, asyncio.create_task(run_batches()))
@@ -89,13 +89,13 @@ async def test_calls_during_large_batches_are_prompt(
 async def test_offloaded_calls_do_not_delay_others(stub: Any, shared_server: RunningServer) -> None:
     """Slow payloads are validated by a worker."""
     async with grpc.aio.insecure_channel(shared_server.unix_address) as channel:
-        other: Any = ValidationServiceStub(channel)
+        second_stub: Any = ValidationServiceStub(channel)
         request = ValidateRequest(target=inline_schema(SLOW_SCHEMA), subject=subject([1] * 5_000))
-        await other.Validate(request)
+        await second_stub.Validate(request)
 
         async def run_slow_calls() -> None:
             for _ in range(10):
-                assert (await other.Validate(request)).verdict.valid
+                assert (await second_stub.Validate(request)).verdict.valid
 
         calls = await calls_until(stub, asyncio.create_task(run_slow_calls()))
 

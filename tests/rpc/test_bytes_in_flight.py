@@ -16,7 +16,7 @@ async def settle() -> None:
 
 
 def test_requests_beyond_the_capacity_are_rejected() -> None:
-    """What was released can be taken again."""
+    """Released bytes can be reserved again."""
     budget = BytesInFlight(CAPACITY)
     budget.take("a", 50)
     release = budget.take("b", 50)
@@ -30,7 +30,7 @@ def test_requests_beyond_the_capacity_are_rejected() -> None:
 
 
 def test_one_connection_has_half_of_the_capacity() -> None:
-    """Others have the rest, whatever it holds."""
+    """The other connections have the rest."""
     budget = BytesInFlight(CAPACITY)
     budget.take("a", 30)
     with pytest.raises(RequestError):
@@ -48,8 +48,8 @@ def test_a_message_larger_than_the_capacity_fits_alone() -> None:
     budget.take("b", 1)
 
 
-async def test_responses_wait_for_room_in_their_order() -> None:
-    """A response that does not fit lets smaller ones of other connections pass."""
+async def test_responses_wait_for_capacity_in_order() -> None:
+    """A smaller response of another connection may pass a larger one."""
     budget = BytesInFlight(CAPACITY)
     release = await budget.wait("a", 50)
     order = []
@@ -83,8 +83,8 @@ async def test_as_many_bytes_wait_as_the_capacity() -> None:
     assert ErrorReason.OVERLOADED is raised.value.reason
 
 
-async def test_a_cancelled_response_holds_nothing() -> None:
-    """Whether it waited, or had its turn and did not know it."""
+async def test_a_cancelled_response_releases_its_bytes() -> None:
+    """The cancellation may arrive while it waits or after its turn began."""
     budget = BytesInFlight(CAPACITY)
     release = await budget.wait("a", CAPACITY)
     waiting, turned = (asyncio.create_task(budget.wait("b", CAPACITY)) for _ in range(2))

@@ -94,17 +94,17 @@ class Script:
 
     def shed(self) -> None:
         """Open one stream more than there may be."""
-        held = Event()
+        released = Event()
 
         def requests() -> Iterator[v1.ValidateStreamRequest]:
             yield from stream_of(item(VALID))
-            held.wait()
+            released.wait()
 
         first = self._stub.ValidateStream(requests())
         next(first)
         with pytest.raises(grpc.RpcError) as raised:
             next(self._stub.ValidateStream(stream_of(item(VALID))))
-        held.set()
+        released.set()
         assert [] == list(first)
         assert grpc.StatusCode.RESOURCE_EXHAUSTED == raised.value.code()
 
@@ -186,7 +186,7 @@ def of_validation(server: MeteredServer, name: str) -> Series:
 
 
 def test_calls_are_counted_by_code(server: MeteredServer) -> None:
-    """By how each ended, whoever ended it."""
+    """The peer or the server may end a call."""
     handled = dict(of_validation(server, HANDLED))
     # On a busy machine the client's clock may be far ahead, when its deadline has passed.
     late = handled.pop(("DeadlineExceeded", *CALL), 0)
@@ -216,7 +216,7 @@ def test_calls_and_messages_are_counted(server: MeteredServer) -> None:
 
 
 def test_verdicts_are_counted_by_outcome(server: MeteredServer) -> None:
-    """Of items too; those of methods without any are absent."""
+    """Items count too; methods without verdicts have no series."""
     verdicts = server.series("sidecheck_verdicts_total")
 
     assert nonzero(verdicts) == {
@@ -236,7 +236,7 @@ def test_verdicts_are_counted_by_outcome(server: MeteredServer) -> None:
 
 
 def test_errors_are_counted_by_reason(server: MeteredServer) -> None:
-    """Of calls, and of items of batches and streams."""
+    """Errors of calls, and of items of batches and streams, are counted."""
     errors = nonzero(server.series("sidecheck_errors_total"))
 
     assert {key: value for key, value in errors.items() if key[0].startswith("Validate")} == {
@@ -250,7 +250,7 @@ def test_errors_are_counted_by_reason(server: MeteredServer) -> None:
 
 
 def test_violations_are_counted_by_code(server: MeteredServer) -> None:
-    """Once for each verdict; diagnostics are no violations."""
+    """A code counts once per verdict; diagnostics are not violations."""
     violations = dict(nonzero(server.series("sidecheck_violations_total")))
 
     assert violations.pop(("TYPE",)) == 4
@@ -269,7 +269,7 @@ def test_an_unknown_method_makes_no_series(server: MeteredServer) -> None:
 
 
 def test_no_label_has_a_value_of_a_request(server: MeteredServer) -> None:
-    """Neither names, nor payloads, nor metadata, nor paths."""
+    """Names, payloads, metadata and paths are tested."""
     text = server.scrape()
 
     assert MARKER not in text
@@ -303,7 +303,7 @@ class FixedContext:
 def test_the_code_of_a_call_that_an_exception_ended(
     error: type[BaseException], left: float | None, code: str
 ) -> None:
-    """As the peer sees it."""
+    """The code is the one that the peer receives."""
     metrics = CallMetrics()
     method = Method("s", "M", Kind.UNARY, v1.ValidateRequest, v1.ValidateResponse, print)
     context: Any = FixedContext(left)

@@ -117,10 +117,10 @@ def test_a_file_that_cannot_be_used_is_an_error(
         (make_fifo, "is a FIFO; expected a regular file"),
     ],
 )
-def test_what_is_not_a_file_is_an_error(
+def test_a_special_file_is_an_error(
     files: Files, setting: str, make: Callable[[Path], object], reason: str
 ) -> None:
-    """A FIFO would hold up the start, and later every handshake."""
+    """A FIFO would block the start, and later every handshake."""
     make(files.paths[setting])
 
     with pytest.raises(UnusableSettingsError) as raised:
@@ -164,7 +164,7 @@ def test_without_a_certificate_there_is_no_tls(files: Files) -> None:
 
 
 def test_the_first_of_the_chain_to_expire_counts(files: Files) -> None:
-    """In seconds since 1970, and in the log."""
+    """The metric has its time in seconds since 1970; the log has it too."""
     soon, _ = AUTHORITY.issue("intermediate", HOSTS, days=1)
     files.write((PAIR[0] + soon, PAIR[1]), AUTHORITY.pem)
 
@@ -188,8 +188,8 @@ def test_an_expired_certificate_is_served_with_a_warning(files: Files) -> None:
     assert events[0]["not_after"] == datetime.fromtimestamp(certificates.not_after, UTC).isoformat()
 
 
-def test_what_has_not_changed_is_not_used_again(files: Files) -> None:
-    """Whatever the times of the files."""
+def test_unchanged_certificates_are_not_reloaded(files: Files) -> None:
+    """The modification times of the files do not matter."""
     certificates = files.open()
     for path in files.paths.values():
         os.utime(path, (1, 1))
@@ -221,7 +221,7 @@ def test_content_is_compared_and_not_times(files: Files, setting: str) -> None:
 
 
 def test_a_folder_that_is_switched_is_read_again(tmp_path: Path) -> None:
-    """As Kubernetes does with the files of a secret."""
+    """Kubernetes switches the folder of a secret in this way."""
     for name, pair in (("first", PAIR), ("second", OTHER_PAIR)):
         (tmp_path / name).mkdir()
         Files(tmp_path / name).write(pair, AUTHORITY.pem)
@@ -237,10 +237,10 @@ def test_a_folder_that_is_switched_is_read_again(tmp_path: Path) -> None:
     assert certificates.reload() is None
 
 
-def test_a_switch_between_two_reads_is_no_mismatch(
+def test_a_switch_between_two_reads_is_not_a_mismatch(
     files: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The certificate is read before the switch, and its key after it."""
+    """The files are switched between the read of the certificate and of the key."""
     certificates = files.open()
     third = AUTHORITY.issue("server", HOSTS)
     files.write(OTHER_PAIR, AUTHORITY.pem)
@@ -280,7 +280,7 @@ def test_files_that_keep_changing_end_no_handshake(
 
 
 def test_the_last_good_files_stay_and_each_failure_is_logged_once(files: Files) -> None:
-    """However many handshakes there are in the meantime."""
+    """The number of handshakes in the meantime does not matter."""
     certificates = files.open()
     good = certificates.not_after
     details = []

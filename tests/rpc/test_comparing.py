@@ -1,4 +1,4 @@
-"""CompareTools: the sets that may be compared, and what is said of them."""
+"""CompareTools: the sets of tools, and their comparisons."""
 
 import json
 from collections.abc import Iterator
@@ -73,12 +73,12 @@ def in_short(response: registry_pb.CompareToolsResponse) -> list[tuple[str, str,
     status = comparison_pb.ToolComparison.Status
     return [
         (
-            status.Name(each.status).removeprefix("STATUS_").lower(),
-            each.name,
-            level_of(each.assume_closed),
-            level_of(each.as_written),
+            status.Name(comparison.status).removeprefix("STATUS_").lower(),
+            comparison.name,
+            level_of(comparison.assume_closed),
+            level_of(comparison.as_written),
         )
-        for each in response.tools
+        for comparison in response.tools
     ]
 
 
@@ -138,8 +138,8 @@ def test_sets_are_compared(
         assert response.registry_revision == 1
 
 
-def test_documents_are_those_of_the_tools(stub: Any) -> None:
-    """A reference leads into the documents of its own side."""
+def test_each_tool_has_its_own_documents(stub: Any) -> None:
+    """A reference resolves in the documents of its own side."""
     text = b'{"name": "d", "inputSchema": {"type": "object", "properties": {"a": {"$ref": "x:a"}}}}'
     sets = [
         ToolSet(
@@ -228,8 +228,8 @@ def test_sets_that_cannot_be_compared(
     assert message in (raised.value.details() or "")
 
 
-def test_the_command_says_the_same(stub: Any, tmp_path: Path) -> None:
-    """In the JSON of the API over HTTP."""
+def test_the_command_has_the_same_report(stub: Any, tmp_path: Path) -> None:
+    """The command prints the JSON form of the response."""
     old, new = tmp_path / "old.json", tmp_path / "new.json"
     old.write_bytes(b"[%s, %s]" % (A, B))
     new.write_bytes(b"[%s, %s]" % (ADDED.replace(b'"maximum": 5', b'"maximum": 3'), tool("c", 4)))
@@ -238,7 +238,9 @@ def test_the_command_says_the_same(stub: Any, tmp_path: Path) -> None:
     response = stub.CompareTools(
         registry_pb.CompareToolsRequest(
             old=REGISTERED,
-            new=inline(*(json.dumps(each).encode() for each in json.loads(new.read_text()))),
+            new=inline(
+                *(json.dumps(definition).encode() for definition in json.loads(new.read_text()))
+            ),
         )
     )
 
@@ -250,15 +252,15 @@ def test_the_command_says_the_same(stub: Any, tmp_path: Path) -> None:
     )
 
 
-def test_details_that_have_no_room_are_left_out() -> None:
-    """Levels and names are there; what is smaller may still have its details."""
+def test_details_beyond_the_size_limit_are_omitted() -> None:
+    """Levels and names remain; a later smaller tool may have its details."""
     change = tool_change("TITLE_CHANGED", "m" * 600)
     small = ToolComparison(ToolStatus.CHANGED, "small", changes=(change,))
     large = ToolComparison(ToolStatus.CHANGED, "large", changes=(change,) * 2)
     writer = ComparisonWriter(Limits(message_bytes=3000))
-    written = [writer.write(each) for each in (small, large, small, small)]
+    written = [writer.write(comparison) for comparison in (small, large, small, small)]
 
     assert [("small", 1), ("large", 0), ("small", 1), ("small", 0)] == [
-        (each.name, len(each.changes)) for each in written
+        (comparison.name, len(comparison.changes)) for comparison in written
     ]
-    assert 1 == len({level_of(each.as_written) for each in written})
+    assert 1 == len({level_of(comparison.as_written) for comparison in written})

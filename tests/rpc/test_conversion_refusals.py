@@ -115,7 +115,7 @@ def test_invalid_mappings_are_rejected(stub: Any, mappings: list[bytes], expecte
 def test_a_mapping_of_another_tool_is_rejected(stub: Any) -> None:
     """The mapping must match the call and the definition."""
     mapping = converted(stub).mapping
-    other = target({**TOOL, "title": "?"})
+    other_target = target({**TOOL, "title": "?"})
 
     assert (
         "MAPPING_MISMATCH"
@@ -123,7 +123,9 @@ def test_a_mapping_of_another_tool_is_rejected(stub: Any) -> None:
     )
     assert (
         "MAPPING_MISMATCH"
-        == rejection_of(stub.ConvertToolCall, call_request(tool_use(), mapping, tool=other))[0]
+        == rejection_of(stub.ConvertToolCall, call_request(tool_use(), mapping, tool=other_target))[
+            0
+        ]
     )
 
 

@@ -1,4 +1,4 @@
-"""A definition gets one answer, whatever it is handed over for."""
+"""A definition has the same outcome in every method that accepts it."""
 
 import json
 from collections.abc import Iterator

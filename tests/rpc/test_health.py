@@ -72,7 +72,7 @@ async def test_all_services_share_one_status(served: Served) -> None:
 
 
 async def test_services_that_need_workers_do_not_serve_without(served: Served) -> None:
-    """Nor does the server as a whole; the others serve if the server does."""
+    """The server as a whole does not serve either; services without workers do."""
     results = []
     for serving, alive in ((False, True), (True, True), (True, False), (False, False)):
         served.health.set_serving(serving=serving)
@@ -88,7 +88,7 @@ async def test_services_that_need_workers_do_not_serve_without(served: Served) -
 
 
 async def test_watchers_receive_only_changes_of_their_service(served: Served) -> None:
-    """The end of the last worker is none of a service that needs no worker."""
+    """The end of the last worker does not change a service without workers."""
     served.health.set_serving(serving=True)
     watches = [served.watch(name) for name in ("a.Service", "an.Independent")]
     results = [[await next_status(watch) for watch in watches]]
@@ -153,7 +153,7 @@ async def test_watching_after_the_end_returns_at_once(served: Served) -> None:
 
 
 async def test_every_status_is_listed(served: Served) -> None:
-    """By a release that has `List`; otherwise the method is not implemented."""
+    """Releases of grpcio-health-checking without `List` do not implement it."""
     served.health.set_serving(serving=True)
     served.health.set_workers_alive(alive=False)
     message = getattr(health_pb2, "HealthListRequest", None)
@@ -166,5 +166,5 @@ async def test_every_status_is_listed(served: Served) -> None:
     response = await served.stub.List(message())
 
     assert {"": NOT_SERVING, "a.Service": NOT_SERVING, "an.Independent": SERVING} == {
-        name: each.status for name, each in response.statuses.items()
+        name: response_status.status for name, response_status in response.statuses.items()
     }

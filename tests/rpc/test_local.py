@@ -17,7 +17,7 @@ PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
 
 
 async def test_sessions_that_are_left_are_not_counted() -> None:
-    """However many there were: also those that nobody finished."""
+    """Unfinished sessions are not counted either."""
     limits = Limits()
     registry = open_registry(None, RegistryQuotas())
     services = create_services(
@@ -38,8 +38,8 @@ async def test_sessions_that_are_left_are_not_counted() -> None:
     assert 0 == open_streams
 
 
-async def test_errors_are_those_of_a_server() -> None:
-    """With their reasons, metadata and status."""
+async def test_errors_equal_those_of_a_server() -> None:
+    """Reasons and status codes are equal."""
     async with local_client() as client:
         with pytest.raises(SidecheckError) as unknown:
             await client.get("server", "tool")

@@ -27,7 +27,7 @@ def work(seconds: float) -> None:
 def test_the_lag_is_the_least_of_the_last_measurements(
     lag_seconds: float, measurements: list[tuple[float, float]]
 ) -> None:
-    """Of each pair, how late a task woke and how long the loop worked, the smaller counts."""
+    """A measurement is the lesser of a task's delay and the loop's working time."""
     lag = LoopLag()
     for late, worked in measurements:
         lag.record(late, worked)

@@ -62,16 +62,16 @@ def test_tokens_round_trip(list_key: str, server: str, name: str) -> None:
 
 @given(st.text(), st.text(), st.text(), st.text())
 def test_a_token_of_another_list_is_rejected(
-    list_key: str, other: str, server: str, name: str
+    list_key: str, other_key: str, server: str, name: str
 ) -> None:
     """The parameters of a list must not change between pages (AIP-158)."""
-    if list_key == other:
+    if list_key == other_key:
         assert (server, name) == position_from_token(
-            token_for_position(list_key, server, name), other
+            token_for_position(list_key, server, name), other_key
         )
         return
     with pytest.raises(RequestError) as raised:
-        position_from_token(token_for_position(list_key, server, name), other)
+        position_from_token(token_for_position(list_key, server, name), other_key)
 
     assert INVALID_TOKEN == raised.value
 

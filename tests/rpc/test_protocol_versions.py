@@ -66,7 +66,7 @@ def valid(client: BlockingClient, server: str, named: str) -> list[bool]:
 def test_results_are_validated_in_the_form_for_the_version(
     client: BlockingClient, server: str, named: str, expected: list[bool]
 ) -> None:
-    """Before 2026-07-28 a list is wrapped, and since then it is not."""
+    """Before 2026-07-28 a list is wrapped; later it is not."""
     assert expected == valid(client, server, named)
 
 
@@ -74,7 +74,7 @@ def test_results_are_validated_in_the_form_for_the_version(
 def test_other_requests_about_a_tool_follow_its_registration(
     client: BlockingClient, server: str, content: Any
 ) -> None:
-    """Normalization, the check of a result, and adaptation."""
+    """These are normalization, the check of a result, and adaptation."""
     target = RegisteredTool(server, "primes")
     normalized = client.protocol.normalize_tool_result([2], tool=target)
     checked = client.protocol.check_tool_result(normalized.result, tool=target)
@@ -93,7 +93,7 @@ def test_the_registry_remembers_the_version(client: BlockingClient) -> None:
 
 
 def test_listed_tools_can_be_adapted(client: BlockingClient) -> None:
-    """Without a version, the bytes are those that were registered."""
+    """Without a version, the bytes are those of the registration."""
     listed = {
         version: json.loads(next(iter(client.list("new", adapt_to_version=version))).json)
         for version in ("", "2025-03-26", OLD, NEW)
@@ -181,10 +181,10 @@ def test_a_context_names_the_version_of_a_check(client: BlockingClient) -> None:
         ),
     ],
 )
-def test_what_fits_neither_form_is_reported_by_one_that_the_version_allows(
+def test_a_value_that_fits_no_form_is_reported_for_an_allowed_form(
     client: BlockingClient, output: Any, content: Any, message: str
 ) -> None:
-    """By that of the definition only if objects may have it."""
+    """The form of the definition is used only if it may have objects."""
     target = ToolDefinition({**LIST, "outputSchema": output})
     options = Options(protocol_version=OLD)
     verdict = client.validate_structured_content(target, content, options=options)

@@ -138,7 +138,7 @@ def test_a_wrapped_schema_refers_to_documents(channel: grpc.Channel) -> None:
 
 
 def test_a_value_that_is_not_json_becomes_an_error_result(channel: grpc.Channel) -> None:
-    """In both profiles, with a verdict."""
+    """Both profiles have a verdict."""
     stub: Any = ProtocolServiceStub(channel)
     responses = [
         stub.NormalizeToolResult(
@@ -189,7 +189,7 @@ SCHEMA = target_pb2.Target(inline_schema=target_pb2.InlineSchema(json=b"{}"))
     ],
 )
 def test_an_invalid_request_is_rejected(reason: str, request_: Any, channel: grpc.Channel) -> None:
-    """With the reason."""
+    """The error has the reason."""
     call: Any = (
         InferenceServiceStub(channel).AdaptTool
         if isinstance(request_, inference_pb.AdaptToolRequest)

@@ -25,20 +25,20 @@ ENDS = {grpc.StatusCode.OK, grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.NO
 WAITING = [rpc for rpc in RPCS if "min_revision" in rpc.request.DESCRIPTOR.fields_by_name]
 
 
-def names_registered_tools(message: Any, seen: frozenset[str] = frozenset()) -> bool:
+def names_registered_tools(message: Any, visited: frozenset[str] = frozenset()) -> bool:
     """Return whether *message*, or a message in it, has a target or the name of a server."""
-    return message.full_name not in seen and any(
+    return message.full_name not in visited and any(
         field.name in {"server", "servers"}
         or (
             field.message_type is not None
-            and names_registered_tools(field.message_type, seen | {message.full_name})
+            and names_registered_tools(field.message_type, visited | {message.full_name})
         )
         for field in message.fields
     )
 
 
 def test_every_request_that_reads_the_registry_may_wait() -> None:
-    """And its response says in which revision it was made."""
+    """Its response has the revision of the read."""
     reading = {rpc.name for rpc in RPCS if names_registered_tools(rpc.request.DESCRIPTOR)}
     defaults = validation_pb.StreamDefaults.DESCRIPTOR
 
@@ -51,7 +51,7 @@ def test_every_request_that_reads_the_registry_may_wait() -> None:
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    """Return a server whose registry nobody changes but the running test."""
+    """Return a server whose registry only the running test changes."""
     server = RunningServer(tmp_path_factory.mktemp("revisions"))
     yield server
     server.close()
@@ -59,7 +59,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]
 
 @pytest.mark.parametrize("rpc", WAITING, ids=lambda rpc: rpc.name)
 async def test_a_request_waits_for_its_revision(running: RunningServer, rpc: Rpc) -> None:
-    """However it ends, it is after the revision; the answer that it is not there comes in time."""
+    """It ends after the revision is reached, or with an error before its deadline."""
     async with grpc.aio.insecure_channel(running.address) as channel:
 
         async def call(request: Any, seconds: float) -> grpc.StatusCode:

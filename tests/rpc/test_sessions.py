@@ -222,7 +222,7 @@ async def test_odd_http_statuses_are_invalid(channel: grpc.aio.Channel) -> None:
 
 
 async def test_a_summary_fits_into_a_message(channel: grpc.aio.Channel) -> None:
-    """However many tools have the same violation, and however long their names are."""
+    """Any number of tools with long names may have the same violation."""
     stub: Any = ProtocolServiceStub(channel)
     requests = handshake("2025-11-25")
     result = {"content": [], "structuredContent": {"a": 1}}
@@ -245,7 +245,7 @@ async def test_a_session_without_items_has_an_empty_summary(channel: grpc.aio.Ch
 
 
 async def test_a_session_that_is_cut_off_has_no_summary(server: RunningServer) -> None:
-    """Whether the client cancels it or the server stops."""
+    """The client cancels it, or the server stops."""
     async with grpc.aio.insecure_channel(server.address) as channel:
         stub: Any = ProtocolServiceStub(channel)
         cancelled, open_ = stub.CheckSession(), stub.CheckSession()

@@ -14,7 +14,7 @@ from support.shared_conversions import (
     CONVERSIONS,
     RESTORATIONS,
     call_of,
-    plan_of,
+    mapping_of,
     schema_in,
     tool_of,
 )
@@ -51,7 +51,7 @@ def test_a_shared_conversion(case: dict[str, Any], stub: Any) -> None:
 def test_a_shared_model_call(case: dict[str, Any], stub: Any) -> None:
     """The properties that a case names have the expected values."""
     request = v1.ConvertToolCallRequest(
-        call=call_of(case), mappings=[plan_of(case)], tool=target(tool_of(case))
+        call=call_of(case), mappings=[mapping_of(case)], tool=target(tool_of(case))
     )
     try:
         actual = _converted_call(stub.ConvertToolCall(request, timeout=120))

@@ -102,8 +102,8 @@ async def test_active_calls_finish(served: Served) -> None:
     assert "1" == await active
 
 
-async def test_calls_and_responses_are_held_in_the_pause(served: Served) -> None:
-    """And go on after it, so that no client has sent the next call when it learns of the stop."""
+async def test_calls_and_responses_wait_during_the_pause(served: Served) -> None:
+    """Clients learn of the stop before they send the next call."""
     active = asyncio.create_task(served.call())
     await served.entered.wait()
     pausing = asyncio.create_task(served.gate.pause())
@@ -112,28 +112,28 @@ async def test_calls_and_responses_are_held_in_the_pause(served: Served) -> None
     served.go.set()
     arriving = asyncio.create_task(served.call())
     await pausing
-    held = (active.done(), arriving.done(), served.entered.is_set())
+    pending = (active.done(), arriving.done(), served.entered.is_set())
     served.gate.close()
 
-    assert ((False, False, False), "1", "1") == (held, await active, await arriving)
+    assert ((False, False, False), "1", "1") == (pending, await active, await arriving)
 
 
-async def test_a_call_that_is_held_ends_with_the_others(served: Served) -> None:
-    """At the end of the grace period, as one that may be retried."""
+async def test_a_waiting_call_ends_with_the_others(served: Served) -> None:
+    """It ends with UNAVAILABLE, so that the client retries it."""
     pausing = asyncio.create_task(served.gate.pause())
     await asyncio.sleep(0)
-    held = asyncio.create_task(served.call())
+    pending = asyncio.create_task(served.call())
     await pausing
     served.gate.close()
     served.gate.end_calls()
     with pytest.raises(grpc.aio.AioRpcError) as raised:
-        await held
+        await pending
 
     assert grpc.StatusCode.UNAVAILABLE is raised.value.code()
 
 
-async def test_a_stream_that_another_task_closes_is_active_no_more() -> None:
-    """The event loop closes the generator of a stream whose peer left while it was written to."""
+async def test_a_stream_closed_by_another_task_is_inactive() -> None:
+    """The event loop closes the generator of a stream whose peer left during a write."""
     streams = OpenStreams(ShutdownGate(), TransportLimits(), Counter())
 
     async def open_stream() -> AsyncGenerator[str, None]:
@@ -152,24 +152,24 @@ async def test_a_stream_that_another_task_closes_is_active_no_more() -> None:
 async def test_a_pause_ends_though_calls_keep_arriving() -> None:
     """It outlasts several calls, which stay held."""
     gate = ShutdownGate()
-    held: list[asyncio.Task[Any]] = []
+    calls: list[asyncio.Task[Any]] = []
 
     async def keep_calling() -> None:
         # In the event loop of the gate: a call arrives in each of its intervals.
         while True:
             if gate.is_paused:
-                held.append(asyncio.create_task(gate.enter_after_pause()))
+                calls.append(asyncio.create_task(gate.enter_after_pause()))
             await asyncio.sleep(0.01)
 
     caller = asyncio.create_task(keep_calling())
     await gate.pause()
     caller.cancel()
-    are_done = [call.done() for call in held]
-    for call in held:
+    are_done = [call.done() for call in calls]
+    for call in calls:
         call.cancel()
 
-    assert [False] * len(held) == are_done
-    assert len(held) > 10
+    assert [False] * len(calls) == are_done
+    assert len(calls) > 10
 
 
 async def test_a_pause_ends_when_no_calls_arrive() -> None:

@@ -26,17 +26,17 @@ async def server() -> grpc.aio.Server:
 @pytest.fixture
 def port_in_use() -> Iterator[int]:
     """Yield an IPv4 port that another socket listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        yield other.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield listener.getsockname()[1]
 
 
 def listen_on(path: Path, kind: int = socket.SOCK_STREAM) -> socket.socket:
     """Listen on *path* like another server."""
-    other = socket.socket(socket.AF_UNIX, kind)
-    other.bind(str(path))
+    listener = socket.socket(socket.AF_UNIX, kind)
+    listener.bind(str(path))
     if kind == socket.SOCK_STREAM:
-        other.listen()
-    return other
+        listener.listen()
+    return listener
 
 
 def _no_ipv6() -> bool:

@@ -34,8 +34,8 @@ def test_a_status_fits_into_trailers() -> None:
     assert "UNKNOWN_TOOL" == info_of(status).reason
 
 
-def test_only_overload_tells_when_to_retry() -> None:
-    """Of the statuses with a RetryInfo, clients know that the same call may succeed later."""
+def test_only_overload_has_a_retry_delay() -> None:
+    """RetryInfo tells clients that the same call may succeed later."""
     delayed = [
         reason
         for reason in ErrorReason
@@ -70,10 +70,8 @@ def test_a_status_lists_the_violations_of_a_definition() -> None:
 @pytest.mark.parametrize("character", ["x", "\ud800"])
 @pytest.mark.parametrize("keys", [(), ("a", "b", "c")])
 @pytest.mark.parametrize("times", [3, 5000])
-def test_violations_leave_room_in_trailers(
-    character: str, keys: tuple[str, ...], times: int
-) -> None:
-    """As many are listed as fit; the message has the first."""
+def test_violations_fit_in_trailers(character: str, keys: tuple[str, ...], times: int) -> None:
+    """The status lists as many violations as fit; the message has the first."""
     long = character * times
     violation = Violation(f"/{long}", "", "", "UNRESOLVABLE_REFERENCE", long)
     status = status_from_error(

@@ -89,13 +89,17 @@ def test_a_client_of_the_authority_is_let_in(
         pytest.param(None, id="plain text"),
     ],
 )
-def test_others_are_not_let_in(
+def test_clients_of_other_authorities_are_rejected(
     mutual: RunningServer, certificates: Certificates, changes: dict[str, Any] | None
 ) -> None:
     """Their calls are UNAVAILABLE."""
-    other = Authority()
-    certificate, key = other.issue("client", ["client"])
-    others = {"ca_certificates": other.pem, "certificate": certificate, "private_key": key}
+    foreign_authority = Authority()
+    certificate, key = foreign_authority.issue("client", ["client"])
+    others = {
+        "ca_certificates": foreign_authority.pem,
+        "certificate": certificate,
+        "private_key": key,
+    }
     tls = None
     if changes is not None:
         settings: dict[str, Any] = {
@@ -118,10 +122,10 @@ def test_the_unix_socket_is_without_tls(mutual: RunningServer) -> None:
         assert client.info().version
 
 
-def test_the_log_tells_the_certificate_and_no_plain_text(
+def test_tls_logs_its_certificate_and_no_plaintext_warning(
     mutual: RunningServer, certificates: Certificates
 ) -> None:
-    """Also beyond the loopback."""
+    """A listener beyond loopback with TLS causes no warning of plain text."""
     loaded = next(event for event in mutual.events if event["event"] == "tls.loaded")
     certificate = load_pem_x509_certificate(certificates.server.read_bytes())
 
@@ -133,7 +137,7 @@ def test_the_log_tells_the_certificate_and_no_plain_text(
 def test_plain_text_beyond_the_loopback_is_a_warning(
     tmp_path: Path, shared_server: RunningServer
 ) -> None:
-    """Once, at the start; not for the loopback or a unix socket."""
+    """It is logged once at the start; loopback and unix sockets have none."""
     server = RunningServer(tmp_path, "--listen", "0.0.0.0:0")
     try:
         assert ["server.plaintext"] == events_of(server, "server.plaintext")
@@ -142,8 +146,8 @@ def test_plain_text_beyond_the_loopback_is_a_warning(
         server.close()
 
 
-def test_a_server_without_certificates_of_clients_lets_all_in(tmp_path: Path) -> None:
-    """And serves a certificate that has expired, with a warning, to who wants it."""
+def test_a_server_without_client_authorities_admits_all(tmp_path: Path) -> None:
+    """It serves an expired certificate with a warning."""
     authority = Authority()
     for name, pem in zip(
         ("tls.crt", "tls.key"), authority.issue("server", HOSTS, days=-1), strict=True
@@ -184,10 +188,10 @@ def test_a_server_without_certificates_of_clients_lets_all_in(tmp_path: Path) ->
         ),
     ],
 )
-def test_what_cannot_be_served_stops_the_start(
+def test_unusable_certificates_stop_the_start(
     tmp_path: Path, flags: list[str], message: str
 ) -> None:
-    """In a line, with exit code 2."""
+    """The error is one line; the exit code is 2."""
     authority = Authority()
     certificate, key = authority.issue("server", HOSTS)
     for name, pem in (("tls.crt", certificate), ("tls.key", key), ("ca.crt", authority.pem)):
@@ -302,7 +306,7 @@ def test_no_call_is_lost_while_certificates_and_authorities_change(tmp_path: Pat
     first, second, third, fourth = (
         authority.issue("server", HOSTS) for authority in (old, old, new, new)
     )
-    old_client, new_client = (each.issue("client", ["client"]) for each in (old, new))
+    old_client, new_client = (authority.issue("client", ["client"]) for authority in (old, new))
     secret = Secret(tmp_path)
     secret.switch(first, old.pem)
     server = RunningServer(

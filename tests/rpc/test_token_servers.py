@@ -77,7 +77,7 @@ WITH_TARGET: dict[str, Callable[[target_pb2.Target], Any]] = {
 def test_targets_are_limited_to_the_servers_of_a_token(
     served: TokenServer, request_for: Any
 ) -> None:
-    """By name and by digest, also after somebody else has used the same target."""
+    """Targets by name and by digest are limited, after use by other callers too."""
     [*_, foreign] = served.call(registration("theirs", FOREIGN), "admin").outcomes
     [own] = served.call(registration("mine", OWN), "admin").outcomes
     digests = {
@@ -146,8 +146,8 @@ ABOUT_SERVER: dict[str, Callable[[str], Any]] = {
 
 
 @pytest.mark.parametrize("request_for", ABOUT_SERVER.values(), ids=ABOUT_SERVER)
-def test_servers_are_limited_to_those_of_a_token(served: TokenServer, request_for: Any) -> None:
-    """For reads and writes."""
+def test_a_token_limits_the_servers(served: TokenServer, request_for: Any) -> None:
+    """The limit applies to reads and writes."""
     assert {"mine": "OK", "theirs": "PERMISSION_DENIED", "nobody's": "PERMISSION_DENIED"} == {
         server: served.outcome(request_for(server), "limited")
         for server in ("mine", "theirs", "nobody's")
@@ -156,7 +156,7 @@ def test_servers_are_limited_to_those_of_a_token(served: TokenServer, request_fo
 
 
 def test_a_limited_watcher_receives_changes_of_its_servers(served: TokenServer) -> None:
-    """Without naming them; checkpoints are of all."""
+    """It does not name them; checkpoints cover all servers."""
     rpc = find_rpc(registry_pb.WatchToolsRequest)
     method: Any = served.channel.stream_stream(
         rpc.path, rpc.request.SerializeToString, rpc.response.FromString
@@ -189,7 +189,7 @@ def test_a_limited_list_must_name_its_server(served: TokenServer) -> None:
 
 
 def test_the_mapping_of_a_call_is_limited(served: TokenServer) -> None:
-    """It names the tool, and comes from whoever sends the request."""
+    """The sender of the request chooses the mapping, which names the tool."""
     conversion = conversion_pb.ConvertToolsRequest(
         api=conversion_pb.MODEL_API_ANTHROPIC, servers=["theirs"]
     )

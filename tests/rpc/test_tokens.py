@@ -54,7 +54,7 @@ def test_every_method_needs_a_token_with_its_role(served: TokenServer, rpc: Rpc)
 
 
 def test_a_client_with_the_role_to_register_can_register(served: TokenServer) -> None:
-    """Nothing that it asks for needs another role."""
+    """Its calls need no other role."""
     with BlockingClient(served.running.address, token=TOKENS["registrar"]) as client:
         registration = client.register("another", [COMMON])
         deletion = client.delete_all("another")
@@ -98,7 +98,7 @@ def test_health_needs_no_token_and_reflection_any(served: TokenServer) -> None:
 
 
 def test_denied_calls_are_counted(served: TokenServer) -> None:
-    """By their status and their reason, as other errors."""
+    """They are counted by status and reason, as other errors."""
     request = registry_pb.DeleteToolsRequest(server="mine", names=["none"])
     for token in (None, "stranger", "validator"):
         served.outcome(request, token)

@@ -1,4 +1,4 @@
-"""WatchTools with a real server: what watchers are told, and from where they may resume."""
+"""WatchTools with a real server: events of watchers, and resumption."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -22,7 +22,7 @@ MESSAGE_BYTES = (256 << 10) + (64 << 10)
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    """Return a server whose registry nobody changes but the running test."""
+    """Return a server whose registry only the running test changes."""
     server = RunningServer(tmp_path_factory.mktemp("watching"))
     yield server
     server.close()
@@ -42,7 +42,7 @@ async def error_of(watch: Watch) -> tuple[grpc.StatusCode, Any]:
 
 
 async def test_changes_are_sent_in_order_and_then_a_checkpoint(channel: grpc.aio.Channel) -> None:
-    """The first response is the checkpoint of what is."""
+    """The first response is the checkpoint of the present revision."""
     async with watching(channel) as watch:
         begin = await watch.checkpoint()
         for number, change in enumerate(
@@ -68,7 +68,7 @@ async def test_changes_are_sent_in_order_and_then_a_checkpoint(channel: grpc.aio
 
 
 async def test_tools_are_sent_as_they_are_listed(channel: grpc.aio.Channel) -> None:
-    """With their bytes, digests, revision and protocol version."""
+    """They have their bytes, digests, revision and protocol version."""
     text = b' {"x": 1.50, "name": "a", "inputSchema": {"type":"object"}} '
     stub: Any = RegistryServiceStub(channel)
     async with watching(channel) as watch:
@@ -82,11 +82,11 @@ async def test_tools_are_sent_as_they_are_listed(channel: grpc.aio.Channel) -> N
         change.registered[0].json,
         change.registered[0].protocol_version,
     )
-    assert {change.revision} == {each.revision for each in change.registered}
+    assert {change.revision} == {tool.revision for tool in change.registered}
 
 
 async def test_a_watcher_of_some_servers(channel: grpc.aio.Channel) -> None:
-    """Checkpoints are also of the changes that it is not told."""
+    """Checkpoints cover changes of other servers too."""
     async with watching(channel, "x", "y") as watch:
         begin = await watch.checkpoint()
         for number, server in enumerate("xzyz"):
@@ -100,7 +100,7 @@ async def test_a_watcher_of_some_servers(channel: grpc.aio.Channel) -> None:
 
 
 async def test_a_watcher_resumes(channel: grpc.aio.Channel) -> None:
-    """After a checkpoint, and after a change, whose ID is that of the checkpoint."""
+    """It resumes after a checkpoint, or after a change with the checkpoint's id."""
     async with watching(channel) as watch:
         begin = await watch.checkpoint()
     for name in "abc":
@@ -137,8 +137,8 @@ async def test_another_history_is_not_resumed(channel: grpc.aio.Channel) -> None
     assert {"oldest_revision": "0", "revision": str(begin)} == dict(info.metadata)
 
 
-async def test_changes_before_the_start_are_not_kept(tmp_path: Path) -> None:
-    """Of a registry in a file, whose revision goes on all the same."""
+async def test_changes_before_the_start_cannot_be_watched(tmp_path: Path) -> None:
+    """The revision of a registry in a file continues after a restart."""
     flags = ("--registry", str(tmp_path / "registry.db"))
     running = RunningServer(tmp_path, *flags)
     try:
@@ -164,7 +164,7 @@ async def test_changes_before_the_start_are_not_kept(tmp_path: Path) -> None:
 
 
 async def test_a_large_change_is_split(channel: grpc.aio.Channel) -> None:
-    """All messages but the last say that the change goes on."""
+    """All messages but the last have `continued`."""
     names = [f"{number:04}{'n' * 196}" for number in range(2000)]
     async with watching(channel) as watch:
         begin = await watch.checkpoint()
@@ -175,12 +175,12 @@ async def test_a_large_change_is_split(channel: grpc.aio.Channel) -> None:
         await delete(channel, "large")
         deleted = await watch.messages_until(begin.revision + 3)
 
-    assert (["old"], False) == ([each.name for each in first.registered], first.continued)
+    assert (["old"], False) == ([tool.name for tool in first.registered], first.continued)
     for messages, count in ((registered, 6), (deleted, 2)):
         assert len(messages) >= count
         assert 1 == len({(message.revision, message.id, message.server) for message in messages})
-        assert [True] * (len(messages) - 1) + [False] == [each.continued for each in messages]
-    assert names == [each.name for message in registered for each in message.registered]
+        assert [True] * (len(messages) - 1) + [False] == [message.continued for message in messages]
+    assert names == [tool.name for message in registered for tool in message.registered]
     assert ["old"] == [name for message in registered for name in message.deleted]
     assert names == [name for message in deleted for name in message.deleted]
     assert [] == [message for message in deleted if message.registered]
@@ -189,14 +189,14 @@ async def test_a_large_change_is_split(channel: grpc.aio.Channel) -> None:
 
 
 async def test_small_tools_of_a_server_with_a_long_name(channel: grpc.aio.Channel) -> None:
-    """What a tool has beside its definition counts, too."""
+    """The size of a message includes the overhead of each tool."""
     names = [f"t{number:04}" for number in range(1000)]
     async with watching(channel) as watch:
         begin = await watch.checkpoint()
         await register(channel, "\N{SNAKE}" * 256, *map(tool, names))
         messages = await watch.messages_until(begin.revision + 1)
 
-    assert names == [each.name for message in messages for each in message.registered]
+    assert names == [tool.name for message in messages for tool in message.registered]
     assert max(message.ByteSize() for message in messages) < MESSAGE_BYTES
 
 

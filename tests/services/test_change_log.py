@@ -1,4 +1,4 @@
-"""The log of changes: what watchers are told, and when they must list anew."""
+"""Log of changes: events of watchers, and the end of a watch."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -24,8 +24,8 @@ def registry() -> Iterator[Registry]:
 
 
 @pytest.fixture
-def made_changes(registry: Registry) -> list[Change]:
-    """Return the changes of the registry, which are appended as they are made."""
+def recorded_changes(registry: Registry) -> list[Change]:
+    """Return a list to which the changes of the registry are appended."""
     changes: list[Change] = []
     registry.subscribe(changes.append)
     return changes
@@ -36,15 +36,15 @@ async def take(events: AsyncIterator[Change | Checkpoint], count: int) -> list[C
 
 
 async def test_changes_come_in_order_and_then_a_checkpoint(
-    registry: Registry, made_changes: list[Change]
+    registry: Registry, recorded_changes: list[Change]
 ) -> None:
     registry.register("before", [A], keep=None)
     log = ChangeLog(registry, 60, 1 << 20)
     events = log.follow(1)
-    assert [Checkpoint(1, made_changes[0].id)] == await take(events, 1)
+    assert [Checkpoint(1, recorded_changes[0].id)] == await take(events, 1)
     registry.register("s", [A, B], keep=None)
     registry.delete("s", ["a"])
-    last = Checkpoint(3, made_changes[2].id)
+    last = Checkpoint(3, recorded_changes[2].id)
 
     assert [
         Change(2, "s", (), (Binding("s", A, 2), Binding("s", B, 2))),
@@ -52,7 +52,7 @@ async def test_changes_come_in_order_and_then_a_checkpoint(
         last,
     ] == await take(events, 3)
     assert [Change(3, "s", ("a",), ()), last] == await take(
-        log.follow(2, str(made_changes[1].id)), 2
+        log.follow(2, str(recorded_changes[1].id)), 2
     )
     assert last == log.checkpoint
 
@@ -85,17 +85,17 @@ async def test_a_revision_that_cannot_be_watched_from(
     log = ChangeLog(registry, 60, 2000)
     registry.register("s", [A], keep=None)
     registry.register("s", [B], keep=None)
-    kept = await take(log.follow(2), 2)
+    changes = await take(log.follow(2), 2)
     with pytest.raises(RequestError) as raised:
         await take(log.follow(after, after_id), 1)
 
-    assert [Change(3, "s", (), (Binding("s", B, 3),)), log.checkpoint] == kept
+    assert [Change(3, "s", (), (Binding("s", B, 3),)), log.checkpoint] == changes
     assert message == raised.value.message.partition(";")[0]
     assert {"oldest_revision": "2", "revision": "3"} == raised.value.metadata
 
 
-async def test_small_definitions_are_charged_for_what_they_take(registry: Registry) -> None:
-    """Mostly not text: a history of them would take ten times its bound."""
+async def test_small_definitions_are_charged_for_their_overhead(registry: Registry) -> None:
+    """By text alone, the history would take ten times its limit."""
     tools = [replace(A, digest=f"{n}:1", name=str(n)) for n in range(1000)]
     log = ChangeLog(registry, 60, 1 << 20)
     registry.register("s", tools, keep=None)
@@ -104,11 +104,11 @@ async def test_small_definitions_are_charged_for_what_they_take(registry: Regist
     with pytest.raises(RequestError, match="changes since revision 0 are not kept"):
         await take(log.follow(0), 1)
 
-    assert [2, 2] == [each.revision for each in await take(log.follow(1), 2)]
+    assert [2, 2] == [change.revision for change in await take(log.follow(1), 2)]
 
 
 async def test_a_reload_ends_watchers(registry: Registry) -> None:
-    """Nothing is known of what happened in between."""
+    """The changes before it are unknown."""
     log = ChangeLog(registry, 60, 1 << 20)
     events = log.follow(0)
     await take(events, 1)
@@ -121,7 +121,7 @@ async def test_a_reload_ends_watchers(registry: Registry) -> None:
 
 
 async def test_a_gap_ends_watchers(registry: Registry) -> None:
-    """A change whose predecessor was never told of leads on from nothing that is known."""
+    """A change without its predecessor cannot be applied."""
     log = ChangeLog(registry, 60, 1 << 20)
     change = Change(3, "s", (), ())
     log._append(change)
@@ -147,26 +147,26 @@ async def test_changes_before_the_opening_are_followed(
 
 
 async def test_old_changes_are_dropped(registry: Registry) -> None:
-    """Once another is made, those that were made too long before."""
+    """The next change drops changes over the maximum age."""
     seconds = [0.0]
     log = ChangeLog(registry, 60, 1 << 20, lambda: seconds[0])
     for made_at in (0, 30, 60, 91):
         seconds[0] = made_at
         registry.register(f"at {made_at}", [A], keep=None)
         await asyncio.sleep(0)  # the log notes it
-    kept = await take(log.follow(2), 3)
+    changes = await take(log.follow(2), 3)
     with pytest.raises(RequestError) as raised:
         await take(log.follow(1), 1)
 
-    assert ["at 60", "at 91"] == [event.server for event in kept if isinstance(event, Change)]
-    assert log.checkpoint == kept[-1]
-    assert list(log.history) == kept[:-1]
+    assert ["at 60", "at 91"] == [event.server for event in changes if isinstance(event, Change)]
+    assert log.checkpoint == changes[-1]
+    assert list(log.history) == changes[:-1]
     assert raised.value.reason is ErrorReason.COMPACTED
     assert {"oldest_revision": "2", "revision": "4"} == raised.value.metadata
 
 
 async def test_a_reload_in_parts_ends_watchers_once(registry: Registry) -> None:
-    """Those who list and watch anew after a part of it need not do it again."""
+    """Watchers that list again after a part of it are not ended again."""
     log = ChangeLog(registry, 60, 1 << 20)
     last = Change(7, "t", (), (), is_reload=True)
     log._append(replace(last, server="s", is_continued=True))

@@ -85,7 +85,7 @@ async def test_only_tools_that_differ_go_to_a_worker() -> None:
 
 
 async def test_a_proof_that_is_killed_leaves_its_tool_undecided() -> None:
-    """What changed is told all the same, and the other tools are not affected."""
+    """Its changes are listed, and the other tools are not affected."""
     worker = Worker(proofs=frozenset({"b"}))
     old, new = [[tool(name, maximum) for name in "abc"] for maximum in (5, 4)]
     compared = await ToolComparer(worker, LIMITS).compare(old, new)
@@ -97,8 +97,8 @@ async def test_a_proof_that_is_killed_leaves_its_tool_undecided() -> None:
     assert {("b", ""), ("b", CRASHED)} <= set(worker.compared)
 
 
-async def test_a_tool_whose_changes_cannot_be_found_is_undecided_too() -> None:
-    """It is never an error of the whole."""
+async def test_a_tool_without_computed_changes_is_undecided() -> None:
+    """The comparison of the other tools succeeds."""
     worker = Worker(all_=frozenset({"t"}))
     compared = await ToolComparer(worker, LIMITS).compare([tool("t", 5)], [tool("t", 4)])
 
@@ -121,7 +121,7 @@ async def test_tools_that_a_request_has_no_steps_for_are_undecided() -> None:
 
 @pytest.mark.parametrize("sides", [(5, 0), (0, 5)])
 async def test_too_many_tools_are_an_error(sides: tuple[int, int]) -> None:
-    """On either side."""
+    """They may be on either side."""
     old, new = ([tool(str(number), 1) for number in range(count)] for count in sides)
 
     with pytest.raises(RequestError) as caught:

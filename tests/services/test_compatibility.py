@@ -1,4 +1,4 @@
-"""Registration with a policy on compatibility: what is compared, reported, rejected and kept."""
+"""Registration with a compatibility policy: comparison, report, rejection and removal."""
 
 import json
 from collections.abc import Iterator
@@ -122,7 +122,7 @@ async def test_policies(
     expected: tuple[str, list[tuple[str, str]], str | None],
     validate_only: bool,
 ) -> None:
-    """Whether it is registered or only would be."""
+    """They apply to registrations and to validate_only."""
     await registrar.register(request_for(OLD))
     before = registry.revision
     request = request_for(tool, compatibility=policy, validate_only=validate_only)
@@ -133,8 +133,8 @@ async def test_policies(
     assert before + changes == registry.revision == registered.revision
 
 
-async def test_the_violation_says_what_breaks(registrar: Registrar) -> None:
-    """The first change that does, and where it is."""
+async def test_the_violation_names_the_breaking_change(registrar: Registrar) -> None:
+    """It has the location of the first breaking change."""
     await registrar.register(request_for(OLD))
     registered = await registrar.register(request_for(NARROWER, compatibility=BREAKING))
     [violation] = registered.outcomes[0].violations
@@ -156,7 +156,7 @@ async def test_the_reading_decides(registrar: Registrar) -> None:
     accepted = await registrar.register(request_for(added, compatibility=BREAKING))
 
     assert ["rejected", "changed"] == [
-        in_short(each.outcomes[0])[0] for each in (rejected, accepted)
+        in_short(comparison.outcomes[0])[0] for comparison in (rejected, accepted)
     ]
     [first], [second] = rejected.outcomes, accepted.outcomes
     assert first.comparison is not None
@@ -165,7 +165,7 @@ async def test_the_reading_decides(registrar: Registrar) -> None:
 
 
 @pytest.mark.parametrize(
-    ("policy", "removed", "kept"),
+    ("policy", "removed", "kept_names"),
     [
         (IGNORE, ("a", "b"), ()),
         (REPORT, ("a", "b"), ()),
@@ -178,7 +178,7 @@ async def test_removals_break_callers_too(
     registrar: Registrar,
     policy: CompatibilityPolicy,
     removed: tuple[str, ...],
-    kept: tuple[str, ...],
+    kept_names: tuple[str, ...],
 ) -> None:
     await registrar.register(request_for(OLD, OTHER))
     third = {"name": "c", "inputSchema": {"type": "object"}}
@@ -186,10 +186,10 @@ async def test_removals_break_callers_too(
         registered = await registrar.register(
             request_for(third, replace=True, compatibility=policy, validate_only=validate_only)
         )
-        assert (removed, kept) == (registered.removed, registered.kept)
+        assert (removed, kept_names) == (registered.removed, registered.kept)
     bindings, _ = registry.page("s", None, 100, 1 << 20)
 
-    assert [*kept, "c"] == [binding.name for binding in bindings]
+    assert [*kept_names, "c"] == [binding.name for binding in bindings]
 
 
 async def test_both_policies_have_their_say(registrar: Registrar) -> None:
@@ -207,7 +207,7 @@ async def test_both_policies_have_their_say(registrar: Registrar) -> None:
 
 
 async def test_definitions_of_one_name_are_compared_each(registrar: Registrar) -> None:
-    """With the registered one; the last that is not rejected is registered."""
+    """Each is compared with the registered one; the last accepted one is registered."""
     await registrar.register(request_for(OLD))
     registered = await registrar.register(request_for(NARROWER, WIDER, compatibility=BREAKING))
 
@@ -219,7 +219,7 @@ async def test_definitions_of_one_name_are_compared_each(registrar: Registrar) -
 async def test_a_change_in_between_is_compared_with(
     registry: Registry, registrar: Registrar, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is compatible with what was registered need not be so with what is."""
+    """Compatibility with the former definition does not imply it with the present one."""
     await registrar.register(request_for(OLD))
     register = registry.register
     others = registrar_of(registry, CompiledSchemas(run_in_process, LIMITS, 0, 0))
@@ -237,7 +237,7 @@ async def test_a_change_in_between_is_compared_with(
             validate_only=True,
         )
     )
-    widest = [each.definition for each in preview.outcomes if each.definition]
+    widest = [outcome.definition for outcome in preview.outcomes if outcome.definition]
     monkeypatch.setattr(registry, "register", register_after_another)
     registered = await registrar.register(request_for(WIDER, compatibility=BREAKING))
 

@@ -140,8 +140,8 @@ async def test_the_last_tool_of_a_name_is_converted(converter: Converter) -> Non
     a, b = RegisteredTool("s", "a"), RegisteredTool("s", "b")
     own = ToolToConvert(inline(tool("b", description="own")), "s")
     missing = ToolToConvert(RegisteredTool("s", "b", "sha256:0"))
-    other = ToolToConvert(inline(tool("a")), "t")
-    tools = (ToolToConvert(a), ToolToConvert(b), own, other, ToolToConvert(a), missing)
+    other_tool = ToolToConvert(inline(tool("a")), "t")
+    tools = (ToolToConvert(a), ToolToConvert(b), own, other_tool, ToolToConvert(a), missing)
     options = ConversionOptions(server_prefix=ServerPrefix.ALWAYS)
     outcome = await converter.convert(conversion_request(tools=tools, options=options))
 

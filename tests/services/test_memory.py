@@ -34,8 +34,8 @@ def test_the_shares_are_the_whole(memory: int) -> None:
     assert memory - 10 < total <= memory
 
 
-def test_the_default_shares_are_those_of_the_default_setting() -> None:
-    """The default stands in two places, since services do not read settings."""
+def test_the_default_shares_match_the_default_setting() -> None:
+    """Services do not read settings, so the default has two definitions."""
     assert Settings().memory_bytes == DEFAULT_SHARES.memory_bytes
 
 
@@ -79,10 +79,10 @@ def fail(inline: InlineTool) -> Any:
         pytest.param(fail, id="error"),
     ],
 )
-def test_the_weight_of_an_entry_is_about_what_python_allocates(
+def test_the_weight_of_an_entry_approximates_its_allocation(
     compute: Callable[[InlineTool], Any],
 ) -> None:
-    """Key and outcome, without the entry itself."""
+    """The weight covers key and outcome, without the entry itself."""
     compute(tool(0))
     entries: list[tuple[InlineTool, Any]] = []
     tracemalloc.start()

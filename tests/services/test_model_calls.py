@@ -175,7 +175,7 @@ READINGS = {"any_of": [{"when": {}}, {"when": {}, "as": {"renamed": {"z": "y"}}}
 async def test_the_first_valid_alternative_is_decoded(
     converter: CallConverter, value: Any, expected: Any, valid: bool
 ) -> None:
-    """Without a valid alternative, the first one is used."""
+    """Without a valid alternative, the first is used."""
     encoded = mapping(decoder={"properties": {"of": READINGS}})
     outcome = await converter.convert(request_for({"day": "", "of": value}, encoded))
 

@@ -75,16 +75,16 @@ async def test_values_can_be_hidden(normalizer: Normalizer) -> None:
 
 @pytest.mark.parametrize("descriptions", ["", "d" * 100_000])
 async def test_a_definition_is_adapted_once(resolver: TargetResolver, descriptions: str) -> None:
-    """The adapted definition is cached, whatever its size."""
+    """The adapted definition is cached; its size does not matter."""
     adapter = ToolAdapter(LIMITS)
     target = tool({**LIST, "description": descriptions})
     first = await adapter.adapt(target, "2025-06-18")
     again = await adapter.adapt(target, "2025-06-18")
-    other = await adapter.adapt(target, "2026-07-28")
+    second_adaptation = await adapter.adapt(target, "2026-07-28")
 
     assert first is again
     assert ("result", "", target.json) == (
         first.wrapped_property,
-        other.wrapped_property,
-        other.json,
+        second_adaptation.wrapped_property,
+        second_adaptation.json,
     )

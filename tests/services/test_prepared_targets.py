@@ -70,10 +70,10 @@ def live_schemas() -> int:
         pytest.param(100 * WEIGHT, 20, id="all fit"),
     ],
 )
-async def test_no_more_schemas_are_held_than_the_cache_holds(
+async def test_prepared_targets_keep_no_more_schemas_than_the_cache(
     registry: Registry, memory: int, most: int
 ) -> None:
-    """Whatever was dropped, or never stored, is prepared anew."""
+    """An evicted or uncached schema is prepared again."""
     schemas = CompiledSchemas(run_in_process, LIMITS, memory, 0)
     resolver = TargetResolver(registry, schemas, ToolAdapter(LIMITS), LIMITS)
     unused: Any = None

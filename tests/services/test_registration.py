@@ -374,7 +374,7 @@ async def test_rules_depend_on_the_protocol_version(registry: Registry) -> None:
 async def test_output_schemas_are_checked_in_every_version(
     registry: Registry,
 ) -> None:
-    """Registered schemas must compile, whatever the protocol version."""
+    """Registered schemas must compile in any protocol version."""
     broken = tool("a", outputSchema={"$ref": "#/gone", "not": {"pattern": "("}})
     results = await make_registrar(registry).register(
         request_for(broken, protocol_version="2024-11-05")
@@ -391,7 +391,7 @@ async def test_output_schemas_are_checked_in_every_version(
 
 @pytest.mark.parametrize("version", ["", "2024-11-05"])
 async def test_every_fault_of_both_schemas_is_reported(registry: Registry, version: str) -> None:
-    """In one answer, each at its place."""
+    """One response has all of them with their locations."""
     dangling = {"type": "object", "properties": {"a": {"$ref": "#/x"}, "b": {"$ref": "#/y"}}}
     broken = tool("a", outputSchema={**dangling, "required": ["a", 7]})
     broken["inputSchema"] = {**dangling, "patternProperties": {"(": {}}}
@@ -411,7 +411,7 @@ async def test_every_fault_of_both_schemas_is_reported(registry: Registry, versi
 
 
 async def test_checked_definitions_are_cached(registry: Registry) -> None:
-    """Nothing is recompiled; another layout is the same definition."""
+    """Their schemas are not compiled again; white space does not matter."""
     compiler = RecordedTasks(LIMITS)
     schemas = CompiledSchemas(compiler, LIMITS, 0, 0)
     registrar = registrar_of(registry, schemas, LIMITS)

@@ -43,10 +43,8 @@ async def failure_of(writer: RegistryWriter, *, delete: bool) -> tuple[ErrorReas
 
 
 @pytest.mark.parametrize("delete", [False, True])
-async def test_a_failed_write_is_an_error_that_says_what_to_do(
-    tmp_path: Path, *, delete: bool
-) -> None:
-    """Without the file's path, which the report has; the next write may succeed."""
+async def test_the_error_of_a_failed_write_has_a_remedy(tmp_path: Path, *, delete: bool) -> None:
+    """It has no path of a file; the next write may succeed."""
     path = tmp_path / "registry.db"
     with closing(open_registry(path)) as registry:
         writer = ReportedWriter(registry)
@@ -86,8 +84,8 @@ async def test_a_failure_is_reported_once_until_it_changes(tmp_path: Path) -> No
     ]
 
 
-async def test_a_quota_is_no_failure_of_the_registry() -> None:
-    """It is the caller's error, and not reported."""
+async def test_an_exceeded_quota_is_not_a_registry_failure() -> None:
+    """It is an error of the caller, and is not reported."""
     with closing(open_registry(None, RegistryQuotas(tools=1))) as registry:
         writer = ReportedWriter(registry)
         writer.register("s", [A], keep=None)

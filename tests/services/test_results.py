@@ -32,7 +32,7 @@ def inline(tool: Any) -> InlineTool:
 
 @pytest.fixture
 async def checker() -> AsyncIterator[ResultChecker]:
-    """Yield a checker that knows both tools of the server s."""
+    """Yield a checker with both tools of the server "s"."""
     registry = open_registry(None)
     schemas = CompiledSchemas(run_in_process, LIMITS, 1 << 20, 1 << 20)
     tools = (inline(ADD), inline(PING))

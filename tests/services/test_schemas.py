@@ -90,7 +90,7 @@ async def test_concurrent_callers_compile_once() -> None:
 
 
 @pytest.mark.parametrize(
-    "other",
+    "source",
     [
         pytest.param(SchemaSource(b'{"const":  1}'), id="another text"),
         pytest.param(SchemaSource(number(1).json, assert_formats=True), id="asserted formats"),
@@ -103,11 +103,11 @@ async def test_concurrent_callers_compile_once() -> None:
         ),
     ],
 )
-async def test_inline_schemas_are_keyed_by_compilation_input(other: SchemaSource) -> None:
+async def test_inline_schemas_are_keyed_by_compilation_input(source: SchemaSource) -> None:
     """Equal input has the same compiled schema."""
     compiler = Compiler()
     schemas = cache(compiler)
-    first, second = await schemas.inline(number(1)), await schemas.inline(other)
+    first, second = await schemas.inline(number(1)), await schemas.inline(source)
 
     assert first is not second
     assert first is await schemas.inline(SchemaSource(bytes(number(1).json)))
@@ -126,10 +126,10 @@ async def test_registered_schemas_are_keyed_by_digest_and_formats() -> None:
     first = await schemas.registered("a", source)
     again = await schemas.registered("a", source)
     asserting = await schemas.registered("a", source, assert_formats=True)
-    other = await schemas.registered("b", number(1))
+    second_schema = await schemas.registered("b", number(1))
 
     assert [first, first] == [first, again]
-    assert 3 == len({first, asserting, other})
+    assert 3 == len({first, asserting, second_schema})
     assert [1, 1] == builds
 
 

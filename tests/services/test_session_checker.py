@@ -59,7 +59,7 @@ ANSWER = json.dumps(
 
 @pytest.mark.parametrize("crashes", [0, 1, 2])
 async def test_a_message_can_be_sent_again_after_a_worker_crashed(crashes: int) -> None:
-    """The session goes on as if nothing had happened, with all its rules."""
+    """The session continues with all its rules."""
     long_request = REQUEST % (b"x" * 2000)
     tasks = RecordedTasks(LIMITS, *[CRASHED] * crashes)
     checker = ProtocolChecker(

@@ -15,7 +15,7 @@ from sidecheck_server.services.model_calls import CallConverter, CallToConvert, 
 from sidecheck_server.services.validation import ValidationOptions, Validator
 from support.checkers import run_in_process
 from support.converting import inline, resolver_for
-from support.shared_conversions import RESTORATIONS, call_of, plan_of, tool_of
+from support.shared_conversions import RESTORATIONS, call_of, mapping_of, tool_of
 
 LIMITS = Limits()
 
@@ -31,7 +31,7 @@ async def converter() -> AsyncIterator[CallConverter]:
 async def test_a_shared_model_call(case: dict[str, Any], converter: CallConverter) -> None:
     """The properties that a case names have the expected values."""
     options = ValidationOptions(EvaluationOptions(), DEFAULT_VERSION)
-    request = CallToConvert(call_of(case), (plan_of(case),), inline(tool_of(case)), options)
+    request = CallToConvert(call_of(case), (mapping_of(case),), inline(tool_of(case)), options)
     try:
         result = _result(await converter.convert(request))
     except RequestError as error:

@@ -103,7 +103,7 @@ async def test_documents_belong_to_the_list_or_to_a_tool() -> None:
 
 
 async def test_a_tool_with_an_unusable_schema_is_dropped() -> None:
-    """Whatever its severity, also if the report leaves it out: clients should reject it."""
+    """Clients should reject it, so the severity and the reported violations do not matter."""
     outcome = await checked([REFERS], limits=ReportLimits(min_severity=Severity.ERROR))
     (violation,) = (await checked([REFERS])).outcomes[0].verdict.violations
 

@@ -65,7 +65,7 @@ async def registry() -> AsyncIterator[Registry]:
 
 @pytest.fixture
 async def resolver(compiler: RecordedTasks, registry: Registry) -> TargetResolver:
-    """Return a resolver that knows both tools of the server s."""
+    """Return a resolver with both tools of the server "s"."""
     schemas = CompiledSchemas(compiler, LIMITS, 1 << 20, 1 << 20)
     registrar = registrar_of(registry, schemas, LIMITS)
     await registrar.register(

@@ -1,4 +1,4 @@
-"""A value is valid if the tool's own output schema admits it, whatever is made of it."""
+"""A value is valid if the tool's own output schema admits it, in every use."""
 
 import json
 from collections.abc import AsyncIterator
@@ -49,7 +49,7 @@ VALUES: list[Any] = [
 
 @dataclass
 class Services:
-    """What takes part, without workers."""
+    """The services of the test, without workers."""
 
     resolver: TargetResolver
     validator: Validator
@@ -92,7 +92,7 @@ async def normalize(
 async def test_normalization_agrees_with_the_schema_of_the_tool(
     services: Services, schema: Any
 ) -> None:
-    """In all versions with structured content and both profiles; for values and whole results.
+    """It agrees in all versions with structured content, both profiles, values and whole results.
 
     What it makes is valid to the checks of received results, and the content in it to those of
     content.
@@ -107,8 +107,8 @@ async def test_normalization_agrees_with_the_schema_of_the_tool(
             if isinstance(returned, WholeResult) and value is None:
                 continue  # Serializers write null for what is not set.
             outcomes = await normalize(services, returned, target, version)
-            found = {profile: outcome.verdict.valid for profile, outcome in outcomes.items()}
-            assert dict.fromkeys(ResultProfile, wanted) == found, (returned, version)
+            validity = {profile: outcome.verdict.valid for profile, outcome in outcomes.items()}
+            assert dict.fromkeys(ResultProfile, wanted) == validity, (returned, version)
             if wanted:
                 result = outcomes[ResultProfile.SPECIFICATION].json
                 await check_as_received(services, result, target, version)
@@ -137,10 +137,10 @@ async def check_as_received(
         ({"not": {"required": ["a"]}}, {"a": 1}, ""),
     ],
 )
-async def test_what_is_wrapped_is_not_excused_by_its_wrapper(
+async def test_a_wrapped_value_must_satisfy_its_own_schema(
     services: Services, schema: Any, value: Any, location: str
 ) -> None:
-    """The wrapper is an object, which the schema itself admits."""
+    """The wrapper is an object, which the schema itself may admit."""
     returned = Value(json.dumps(value).encode())
     outcomes = await normalize(services, returned, tool(schema), "2025-06-18")
 

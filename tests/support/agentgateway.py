@@ -1,4 +1,4 @@
-"""Plays agentgateway as the caller of ExtMcp: one processor before its servers.
+"""Simulation of agentgateway as the caller of ExtMcp: one processor before its servers.
 
 After `crates/agentgateway/src/mcp/guardrails` of its repository, at 75b4e6ce: what it sends,
 what it makes of each decision, and the codes of its JSON-RPC errors.
@@ -36,8 +36,8 @@ Upstream = Callable[[str, Any], Any]
 class Agentgateway:
     """The gateway before *servers*, with a channel to the processor.
 
-    *metadata* are the values of its expressions that are constants; those about the response
-    to the request are `handed_back`, as the documentation of the processor asks for.
+    *metadata* has the constant values of its expressions. `handed_back` has the expressions
+    that copy metadata of the request to the response, as the processor's documentation requires.
     """
 
     channel: grpc.aio.Channel
@@ -50,13 +50,13 @@ class Agentgateway:
         }
     )
     fails_open: bool = False
-    #: What the servers got.
+    #: The requests that the servers received.
     sent: list[tuple[str, str, Any]] = field(default_factory=list)
     #: The metadata of the last response to a request.
     returned: dict[str, Any] = field(default_factory=dict)
 
     async def request(self, method: str, params: Any = None, version: str = "") -> Any:
-        """Return the ``result`` or the ``error`` that a client gets, as an object with it."""
+        """Return the response of a client as an object with ``result`` or ``error``."""
         server, params = self._resolve(method, params)
         names = [server] if server else list(self.servers)
         request = McpRequest(
@@ -79,7 +79,7 @@ class Agentgateway:
         return await self._respond(method, names, self._send(method, names, params))
 
     def _resolve(self, method: str, params: Any) -> tuple[str, Any]:
-        """Return the server of a request for one, and params with the tool's own name."""
+        """Return the server of a request, and params with the server's name of the tool."""
         if method.endswith("/list") or method == "initialize":
             return "", params
         if len(self.servers) == 1:

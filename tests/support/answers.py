@@ -24,13 +24,13 @@ __all__ = [
     "block",
     "loss",
     "message_of",
+    "omitted_part",
     "text_message",
-    "untold",
 ]
 
 CHAT, RESPONSES, ANTHROPIC, GEMINI, GEMINI_JSON, BEDROCK, MISTRAL, OLLAMA = ModelApi
 
-# Nine characters, as Mistral's are.
+# Mistral's ids have nine characters.
 CALL_ID = "call12345"
 NAME = "weather_get"
 
@@ -42,13 +42,13 @@ def loss(pointer: str, action: Action, message: str) -> Loss:
     return Loss(pointer, "", action, Effect.EQUIVALENT, message)
 
 
-def untold(pointer: str) -> Loss:
+def omitted_part(pointer: str) -> Loss:
     """Return the loss of a part that the model does not see."""
     return loss(pointer, Action.DROPPED, "not sent to the model")
 
 
 def block(text: str) -> dict[str, Any]:
-    """Return a block of text, as MCP has it, and Chat, Anthropic and Mistral."""
+    """Return a block of text, in the form of MCP, Chat, Anthropic and Mistral."""
     return {"type": "text", "text": text}
 
 
@@ -76,7 +76,7 @@ def text_message(api: ModelApi, text: str) -> dict[str, Any]:
 
 
 def message_of(result: dict[str, Any], api: ModelApi) -> tuple[Any, tuple[Loss, ...]]:
-    """Return the message for *result* and its losses, once the vendor's types allow it."""
+    """Return the message for *result* and its losses; check it with the vendor's types."""
     message, losses = convert_result(result, PROVIDERS[api], CALL_ID, NAME)
     validate_result(api, message)
     return json.loads(message), losses

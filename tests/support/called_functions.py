@@ -1,4 +1,4 @@
-"""Functions that are tools, with what they return in every form that an annotation may have."""
+"""Tools whose functions return values of every form of annotation."""
 
 import datetime as dt
 import inspect

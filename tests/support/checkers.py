@@ -1,4 +1,4 @@
-"""Services without workers: offloaded work is done in process."""
+"""Services without workers: offloaded work runs in process."""
 
 from sidecheck_server.cli.in_process import InProcessWorker
 from sidecheck_server.core.limits import Limits

@@ -82,9 +82,9 @@ def session_answers(stub: Any, case: RuleCase) -> list[v1.CheckResult]:
     requests = [
         v1.CheckSessionRequest(defaults=v1.SessionDefaults(context=context, options=OPTIONS))
     ]
-    for number, each in enumerate(case.value):
+    for number, step in enumerate(case.value):
         message = v1.ProtocolMessage(
-            json=json.dumps(each["message"]).encode(), sender=_SENDERS[each["from"]]
+            json=json.dumps(step["message"]).encode(), sender=_SENDERS[step["from"]]
         )
         item = v1.SessionItem(id=str(number), message=message)
         requests.append(v1.CheckSessionRequest(item=item))

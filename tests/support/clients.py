@@ -20,7 +20,7 @@ CLIENT_KINDS = ("asynchronous", "blocking")
 
 
 def connect(kind: str, address: str, **settings: Any) -> Client:
-    """Return a client of that kind; a blocking one waits in threads."""
+    """Return a client of that kind; a blocking client runs in threads."""
     if kind == "blocking":
         return cast("Client", Threaded(BlockingClient(address, **settings)))
     return Client(address, **settings)

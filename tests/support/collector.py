@@ -1,4 +1,4 @@
-"""A collector of OpenTelemetry that keeps the spans that it receives."""
+"""OpenTelemetry collector that records the received spans."""
 
 import time
 from collections import defaultdict
@@ -29,7 +29,7 @@ class Collector(trace_service_pb2_grpc.TraceServiceServicer):
     def __init__(self) -> None:
         self._changed = Condition()
         self._requests: list[bytes] = []
-        #: What clients sent as metadata.
+        #: The metadata of the calls.
         self.metadata: list[dict[str, Any]] = []
         self._server = grpc.server(ThreadPoolExecutor(2))
         add: Any = trace_service_pb2_grpc.add_TraceServiceServicer_to_server
@@ -39,7 +39,7 @@ class Collector(trace_service_pb2_grpc.TraceServiceServicer):
         self._server.start()
 
     def Export(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Keep the spans of *request*."""
+        """Record the spans of *request*."""
         with self._changed:
             self._requests.append(request.SerializeToString())
             self.metadata.append(dict(context.invocation_metadata()))
@@ -53,7 +53,7 @@ class Collector(trace_service_pb2_grpc.TraceServiceServicer):
             return b"".join(self._requests)
 
     def spans(self) -> list[Any]:
-        """Return the spans that were received."""
+        """Return the received spans."""
         return [span for _, span in self._spans_by_resource()]
 
     def resources(self) -> list[dict[str, Any]]:
@@ -61,7 +61,7 @@ class Collector(trace_service_pb2_grpc.TraceServiceServicer):
         return [attributes_of(resource) for resource, _ in self._spans_by_resource()]
 
     def wait_for(self, condition: Callable[[Sequence[Any]], bool]) -> list[Any]:
-        """Return the spans that were received once *condition* is true of them."""
+        """Return the received spans as soon as *condition* is true of them."""
         with self._changed:
             if not self._changed.wait_for(lambda: condition(self.spans()), _PATIENCE):
                 names = [span.name for span in self.spans()]
@@ -69,11 +69,11 @@ class Collector(trace_service_pb2_grpc.TraceServiceServicer):
             return self.spans()
 
     def wait_for_call(self, name: str, count: int = 1) -> list[Any]:
-        """Return the spans once *count* of calls of the method *name* were received."""
+        """Return the spans as soon as *count* calls of the method *name* were received."""
         return self.wait_for(lambda spans: count <= sum(_is_call(span, name) for span in spans))
 
     def clear(self) -> None:
-        """Forget all spans."""
+        """Delete all spans."""
         with self._changed:
             self._requests.clear()
 
@@ -93,7 +93,7 @@ class Collector(trace_service_pb2_grpc.TraceServiceServicer):
 
 
 def environment_of(collector: Collector) -> dict[str, str]:
-    """Return the variables that make a process export to *collector* soon."""
+    """Return the variables that make a process export to *collector* after a short delay."""
     return {
         "OTEL_EXPORTER_OTLP_ENDPOINT": collector.endpoint,
         "OTEL_BSP_SCHEDULE_DELAY": "50",
@@ -102,7 +102,7 @@ def environment_of(collector: Collector) -> dict[str, str]:
 
 @dataclass
 class Tree:
-    """A span and those below it, without ids and times."""
+    """A span and its descendants, without ids and times."""
 
     name: str
     kind: str
@@ -113,7 +113,7 @@ class Tree:
 
 
 def trees(spans: Sequence[Any]) -> list[Tree]:
-    """Return the trees of *spans*, each in the order in which its spans began."""
+    """Return the trees of *spans*; siblings are in the order of their start times."""
     children: defaultdict[bytes, list[Any]] = defaultdict(list)
     ids = {span.span_id for span in spans}
     roots: list[Any] = []
@@ -135,7 +135,7 @@ def trees(spans: Sequence[Any]) -> list[Tree]:
 
 
 def attributes_of(span: Any) -> dict[str, Any]:
-    """Return the attributes of *span*; how long a task waited depends on the machine."""
+    """Return the attributes of *span* without the waiting time, which varies."""
     attributes = {entry.key: _value_of(entry.value) for entry in span.attributes}
     if "sidecheck.wait_seconds" in attributes:
         assert 0 <= attributes["sidecheck.wait_seconds"] < time.monotonic()

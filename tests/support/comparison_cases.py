@@ -27,7 +27,7 @@ _PARTS = {"input-schema": "inputSchema", "output-schema": "outputSchema"}
 
 
 def in_short(compared: dict[str, Any]) -> list[Any]:
-    """Return the tools of *compared*, a comparison as JSON, as cases have them."""
+    """Return the tools of *compared*, a comparison as JSON, in the form of the cases."""
     return [_tool(tool) for tool in compared["tools"]]
 
 

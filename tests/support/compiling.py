@@ -1,4 +1,4 @@
-"""Compilation and evaluation of schemas that are given as Python values."""
+"""Compilation and evaluation of schemas from Python values."""
 
 import json
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ LIMITS = Limits()
 
 
 def dialect(name: str) -> Dialect:
-    """Return the supported dialect of that short name."""
+    """Return the supported dialect with that short name."""
     return next(dialect for dialect in DIALECTS.values() if dialect.name == name)
 
 

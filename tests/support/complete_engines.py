@@ -1,4 +1,4 @@
-"""Complete engines for schemas that are given as Python values, with documents."""
+"""Complete engines for schemas and documents from Python values."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -12,7 +12,7 @@ __all__ = ["Library", "engine_for", "violations"]
 
 
 class Library:
-    """The documents that schemas may refer to, read once for many schemas."""
+    """Documents for references of schemas, read once for many schemas."""
 
     def __init__(self, documents: Mapping[str, Any], default: Dialect = DEFAULT_DIALECT) -> None:
         self.documents = documents

@@ -1,4 +1,4 @@
-"""Converters without workers: offloaded work is done in process, and recorded."""
+"""Converters without workers: offloaded work runs in process, and is recorded."""
 
 import json
 from typing import Any

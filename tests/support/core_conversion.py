@@ -39,7 +39,7 @@ def read(schema: Any, documents: Mapping[str, Any] | None = None) -> tuple[Schem
 
 
 def reported(log: LossLog) -> list[LossSummary]:
-    """Return the losses in *log*, in short."""
+    """Return the losses in *log* as summaries."""
     return [
         (loss.pointer, loss.keyword, str(loss.action), str(loss.effect))
         for loss in log.sort_losses()
@@ -78,7 +78,7 @@ def written_keywords(root: SchemaNode) -> set[str]:
 
 
 def has_whole_doubles(value: Any) -> bool:
-    """Return whether *value* has a number like 1.0, which draft 4 takes for no integer."""
+    """Return whether *value* has a number like 1.0, which is not an integer in draft 4."""
     if isinstance(value, dict | list):
         return any(map(has_whole_doubles, value.values() if isinstance(value, dict) else value))
     return isinstance(value, float) and value.is_integer()

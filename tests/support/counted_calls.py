@@ -1,4 +1,4 @@
-"""How much Python code does, in calls of functions: the same on every machine, however busy."""
+"""Cost of Python code in function calls, which does not depend on the machine's load."""
 
 import sys
 from collections.abc import Callable
@@ -8,7 +8,7 @@ __all__ = ["count_calls"]
 
 
 def count_calls(run: Callable[[], object]) -> int:
-    """Return how many functions *run* calls, those of C included; it may raise."""
+    """Return the number of function calls of *run*, including C functions; it may raise."""
     calls = 0
 
     def profile(_frame: Any, event: str, _argument: Any) -> None:

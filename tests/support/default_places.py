@@ -19,7 +19,7 @@ _LEADS_TO = {keyword: kind for kind, keywords in _BY_STEP.items() for keyword in
 
 
 def _kind_behind(kind: str, value: Any, step: str | int) -> str:
-    """Return the node one *step* below *value*, which is of a *kind*."""
+    """Return the kind of the node one *step* below *value*, which has *kind*."""
     if isinstance(value, list):
         return "schema" if kind in {"list", "either"} else "data"
     if kind == "object":
@@ -39,7 +39,7 @@ def default_places(value: Any, kind: str = "schema", at: str = "") -> list[str]:
 
 
 def without_defaults(value: Any, kind: str = "schema") -> Any:
-    """Return *value* without them, made anew."""
+    """Return a copy of *value* without the keyword ``default``."""
     if isinstance(value, dict):
         return {
             step: without_defaults(inner, _kind_behind(kind, value, step))

@@ -1,4 +1,4 @@
-"""Definitions as a registrar makes them: with the digests of their texts."""
+"""Definitions with the digests of their texts, as a registrar makes them."""
 
 import json
 from collections.abc import Mapping

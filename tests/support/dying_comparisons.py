@@ -1,4 +1,4 @@
-"""Comparisons that end the process they run in, or would never end, by the name of the tool."""
+"""Comparisons that kill their process, or never end, depending on the name of the tool."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ __all__ = ["DyingComparison"]
 
 @dataclass(frozen=True)
 class DyingComparison(CompareTools):
-    """A comparison, unless its proof is to end as the name of the tool says."""
+    """Comparison that may die or not end, depending on the name of the tool."""
 
     def execute(self, limits: Limits) -> ToolComparison:
         """Compare the definitions, or die."""

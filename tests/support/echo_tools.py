@@ -37,7 +37,7 @@ def echo_tool(annotation: Any) -> Any:
     return infer_tool(echo, validate=True)
 
 
-# Not Literal[1]: pydantic takes true for it, since Python has them equal.
+# Not Literal[1]: pydantic accepts true for it, since 1 == True in Python.
 _SCALARS = st.sampled_from([int, float, bool, str, None, Colour, dt.date, Literal["a", 5], Point])
 ANNOTATIONS = st.recursive(
     _SCALARS,

@@ -1,4 +1,4 @@
-"""Exchanges of Envoy's external processor, with a client of gRPC in the place of Envoy."""
+"""Exchanges with Envoy's external processor, with a gRPC client in place of Envoy."""
 
 import json
 import queue
@@ -41,12 +41,12 @@ def request_body(body: bytes) -> ProcessingRequest:
 
 
 def response_body(body: bytes, *, is_last: bool = False) -> ProcessingRequest:
-    """Return the part with *body*, that of a response or a chunk of it."""
+    """Return the part with *body*, the whole body of a response or a chunk of it."""
     return ProcessingRequest(response_body=HttpBody(body=body, end_of_stream=is_last))
 
 
 class Exchange:
-    """A stream, as a gateway has it open."""
+    """An open stream of a gateway."""
 
     def __init__(self, channel: grpc.Channel, metadata: Any) -> None:
         self._parts: queue.SimpleQueue[ProcessingRequest | bytes | None] = queue.SimpleQueue()
@@ -64,23 +64,23 @@ class Exchange:
             grpc.RpcError: the gateway ends the stream.
         """
         answer = None
-        for each in parts:
-            self._parts.put(each)
+        for request_part in parts:
+            self._parts.put(request_part)
             answer = next(self._call)
         assert isinstance(answer, ProcessingResponse)
         return answer
 
     def put(self, part: ProcessingRequest) -> None:
-        """Send *part*, and leave its response."""
+        """Send *part* without reading its response."""
         self._parts.put(part)
 
     def close(self) -> None:
-        """End the stream, and take the responses that are left."""
+        """End the stream, and read the remaining responses."""
         self._parts.put(None)
         list(self._call)
 
     def cancel(self) -> None:
-        """Drop the stream where it is."""
+        """Cancel the stream."""
         self._call.cancel()
         self._parts.put(None)
 
@@ -89,9 +89,9 @@ class Exchange:
 class Relayed:
     """Outcome of an exchange, as Envoy relays it."""
 
-    #: The last answer of the gateway, in words.
+    #: The name of the processor's last answer.
     answer: str = ""
-    #: What the server gets of the request, and the client of the response.
+    #: The request at the server, and the response at the client.
     server: bytes = b""
     client: bytes = b""
 
@@ -99,9 +99,9 @@ class Relayed:
 def relay(exchange: Exchange, parts: Iterable[ProcessingRequest | bytes]) -> Relayed:
     """Send *parts* until the gateway ends the exchange; return the outcome."""
     relayed = Relayed()
-    for each in parts:
+    for request_part in parts:
         try:
-            response = exchange.send(each)
+            response = exchange.send(request_part)
         except grpc.RpcError as error:
             status: Any = error
             relayed.answer = f"{status.code().name}: {status.details()}"
@@ -113,10 +113,10 @@ def relay(exchange: Exchange, parts: Iterable[ProcessingRequest | bytes]) -> Rel
                 relayed.client += immediate.body
                 break
             case "request_body":
-                relayed.server += _body(each, "request_body", response)
+                relayed.server += _body(request_part, "request_body", response)
                 relayed.answer = f"the server gets {describe(relayed.server) or 'no body'}"
             case "response_body":
-                relayed.client += _body(each, "response_body", response)
+                relayed.client += _body(request_part, "response_body", response)
                 relayed.answer = f"the client gets {describe(relayed.client) or 'no message'}"
             case _:
                 relayed.answer = "headers pass"
@@ -125,17 +125,19 @@ def relay(exchange: Exchange, parts: Iterable[ProcessingRequest | bytes]) -> Rel
 
 
 def _body(part: Any, name: str, response: ProcessingResponse) -> bytes:
-    """Return what passes of the body in *part*, called *name*."""
+    """Return the bytes of the body in *part*, called *name*, that the gateway forwards."""
     common = getattr(response, name).response
     own: bytes = getattr(part, name).body
     return common.body_mutation.body if common.HasField("body_mutation") else own
 
 
 def describe(body: bytes) -> str:
-    """Return the messages in *body*, JSON or events, by their kinds."""
+    """Return the kinds of the messages in *body*, which is JSON or events."""
     lines = [line.removeprefix(b"data: ") for line in body.split(b"\n")]
     texts = [json.loads(line) for line in lines if line[:1] in {b"{", b"["}]
-    messages = [item for each in texts for item in (each if isinstance(each, list) else [each])]
+    messages = [
+        item for message in texts for item in (message if isinstance(message, list) else [message])
+    ]
     kinds = Counter(map(_kind, messages))
     return ", ".join(kind if count == 1 else f"{count} x {kind}" for kind, count in kinds.items())
 

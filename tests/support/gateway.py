@@ -1,4 +1,4 @@
-"""Clients of Envoy, Sidecheck and an MCP server that does what its tool is called."""
+"""Envoy with Sidecheck before a scripted MCP server, and its clients."""
 
 import itertools
 import json
@@ -23,7 +23,7 @@ _INITIALIZE = {
 }
 ENFORCE = {"arguments": "enforce", "results": "enforce", "messages": "enforce", "tools": "enforce"}
 
-#: What params of 2026-07-28 have.
+#: The `_meta` of params in 2026-07-28.
 META = {
     "_meta": {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -34,13 +34,13 @@ META = {
 
 
 def ext_proc_settings(**policies: str) -> dict[str, str]:
-    """Return the environment of a Sidecheck that serves Envoy, with *policies*."""
+    """Return the environment of a Sidecheck for Envoy, with *policies*."""
     names = {f"SIDECHECK_GATEWAY_POLICIES__{name.upper()}": policies[name] for name in policies}
     return {"SIDECHECK_GATEWAYS": "ext_proc", **names}
 
 
 class Gateway:
-    """An Envoy before *server*, and a client of it in the session of the server."""
+    """An Envoy before *server*, and a client in a session with the server."""
 
     def __init__(self, envoy: RunningEnvoy, server: HttpMcpServer, namespace: str) -> None:
         self.envoy = envoy
@@ -60,7 +60,7 @@ class Gateway:
     def post(
         self, method: str, params: Any = None, path: str = "/mcp", **options: Any
     ) -> httpx.Response:
-        """Send a request with an id of its own."""
+        """Send a request with a unique id."""
         message = {"jsonrpc": "2.0", "id": next(self.ids), "method": method, "params": params or {}}
         return self.client.post(self.url(path), json=message, **options)
 
@@ -87,7 +87,7 @@ class Gateway:
         assert 200 == self.post("tools/list", path=path).status_code
 
     def received(self) -> list[Any]:
-        """Return what the server has received since the last call: its messages."""
+        """Return the messages that the server received since the last call."""
         messages = [json.loads(body) for method, *_, body in self.server.requests if body]
         self.server.requests.clear()
         return messages
@@ -101,7 +101,7 @@ def running_gateway(
     metadata: Mapping[str, str] = ENFORCE,
     change: Callable[[Configuration], None] = lambda _: None,
 ) -> Iterator[Gateway]:
-    """Run an Envoy for a namespace of its own, before *server*."""
+    """Run an Envoy before *server*, with a unique namespace."""
     namespace = secrets.token_hex(8)
 
     def change_all(configuration: Configuration) -> None:

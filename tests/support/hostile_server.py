@@ -25,12 +25,12 @@ TOOL = {
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What the server writes in place of a response, and what it does then."""
+    """Bytes that the server writes in place of a response, and its next action."""
 
-    #: Latin-1; ``ID`` is the id of the request, ``COUNT`` the number of texts so far.
+    #: Text in Latin-1; ``ID`` is the id of the request, ``COUNT`` the number of texts so far.
     text: str = ""
     times: int = 1
-    #: Whether the request gets its response as well.
+    #: Whether the server also sends the response.
     responds: bool = False
     then: Literal["go on", "close its output", "exit"] = "go on"
 

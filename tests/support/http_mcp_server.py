@@ -1,4 +1,4 @@
-"""An MCP server over Streamable HTTP that does what its tool is called, in a thread."""
+"""Scripted MCP server over Streamable HTTP in a thread; arguments select its behavior."""
 
 import asyncio
 import json
@@ -34,25 +34,25 @@ Answer: TypeAlias = Callable[[Request, bytes], Awaitable[Response | None]]
 
 
 class HttpMcpServer:
-    """The server, with what it has received."""
+    """The server, and its received requests."""
 
     def __init__(self) -> None:
         self.url = ""
         #: Whether the response to ``tools/list`` breaks off.
         self.breaks_listings = False
-        #: What ``tools/list`` returns.
+        #: The result of ``tools/list``.
         self.tools: list[Any] = [TOOL]
         #: Returns the response to a request in place of the server's own, or None.
         self.replace: Callable[[Any], Response | None] = lambda _message: None
         #: The parts of the stream of a GET, until None; without it, the server has its own.
         self.parts: queue.SimpleQueue[bytes | None] | None = None
-        #: What answers instead, given a request and its body; None leaves it to the server.
+        #: Returns the response to a request and its body, or None for the server's own.
         self.answer: Answer | None = None
         #: Method, path, headers and body of each request.
         self.requests: list[tuple[str, str, dict[str, str], bytes]] = []
-        #: Headers of each request, as they came.
+        #: Raw headers of each request.
         self.raw_headers: list[list[tuple[bytes, bytes]]] = []
-        #: Path and query of each request, as they came.
+        #: Raw path and query of each request.
         self.targets: list[str] = []
         self.app = Starlette(
             routes=[
@@ -63,9 +63,9 @@ class HttpMcpServer:
         )
 
     def messages(self) -> list[Any]:
-        """Return the messages of the POST requests, but for those of the proxy itself."""
+        """Return the messages of the POST requests, without those of the proxy itself."""
         read = [json.loads(body) for method, _, _, body in self.requests if method == "POST"]
-        return [each for each in read if not str(each.get("id")).startswith("sidecheck-")]
+        return [message for message in read if not str(message.get("id")).startswith("sidecheck-")]
 
     async def _other(self, request: Request) -> Response:
         body = await request.body()
@@ -143,7 +143,7 @@ def _json(message: Any, result: Any, headers: dict[str, str] | None = None) -> R
 
 
 async def _events(message: Any, result: Any) -> AsyncIterator[bytes]:
-    # In pieces that divide lines and line breaks.
+    # The chunks split lines and line breaks.
     progress = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info"}}
     progress["params"]["data"] = "é"  # type: ignore[index]
     text = f"event: message\r\nid: 1\r\ndata: {json.dumps(progress, ensure_ascii=False)}\r\n\r\n"

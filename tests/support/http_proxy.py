@@ -85,7 +85,7 @@ class HttpProxied:
 def proxied(
     server: HttpMcpServer | None, *options: str, url: str = "", env: Mapping[str, str] | None = None
 ) -> Iterator[HttpProxied]:
-    """Run a proxy before *server*, or before that at *url*."""
+    """Run a proxy before *server*, or before the server at *url*."""
     url = url or (server.url if server else "")
     command = [sys.executable, "-m", "sidecheck_server", "proxy", "--listen", "127.0.0.1:0"]
     process = subprocess.Popen(
@@ -96,9 +96,9 @@ def proxied(
     )
     assert process.stderr is not None
     line = process.stderr.readline()
-    found = re.search(r"https?://[^ ]*:\d+", line)
-    assert found, line + process.stderr.read()
-    running = HttpProxied(process, f"{found[0]}/mcp")
+    match = re.search(r"https?://[^ ]*:\d+", line)
+    assert match, line + process.stderr.read()
+    running = HttpProxied(process, f"{match[0]}/mcp")
     try:
         yield running
     finally:
@@ -108,7 +108,7 @@ def proxied(
 
 
 def codes(err: str) -> list[str]:
-    """Return what the findings in *err* are about: their words from the direction on."""
+    """Return the findings in *err* from their direction on."""
     lines = [line.split(" ", 1)[1] for line in err.splitlines() if "->" in line]
     return [line.partition(":")[0] for line in lines]
 

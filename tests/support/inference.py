@@ -47,7 +47,7 @@ def diagnostic_codes(source: str | bytes, **options: Any) -> list[tuple[str, int
 
 
 class _UntitledGenerator(GenerateJsonSchema):
-    """Generates only the titles that the author gave."""
+    """Generates only explicit titles."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
@@ -63,7 +63,7 @@ def _without_titles(schema: dict[str, Any], classes: set[str]) -> dict[str, Any]
 
 @contextmanager
 def running(source: str) -> Iterator[types.ModuleType]:
-    """Run *source* as a module that is registered while it is needed."""
+    """Run *source* as a module that is registered during the block."""
     module = types.ModuleType("source_of_a_test")
     sys.modules[module.__name__] = module
     try:
@@ -109,7 +109,7 @@ def _field(hint: Any, default: Any) -> Any:
 
 
 def _inline_root(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return *schema* with the definition that its root refers to in its place."""
+    """Return *schema* with the referenced definition in place of its root."""
     if "$ref" not in schema:
         return schema
     definitions = schema.pop("$defs")

@@ -1,4 +1,4 @@
-"""Hostile sources: they have an effect if run, or are expensive to read.
+"""Hostile sources, which have an effect if they run, or are expensive to read.
 
 Run as a program, it infers from all of them under an audit hook and prints a JSON object: the
 events of the hook and, for each source, the number of tools, the codes of its diagnostics and
@@ -149,7 +149,7 @@ def main() -> None:
     from sidecheck_server.core.infer.types import InferenceOptions
     from sidecheck_server.core.limits import Limits
 
-    # Modules that are imported lazily are imported now.
+    # Import the modules that are imported lazily.
     infer_tools(b'def f(a: "int" = 1):\n    """F.\n\n    Args:\n        a (int): x\n    """',
                 InferenceOptions(), Limits())  # fmt: skip
     events: list[str] = []

@@ -1,4 +1,4 @@
-"""JSON texts for tests: written in every spelling, and read by the standard library."""
+"""Random JSON texts in every spelling, and a strict reader with the standard library."""
 
 import json
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from sidecheck_server.core.exact_numbers import MOST_DIGITS
 
 __all__ = ["MUTATIONS", "NotStrictError", "Read", "mutated", "random_text", "read_strictly"]
 
-# Few keys, so that objects repeat them; with colons and what is written with escapes.
+# Few keys, so that objects repeat them; some have colons or need escapes.
 _KEYS = ["a", "b", ":", '":"', "", "a:b", "\\", "é", "😀", "\n", "c", "d", "e"]
 _PIECES = [*':"\\/{}[],abé\u2028😀\x00\n\x7f', "\\u003a", "\\n", "\\\\"]
 _NUMBERS = [0, -0.0, 1, 1.0, -1.5e300, 5e-324, 2**53 + 1, 2**64, -(10**30), 0.1, 1e22, True]
@@ -18,13 +18,13 @@ _NUMBERS = [0, -0.0, 1, 1.0, -1.5e300, 5e-324, 2**53 + 1, 2**64, -(10**30), 0.1,
 
 @dataclass(frozen=True)
 class _Members:
-    """The properties of an object as they are written, repeated ones too."""
+    """The properties of an object in the order of the text, with repeated keys."""
 
     pairs: tuple[tuple[str, Any], ...]
 
 
 def random_text(random: Random, *, repeated_keys: bool) -> bytes:
-    """Return the text of a JSON value, with keys that are written more than once or without."""
+    """Return the text of a random JSON value, with or without repeated keys."""
     return _write(random, _node(random, 4, repeated_keys=repeated_keys)).encode()
 
 
@@ -61,7 +61,7 @@ def _write(random: Random, node: Any) -> str:
 
 _ESCAPE = "\\u"
 
-#: What a mutation may put into a text.
+#: Fragments that a mutation may insert into a text.
 MUTATIONS = [
     *(c.encode() for c in '"\\[]{},:-+.eE0159 \n\tntfu/\x00\x0b'),
     b"\xff",
@@ -79,7 +79,7 @@ MUTATIONS = [
 
 
 def mutated(random: Random) -> bytes:
-    """Return a JSON text in which a few places were changed."""
+    """Return a JSON text with a few changes."""
     text = random_text(random, repeated_keys=random.random() < 0.2)
     for _ in range(random.randint(1, 3)):
         position = random.randint(0, len(text))
@@ -89,7 +89,7 @@ def mutated(random: Random) -> bytes:
 
 
 class NotStrictError(ValueError):
-    """The standard library, made strict, does not take a text for JSON."""
+    """The strict reader rejects a text."""
 
 
 @dataclass
@@ -97,7 +97,7 @@ class Read:
     """The value that the standard library parses."""
 
     value: Any
-    #: The repeated keys: where their object is, and their name.
+    #: The repeated keys: the pointer of their object, and their name.
     repeated: set[tuple[tuple[str | int, ...], str]]
 
 
@@ -143,7 +143,7 @@ def _bounded(digits: str) -> Decimal:
         number = Decimal(digits)
     except InvalidOperation:
         raise NotStrictError from None
-    # Zeros at the end are no digits of the number.
+    # Trailing zeros do not count as digits.
     written = "".join(map(str, number.as_tuple().digits))
     power = int(number.as_tuple().exponent) + len(written) - len(written.rstrip("0"))
     if max(number.adjusted() + 1, 1) + max(-power, 0) > MOST_DIGITS:

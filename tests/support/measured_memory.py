@@ -1,4 +1,4 @@
-"""Measurement of the memory that compiled schemas take, by the books of the C library.
+"""Measurement of the memory of compiled schemas with the allocator statistics of glibc.
 
 ``PYTHONMALLOC=malloc python -m support.measured_memory`` prints a JSON object: for each
 family of schemas the bytes that one takes once both engines and all patterns have been
@@ -43,12 +43,12 @@ class _Books(ctypes.Structure):
 
 
 def can_measure() -> bool:
-    """Return whether the C library keeps books."""
+    """Return whether the C library has allocator statistics."""
     return hasattr(ctypes.CDLL(None), "mallinfo2")
 
 
 def main() -> None:
-    """Print the measured memory, and the weight, of each family."""
+    """Print the measured memory and the weight of each family."""
     texts = _texts()
     print(json.dumps({name: _measure(family, texts) for name, family in FAMILIES.items()}))
 
@@ -57,7 +57,7 @@ def _measure(family: Callable[[int], Any], texts: list[str]) -> tuple[int, int]:
     def source(n: int) -> SchemaSource:
         return SchemaSource(json.dumps(family(n), ensure_ascii=False).encode())
 
-    # As a worker process returns them.
+    # The serialized form that a worker process returns.
     artifacts = [
         pickle.dumps(compile_schema(source(n), _LIMITS)) for n in range(_FIRST, _FIRST + _COPIES)
     ]
@@ -66,7 +66,7 @@ def _measure(family: Callable[[int], Any], texts: list[str]) -> tuple[int, int]:
         artifact = pickle.loads(artifacts[index])
         return CompiledSchema(source(_FIRST + index), artifact, _LIMITS)
 
-    # What the first use creates for all schemas does not count.
+    # Objects that the first use creates for all schemas are not measured.
     _use(load(0), texts)
     before = _allocated()
     schemas = [load(index) for index in range(_COPIES)]

@@ -1,4 +1,4 @@
-"""Checking messages in tests: in one call, and the official examples as the messages they are."""
+"""Checks of messages in one call, and the official examples as messages."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -35,7 +35,7 @@ def checked(
 
 
 def reply(message: Any, version: str) -> Any:
-    """Return the reply to *message*, or None if it is due none."""
+    """Return the error response to *message*, or None if it has none."""
     report = checked(message, version)
     text = build_error_response(report.messages, report.findings.verdict(), version)
     return json.loads(text) if text else None
@@ -51,7 +51,7 @@ class Example(NamedTuple):
 
 
 def examples(folder: Path) -> Iterator[Example]:
-    """Yield the official examples in *folder* that are messages, or a part of one."""
+    """Yield the official examples in *folder* that are messages, or parts of messages."""
     for path in sorted(folder.glob("*/*.json")):
         type_ = path.parent.name
         name = f"{type_}/{path.stem}"
@@ -61,7 +61,7 @@ def examples(folder: Path) -> Iterator[Example]:
 
 
 def _messages(type_: str, value: Any) -> Iterator[tuple[Any, str]]:
-    """Yield messages that can carry *value*, with the method of their request."""
+    """Yield messages that contain *value*, with the method of their request."""
     if "jsonrpc" in value:
         yield value, _ANSWERED.get(type_.removesuffix("Response"), "")
     elif type_ in _INPUT:

@@ -19,7 +19,7 @@ _WAIT_SECONDS = 120.0
 
 
 class MeteredServer(RunningServer):
-    """A server with an address for operators."""
+    """A server with an admin address."""
 
     def __init__(self, folder: Path, *flags: str, **environment: str) -> None:
         super().__init__(folder, *flags, SIDECHECK_ADMIN_LISTEN="127.0.0.1:0", **environment)
@@ -46,7 +46,7 @@ class MeteredServer(RunningServer):
         }
 
     def series_when(self, name: str, is_met: Callable[[Series], bool]) -> Series:
-        """Return the samples of *name* as soon as they are as *is_met* says."""
+        """Return the samples of *name* as soon as *is_met* is true of them."""
         ends = time.monotonic() + _WAIT_SECONDS
         while not is_met(series := self.series(name)):
             assert time.monotonic() < ends, f"{name} stays {series}"

@@ -1,4 +1,4 @@
-"""Calls that models make, in the forms of several APIs, and how they are read."""
+"""Calls of models in the forms of several APIs, and their readers."""
 
 import json
 from typing import Any

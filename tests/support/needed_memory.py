@@ -1,8 +1,8 @@
-"""The memory that a server and its workers may take with given settings."""
+"""Maximum memory of a server and its workers with given settings."""
 
 from sidecheck_server.config.settings import Settings
 
-__all__ = ["kept_memory", "needed_memory"]
+__all__ = ["needed_memory", "permanent_memory"]
 
 _BASE_BYTES = 128 << 20
 _TOOL_BYTES = 1500
@@ -10,11 +10,11 @@ _HISTORY_BYTES = 32 << 20
 _CALL_BYTES = 35_000
 _AWAITED_MESSAGES = 128
 _BUSY_WORKER_BYTES = 96 << 20
-"""A worker as it starts, and the schemas that it keeps."""
+"""Bytes of a new worker and of its cached schemas."""
 
 
-def kept_memory(settings: Settings) -> int:
-    """Return the bytes of what stays between calls: base, caches, registry, history and workers."""
+def permanent_memory(settings: Settings) -> int:
+    """Return the bytes between calls: base, caches, registry, history and workers."""
     workers = settings.workers * _BUSY_WORKER_BYTES
     return _BASE_BYTES + _stored(settings) + _HISTORY_BYTES + workers
 

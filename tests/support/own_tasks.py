@@ -1,4 +1,4 @@
-"""A kind of task that only tests have."""
+"""A kind of task for tests."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Programs that check the page, from npm: installed once for all test processes."""
+"""npm packages that check the page, installed once for all test processes."""
 
 import fcntl
 import shutil
@@ -17,19 +17,19 @@ _SECONDS = 600
 
 
 def page_checks() -> Path:
-    """Return the folder of the packages that `tests/page/npm` locks; no script of one is run."""
+    """Return the folder of the packages that `tests/page/npm` locks; run no install script."""
     if shutil.which("npm") is None:
         unavailable("no npm on PATH, which installs what checks the page")
     _INSTALLED.mkdir(parents=True, exist_ok=True)
     lock_text = (PAGE_PACKAGE / "package-lock.json").read_text()
-    with (_INSTALLED / ".made").open("a+") as made:
-        fcntl.flock(made, fcntl.LOCK_EX)
-        made.seek(0)
-        if made.read() != lock_text:
-            made.truncate(0)
+    with (_INSTALLED / ".made").open("a+") as lock_file:
+        fcntl.flock(lock_file, fcntl.LOCK_EX)
+        lock_file.seek(0)
+        if lock_file.read() != lock_text:
+            lock_file.truncate(0)
             for name in ("package.json", "package-lock.json"):
                 shutil.copy(PAGE_PACKAGE / name, _INSTALLED)
             words = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
             subprocess.run(words, cwd=_INSTALLED, check=True, timeout=_SECONDS)
-            made.write(lock_text)
+            lock_file.write(lock_text)
     return _INSTALLED / "node_modules"

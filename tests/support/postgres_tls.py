@@ -1,4 +1,4 @@
-"""TLS in front of a PostgreSQL server, which need not have been built with it."""
+"""TLS in front of a PostgreSQL server that may lack TLS support."""
 
 import socket
 import ssl
@@ -14,7 +14,7 @@ from conformance.certificates import Certificates
 __all__ = ["tls_before"]
 
 _REQUEST = b"\0\0\0\x08\x04\xd2\x16\x2f"
-"""How a client asks for TLS, to be answered with one byte
+"""The client's request for TLS; the answer is one byte
 (https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-SSL)."""
 
 
@@ -32,7 +32,7 @@ def tls_before(path: Path, certificates: Certificates) -> Iterator[int]:
             assert self.request.recv(len(_REQUEST), socket.MSG_WAITALL) == _REQUEST
             self.request.sendall(b"S")
             with (
-                suppress(OSError),  # as of a client that does not trust the certificate
+                suppress(OSError),  # such as a client that does not trust the certificate
                 context.wrap_socket(self.request, server_side=True) as client,
                 socket.socket(socket.AF_UNIX) as server,
             ):
@@ -50,7 +50,7 @@ def tls_before(path: Path, certificates: Certificates) -> Iterator[int]:
 
 
 def _copy_both_ways(client: ssl.SSLSocket, server: socket.socket) -> None:
-    """Copy what each of them says to the other, until one of them ends."""
+    """Copy bytes in both directions until one side ends."""
     while True:
         ready = [client] if client.pending() else select([client, server], [], [])[0]
         for source in ready:

@@ -1,4 +1,4 @@
-"""Published MCP servers, and the sessions that clients have with them.
+"""Published MCP servers, and sessions of clients with them.
 
 The sessions are data, `tests/cases/proxy/published_servers.json`, so that clients in several
 languages have the same. FOLDER in them stands for a folder of the test.
@@ -27,17 +27,17 @@ _SECONDS = 600
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A server, and requests that it answers alike each time."""
+    """A server, and requests with deterministic responses."""
 
     command: list[str]
-    #: How a client over stdio begins: ``legacy`` for `initialize`, or a version without a
-    #: handshake; none if the server listens on HTTP.
+    #: Start of a session over stdio: ``legacy`` for `initialize`, or a version without a
+    #: handshake; empty if the server listens on HTTP.
     modes: list[str]
     #: Requests by ``method`` and ``params``; ``notification`` is awaited after the response.
     operations: list[dict[str, Any]]
 
     def installed(self) -> list[str]:
-        """Return the command with the path of its program, which is installed if need be."""
+        """Return the command with the path of its program; install the program if necessary."""
         program, *arguments = self.command
         if (_PYTHON / program).exists():
             return [str(_PYTHON / program), *arguments]
@@ -64,7 +64,7 @@ def install_node_packages() -> None:
 
 
 def prepare(folder: Path) -> None:
-    """Make *folder* a git repository with a file and a commit that is the same each time."""
+    """Make *folder* a git repository with a file and a reproducible commit."""
     folder.mkdir(parents=True)
     (folder / "notes.txt").write_text("notes\n")
     settings = ["-c", "user.name=A", "-c", "user.email=a@example.com"]

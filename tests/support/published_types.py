@@ -37,7 +37,7 @@ _RENAMED = {
     ("2025-06-18", "LegacyTitledEnumSchema"): "EnumSchema",
 }
 
-# Locations of unnamed parts; the first one that a version has applies.
+# Locations of unnamed parts; the first that exists in a version applies.
 _PLACES: Mapping[str, tuple[str, ...]] = {
     "Annotations": ("TextContent/properties/annotations",),
     "AnyResourceContents": ("EmbeddedResource/properties/resource",),
@@ -111,22 +111,22 @@ _PLACES: Mapping[str, tuple[str, ...]] = {
 
 UNPUBLISHED = frozenset(
     {
-        # The profile of the text contract is not of the protocol.
+        # The text contract is not a part of the protocol.
         *((version, name) for version in VERSIONS for name in ("TextItem", "TextResult")),
-        # Definitions that no server lists.
+        # Canonical definitions, which no server lists.
         *((version, "CanonicalTool") for version in VERSIONS),
         *((version, "CanonicalOutputSchema") for version in VERSIONS[2:]),
-        # Older versions have nothing to build on them.
+        # Older versions have no types that extend these.
         *((version, "BaseMetadata") for version in VERSIONS[:2]),
         *((version, "MetaObject") for version in VERSIONS[:2]),
-        # Parts of what a field of a form may be.
+        # Parts of the type of a form's field.
         *((version, "StringFieldSchema") for version in VERSIONS[2:]),
         *((version, "SelectItems") for version in VERSIONS[3:]),
         # The tasks extension has no JSON Schema.
         *((VERSIONS[-1], type_.name) for type_ in tools.TASK_TYPES if type_.until == VERSIONS[-1]),
     }
 )
-"""The types of ours that a version has no counterpart for."""
+"""Types of the model without a counterpart in a version."""
 
 
 def types_of(version: str) -> list[str]:
@@ -164,7 +164,7 @@ def message_types(version: str) -> dict[str, str]:
     methods = {}
     for name, definition in definitions_of(_file(version)).items():
         method = definition.get("properties", {}).get("method", {}).get("const")
-        # The union of notifications has one alternative, and so stands for it.
+        # A union of one notification is that notification.
         if method and name != "ClientNotification":
             methods[method] = name
     return methods
@@ -185,13 +185,13 @@ def judge_of(schema: dict[str, Any], version: str, name: str) -> jsonschema_rs.V
 
 
 def _pointers(definitions: dict[str, Any], version: str, name: str) -> list[str]:
-    """Return where it stands that a value of type *name* must be: all of these."""
+    """Return the pointers of the schemas of *name*; a value must match all of them."""
     renamed = _RENAMED.get((version, name), name)
     if renamed in definitions:
         return [renamed]
     places = (place for place in _PLACES.get(name, ()) if _has(definitions, place))
     if place := next(places, ""):
-        # What a request carries must be what any request carries, too.
+        # The params of a request must also match those of any request.
         is_params = place.endswith("Request/properties/params")
         return [place, "Request/properties/params"] if is_params else [place]
     methods: list[Method | InputRequest] = [*METHODS, *INPUT_REQUESTS.values()]
@@ -199,7 +199,7 @@ def _pointers(definitions: dict[str, Any], version: str, name: str) -> list[str]
         message = message_types(version).get(method.name, "")
         params = f"{message}/properties/params"
         if method.params == name and message and _has(definitions, params):
-            # A message with these params is a message, too.
+            # A message with these params must also match the type of the message.
             kind = "Notification" if method.name.startswith("notifications/") else "Request"
             general = f"{kind}/properties/params"
             is_part = method.name in INPUT_REQUESTS and version == VERSIONS[-1]

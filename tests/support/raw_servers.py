@@ -1,4 +1,4 @@
-"""Servers that answer with given bytes: messages of gRPC, frames of HTTP/2, or anything."""
+"""Servers that answer with given bytes: gRPC messages, HTTP/2 frames, or other bytes."""
 
 import socket
 import struct
@@ -70,13 +70,13 @@ def serving_frames(answer: Callable[[int], bytes]) -> Iterator[str]:
 
 @contextmanager
 def serving_bytes(answer: bytes) -> Iterator[str]:
-    """Answer the first bytes of each connection with *answer*, and end it."""
+    """Answer the first bytes of each connection with *answer*, and close it."""
 
     def handle(connection: socket.socket) -> None:
         connection.recv(4096)
         connection.sendall(answer)
         connection.shutdown(socket.SHUT_WR)
-        # Closed with bytes unread, it would be reset, and the client might lose the answer.
+        # Unread bytes would reset the connection, and the client might lose the answer.
         while connection.recv(4096):
             pass
 
@@ -107,7 +107,7 @@ def serving(handle: Callable[[socket.socket], None]) -> Iterator[str]:
         try:
             yield f"127.0.0.1:{listener.getsockname()[1]}"
         finally:
-            # Unlike closing it, this wakes up a thread that waits for the socket.
+            # Unlike close(), this wakes a thread that waits for the socket.
             for waiting in (listener, *connections):
                 with suppress(OSError):
                     waiting.shutdown(socket.SHUT_RDWR)
@@ -116,7 +116,7 @@ def serving(handle: Callable[[socket.socket], None]) -> Iterator[str]:
 
 
 def http_answer(status: int) -> Callable[[int], bytes]:
-    """Return the answer of a proxy: a page with that HTTP status."""
+    """Return the answer of an HTTP proxy: a page with *status*."""
     # A literal without indexing for each header (RFC 7541, section 6.2.2).
     fields = {":status": str(status), "content-type": "text/html"}
     block = b"".join(
@@ -132,12 +132,12 @@ def http_answer(status: int) -> Callable[[int], bytes]:
 
 
 def reset(code: int) -> Callable[[int], bytes]:
-    """Return the answer that resets the stream (RFC 9113, section 7, has the codes)."""
+    """Return the answer that resets the stream with *code* (RFC 9113, section 7)."""
     return lambda stream: _frame(RST_STREAM, 0, stream, struct.pack(">I", code))
 
 
 def go_away(code: int) -> Callable[[int], bytes]:
-    """Return the answer that closes the connection and has processed no stream."""
+    """Return the GOAWAY with *code* of a server that has processed no stream."""
     return lambda _: _frame(GOAWAY, 0, 0, struct.pack(">II", 0, code))
 
 

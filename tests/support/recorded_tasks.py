@@ -1,4 +1,4 @@
-"""Tasks that run in this process, in place of a worker, and are recorded."""
+"""Runner of tasks in this process instead of a worker, which records the tasks."""
 
 import json
 from collections.abc import Callable

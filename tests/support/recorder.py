@@ -1,6 +1,6 @@
-"""Relays standard input and output of a server, and records them: `recorder.py FILE COMMAND...`.
+"""Relay of a server's stdio that records it: `recorder.py FILE COMMAND...`.
 
-It knows nothing of messages: each line of the record is the side it comes from and the line.
+Each line of the record is the sending side and the line; messages are not parsed.
 """
 
 import subprocess
@@ -28,7 +28,7 @@ def main() -> int:
 
 
 def relay(source: IO[bytes], target: IO[bytes], side: bytes, record: IO[bytes]) -> None:
-    """Write the lines of *source* to *target*, and close that."""
+    """Write the lines of *source* to *target* and *record*, and close *target*."""
     with target, suppress(BrokenPipeError):
         for line in source:
             record.write(side + line)

@@ -1,4 +1,4 @@
-"""Servers that share a registry on PostgreSQL, and callers that register tools at all of them."""
+"""Servers that share a registry on PostgreSQL, and clients that register tools."""
 
 import urllib.request
 from collections.abc import Sequence
@@ -51,7 +51,7 @@ class Fleet:
         folder = self._folder / str(number)
         folder.mkdir(exist_ok=True)
         registry = ("--registry", self._uri, "--workers", "1")
-        # Beside other work of the machine, event loops lag.
+        # Event loops lag on a busy machine.
         patient = {"SIDECHECK_TRANSPORT__LOOP_LAG_MILLISECONDS": "60000"}
         return MeteredServer(folder, *registry, *self._flags[number], **patient)
 
@@ -62,7 +62,7 @@ class Fleet:
         self.servers[number].close()
 
     def restart(self, number: int) -> None:
-        """Start a server again that was killed."""
+        """Start a killed server again."""
         self.servers[number] = self._start(number)
 
     def client(self, number: int) -> BlockingClient:
@@ -70,9 +70,9 @@ class Fleet:
         return BlockingClient(self.servers[number].address, timeout=CALL_SECONDS)
 
     def listed(self) -> list[Tool]:
-        """Return what all servers list alike, once they have the same revision.
+        """Return the tools of all servers, which must be equal at the same revision.
 
-        Nobody may write meanwhile.
+        No client may write meanwhile.
         """
         wait_until(lambda: len({self._revision(number) for number in self._numbers}) == 1)
         lists = [self._list(number) for number in self._numbers]
@@ -84,19 +84,19 @@ class Fleet:
         wait_until(lambda: all(self._revision(number) >= revision for number in self._numbers))
 
     def check_health(self) -> None:
-        """Check that all servers answer reads, and say that they are ready."""
+        """Check that all servers answer reads, and report that they are ready."""
         for number, server in enumerate(self.servers):
             with urllib.request.urlopen(f"{server.admin_url}/readyz", timeout=CALL_SECONDS) as page:
                 assert page.status == 200
             assert self._list(number)
 
     def await_age(self, seconds: float) -> None:
-        """Wait until all servers say that they are older than *seconds*."""
+        """Wait until all servers report an age over *seconds*."""
         for server in self.servers:
             server.series_when(AGE, lambda series: max(series.values()) > seconds)
 
     def await_no_age(self) -> None:
-        """Wait until all servers say that they are up to date."""
+        """Wait until all servers report that they are up to date."""
         for server in self.servers:
             server.series_when(AGE, lambda series: max(series.values()) < 2)
 
@@ -119,18 +119,18 @@ class Fleet:
 
 
 class Writers:
-    """Threads that register tools one by one, each at a server of *fleet*, until `finish`.
+    """Threads that each register tools at a server of *fleet*, until `finish`.
 
-    A registration that fails is repeated at the next server, until it is acknowledged.
+    A failed registration is repeated at the next server until a server acknowledges it.
     """
 
     def __init__(self, fleet: Fleet) -> None:
         self._fleet = fleet
         self._stopped = Event()
         count = len(fleet.servers)
-        #: The tools of each writer, in order, that a server said it has registered.
+        #: The acknowledged tools of each writer, in order.
         self.acknowledged: list[list[ToolName]] = [[] for _ in range(count)]
-        #: The revision that each writer was told last.
+        #: The last acknowledged revision of each writer.
         self._revisions = [0] * count
         self.errors: list[SidecheckError] = []
         self._threads = ThreadPoolExecutor(count)
@@ -152,7 +152,7 @@ class Writers:
                     if monotonic() > deadline:
                         raise
                     at = (at + 1) % len(self._revisions)
-                    sleep(0.02)  # as callers do who are polite
+                    sleep(0.02)  # backoff of a client
             self._revisions[writer] = registered.registry_revision
             written.append((f"s{writer}", f"t{len(written)}"))
 
@@ -171,14 +171,14 @@ class Writers:
         wait_until(have_gone_on)
 
     def seconds_until_equal(self) -> float:
-        """Return how long it takes until each may write, and all servers have what they wrote."""
+        """Return the seconds until each writer succeeds and all servers have its tools."""
         began = monotonic()
-        self.go_on(2)  # the first may have been under way
+        self.go_on(2)  # the first may be in flight
         self._fleet.await_revision(max(self._revisions))
         return round(monotonic() - began, 2)
 
     def finish(self) -> set[ToolName]:
-        """End after what is under way was acknowledged; return all that was acknowledged."""
+        """Finish the registrations in flight; return all acknowledged tools."""
         self._stopped.set()
         for running in self._running:
             running.result()

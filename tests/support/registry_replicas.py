@@ -1,4 +1,4 @@
-"""Registries on PostgreSQL that share a database, and what they tell."""
+"""Registries that share a PostgreSQL database, and their events."""
 
 from collections.abc import Callable
 from contextlib import ExitStack, closing
@@ -18,7 +18,7 @@ _WAIT_SECONDS = 180.0
 
 
 def wait_until(is_met: Callable[[], object]) -> None:
-    """Wait until *is_met*."""
+    """Wait until *is_met* returns a true value."""
     deadline = monotonic() + _WAIT_SECONDS
     while not is_met():
         assert monotonic() < deadline
@@ -26,7 +26,7 @@ def wait_until(is_met: Callable[[], object]) -> None:
 
 
 class Replicas:
-    """Registries of one database, as servers have them, each with what it tells."""
+    """Registries of one database, each with its events."""
 
     def __init__(self, server: RunningPostgres, stack: ExitStack) -> None:
         self._stack = stack
@@ -37,7 +37,7 @@ class Replicas:
         self.changes: dict[PostgresRegistry, list[Change]] = {}
 
     def open(self, history_seconds: float = 3600, **quotas: int) -> PostgresRegistry:
-        """Open a registry, which is closed after the test."""
+        """Open a registry, which the test's end closes."""
         opened = open_registry(
             self.location, RegistryQuotas(**quotas), history_seconds, self.events.append
         )
@@ -52,9 +52,9 @@ class Replicas:
         return self.server.execute(statement, self.database)
 
     def end_connections(self, server: RunningPostgres | None = None) -> int:
-        """Let the database end the connections of all replicas; return how many.
+        """End the connections of all replicas in the database; return their number.
 
-        Or let *server* do that, where they are if it is another.
+        *server* is the server of the connections, if it is not the default.
         """
         rows = (server or self.server).execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
@@ -64,7 +64,7 @@ class Replicas:
         return len(rows)
 
     def await_equality(self, *replicas: PostgresRegistry) -> None:
-        """Wait until *replicas* have the same revision, and check that they have the same."""
+        """Wait until *replicas* have the same revision, and compare their contents."""
         wait_until(lambda: len({replica.revision for replica in replicas}) == 1)
         pages = [replica.page(None, None, 100_000, 1 << 40) for replica in replicas]
         assert pages.count(pages[0]) == len(pages)

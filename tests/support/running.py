@@ -17,8 +17,8 @@ __all__ = ["RunningServer"]
 
 _START_SECONDS = 180.0
 
-# Steps and bytes decide. Beside other work of the machine, workers, which are nice, may
-# take many times as long as usual, and are not killed for that.
+# Limits of steps and bytes end the work. On a busy machine, workers, which have a low priority,
+# may take many times as long, and must not be killed for that.
 _PATIENT = {
     "SIDECHECK_LIMITS__COMPILE_SECONDS": "300",
     "SIDECHECK_LIMITS__VALIDATION_SECONDS": "300",
@@ -59,7 +59,7 @@ class RunningServer:
 
     @property
     def admin_address(self) -> str:
-        """Host and port of the admin address, which a setting must have asked for."""
+        """Host and port of the admin address, which a setting must enable."""
         [ready] = [event for event in self.events if event["event"] == "admin.ready"]
         return str(ready["address"]).removeprefix("http://")
 
@@ -98,7 +98,7 @@ class RunningServer:
 
     @contextmanager
     def log_unread(self) -> Iterator[None]:
-        """Read nothing of the log in the block, so that its pipe fills."""
+        """Suspend reading the log in the block, so that its pipe fills."""
         self._is_read.clear()
         try:
             yield
@@ -111,7 +111,7 @@ class RunningServer:
         return self.process.wait(timeout=180)
 
     def close(self) -> None:
-        """Stop the server, also if it has exited."""
+        """Stop the server, which may have exited."""
         if self.process.poll() is None:
             self.process.terminate()
             try:

@@ -33,10 +33,10 @@ class Configuration:
         #: The filter that calls Sidecheck.
         self.processor: Any = self.http["http_filters"][0]["typed_config"]
         self.routes: Any = self.http["route_config"]["virtual_hosts"][0]["routes"]
-        self.clusters: Any = {each["name"]: each for each in resources["clusters"]}
+        self.clusters: Any = {cluster["name"]: cluster for cluster in resources["clusters"]}
 
     def set_address(self, cluster: str, address: str) -> None:
-        """Let *cluster* be at *address*, a host and port or ``unix:`` and a path."""
+        """Set the address of *cluster* to a host and port or ``unix:`` and a path."""
         endpoint = self.clusters[cluster]["load_assignment"]["endpoints"][0]["lb_endpoints"][0]
         if address.startswith("unix:"):
             place: Any = {"pipe": {"path": address.removeprefix("unix:")}}
@@ -46,7 +46,7 @@ class Configuration:
         endpoint["endpoint"]["address"] = place
 
     def add_route(self, path: str, metadata: Mapping[str, str]) -> None:
-        """Let *path* be that of the MCP server, too, with *metadata*."""
+        """Add a route for *path* to the MCP server, with *metadata*."""
         route = deepcopy(self.routes[0])
         route["match"] = {"path": path}
         route["route"]["prefix_rewrite"] = "/mcp"
@@ -54,7 +54,7 @@ class Configuration:
         self.set_metadata(metadata, 1)
 
     def set_metadata(self, metadata: Mapping[str, str], route: int = 0) -> None:
-        """Let the calls for *route* have *metadata* alone."""
+        """Replace the metadata of the calls for *route*."""
         settings = self.routes[route]["typed_per_filter_config"]["envoy.filters.http.ext_proc"]
         settings["overrides"]["grpc_initial_metadata"] = [
             {"key": f"sidecheck-{name}", "value": value} for name, value in metadata.items()
@@ -82,7 +82,7 @@ class RunningEnvoy:
         return entries
 
     def forget(self) -> None:
-        """Drop what the access log has so far."""
+        """Discard the entries of the access log so far."""
         with self._arrived:
             self._entries = []
 
@@ -153,7 +153,7 @@ def running_envoy(
 
 
 def _addresses(process: "subprocess.Popen[str]", admin_file: Path, log: Path) -> tuple[str, str]:
-    """Return the URLs of the administration and of the MCP server, once there are."""
+    """Wait for the URLs of the administration and of the MCP server, and return them."""
     ends = time.monotonic() + _SECONDS
     while time.monotonic() < ends:
         if process.poll() is not None:

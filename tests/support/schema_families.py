@@ -1,6 +1,6 @@
-"""Families of schemas that take much memory for their text, each in different places.
+"""Families of schemas with a large memory for their text, each in different structures.
 
-A family is a function that returns a schema, which differs for each number.
+A family is a function that returns a distinct schema for each number.
 """
 
 from collections.abc import Callable, Mapping

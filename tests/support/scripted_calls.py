@@ -1,4 +1,4 @@
-"""A client whose calls get scripted responses, without a server."""
+"""Client with scripted responses instead of a server."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Call:
 
 
 class ScriptedChannel:
-    """Takes the place of a channel. A response that is an exception is raised."""
+    """Substitute for a channel; it raises responses that are exceptions."""
 
     def __init__(self, *responses: object) -> None:
         self.calls: list[Call] = []
@@ -60,7 +60,7 @@ def scripted_client(on_unavailable: OnUnavailable = "error") -> BlockingClient:
 def replay(
     client: BlockingClient, call: Callable[[BlockingClient], Value], *responses: object
 ) -> tuple[Value, list[Call]]:
-    """Return what *call* returns and the calls that it made; all *responses* must be used."""
+    """Return the result of *call* and its calls; all *responses* must be used."""
     channel: Any = ScriptedChannel(*responses)
     client._connection._transport = channel
     value = call(client)
@@ -78,7 +78,7 @@ def capture(client: BlockingClient, call: Callable[[BlockingClient], object]) ->
 
 
 def smallest_response(request: Message) -> Message:
-    """Return a response to *request* that has what a client needs and no more."""
+    """Return a response to *request* with only the fields that a client requires."""
     if isinstance(request, GetServerInfoRequest):
         limits = Limits(message_bytes=1_000_000, batch_items=100)
         return GetServerInfoResponse(limits=limits)
@@ -97,7 +97,7 @@ def smallest_response(request: Message) -> Message:
 
 
 def _fill(message: Any) -> None:
-    """Set the messages and JSON texts in *message*, of a oneof the first."""
+    """Set the messages and JSON texts in *message*, and the first field of a oneof."""
     for field in message.DESCRIPTOR.fields:
         oneof = field.containing_oneof
         if field.is_repeated or (oneof is not None and oneof.fields[0] is not field):

@@ -1,4 +1,4 @@
-"""An MCP server over stdio that does what its tool is called: `python scripted_server.py`."""
+"""Scripted MCP server over stdio; arguments select its behavior: `python scripted_server.py`."""
 
 import json
 import os
@@ -49,9 +49,9 @@ def respond(message: Any) -> None:
     send({"jsonrpc": "2.0", "id": message["id"], "result": result})
 
 
-def do(what: str) -> None:
-    """Do something that servers should not."""
-    match what:
+def do(command: str) -> None:
+    """Misbehave according to *command*."""
+    match command:
         case "exit":
             os._exit(3)
         case "die":
@@ -79,7 +79,7 @@ def send(message: Any) -> None:
 
 
 def write(text: bytes) -> None:
-    """Write *text* at once."""
+    """Write *text*, and flush it."""
     sys.stdout.buffer.write(text)
     sys.stdout.buffer.flush()
 

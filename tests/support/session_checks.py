@@ -1,4 +1,4 @@
-"""Checks and sessions of the core without services: deferred checks are resolved at once."""
+"""Checks and sessions of the core without services; deferred checks run immediately."""
 
 from collections.abc import Callable
 from functools import lru_cache

@@ -1,12 +1,12 @@
-"""The cases of conversion that the core, the wire and every client are tested with.
+"""Shared cases of conversion for tests of the core, the wire and every client.
 
 A case of ``conversion.json`` is one tool, an API and a mode. It wants the whole ``tool`` or
-its ``parameters``, the ``losses`` (pointer, keyword, action, direction) and, if it speaks of
-them, ``strict`` and ``name``; or a ``rejection``, its reason.
+its ``parameters``, the ``losses`` (pointer, keyword, action, direction) and, optionally,
+``strict`` and ``name``; or a ``rejection``, its reason.
 
-A case of ``restore.json`` is a plan, as it may have been kept for long, the original tool and
-a ``call``: JSON, or a text where that is what the API gave. It wants what a restored call has,
-violations and changes by pointer and code; or a ``rejection``.
+A case of ``restore.json`` is a mapping (``plan``), which may be of an older release, the
+original tool and a ``call``: JSON, or the text of the API. It wants the restored call, violations
+and changes by pointer and code; or a ``rejection``.
 """
 
 import json
@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from support.shared_material import REPOSITORY
 
-__all__ = ["CONVERSIONS", "RESTORATIONS", "call_of", "plan_of", "schema_in", "tool_of"]
+__all__ = ["CONVERSIONS", "RESTORATIONS", "call_of", "mapping_of", "schema_in", "tool_of"]
 
 _FOLDER = REPOSITORY / "tests" / "cases" / "convert"
 
@@ -45,12 +45,12 @@ def tool_of(case: dict[str, Any]) -> bytes:
     return json.dumps(case["tool"]).encode()
 
 
-def plan_of(case: dict[str, Any]) -> bytes:
-    """Return the plan of *case*, as JSON text."""
+def mapping_of(case: dict[str, Any]) -> bytes:
+    """Return the mapping of *case*, as JSON text."""
     return json.dumps(case["plan"]).encode()
 
 
 def call_of(case: dict[str, Any]) -> bytes:
-    """Return the call of *case*, as the API gave it."""
+    """Return the call of *case*, in the form of the API."""
     call = case["call"]
     return call.encode() if isinstance(call, str) else json.dumps(call).encode()

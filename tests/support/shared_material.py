@@ -1,4 +1,4 @@
-"""Where tests find the reference material that is not part of the project.
+"""Locations of the reference material outside the project.
 
 The official JSON Schema test suite, the published MCP schemas and the corpus of
 real tools are other people's data, so the project does not carry them. Tests
@@ -42,7 +42,7 @@ def shared(part: str) -> Path:
 
 
 def repository_files() -> list[str]:
-    """Return the paths of the files that a clone has, and of those that are not committed yet."""
+    """Return the paths of the files of the repository, including uncommitted files."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=REPOSITORY,
@@ -54,7 +54,7 @@ def repository_files() -> list[str]:
 
 
 def unavailable(reason: str) -> NoReturn:
-    """Skip the calling test for *reason*; fail it where nothing may be skipped."""
+    """Skip the calling test for *reason*, or fail it where tests may not be skipped."""
     if os.environ.get("SIDECHECK_REQUIRE_ALL") == "1":
         pytest.fail(reason)
     pytest.skip(reason, allow_module_level=True)

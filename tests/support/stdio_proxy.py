@@ -29,7 +29,7 @@ HANDSHAKE: list[dict[str, Any]] = [
 
 
 class Proxy:
-    """A running `sidecheck proxy`, past the handshake."""
+    """A running `sidecheck proxy` after the handshake."""
 
     def __init__(
         self, *options: str, server: list[str] = SERVER, env: dict[str, str] | None = None
@@ -63,12 +63,12 @@ class Proxy:
         self.process.stdin.flush()
 
     def line(self) -> bytes:
-        """Return the next line that the client gets; b"" at the end."""
+        """Return the next line for the client; b"" at the end."""
         assert self.process.stdout is not None
         return self.process.stdout.readline()
 
     def receive(self) -> Any:
-        """Return the next message that the client gets."""
+        """Return the next message for the client."""
         return json.loads(self.line())
 
     def end(self) -> tuple[int, list[Any], str]:
@@ -82,6 +82,6 @@ class Proxy:
 
 
 def codes(err: str) -> list[str]:
-    """Return what the findings in *err* are about: their words from the direction on."""
+    """Return the findings in *err* from their direction on."""
     lines = [line.split(" ", 1)[1] for line in err.splitlines() if "->" in line]
     return [line.partition(":")[0] for line in lines]

@@ -24,7 +24,7 @@ def summarize(outcomes: Iterable[StreamOutcome]) -> list[tuple[str, object]]:
 
 
 async def collect(outcomes: AsyncIterator[StreamOutcome], into: list[StreamOutcome]) -> None:
-    """Append the outcomes to a list, which keeps them if the stream ends early."""
+    """Append the outcomes to the list *into*, which has them if the stream fails."""
     async for outcome in outcomes:
         into.append(outcome)  # noqa: PERF401  (extend would lose them)
 

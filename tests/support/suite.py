@@ -54,7 +54,7 @@ def _documents() -> tuple[Document, ...]:
 
 
 def files(dialect: str) -> list[str]:
-    """Return the names of the suite's files for *dialect*, those of optional parts too."""
+    """Return the names of the suite's files for *dialect*, with the optional ones."""
     folder = shared("json-schema-test-suite") / "tests" / FOLDERS[dialect]
     names = (path.relative_to(folder).as_posix() for path in folder.rglob("*.json"))
     return sorted(name for name in names if not name.startswith("proposals/"))
@@ -92,10 +92,10 @@ def ledger(dialect: str, file: str) -> dict[tuple[str, str], str]:
 
 
 def uncovered(
-    wrong_verdicts: set[tuple[str, str]], seen: set[tuple[str, str]], group: Group
+    wrong_verdicts: set[tuple[str, str]], failed_tests: set[tuple[str, str]], group: Group
 ) -> list[str]:
     """Return wrong verdicts missing from the ledger, and ledger entries that pass."""
-    known_gaps = ledger(group.dialect, group.file).keys() & seen
+    known_gaps = ledger(group.dialect, group.file).keys() & failed_tests
     return sorted(
         [f"wrong: {group} / {case}" for group, case in wrong_verdicts - known_gaps]
         + [

@@ -50,7 +50,7 @@ class TokenServer:
         kind = self.channel.stream_stream if rpc.streaming else self.channel.stream_unary
         method: Any = kind(rpc.path, rpc.request.SerializeToString, rpc.response.FromString)
         answer = method(requests, metadata=bearer(token), timeout=300)
-        if rpc.name == "WatchTools":  # which goes on
+        if rpc.name == "WatchTools":  # an endless stream
             first = next(answer)
             answer.cancel()
             return [first]
@@ -89,7 +89,7 @@ def registration(server: str, *tools: bytes, **options: Any) -> registry_pb.Regi
 
 
 def token_server(folder: Path) -> TokenServer:
-    """Return a server with tools of two servers, one of which is the limited token's."""
+    """Return a server with tools of two servers; the limited token has access to one."""
     served = TokenServer(folder)
     served.call(registration("theirs", FOREIGN, COMMON), "admin")
     served.call(registration("mine", OWN, COMMON), "admin")

@@ -8,7 +8,7 @@ from sidecheck_server.access.tokens import hash_of
 
 __all__ = ["TOKENS", "bearer", "entry", "tokens_file"]
 
-#: A token for each of the names below, of no server.
+#: Tokens by name.
 TOKENS = {
     name: f"sct_{name}-{'x' * 40}"
     for name in ("validator", "registrar", "both", "admin", "limited", "stranger")
@@ -24,7 +24,7 @@ def entry(name: str, *roles: str, servers: Sequence[str] = ()) -> str:
 
 
 def tokens_file() -> str:
-    """Return a file with all of them but the stranger's; the limited one has the server mine."""
+    """Return a file of all tokens but "stranger"; "limited" is for the server "mine"."""
     return "\n\n".join(
         (
             "# Who may call.",

@@ -1,4 +1,4 @@
-"""A server that exports its spans, and calls of it that begin traces."""
+"""A server that exports its spans, and callers that begin traces."""
 
 import secrets
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ __all__ = ["Caller", "TracedServer", "arguments", "inline_schema", "traced_serve
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A span of a caller, which is the parent of what the server does for it."""
+    """A span of a caller, the parent of the server's spans."""
 
     trace_id: str
     span_id: str
@@ -29,7 +29,7 @@ class Caller:
 
     @property
     def traceparent(self) -> str:
-        """The span, sampled, as the header of W3C."""
+        """The sampled span as a W3C `traceparent` header."""
         return f"00-{self.trace_id}-{self.span_id}-01"
 
     @property
@@ -47,9 +47,9 @@ class TracedServer:
         self.channel = channel
 
     def spans_of(self, caller: Caller, calls: int = 1) -> list[Any]:
-        """Return the spans of a trace once *calls* children of the caller's span are there.
+        """Return the spans of a trace once it has *calls* children of the caller's span.
 
-        Spans below them have ended before, so they are there as well.
+        Their descendants have ended before.
         """
 
         def is_complete(spans: Sequence[Any]) -> bool:
@@ -79,10 +79,10 @@ def traced_server(folder: Path, **environment: str) -> Iterator[TracedServer]:
 
 
 def inline_schema(text: bytes) -> target_pb2.Target:
-    """Return a target that is a schema."""
+    """Return the target of an inline schema."""
     return target_pb2.Target(inline_schema=target_pb2.InlineSchema(json=text))
 
 
 def arguments(text: bytes) -> target_pb2.Subject:
-    """Return a subject that is the arguments of a call."""
+    """Return the subject of arguments."""
     return target_pb2.Subject(arguments=text)

@@ -44,8 +44,11 @@ def variants(schema: dict[str, Any], definitions: dict[str, Any], depth: int = 0
         return [schema["enum"][0]]
     if "anyOf" in schema:
         inner = [variants(branch, definitions, depth) for branch in schema["anyOf"]]
-        # The first of each, then what is left of them.
-        return ([each[0] for each in inner] + [v for each in inner for v in each[1:]])[:_MOST]
+        # The first value of each alternative, then the others.
+        return (
+            [valid_and_invalid[0] for valid_and_invalid in inner]
+            + [v for valid_and_invalid in inner for v in valid_and_invalid[1:]]
+        )[:_MOST]
     types = schema.get("type")
     if types is None:
         return ["anything", None, [1.5, None]]
@@ -63,8 +66,8 @@ def variants(schema: dict[str, Any], definitions: dict[str, Any], depth: int = 0
 def _objects(schema: dict[str, Any], definitions: dict[str, Any], depth: int) -> list[Any]:
     required = schema.get("required", ())
     members = {
-        name: variants(each, definitions, depth + 1)
-        for name, each in schema.get("properties", {}).items()
+        name: variants(property_schema, definitions, depth + 1)
+        for name, property_schema in schema.get("properties", {}).items()
         if depth < _DEEPEST or name in required
     }
     additional = schema.get("additionalProperties", {})

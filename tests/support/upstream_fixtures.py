@@ -1,4 +1,4 @@
-"""Fixtures of an MCP server over HTTP in the test, for the proxies before it."""
+"""Fixtures of an MCP server over HTTP, for tests of proxies before it."""
 
 from collections.abc import Iterator
 
@@ -10,14 +10,14 @@ __all__ = ["server", "upstream"]
 
 @pytest.fixture(scope="module")
 def upstream() -> Iterator[HttpMcpServer]:
-    """Yield a server of the module."""
+    """Yield the server of the module."""
     with http_mcp_server() as running:
         yield running
 
 
 @pytest.fixture
 def server(upstream: HttpMcpServer) -> Iterator[HttpMcpServer]:
-    """Yield the server, as it is without an `answer`, and with no requests."""
+    """Yield the server without an `answer` and without requests."""
     upstream.requests.clear()
     yield upstream
     upstream.answer = None

@@ -1,4 +1,4 @@
-"""Calls of WatchTools, and what they tell in short."""
+"""Calls of WatchTools, and summaries of their changes."""
 
 import asyncio
 import json
@@ -62,18 +62,18 @@ class Watch:
 
     async def _messages_until(self, revision: int) -> list[registry_pb.ToolsChange]:
         changes: list[registry_pb.ToolsChange] = []
-        seen = 0
+        checkpoint = 0
         while True:
             event = await self.event()
             if event.HasField("change"):
-                # All that follows a checkpoint is later.
-                assert event.change.revision > seen
+                # Changes after a checkpoint have a later revision.
+                assert event.change.revision > checkpoint
                 changes.append(event.change)
             else:
-                assert event.checkpoint.revision >= seen
-                seen = event.checkpoint.revision
-                assert seen <= revision
-                if seen == revision:
+                assert event.checkpoint.revision >= checkpoint
+                checkpoint = event.checkpoint.revision
+                assert checkpoint <= revision
+                if checkpoint == revision:
                     return changes
 
     async def until(self, revision: int) -> dict[int, ChangedNames]:
@@ -81,7 +81,9 @@ class Watch:
         changes = await self.messages_until(revision)
         changes_by_revision = {
             change.revision: ChangedNames(
-                change.server, tuple(each.name for each in change.registered), tuple(change.deleted)
+                change.server,
+                tuple(bound.name for bound in change.registered),
+                tuple(change.deleted),
             )
             for change in changes
         }

@@ -10,7 +10,7 @@ __all__ = ["error_info_of", "error_violations_of", "info_of", "violations_of"]
 
 
 def error_info_of(error: grpc.RpcError) -> Any:
-    """Return the ErrorInfo of a failed call, after checking that status and trailers agree."""
+    """Return the ErrorInfo of a failed call; check that status and trailers agree."""
     return info_of(_status_of(error))
 
 
@@ -29,7 +29,7 @@ def _status_of(error: grpc.RpcError) -> Status:
 
 
 def info_of(status: Status) -> Any:
-    """Return the ErrorInfo of *status*, which comes first; a detail of another type may follow."""
+    """Return the ErrorInfo of *status*, its first detail; another type may follow."""
     kinds = [detail.TypeName() for detail in status.details]
     others = {BadRequest.DESCRIPTOR.full_name, RetryInfo.DESCRIPTOR.full_name}
     assert kinds[0] == ErrorInfo.DESCRIPTOR.full_name

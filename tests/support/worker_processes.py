@@ -1,4 +1,4 @@
-"""The worker processes of a server, or of the process of a test."""
+"""Worker processes of a server, or of the test's process."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -9,7 +9,7 @@ __all__ = ["kill", "worker_processes"]
 
 
 def worker_processes(parent: int | None = None) -> list[psutil.Process]:
-    """Return the worker processes of the process *parent*, by default of this one."""
+    """Return the worker processes of the process *parent*, by default of this process."""
     return [child for child in psutil.Process(parent).children() if _is_worker(child)]
 
 

@@ -28,25 +28,25 @@ def main() -> int:
     options = parser.parse_args()
     if options.show:
         return _show(options.show)
-    found = {
+    found_counts = {
         name: counts for name, path in recordings().items() if (counts := count_findings(path))
     }
     assessments = read_assessments()
-    differing = differences(read_pins(), found)
+    differing = differences(read_pins(), found_counts)
     if options.write:
-        write_pins(found)
+        write_pins(found_counts)
     print(*differing, sep="\n", end="\n" if differing else "")
     if options.summary:
-        _print_summary(found, assessments)
-    is_assessed = _report_assessments(found, assessments)
+        _print_summary(found_counts, assessments)
+    is_assessed = _report_assessments(found_counts, assessments)
     return int(not is_assessed or (bool(differing) and not options.write))
 
 
-def differences(pinned: Pins, found: Pins) -> list[str]:
+def differences(pinned: Pins, current: Pins) -> list[str]:
     """Return a line for each count that differs between *pinned* and *found*."""
     lines = []
-    for recording in sorted(pinned.keys() | found.keys()):
-        before, after = pinned.get(recording, {}), found.get(recording, {})
+    for recording in sorted(pinned.keys() | current.keys()):
+        before, after = pinned.get(recording, {}), current.get(recording, {})
         for finding in sorted(before.keys() | after.keys()):
             counts = before.get(finding, 0), after.get(finding, 0)
             if counts[0] != counts[1]:
@@ -54,20 +54,20 @@ def differences(pinned: Pins, found: Pins) -> list[str]:
     return lines
 
 
-def _print_summary(found: Pins, assessments: list[Assessment]) -> None:
+def _print_summary(found_counts: Pins, assessments: list[Assessment]) -> None:
     counts: Counter[tuple[str, str, str]] = Counter()
-    for recording, finding, count, assessment in assess(found, assessments):
+    for recording, finding, count, assessment in assess(found_counts, assessments):
         verdict = "not assessed" if assessment is None else assessment.verdict
         counts[recording.partition("/")[0], verdict, finding] += count
     for (folder, verdict, finding), count in sorted(counts.items()):
         print(f"{folder:12}{verdict:12}{count:5}  {finding}")
 
 
-def _report_assessments(found: Pins, assessments: list[Assessment]) -> bool:
+def _report_assessments(found_counts: Pins, assessments: list[Assessment]) -> bool:
     """Print what lacks an assessment, and assessments without use; return whether all is well."""
     used: set[Assessment] = set()
     examples: dict[tuple[str, str], str] = {}
-    for recording, finding, _, assessment in assess(found, assessments):
+    for recording, finding, _, assessment in assess(found_counts, assessments):
         if assessment is None:
             examples.setdefault((recording.partition("/")[0], finding), recording)
         else:

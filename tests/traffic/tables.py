@@ -64,7 +64,12 @@ def assess(
     for recording, counts in pins.items():
         for finding, count in counts.items():
             assessment = next(
-                (each for each in assessments if each.applies_to(recording, finding)), None
+                (
+                    assessment
+                    for assessment in assessments
+                    if assessment.applies_to(recording, finding)
+                ),
+                None,
             )
             yield recording, finding, count, assessment
 

@@ -26,7 +26,7 @@ params are checked by the rules of that version; and a server may have any other
 """
 
 
-def test_parts_have_no_other_findings() -> None:
+def test_partial_sessions_have_no_additional_findings() -> None:
     """Split anywhere, with the version given or not, as `lint-messages --partial` reads it."""
     added = []
     for name, path in recordings().items():
@@ -53,11 +53,11 @@ def test_the_true_version_changes_nothing() -> None:
     differing = {}
     for name, path in recordings().items():
         lines = read_lines(path)
-        told = _count(locate_in(lines))
-        given = _count(locate_in(lines, version=_version_of(path)))
-        found = {key[2] for key in (told - given) + (given - told)}
-        if found - (_OF_GIVEN_VERSIONS if "server-stateless" in name else set()):
-            differing[name] = found
+        inferred = _count(locate_in(lines))
+        with_version = _count(locate_in(lines, version=_version_of(path)))
+        differing_codes = {key[2] for key in (inferred - with_version) + (with_version - inferred)}
+        if differing_codes - (_OF_GIVEN_VERSIONS if "server-stateless" in name else set()):
+            differing[name] = differing_codes
 
     assert {} == differing
 
@@ -72,8 +72,8 @@ def _key(located: Located) -> tuple[int, str, str]:
     return located.line, str(violation.severity), f"{violation.code} {violation.instance_location}"
 
 
-def _count(found: Iterable[Located]) -> Counter[tuple[int, str, str]]:
-    return Counter(map(_key, found))
+def _count(located: Iterable[Located]) -> Counter[tuple[int, str, str]]:
+    return Counter(map(_key, located))
 
 
 def _version_of(path: Path) -> str:

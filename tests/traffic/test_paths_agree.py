@@ -19,7 +19,7 @@ from support.running import RunningServer
 from support.shared_material import shared
 
 Entry = dict[str, Any]
-#: Codes and locations in each message, and the counts of what is reported once.
+#: Codes and locations in each message, and the counts of violations that are reported once.
 Findings = tuple[list[list[tuple[str, str]]], set[tuple[str, int, int]]]
 
 _SENDERS = {"client": v1.SENDER_CLIENT, "server": v1.SENDER_SERVER}
@@ -41,15 +41,15 @@ def linted(entries: Sequence[Entry], version: str, *, partial: bool) -> Findings
     outcomes = json.loads(CliRunner().invoke(sidecheck, words, input=text).stdout)
     return [
         sorted(
-            (each["code"], each["instance_location"].removeprefix("/message"))
-            for each in outcome["violations"]
+            (violation["code"], violation["instance_location"].removeprefix("/message"))
+            for violation in outcome["violations"]
         )
         for outcome in outcomes
     ], {
-        (each["code"], outcome["line"], each["messages"])
+        (violation["code"], outcome["line"], violation["messages"])
         for outcome in outcomes
-        for each in outcome["violations"]
-        if "messages" in each
+        for violation in outcome["violations"]
+        if "messages" in violation
     }
 
 
@@ -58,11 +58,14 @@ def checked(stub: Any, entries: Sequence[Entry], version: str, *, partial: bool)
     *responses, last = stub.CheckSession(_requests(entries, version, partial=partial))
     return [
         sorted(
-            (each.code, each.instance_location)
-            for each in response.outcome.result.verdict.violations
+            (violation.code, violation.instance_location)
+            for violation in response.outcome.result.verdict.violations
         )
         for response in responses
-    ], {(each.code, each.first_item + 1, each.count) for each in last.summary.repeated_violations}
+    ], {
+        (repetition.code, repetition.first_item + 1, repetition.count)
+        for repetition in last.summary.repeated_violations
+    }
 
 
 def _requests(

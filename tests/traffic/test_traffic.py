@@ -14,15 +14,15 @@ _REMEDY = "if that is intended: cd tests && python -m traffic --write, and asses
 
 
 def test_recordings_have_the_pinned_findings() -> None:
-    """With all severities, and none elsewhere."""
-    found = {name: count_findings(path) for name, path in recordings().items()}
-    differing = differences(read_pins(), found)
+    """Findings of all severities are pinned, and no other recording has any."""
+    counts = {name: count_findings(path) for name, path in recordings().items()}
+    differing = differences(read_pins(), counts)
 
     assert not differing, "\n".join([*differing, _REMEDY])
 
 
 def test_lint_messages_finds_the_same() -> None:
-    """In the first recording of each folder."""
+    """The first recording of each folder is tested."""
     by_folder = groupby(recordings().items(), lambda item: item[0].partition("/")[0])
     for _, items in by_folder:
         name, path = next(items)

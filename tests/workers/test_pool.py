@@ -86,7 +86,7 @@ async def test_the_outcome_of_a_task(
     expected: Any,
     event: WorkerEvent | None,
 ) -> None:
-    """And the event that it causes, after which the next task succeeds."""
+    """It causes an event, and the next task succeeds."""
     async with running_pool(1) as pool:
         outcome = await pool.outcome(seconds, function, *arguments)
         after = await pool.outcome(PATIENCE, int, "1")
@@ -99,7 +99,7 @@ async def test_the_outcome_of_a_task(
 async def test_an_event_loop_that_makes_descriptors_non_blocking(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """That of uvloop does so; tasks succeed, and a process that dies idle is replaced."""
+    """uvloop does so; tasks succeed, and an idle process that dies is replaced."""
     loop = asyncio.get_running_loop()
     add_reader = loop.add_reader
 
@@ -148,7 +148,7 @@ async def test_a_task_moves_on_from_a_process_that_is_stopped() -> None:
 
 
 async def test_a_task_that_two_processes_did_not_receive_fails() -> None:
-    """Nothing waits for stopped processes for ever."""
+    """No task waits forever for stopped processes."""
     async with running_pool(2) as pool:
         for worker in worker_processes():
             worker.suspend()

@@ -22,7 +22,7 @@ from support.worker_processes import kill, worker_processes
 
 
 async def test_an_idle_process_that_dies_is_replaced_at_once() -> None:
-    """Without a task that would show it."""
+    """No task is needed to notice it."""
     async with running_pool(2) as pool:
         kill(worker_processes()[:1])
         events = await pool.next_events(2)
@@ -33,7 +33,7 @@ async def test_an_idle_process_that_dies_is_replaced_at_once() -> None:
 
 
 async def test_tasks_fail_while_no_process_can_be_started() -> None:
-    """Those that wait do after a while, others at once; it is tried again ever more slowly."""
+    """Waiting tasks fail after a while, later ones at once; starts are retried with backoff."""
     async with running_pool(1, wait_seconds=1) as pool:
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         [worker] = worker_processes()
@@ -95,7 +95,7 @@ async def test_processes_that_do_not_start(
 
 
 async def test_closing_kills_stopped_and_busy_processes() -> None:
-    """At once; their tasks fail."""
+    """They are killed at once, and their tasks fail."""
     async with running_pool(3) as pool:
         tasks = [asyncio.create_task(pool.outcome(PATIENCE, time.sleep, 3600)) for _ in range(3)]
         await asyncio.sleep(0.1)
@@ -109,7 +109,7 @@ async def test_closing_kills_stopped_and_busy_processes() -> None:
 
 
 async def test_closing_while_processes_start_leaves_none() -> None:
-    """Also one that is started at that moment."""
+    """A process may start at the same moment."""
     for turns in range(5):
         pool = RunningPool(2)
         for _ in range(turns):

@@ -69,8 +69,8 @@ async def workers() -> AsyncIterator[SharedWorkers]:
 @pytest.fixture
 async def forwarded(workers: SharedWorkers) -> AsyncIterator[RunTask]:
     """Yield what runs tasks over a link to *workers*."""
-    one, other = socket.socketpair()
-    links = await Link.open(one, {}), await Link.open(other, {"run": workers.run_for})
+    first, second = socket.socketpair()
+    links = await Link.open(first, {}), await Link.open(second, {"run": workers.run_for})
     yield forward_tasks(links[0])
     await asyncio.gather(*(link.close() for link in links))
 
@@ -82,10 +82,10 @@ def facts(task: Task[Any], result: Any) -> Any:
 
 
 @pytest.mark.slow
-async def test_a_task_has_one_result_wherever_it_runs(
+async def test_a_task_has_the_same_result_in_any_process(
     workers: SharedWorkers, forwarded: RunTask
 ) -> None:
-    """In place, in a worker, and from another process; so each kind passes borders."""
+    """Each kind runs in place, in a worker, and forwarded from another process."""
     assert list(KINDS) == [type(task) for task in TASKS]
     for task in TASKS:
         with closing(InProcessWorker(LIMITS)) as in_process:
@@ -93,15 +93,15 @@ async def test_a_task_has_one_result_wherever_it_runs(
 
         assert [facts(task, outcomes[0])] * 3 == [facts(task, outcome) for outcome in outcomes]
         assert task.input_steps() == pickle.loads(pickle.dumps(task)).input_steps()
-    # It was started with a compilation, and what it compiles for one process is kept for others.
+    # The worker compiled once at its start, and caches schemas for other processes.
     assert {kind.name: 2 for kind in KINDS} == workers.tasks
 
 
 @pytest.mark.slow
-async def test_a_kind_is_all_that_its_class_says(
+async def test_the_class_of_a_task_defines_its_kind(
     workers: SharedWorkers, forwarded: RunTask
 ) -> None:
-    """A kind that nothing else knows is forwarded, charged, traced and counted."""
+    """A kind of the test alone is forwarded, charged, traced and counted."""
     exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))

@@ -53,7 +53,7 @@ class Case:
 def shrunk(case: Case, fails: Callable[[Case], bool]) -> Case:
     """Return the smallest case that leaving out lines and parts of the body leads to."""
     for _ in range(_ATTEMPTS):
-        smaller = next((one for one in _smaller(case) if fails(one)), None)
+        smaller = next((candidate for candidate in _smaller(case) if fails(candidate)), None)
         if smaller is None:
             break
         case = smaller
@@ -61,19 +61,19 @@ def shrunk(case: Case, fails: Callable[[Case], bool]) -> Case:
 
 
 def _smaller(case: Case) -> list[Case]:
-    found = [replace(case, divisions=())] if case.divisions else []
-    found += [
+    candidates = [replace(case, divisions=())] if case.divisions else []
+    candidates += [
         replace(case, lines=case.lines[:index] + case.lines[index + 1 :])
         for index in range(1, len(case.lines))
     ]
     size = len(case.body) // 2
     while size:
-        found += [
+        candidates += [
             replace(case, body=case.body[:start] + case.body[start + size :])
             for start in range(0, len(case.body), size)
         ]
         size //= 2
-    return found
+    return candidates
 
 
 def is_invalid(message: Any) -> bool:
@@ -106,11 +106,11 @@ def _disguised(text: bytes, random: _Random) -> bytes:
             return text + random.choice((b"\n", b"\0", b"}", b" null", b"\xef\xbb\xbf", b"//"))
         case 3:
             name = random.choice((b'"params"', b'"result"', b'"method"', b'"id"', b'"name"'))
-            other = random.choice(
+            alternative = random.choice(
                 (name, name.upper(), name.title(), b'"\\u00' + b"%x" % name[1] + name[2:])
             )
             value = random.choice((b"{}", b"null", b"5", b'"ping"', b'"5"'))
-            added = b"%b: %b, %b" % (other, value, name)
+            added = b"%b: %b, %b" % (alternative, value, name)
             return text.replace(name, added, 1)
         case 4:
             return b"[%b]" % b",".join([text] * random.choice((1, 2, 3)))

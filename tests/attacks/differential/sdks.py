@@ -1,4 +1,4 @@
-"""What the official SDKs of MCP read of given bytes: servers of requests, clients of responses."""
+"""Parsers of requests and responses in the official MCP SDKs, applied to given bytes."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""What the proxy lets pass is what the official SDKs read: nothing else is a message to them.
+"""The messages that the proxy forwards are those that the official SDKs read.
 
 The cases are the same in each run. Each is a message in a spelling that readers may take in
 different ways; one that an SDK reads although it is invalid is shrunk and shown.
@@ -52,7 +52,10 @@ async def _read(
     """Return the messages that clients find in each response, those of both SDKs."""
     by_typescript = typescript.read_responses(responses)
     by_python = [await python.read_response(method, response) for method, response in responses]
-    return [[*one, *other] for one, other in zip(by_python, by_typescript, strict=True)]
+    return [
+        [*python_reading, *typescript_reading]
+        for python_reading, typescript_reading in zip(by_python, by_typescript, strict=True)
+    ]
 
 
 def _invalid(read: list[list[Any]]) -> list[int]:
@@ -65,7 +68,7 @@ def _show(case: Case, passed: object) -> str:
 
 
 async def test_events(typescript: TypeScriptSdk) -> None:
-    """Streams, divided at any byte."""
+    """The streams are split at any byte."""
     cases = [event_case(random.Random(f"events {seed}")) for seed in range(EVENTS)]
     async with relaying() as relayer, python_sdk() as python:
         direct = await _read([_stream(case.body) for case in cases], python, typescript)
@@ -113,23 +116,25 @@ def test_events_over_sockets_are_the_same(attacked: Attacked) -> None:
 
 
 def test_requests(attacked: Attacked, typescript: TypeScriptSdk) -> None:
-    """Heads, paths, methods, encodings and framings."""
+    """They differ in heads, paths, methods, encodings and framings."""
     cases = [request_case(random.Random(f"requests {seed}")) for seed in range(REQUESTS)]
     attacked.server.answer = lambda _: response_of(GOOD_RESULT)
 
     def read_all(received: Sequence[list[Received]]) -> list[list[Any]]:
         # A GET has no message to either SDK, and the stream that it opens does not end.
         flat = [
-            (index, each)
+            (index, request)
             for index, some in enumerate(received)
-            for each in some
-            if not each.line.startswith("GET ")
+            for request in some
+            if not request.line.startswith("GET ")
         ]
         by_case: list[list[Any]] = [[] for _ in received]
-        by_typescript = typescript.read_requests([each for _, each in flat])
-        by_python = asyncio.run(_read_requests([each for _, each in flat]))
-        for (index, _), one, other in zip(flat, by_python, by_typescript, strict=True):
-            by_case[index] += [*one, *other]
+        by_typescript = typescript.read_requests([request for _, request in flat])
+        by_python = asyncio.run(_read_requests([request for _, request in flat]))
+        for (index, _), python_request, typescript_request in zip(
+            flat, by_python, by_typescript, strict=True
+        ):
+            by_case[index] += [*python_request, *typescript_request]
         return by_case
 
     def send(case: Case) -> list[Received]:
@@ -150,7 +155,7 @@ def test_requests(attacked: Attacked, typescript: TypeScriptSdk) -> None:
 
 async def _read_requests(received: Sequence[Received]) -> list[list[Any]]:
     async with python_sdk() as python:
-        return [await python.read_request(each) for each in received]
+        return [await python.read_request(request) for request in received]
 
 
 def _received(case: Case) -> list[Received]:
@@ -168,7 +173,7 @@ def _received(case: Case) -> list[Received]:
 
 
 def test_responses(attacked: Attacked, typescript: TypeScriptSdk) -> None:
-    """Heads, statuses, encodings and framings."""
+    """They differ in heads, statuses, encodings and framings."""
     cases = [response_case(random.Random(f"responses {seed}")) for seed in range(RESPONSES)]
 
     async def read_async(responses: Sequence[tuple[str, Response]]) -> list[list[Any]]:

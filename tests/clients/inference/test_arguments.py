@@ -151,9 +151,13 @@ def test_a_string_is_read_where_an_object_or_array_is_required(
 ) -> None:
     """Both ways in report it as the service does: a change with its locations."""
     echo, arguments = echo_tool(annotation), {"x": argument}
-    valid, told = validate_arguments(echo, arguments), list[Change]()
-    assert expected == call_tool(echo, arguments, changes=told)
-    assert ({"x": expected}, tuple(changes), changes) == (valid.values, valid.changes, told)
+    valid, reported_changes = validate_arguments(echo, arguments), list[Change]()
+    assert expected == call_tool(echo, arguments, changes=reported_changes)
+    assert ({"x": expected}, tuple(changes), changes) == (
+        valid.values,
+        valid.changes,
+        reported_changes,
+    )
 
 
 @pytest.mark.parametrize(
@@ -176,9 +180,9 @@ def test_a_string_is_read_where_an_object_or_array_is_required(
     ],
 )
 def test_no_other_string_is_read(annotation: Any, argument: str) -> None:
-    """The answer is the same in every way to call."""
+    """Every entry point has the same result."""
     echo, arguments = echo_tool(annotation), {"x": argument}
-    for call in (call_tool, validate_arguments, lambda function, given: function(**given)):
+    for call in (call_tool, validate_arguments, lambda function, arguments: function(**arguments)):
         with pytest.raises(InvalidArguments):
             call(echo, arguments)
 
@@ -283,8 +287,8 @@ def register_user(user: User) -> str:
 ADA: Any = {"username": "ada", "email": "ada@lovelace.uk", "age": 36}
 
 
-def test_a_model_reaches_the_function_however_it_is_called() -> None:
-    """As JSON, as JSON text, or as the model itself."""
+def test_every_entry_point_passes_a_model_to_the_function() -> None:
+    """The argument may be JSON, JSON text, or the model itself."""
     assert ["Registered ada"] * 4 == [
         register_user(User(**ADA)),
         register_user(ADA),
@@ -294,8 +298,8 @@ def test_a_model_reaches_the_function_however_it_is_called() -> None:
     user = User(**ADA)
     assert user is call_in_python(User, user)
     for call in (
-        lambda given: register_user(**given),
-        lambda given: call_tool(register_user, given),
+        lambda arguments: register_user(**arguments),
+        lambda arguments: call_tool(register_user, arguments),
     ):
         with pytest.raises(InvalidArguments) as caught:
             call({"user": {**ADA, "age": "36", "email": "ada"}})
@@ -333,8 +337,8 @@ def call_in_python(annotation: Any, value: Any) -> Any:
 def test_a_value_in_python_is_of_its_type_or_json(
     expected: Any, annotation: Any, value: Any
 ) -> None:
-    found = call_in_python(annotation, value)
-    assert (expected, type(expected)) == (found, type(found))
+    value_or_error = call_in_python(annotation, value)
+    assert (expected, type(expected)) == (value_or_error, type(value_or_error))
 
 
 @pytest.mark.parametrize(
@@ -396,7 +400,7 @@ def custom_tool(**kwargs: Any) -> Any:
     ],
 )
 def test_a_given_schema_decides_alone(expected: Any, arguments: Any) -> None:
-    """What was read is reported, and nothing is converted."""
+    """Coercions are reported, and no values are converted."""
     if isinstance(expected, dict):
         valid = validate_arguments(custom_tool, arguments)
         assert (expected, expected) == (call_tool(custom_tool, arguments), valid.values)
@@ -412,8 +416,8 @@ def test_a_given_schema_decides_alone(expected: Any, arguments: Any) -> None:
     ]
 
 
-def test_a_reference_that_leads_nowhere_is_an_error() -> None:
-    """Nothing is fetched."""
+def test_an_unresolvable_reference_is_an_error() -> None:
+    """Documents are never fetched."""
     schema = {"type": "object", "properties": {"x": {"$ref": "https://example.com/x"}}}
     broken = infer_tool(lambda x: x, name="broken", input_schema=schema)
     with pytest.raises(ValueError, match=r"^input_schema refers to 'https://example.com/x', which"):
@@ -421,7 +425,7 @@ def test_a_reference_that_leads_nowhere_is_an_error() -> None:
 
 
 def test_validation_can_be_switched_off() -> None:
-    """Then the function gets what was passed, as far as it has a parameter for it."""
+    """Then the function has the passed arguments for which it has parameters."""
 
     @tool(validate=False)
     def echo(x: int, *, day: dt.date | None = None) -> Any:

@@ -56,7 +56,7 @@ def client(shared_server: RunningServer) -> Iterator[BlockingClient]:
 async def test_a_result_is_that_of_the_service(
     function: Callable[..., Any], arguments: dict[str, Any], version: str, client: BlockingClient
 ) -> None:
-    """In both profiles, to the letter; and it is valid for the tool of that version."""
+    """Both profiles are equal byte for byte, and valid for the adapted tool."""
     definition = tool_definition(function)
     value = await acall_tool(function, arguments)
     value = list(value) if isinstance(value, Iterator) else value
@@ -127,9 +127,9 @@ def test_objects_of_an_sdk_are_content_or_results(
 ) -> None:
     """Content that the version lacks, or that the schema rejects, is an error of the tool."""
     function = returning(Any, value, **options)
-    given: Any = {field: list(value) if isinstance(value, tuple) else value}
+    sent_fields: Any = {field: list(value) if isinstance(value, tuple) else value}
     expected = client.protocol.normalize_tool_result(
-        **given,
+        **sent_fields,
         tool=ToolDefinition(tool_definition(function)),
         profile=profile,
         context=ProtocolContext(version),
@@ -165,7 +165,7 @@ def test_helpers_of_an_sdk_become_content(value: Any, blocks: list[Any]) -> None
 def test_an_exception_is_an_error_result(
     error: Exception, profile: Any, version: str, client: BlockingClient
 ) -> None:
-    """With its message, or else the name of its class, and no traceback."""
+    """It has the message or the class name, and no traceback."""
 
     @tool
     def fail() -> int:
@@ -264,7 +264,7 @@ def test_a_result_that_breaks_its_schema_is_an_error_result(
 
 
 def test_a_result_has_only_the_fields_of_its_annotation() -> None:
-    """Those of derived classes are not told."""
+    """Fields of derived classes are omitted."""
     assert {"username": "ada"} == call_tool_result(
         returning(PublicUser, PrivateUser(username="ada")), {}
     )["structuredContent"]
@@ -341,7 +341,7 @@ def test_a_resource_that_is_missing_is_raised() -> None:
     ],
 )
 def test_a_shared_case_of_results(case: dict[str, Any]) -> None:
-    """Those of values; tests/core/mcp and every client run them too."""
+    """These are the cases of values; tests/core/mcp and every client run them too."""
     schema = case.get("tool", {}).get("outputSchema")
     function = returning(Any, case["returned"]["value"], output_schema=schema)
     profile = case.get("profile", "specification")
@@ -361,7 +361,7 @@ def test_a_shared_case_of_adaptation(case: dict[str, Any]) -> None:
     assert case["want"]["wrapped_property"] == wrapping_of(schema, case["version"])
 
 
-def test_versions_are_those_of_the_service() -> None:
+def test_versions_match_the_service() -> None:
     assert (context.VERSIONS, context.DEFAULT_VERSION) == (VERSIONS, DEFAULT_VERSION)
 
 

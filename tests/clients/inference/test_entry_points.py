@@ -39,20 +39,20 @@ def client(shared_server: RunningServer) -> Iterator[BlockingClient]:
 def outcomes(annotation: Any, argument: Any) -> dict[str, Any]:
     """Return by entry point the value that reaches the function and the changes, or None."""
     echo, arguments = echo_tool(annotation), {"x": argument}
-    found: dict[str, Any] = dict.fromkeys(["validate_arguments", "call_tool", "in Python"])
+    answers: dict[str, Any] = dict.fromkeys(["validate_arguments", "call_tool", "in Python"])
     try:
         valid = validate_arguments(echo, arguments)
-        found["validate_arguments"] = (valid.values["x"], list(valid.changes))
+        answers["validate_arguments"] = (valid.values["x"], list(valid.changes))
     except InvalidArguments:
         pass
     changes: list[Change] = []
     with contextlib.suppress(InvalidArguments):
-        found["call_tool"] = (call_tool(echo, arguments, changes=changes), changes)
+        answers["call_tool"] = (call_tool(echo, arguments, changes=changes), changes)
     with contextlib.suppress(InvalidArguments):
-        found["in Python"] = (echo(**arguments), changes)
+        answers["in Python"] = (echo(**arguments), changes)
     is_error = call_tool_result(echo, arguments).get("isError", False)
-    assert is_error is (found["call_tool"] is None)
-    return found
+    assert is_error is (answers["call_tool"] is None)
+    return answers
 
 
 def service_outcome(
@@ -72,7 +72,7 @@ def test_every_entry_point_has_the_same_answer(annotation: Any, arguments: list[
     """The value that reaches the function is the same too, and so are the changes."""
     for argument in arguments:
         (expected, *others) = outcomes(annotation, json.loads(json.dumps(argument))).values()
-        assert [repr(expected)] * 2 == [repr(other) for other in others], (annotation, argument)
+        assert [repr(expected)] * 2 == [repr(answer) for answer in others], (annotation, argument)
 
 
 @settings(max_examples=60)
@@ -80,10 +80,10 @@ def test_every_entry_point_has_the_same_answer(annotation: Any, arguments: list[
 def test_the_service_has_the_same_answer(
     client: BlockingClient, annotation: Any, arguments: list[Any]
 ) -> None:
-    """With the changes that it tells, in order of their locations."""
+    """It has the same changes, in the order of their locations."""
     for argument in arguments:
-        found = outcomes(annotation, argument)["call_tool"]
-        mine = (found is not None, found[1] if found else [])
+        answer = outcomes(annotation, argument)["call_tool"]
+        mine = (answer is not None, answer[1] if answer else [])
         assert service_outcome(client, annotation, argument) == mine, (annotation, argument)
 
 
@@ -122,8 +122,8 @@ FIVE = "5"
     ],
 )
 def test_an_answer(valid: bool, annotation: Any, argument: Any, client: BlockingClient) -> None:
-    """Of every entry point, and of the service."""
-    found = outcomes(annotation, argument)
-    assert [valid] * 3 == [outcome is not None for outcome in found.values()]
-    changes = found["call_tool"][1] if valid else []
+    """Every entry point and the service are tested."""
+    answers = outcomes(annotation, argument)
+    assert [valid] * 3 == [outcome is not None for outcome in answers.values()]
+    changes = answers["call_tool"][1] if valid else []
     assert (valid, changes) == service_outcome(client, annotation, argument)

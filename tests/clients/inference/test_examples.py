@@ -49,7 +49,7 @@ def run_source(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], dict
 
 @pytest.mark.parametrize("case", _CASES)
 def test_a_case(case: dict[str, Any], run_source: Callable[[str], dict[str, Any]]) -> None:
-    """Definitions in order, and the code and line of diagnostics."""
+    """Definitions are in order; diagnostics have code and line."""
     definitions, diagnostics = [], []
     try:
         names = run_source(case["source"])

@@ -81,7 +81,7 @@ def with_setting(x: int, git_path: str) -> None: ...
         (with_setting, {"inject_settings": ["git.path"]}),
     ],
 )
-def test_an_injected_parameter_is_no_argument(
+def test_an_injected_parameter_is_not_an_argument(
     function: Callable[..., Any], options: dict[str, Any]
 ) -> None:
     tool_function = infer_tool(function, **options)
@@ -118,7 +118,7 @@ class AContext(BaseModel, Generic[T]):
 
 
 class ARequest(BaseModel):
-    """As `AContext`."""
+    """Injected type of another name than `AContext`."""
 
 
 for _class in (AContext, ARequest):
@@ -143,7 +143,7 @@ class OwnRequest(ARequest):
         (["x", "c"], OwnRequest),
     ],
 )
-def test_a_context_of_a_framework_is_no_argument(expected: list[str], annotation: Any) -> None:
+def test_a_context_of_a_framework_is_not_an_argument(expected: list[str], annotation: Any) -> None:
     """This includes generic and derived contexts."""
 
     def take(x: int, c: Any) -> None: ...
@@ -237,7 +237,7 @@ def test_a_parameter_without_a_provider_is_an_error(
 
 
 def test_a_call_in_python_is_injected_too() -> None:
-    """What the call passes comes first; the arguments are validated all the same."""
+    """Arguments of the call take precedence; the other arguments are validated."""
     injectable(Settings, Settings)
     injectable(SettingSource, lambda: {"git.path": "/bin/git"})
     root = find_project_root()
@@ -267,7 +267,7 @@ async def test_a_coroutine_function_is_injected_too() -> None:
 def test_the_root_is_the_nearest_folder_with_a_project_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From the working directory upward; as text where the annotation says so."""
+    """The search goes upward from the working directory; the annotation may require text."""
 
     @tool(inject_root=True)
     def root(project_root: Path) -> Path:

@@ -42,8 +42,8 @@ def _compare(pair: Pair) -> Any:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_case_has_the_outcome_that_it_wants(case: dict[str, Any]) -> None:
-    """Statuses, verdicts with their payloads, and every change."""
+def test_a_case_has_its_expected_outcome(case: dict[str, Any]) -> None:
+    """The outcome has statuses, verdicts with their payloads, and every change."""
     compared = compare(case["old"], case["new"])
 
     assert case["want"] == in_short(comparison_object(compared, Reading.ASSUME_CLOSED))
@@ -51,7 +51,7 @@ def test_a_case_has_the_outcome_that_it_wants(case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_tool_compared_with_itself_is_unchanged(case: dict[str, Any]) -> None:
-    """Whatever its schemas are."""
+    """Its schemas are arbitrary."""
     assert not compare(case["new"], case["new"]).differs or _is_unreadable(case)
 
 
@@ -62,7 +62,7 @@ def _is_unreadable(case: dict[str, Any]) -> bool:
 
 
 def test_every_code_is_exercised() -> None:
-    """And no case wants a code without a rule."""
+    """No case expects a code without a rule."""
     wanted = {
         change[0]
         for parameters in CASES
@@ -74,8 +74,8 @@ def test_every_code_is_exercised() -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_a_change_tells_alone_is_what_the_proof_says(case: dict[str, Any]) -> None:
-    """Of a case with one change: one that admits more breaks nothing, as written."""
+def test_the_level_of_a_single_change_agrees_with_the_proof(case: dict[str, Any]) -> None:
+    """In a case with one change, a wider schema is not breaking."""
     for tool in compare(case["old"], case["new"]).tools:
         proved = [change for change in tool.changes if CHANGE_RULES[change.code].is_proved]
         if len(proved) != 1 or tool.schemas[0].part != "inputSchema":

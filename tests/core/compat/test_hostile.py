@@ -109,7 +109,7 @@ FAMILIES = {
 
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 def test_a_hostile_schema_ends(family: Callable[[Any], Any]) -> None:
-    """It is decided, or undecided with a reason; a change is told in any case."""
+    """It is decided, or undecided with a reason; its change is listed in any case."""
     sources = [
         SchemaSource(json.dumps(family({"type": name})).encode()) for name in ("integer", "boolean")
     ]
@@ -125,7 +125,7 @@ def test_a_hostile_schema_ends(family: Callable[[Any], Any]) -> None:
 @pytest.mark.parametrize("keyword", sorted(BOUNDS))
 @pytest.mark.parametrize("bound", [10**9, 2**64, 10**20, 1e20, 1e300])
 def test_a_bound_beyond_memory_ends(keyword: str, bound: float) -> None:
-    """It is never told to be compatible where it is not, and nothing of its size is made."""
+    """The verdict is never wrongly compatible, and no text of that size is built."""
     kind: dict[str, Any] = {"contains": {}} if keyword.endswith("Contains") else {}
     schemas = (kind, {**kind, keyword: bound}, {**kind, keyword: bound * 2})
     for old, new in permutations(schemas, 2):
@@ -141,8 +141,8 @@ def test_a_bound_beyond_memory_ends(keyword: str, bound: float) -> None:
 def test_few_steps_leave_it_undecided() -> None:
     """The limit is named."""
     source = SchemaSource(json.dumps(nested({"type": "integer"})).encode())
-    other = SchemaSource(json.dumps(nested({"type": "string"})).encode())
-    _, comparison = compare_schemas(Part.INPUT, (source, other), replace(LIMITS, steps=2000))
+    changed = SchemaSource(json.dumps(nested({"type": "string"})).encode())
+    _, comparison = compare_schemas(Part.INPUT, (source, changed), replace(LIMITS, steps=2000))
 
     assert "comparing the schemas takes more than 2,000 steps" == (
         comparison.verdicts.as_written.reason
@@ -150,7 +150,7 @@ def test_few_steps_leave_it_undecided() -> None:
 
 
 async def test_hostile_schemas_end_in_workers_too() -> None:
-    """Each leaves one tool undecided at worst; the one beside it is decided."""
+    """Each leaves at most one tool undecided; the other tool is decided."""
     # Steps decide: on a busy machine a worker may take many times as long as usual.
     patient = replace(LIMITS, compile_seconds=300, validation_seconds=300, worker_wait_seconds=300)
     workers = Workers(1, patient)

@@ -1,4 +1,4 @@
-"""The library finds what the validator finds, whatever it tries of one schema on another."""
+"""The library's containment proofs agree with the validator."""
 
 import json
 from random import Random
@@ -44,12 +44,12 @@ def covers(schema: Any, constant: Any) -> bool:
     """Return whether the library finds that *schema* accepts *constant*."""
     forms = (
         jsonschema_rs.canonicalize(
-            write_for_library(each, Draft.DRAFT_2020_12),  # type: ignore[arg-type]
+            write_for_library(subschema, Draft.DRAFT_2020_12),  # type: ignore[arg-type]
             draft=jsonschema_rs.Draft202012,
             validate_formats=False,
             offline=True,
         )
-        for each in (schema, {"const": constant})
+        for subschema in (schema, {"const": constant})
     )
     wider, narrower = forms
     return str(wider.covers(narrower)) == str(jsonschema_rs.canonical.Containment.YES)
@@ -69,7 +69,7 @@ def random_pattern(random: Random) -> str:
 
 
 def test_a_pattern_matches_the_same_in_the_library() -> None:
-    """Also as it is written for the library, in the engine of the validator."""
+    """The rewritten pattern also matches the same in the engine of the validator."""
     random = Random(5)
     matching = compared = 0
     for pattern in (random_pattern(random) for _ in range(600)):
@@ -95,7 +95,7 @@ def test_a_pattern_matches_the_same_in_the_library() -> None:
 
 @pytest.mark.parametrize("pattern", [r"^(a)\1$", "(?<n>a)|\\k<n>", "("])
 def test_a_pattern_that_engines_read_differently_is_not_written(pattern: str) -> None:
-    """So that nothing is proved of it."""
+    """So no proof depends on it."""
     assert plain_pattern(pattern) is None
     with pytest.raises(CannotWriteError):
         write_for_library({"items": {"pattern": pattern}}, Draft.DRAFT_2020_12)
@@ -114,12 +114,12 @@ def test_a_pattern_that_engines_read_differently_is_not_written(pattern: str) ->
     ],
 )
 def test_classes_are_spelled_out(pattern: str, plain: str) -> None:
-    """And groups do not capture."""
+    """Groups do not capture."""
     assert plain == plain_pattern(pattern)
 
 
-def test_patterns_of_names_that_become_one_apply_together() -> None:
-    """Neither replaces the other."""
+def test_equal_rewritten_patterns_of_names_apply_together() -> None:
+    """Neither pattern replaces the other."""
     schema = {"patternProperties": {r"^\d": {"type": "string"}, "^[0-9]": {"maxLength": 2}}}
 
     assert {
@@ -127,8 +127,8 @@ def test_patterns_of_names_that_become_one_apply_together() -> None:
     } == write_for_library(schema, Draft.DRAFT_2020_12)  # type: ignore[arg-type]
 
 
-def test_what_looks_like_a_keyword_is_written_as_it_is() -> None:
-    """In constants, and among the names of properties."""
+def test_data_that_looks_like_a_keyword_is_unchanged() -> None:
+    """Constants and names of properties are not rewritten."""
     schema: Any = {
         "const": {"pattern": "."},
         "properties": {"pattern": {"enum": [{"maximum": 1}]}, "patternProperties": True},
@@ -140,7 +140,7 @@ def test_what_looks_like_a_keyword_is_written_as_it_is() -> None:
 
 @pytest.mark.parametrize("keyword", ["minimum", "exclusiveMaximum", "multipleOf", "const", "enum"])
 def test_a_number_is_the_same_in_the_library(keyword: str) -> None:
-    """Or nothing is proved of it: large floats are other numbers in each."""
+    """Large floats differ between the libraries, so no proof depends on them."""
     written = 0
     for value in NUMBERS:
         if keyword == "multipleOf" and value <= 0:
@@ -148,11 +148,11 @@ def test_a_number_is_the_same_in_the_library(keyword: str) -> None:
         schema = {keyword: [value, "a"] if keyword == "enum" else value}
         for number in NUMBERS:
             try:
-                found = covers(schema, number)
+                is_covered = covers(schema, number)
             except CannotWriteError:
                 continue
             written += 1
-            assert (value, number, accepts(schema, number)) == (value, number, found)
+            assert (value, number, accepts(schema, number)) == (value, number, is_covered)
 
     assert written > 300
 
@@ -162,7 +162,10 @@ def test_a_difference_has_numbers_of_json_alone() -> None:
     multiples: Any = {"type": "number", "multipleOf": 2.5, "maximum": 2**53 + 1}
     smaller: Any = {**multiples, "maximum": 0}
     difference = subtract(
-        *(Operand.of(NormalForm(each, Draft.DRAFT_2020_12)) for each in (multiples, smaller))
+        *(
+            Operand.of(NormalForm(subschema, Draft.DRAFT_2020_12))
+            for subschema in (multiples, smaller)
+        )
     )
 
     assert isinstance(difference, dict)

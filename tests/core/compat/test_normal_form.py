@@ -185,7 +185,7 @@ def test_the_form_with_objects_closed(schema: Any, form: Any) -> None:
     ],
 )
 def test_closing_below_one_of_may_admit_more(schema: Any, only_narrows: bool) -> None:
-    """Of two branches that admitted a value, one may be left."""
+    """If two branches admit a value, closing may leave one."""
     assert only_narrows is normalized(schema, Reading.ASSUME_CLOSED).only_narrows
 
 
@@ -218,8 +218,8 @@ def test_closing_below_one_of_may_admit_more(schema: Any, only_narrows: bool) ->
         ),
     ],
 )
-def test_what_the_form_cannot_express(schema: Any, reason: str) -> None:
-    """The reason is told."""
+def test_inexpressible_schemas_have_a_reason(schema: Any, reason: str) -> None:
+    """`CannotCompareError` has the reason."""
     with pytest.raises(CannotCompareError) as caught:
         normalized(schema)
 

@@ -24,7 +24,7 @@ from sidecheck_server.core.patterns import compile_pattern
     ],
 )
 def test_some_texts_match_the_pattern(pattern: str) -> None:
-    """By the engine that validates; and they are few."""
+    """The validator's engine matches them; their number is small."""
     compiled = compile_pattern(pattern, Limits())
     texts = pattern_texts(pattern)
 
@@ -33,13 +33,13 @@ def test_some_texts_match_the_pattern(pattern: str) -> None:
 
 
 @pytest.mark.parametrize("pattern", ["(", "(?P<a>b)", "a{2,1}"])
-def test_what_is_no_pattern_has_no_texts(pattern: str) -> None:
+def test_an_invalid_pattern_has_no_texts(pattern: str) -> None:
     """It is not an error."""
     assert () == pattern_texts(pattern)
 
 
 def test_texts_are_bounded() -> None:
-    """Whatever the pattern repeats."""
+    """Repetitions of the pattern do not lengthen them."""
     assert all(len(text) <= 200 for text in pattern_texts("^((a{50}){50})+$"))
 
 

@@ -11,7 +11,7 @@ from sidecheck_server.core.types import Draft
 
 @pytest.mark.parametrize("rule", CHANGE_RULES.values(), ids=lambda rule: rule.code)
 def test_a_rule_is_complete(rule: ChangeRule) -> None:
-    """Where no proof decides the level, both levels are told."""
+    """Where no proof decides the level, the rule has both levels."""
     assert re.fullmatch(r"[A-Z]+(_[A-Z]+)+", rule.code)
     assert rule.sentence.endswith(".")
     assert (rule.input_level is None) is (rule.output_level is None)
@@ -19,7 +19,7 @@ def test_a_rule_is_complete(rule: ChangeRule) -> None:
 
 
 def test_bounds_are_keywords() -> None:
-    """Each in the latest draft."""
+    """Each is a keyword of the latest draft."""
     assert BOUNDS.keys() <= KEYWORDS[Draft.DRAFT_2020_12].keys()
 
 
@@ -27,12 +27,12 @@ def test_bounds_are_keywords() -> None:
     ("keyword", "code"), [("type", "TYPE"), ("maxLength", "MAX_LENGTH"), ("allOf", "ALL_OF")]
 )
 def test_codes_are_keywords_in_upper_snake_case(keyword: str, code: str) -> None:
-    """As those of violations."""
+    """Codes of violations have the same form."""
     assert code == upper_snake(keyword)
 
 
 def test_levels_are_ordered() -> None:
-    """The worst first."""
+    """The worst comes first."""
     order = ["breaking", "undecided", "risky", "compatible", "cosmetic"]
 
     assert order == [level.value for level in Level]

@@ -54,12 +54,12 @@ def _properties(value: dict[str, Any], node: SchemaNode, subset: Subset) -> dict
     names = {original: name for name, original in node.encoding.renamed.items()}
     additional = keywords.get("additionalProperties", SchemaNode(()))
     properties = keywords.get("properties", {})
-    made = {}
+    encoded_items = {}
     for original, item in value.items():
         name = names.get(original, original)
-        made[name] = encoded(item, properties.get(name, additional), subset)
+        encoded_items[name] = encoded(item, properties.get(name, additional), subset)
     # What must be given is null where it is absent, for `Undo.nulls` or as its own default.
-    return {**dict.fromkeys(keywords.get("required", ())), **made}
+    return {**dict.fromkeys(keywords.get("required", ())), **encoded_items}
 
 
 def _item(node: SchemaNode, index: int) -> SchemaNode:

@@ -119,7 +119,7 @@ def test_a_decoder_mirrors_the_paths_to_encoded_locations(
 
 
 def test_a_shared_node_has_one_decoder() -> None:
-    """However many paths lead to it."""
+    """The number of paths to it does not matter."""
     shared = text()
     root = object_node(a=shared, b=node(items=shared), c=node(ref=shared))
     reference = {"ref": "d0"}
@@ -147,10 +147,10 @@ def test_a_recursive_schema_has_a_recursive_decoder() -> None:
 
 
 def nested(depth: int) -> SchemaNode:
-    made = text()
+    decoder = text()
     for _ in range(depth):
-        made = object_node(a=node(anyOf=[made, NULL]))
-    return made
+        decoder = object_node(a=node(anyOf=[decoder, NULL]))
+    return decoder
 
 
 def test_a_mapping_nests_less_than_its_schema() -> None:

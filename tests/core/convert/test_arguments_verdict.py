@@ -56,6 +56,6 @@ TWICE = "duplicate key in the object; JSON parsers disagree on which value count
 def test_violations_of_the_call_are_reported_as_of_arguments(
     key: ModelApi, call: Any, lines: list[str]
 ) -> None:
-    """In the same words as violations of any arguments."""
+    """The messages are those of arguments."""
     reported = read(key, call).arguments_verdict
     assert lines == tool_error_text(reported, tool="t").split("\n")

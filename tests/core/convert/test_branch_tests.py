@@ -92,7 +92,7 @@ def test_tests_have_limited_text() -> None:
 
 
 def test_a_cycle_of_references_has_no_types() -> None:
-    """Every walk ends."""
+    """The search ends."""
     item = node()
     item.keywords["$ref"] = item
     second = node()

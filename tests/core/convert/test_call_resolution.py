@@ -67,7 +67,7 @@ def of(a: Any) -> Any:
 def test_the_first_valid_interpretation_is_selected(
     schema: Any, decoder: Any, arguments: Any, expected: Any, *, valid: bool
 ) -> None:
-    """Or else the first of all, with its violations."""
+    """Without one, the first interpretation is used, with its violations."""
     result = resolve(schema, {"a": arguments}, decoder)
 
     assert ({"a": expected}, valid) == (json.loads(result.payload), result.verdict.valid)
@@ -150,7 +150,7 @@ def test_readings_of_many_arguments_are_combined() -> None:
 
 
 def test_decoding_beyond_the_step_limit_is_rejected() -> None:
-    """However little of it is left to validate."""
+    """The size of the decoded value does not matter."""
     with pytest.raises(RequestError) as excinfo:
         resolve(of({}), {"a": "[1]"}, EITHER, Limits(steps=10))
 

@@ -51,8 +51,8 @@ def test_a_stage_concerns_nodes_by_their_keywords(
     assert expected == concerned(keywords, COMPATIBLE)
 
 
-def test_a_stage_concerns_nodes_by_the_subset() -> None:
-    """In strict mode references stand alone, and unions are arranged."""
+def test_the_subset_determines_the_nodes_of_a_stage() -> None:
+    """In strict mode it covers references with siblings, and unions."""
     assert REFERENCES in concerned({"$ref": None}, STRICT)
     assert concerned({"anyOf": []}, STRICT) >= {STRUCTURE, ARRANGE, CHECK}
 
@@ -64,8 +64,8 @@ def test_a_stage_concerns_nodes_by_the_options() -> None:
     assert concerned(default, COMPATIBLE, frozenset({DROPPING_DEFAULTS})) == {FORM}
 
 
-def test_the_next_rule_is_chosen_for_what_the_node_is_then() -> None:
-    """Also for kinds of many traits, of which nothing is kept."""
+def test_the_next_rule_is_chosen_for_the_changed_node() -> None:
+    """Nodes with many traits are not cached."""
     rules = tuple(Rule(lambda _node, _context: None, has(name)) for name in "abca")
     choice = Choice((Stage(rules),), COMPATIBLE, NONE)
     many = tuple(f"x{number}" for number in range(40))
@@ -82,10 +82,10 @@ def test_the_next_rule_is_chosen_for_what_the_node_is_then() -> None:
 @pytest.mark.parametrize("subset", [COMPATIBLE, STRICT], ids=["compatible", "strict"])
 @pytest.mark.parametrize("extra", [{}, {"pattern": "^a"}], ids=["nothing to do", "a pattern"])
 def test_every_stage_takes_steps_for_every_node(subset: Subset, extra: dict[str, Any]) -> None:
-    """Whether or not it is visited, so that a limit of steps is the same for every schema."""
+    """Skipped nodes take steps too, so that the limit is the same for every schema."""
     string = {"type": "string", **extra}
     names = [f"p{number}" for number in range(9)]
-    taken = []
+    steps = []
     for count in (4, 9):
         schema = {
             "type": "object",
@@ -96,14 +96,14 @@ def test_every_stage_takes_steps_for_every_node(subset: Subset, extra: dict[str,
         root, _ = read(schema)
         log = LossLog([LIMITS.steps])
         transform_schema(root, subset, {}, log)
-        taken.append(LIMITS.steps - log.budget[0])
+        steps.append(LIMITS.steps - log.budget[0])
 
-    per_node = (taken[1] - taken[0]) / 5
+    per_node = (steps[1] - steps[0]) / 5
     assert per_node >= sum(stage.steps for stage in STAGES)
 
 
-def test_a_reference_to_a_schema_that_admits_nothing_is_concerned() -> None:
-    """It may be the only keyword with a schema in it."""
+def test_rules_apply_to_references_to_impossible_schemas() -> None:
+    """The reference may be the only subschema."""
     schema = {
         "type": "object",
         "properties": {"a": {"$ref": "#/$defs/none"}},

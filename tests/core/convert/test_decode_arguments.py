@@ -21,7 +21,9 @@ from support.decoded_arguments import (
     ("decoder", "arguments", "value", "changes"),
     [
         pytest.param(None, {"a": None}, {"a": None}, {}, id="no decoder"),
-        pytest.param({"nulls": ["a"]}, {"a": None}, {}, {"/a": NULL}, id="a null that is none"),
+        pytest.param(
+            {"nulls": ["a"]}, {"a": None}, {}, {"/a": NULL}, id="a null for an absent property"
+        ),
         pytest.param({"nulls": ["a"]}, {"a": 0}, {"a": 0}, {}, id="a value where null may stand"),
         pytest.param({"nulls": ["a"]}, {"b": None}, {"b": None}, {}, id="a null that is one"),
         pytest.param({"nulls": ["a"]}, [None], [None], {}, id="an array where an object was meant"),
@@ -161,7 +163,7 @@ def test_encoded_values_are_decoded(
     [
         pytest.param(ENTRIES, [entry("a", 1), entry("a", 2)], id="a name twice"),
         pytest.param(ENTRIES, [entry("a", 1), {"name": "b"}], id="an entry without a value"),
-        pytest.param(ENTRIES, [{**entry("a", 1), "x": 2}], id="an entry with something else"),
+        pytest.param(ENTRIES, [{**entry("a", 1), "x": 2}], id="an entry with another property"),
         pytest.param(ENTRIES, [entry(1, 2)], id="a name that is not a string"),
         pytest.param(ENTRIES, [["a", 1]], id="entries that are not objects"),
         pytest.param(ENTRIES, {"a": 1}, id="an object already"),
@@ -174,7 +176,9 @@ def test_encoded_values_are_decoded(
         pytest.param(TEXT, "[NaN]", id="a text with NaN"),
         pytest.param(TEXT, "[1] 2", id="a text with something after it"),
         pytest.param(TEXT, "\ud800", id="a text with half of a surrogate pair"),
-        pytest.param({"wrapped": "input"}, {"input": 1, "more": 2}, id="more than what is wrapped"),
+        pytest.param(
+            {"wrapped": "input"}, {"input": 1, "more": 2}, id="more than the wrapped property"
+        ),
         pytest.param({"wrapped": "input"}, {"inputs": 1}, id="another property than the wrapper"),
         pytest.param({"wrapped": "input"}, {}, id="nothing wrapped"),
     ],
@@ -185,7 +189,7 @@ def test_values_of_another_form_are_unchanged(decoder: dict[str, Any], value: An
 
 
 def test_the_depth_of_decoded_texts_is_limited() -> None:
-    """Including what is around the text, in its decoded form."""
+    """It includes the depth of the value around the text."""
     decoder = {"wrapped": "input", "inner": properties(a={"items": TEXT})}
     fits = {"input": {"a": ["[[]]"]}}
     deeper = {"input": {"a": ["[[[]]]"]}}

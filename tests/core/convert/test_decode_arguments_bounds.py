@@ -76,7 +76,7 @@ DOUBLING = {
 def test_decoding_ends_within_the_budget(decoder: dict[str, Any], arguments: Any) -> None:
     """The budget bounds all interpretations together, and reports when it is spent.
 
-    No more than a call of a function for two steps is work that nobody paid for.
+    Two steps pay for at most one function call.
     """
     budget = [Limits().steps]
 
@@ -93,7 +93,7 @@ def test_decoding_ends_within_the_budget(decoder: dict[str, Any], arguments: Any
 
 
 def test_each_decoder_is_applied_once_for_each_value() -> None:
-    """By whatever paths it is reached."""
+    """The number of paths to it does not matter."""
     row = {f"d{n}": {"also": [{"ref": f"d{n + 1}"}, {"ref": f"d{n + 1}"}]} for n in range(60)}
     decoder = {"ref": "d0", "defs": {**row, "d60": {"nulls": ["a"]}}}
 

@@ -125,7 +125,7 @@ LIST = {"any_of": [{"when": {}, "as": {"ref": "d0"}}]}
     ],
 )
 def test_an_invalid_decoder_is_rejected(decoder: Any, pointer: str, code: str) -> None:
-    """At any depth."""
+    """The fault may be at any depth."""
     with pytest.raises(RequestError) as excinfo:
         mapping_from_json(text(decoder), Limits())
 

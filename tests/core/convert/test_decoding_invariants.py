@@ -247,9 +247,9 @@ def test_a_mutated_mapping_is_valid_or_rejected(text: bytes, value: Any) -> None
     JSON | st.lists(st.fixed_dictionaries({"name": st.sampled_from(NAMES), "value": JSON})),
 )
 @settings(max_examples=150, deadline=None)
-def test_any_valid_decoder_can_be_applied(made: Any, value: Any) -> None:
-    """Whatever its contents."""
-    decoder = {**made[0], "defs": {"d0": made[1], "d1": made[2]}}
+def test_any_valid_decoder_can_be_applied(guides: Any, value: Any) -> None:
+    """Its contents are arbitrary."""
+    decoder = {**guides[0], "defs": {"d0": guides[1], "d1": guides[2]}}
     text = json.dumps(
         {
             "sidecheck_mapping": 1,

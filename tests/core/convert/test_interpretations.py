@@ -84,7 +84,7 @@ STRINGS = branch(types=["string"])
             union(branch({"nulls": ["a"]}, types=["object"], required=["b"]), STRINGS),
             {"a": None},
             [{}],
-            id="if none fits the type tells",
+            id="by type if none fits",
         ),
         pytest.param(
             union(branch(TEXT, types=["number"]), branch(TEXT, types=["array"])),
@@ -125,12 +125,12 @@ STRINGS = branch(types=["string"])
 def test_each_matching_branch_is_an_interpretation(
     decoder: dict[str, Any], value: Any, values: list[Any]
 ) -> None:
-    """In the order in which they are validated, without repetition."""
+    """They are in the order of validation, without repetition."""
     assert values == [reading for reading, _ in read(decoder, value)]
 
 
 def test_there_are_at_most_sixteen_interpretations() -> None:
-    """Of 2^30 the likely ones: all unions choose alike, or one differs from the others."""
+    """Of 2^30, those are kept in which all unions, or all but one, choose alike."""
     decoder = {"items": union(branch(TEXT), branch())}
     decoded: list[Any] = [1] * 30
     but_one = [[*decoded[:n], "1", *decoded[n + 1 :]] for n in range(MAX_INTERPRETATIONS - 2)]

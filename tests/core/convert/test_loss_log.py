@@ -11,7 +11,7 @@ def reported(log: LossLog, *pointers: str) -> None:
 
 
 def test_losses_are_ordered_by_location() -> None:
-    """Without repetition."""
+    """There are no repetitions."""
     log = LossLog([10_000])
     for name in ("b", "a", "b"):
         reported(log, name)
@@ -21,7 +21,7 @@ def test_losses_are_ordered_by_location() -> None:
 
 
 def test_a_location_costs_steps_by_its_length() -> None:
-    """So that a definition cannot be repeated as often as it has locations."""
+    """Otherwise a definition could be repeated for each of its locations."""
     log = LossLog([100_000])
     reported(log, "x" * 4_000)
     reported(log, "x" * 4_000)

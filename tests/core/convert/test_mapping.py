@@ -153,7 +153,7 @@ def test_a_mapping_too_large_to_be_read_is_not_written() -> None:
 def test_an_invalid_mapping_is_rejected(
     mapping: bytes, pointer: str, code: str, message: str
 ) -> None:
-    """The error has the location, the fault and what was expected."""
+    """The error has the location, the fault and the expected value."""
     with pytest.raises(RequestError) as excinfo:
         mapping_from_json(mapping, Limits())
 
@@ -194,7 +194,7 @@ def test_a_mapping_beyond_a_limit_is_rejected(mapping: bytes, bound: str) -> Non
 
 
 def test_a_mapping_at_the_limits_is_read() -> None:
-    """Of depth, and of the number of decoders."""
+    """The limits are the depth and the number of decoders."""
     widest: Any = {"also": [{}] * 9_999}
     for decoder in (deep(126), widest):
         assert decoder == mapping_from_json(text(decoder), Limits()).decoder

@@ -219,7 +219,7 @@ def test_an_unreadable_call_has_no_name(key: ModelApi, call: Any, pointer: str, 
         ),
     ],
 )
-def test_an_object_that_is_no_call_is_reported_with_the_expected_shape(
+def test_an_invalid_call_is_reported_with_the_expected_shape(
     message: str, key: ModelApi, call: Any
 ) -> None:
     """It may be another object, or the call of another provider."""
@@ -250,7 +250,7 @@ def test_the_id_is_read_from_an_invalid_call() -> None:
 
 
 def test_violations_are_truncated() -> None:
-    """With a flag, as for payloads."""
+    """The verdict has the flag, as for payloads."""
     keys = ",".join(f'"k{n}": 1, "k{n}": 2' for n in range(50))
     verdict = read(CHAT, chat(f"{{{keys}}}")).verdict
 

@@ -1,4 +1,4 @@
-"""Verdicts with the property names that the model knows."""
+"""Verdicts with the property names of the converted schema."""
 
 from dataclasses import replace
 
@@ -30,7 +30,7 @@ def verdict(pointer: str, message: str, severity: Severity = Severity.ERROR) -> 
     ],
 )
 def test_names_are_replaced_from_any_part_of_a_decoder(decoder: ArgumentDecoder) -> None:
-    """Only in the location and in quoted names."""
+    """They are replaced in the location and in quoted names only."""
     original = verdict("/0/a b/x", '"a b" is wrong; is it "a c"?')
     assert verdict("/0/a_b/x", '"a_b" is wrong; is it "a c"?') == with_model_names(
         original, decoder
@@ -59,6 +59,6 @@ def test_an_expected_value_is_not_replaced() -> None:
 
 @pytest.mark.parametrize("decoder", [None, {"nulls": ["a b"]}, {"properties": {"renamed": {}}}])
 def test_a_verdict_without_renamed_properties_is_unchanged(decoder: ArgumentDecoder | None) -> None:
-    """Even if a property has the name of a property of decoders."""
+    """A property may have the name of a property of decoders."""
     original = verdict("/a b", '"a b" is wrong')
     assert original is with_model_names(original, decoder)

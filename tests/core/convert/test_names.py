@@ -41,7 +41,7 @@ def named(*names: str) -> list[ToolName]:
     return [ToolName("", name) for name in names]
 
 
-def given_to(*names: str, grammar: NameGrammar = DASHES) -> list[str]:
+def converted_names(*names: str, grammar: NameGrammar = DASHES) -> list[str]:
     return assign_tool_names(named(*names), grammar, ServerPrefix.AUTOMATIC)
 
 
@@ -69,12 +69,12 @@ def given_to(*names: str, grammar: NameGrammar = DASHES) -> list[str]:
 )
 def test_names_are_changed_as_little_as_possible(names: list[str], expected: list[str]) -> None:
     """A valid name stays; invalid characters become "_"; a hash resolves collisions."""
-    assert expected == given_to(*names)
+    assert expected == converted_names(*names)
 
 
 def test_an_invalid_first_character_is_prefixed() -> None:
     """A grammar may allow fewer characters there."""
-    assert ["_3d", "_x"] == given_to("3d", ".x", grammar=SHORT)
+    assert ["_3d", "_x"] == converted_names("3d", ".x", grammar=SHORT)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_an_invalid_first_character_is_prefixed() -> None:
 def test_names_are_prefixed_with_servers(
     prefix: ServerPrefix, servers: list[str], expected: list[str]
 ) -> None:
-    """If that is requested, or if there are several."""
+    """This happens on request, or if there are several servers."""
     tools = [ToolName(server, name) for server, name in zip(servers, "ab", strict=True)]
 
     assert expected == assign_tool_names(tools, DASHES, prefix)
@@ -119,7 +119,7 @@ def test_properties_are_numbered_in_their_order() -> None:
 
 
 def test_prefixed_names_are_distinct() -> None:
-    """Even if names are equal, or contain the separator."""
+    """Names may be equal, or contain the separator."""
     alike = assign_tool_names([ToolName("s", "x"), ToolName("t", "x")], DASHES, ServerPrefix.NEVER)
     joined = [ToolName("s", "t__x"), ToolName("s__t", "x")]
 
@@ -131,10 +131,10 @@ def test_prefixed_names_are_distinct() -> None:
 
 
 def test_a_name_that_collides_with_a_hash_is_kept() -> None:
-    """However many attempts are anticipated; the other name uses the next one."""
+    """The other name uses the next hash, after any number of attempts."""
     first = f"a_b_{short_hash('', 'a.b')}"
     others = [f"a_b_{long_hash('', 'a.b', attempt)}" for attempt in (2, 3)]
-    names = given_to("a.b", "a_b", first, *others)
+    names = converted_names("a.b", "a_b", first, *others)
 
     assert ["a_b", first, *others] == names[1:]
     assert f"a_b_{long_hash('', 'a.b', 4)}" == names[0]
@@ -145,7 +145,7 @@ def test_names_with_equal_short_hashes_have_long_ones() -> None:
     first, second = "a!!;=%", "a#/+=&"
 
     assert "011da8fa" == short_hash("", first) == short_hash("", second)
-    assert [f"a______{long_hash('', name, 2)}" for name in (first, second)] == given_to(
+    assert [f"a______{long_hash('', name, 2)}" for name in (first, second)] == converted_names(
         first, second
     )
 
@@ -166,7 +166,7 @@ def test_the_order_of_tools_does_not_matter(
 def test_names_are_valid_and_distinct(
     tools: list[ToolName], grammar: NameGrammar, prefix: ServerPrefix
 ) -> None:
-    """Whatever the tools are called."""
+    """The names of the tools are arbitrary."""
     names = assign_tool_names(tools, grammar, prefix)
     first = f"[{grammar.first or grammar.characters}]"
     pattern = re.compile(f"{first}[{grammar.characters}]{{0,{grammar.longest - 1}}}")
@@ -205,7 +205,7 @@ def test_anticipated_attempts_do_not_multiply() -> None:
     foreseen = [f"a_b_{short_hash('', 'a.b')}"]
     foreseen += [f"a_b_{long_hash('', 'a.b', attempt)}" for attempt in range(2, 5_000)]
     alike = ["a.b", *(f"a_b{'.' * count}" for count in range(1, 60)), "a_b"]
-    names = given_to(*foreseen, *alike)
+    names = converted_names(*foreseen, *alike)
 
     assert len(foreseen) + len(alike) == len(set(names))
     assert f"a_b_{long_hash('', 'a.b', 5_000)}" == names[len(foreseen)]

@@ -29,7 +29,7 @@ def property_name(schema: Any) -> tuple[Any, list[Loss]]:
 
 
 def test_keywords_about_other_types_are_dropped_for_gemini() -> None:
-    """Nothing is lost: they apply to no value of the type."""
+    """They apply to no value of the type, so there is no loss."""
     schema, losses = property_name({"type": "string", "properties": {"b": {}}, "minimum": 1})
 
     assert ({"type": "STRING"}, []) == (schema, losses)
@@ -67,7 +67,7 @@ def test_notes_of_the_root_are_in_the_description_of_the_tool(
     assert {"type", "properties"} == json.loads(result.parameters or b"").keys()
 
 
-def test_a_note_without_room_is_dropped() -> None:
+def test_a_note_beyond_the_length_is_dropped() -> None:
     schema = {"type": "object", "properties": {"a": {}}, "minProperties": 1}
     options = ConversionOptions(description_length=20)
 
@@ -104,7 +104,7 @@ def test_a_doubly_nullable_schema_is_nullable_for_gemini() -> None:
     ids=["with a note", "with a description", "a union itself"],
 )
 def test_a_union_with_null_is_merged_for_gemini(branches: Any, expected: Any) -> None:
-    """Whatever its annotations: a union may have no siblings."""
+    """Annotations do not prevent it: a union may have no siblings."""
     assert expected == property_name({"description": "D", "anyOf": branches})[0]
 
 

@@ -57,7 +57,7 @@ PLAIN = form()
 def test_a_violation_is_at_the_first_tool_beyond_the_limit(
     forms: list[ToolForm], expected: list[tuple[str, str, int]]
 ) -> None:
-    """Once for each limit, with the total."""
+    """There is one for each limit, with the total."""
     verdict = check_request(forms, SMALL)
 
     assert expected == [
@@ -68,7 +68,7 @@ def test_a_violation_is_at_the_first_tool_beyond_the_limit(
 
 
 def test_a_violation_has_the_limit_and_its_source() -> None:
-    """And the name of the provider."""
+    """It has the name of the provider too."""
     [result] = check_request([form(optional=25)], ANTHROPIC).violations
 
     assert (
@@ -84,7 +84,7 @@ def test_a_violation_has_the_limit_and_its_source() -> None:
     ids=lambda provider: provider.key,
 )
 def test_the_limit_of_tools_has_a_source(provider: Provider) -> None:
-    """For every provider that has one."""
+    """Every provider with such a limit is tested."""
     [result] = check_request([LOOSE] * 200, provider).violations
 
     assert ("REQUEST_TOOLS", "/128") == (result.code, result.instance_location)
@@ -117,7 +117,7 @@ def test_the_first_tools_within_the_limits_are_strict() -> None:
 
 
 def test_the_strict_tools_are_a_valid_request() -> None:
-    """Whatever the others become."""
+    """The other tools do not matter."""
     forms = [form(optional=item % 3, unions=item % 2) for item in range(40)]
     reasons = not_strict_reasons(forms, ANTHROPIC)
     strict_forms = [item for item, why_not in zip(forms, reasons, strict=True) if not why_not]

@@ -18,8 +18,8 @@ from support.answers import (
     block,
     loss,
     message_of,
+    omitted_part,
     text_message,
-    untold,
 )
 
 # A result, the only text of the message, and the losses.
@@ -72,10 +72,10 @@ SAID: dict[str, Case] = {
         },
         "sunny",
         (
-            untold("/_meta"),
-            untold("/content/0/_meta"),
-            untold("/content/0/annotations"),
-            untold("/resultType"),
+            omitted_part("/_meta"),
+            omitted_part("/content/0/_meta"),
+            omitted_part("/content/0/annotations"),
+            omitted_part("/resultType"),
         ),
     ),
     "a link": (
@@ -94,7 +94,7 @@ SAID: dict[str, Case] = {
             ]
         },
         "Resource file:///a.csv (text/csv, 12,345 bytes): a.csv, Table A\nAll of it",
-        (_LINKED, untold("/content/0/icons")),
+        (_LINKED, omitted_part("/content/0/icons")),
     ),
     "a link without more": (
         {"content": [{"type": "resource_link", "uri": "a:b", "name": "b"}]},

@@ -32,7 +32,7 @@ def test_the_mapping_of_the_called_tool_is_selected() -> None:
 
 
 def test_a_call_without_a_name_uses_the_only_mapping() -> None:
-    """Of several, none."""
+    """With several mappings, none is used."""
     only = mapping("a")
 
     assert only is select_mapping([only], call_of(""))

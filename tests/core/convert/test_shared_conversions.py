@@ -20,7 +20,7 @@ LIMITS = Limits()
 @pytest.mark.parametrize("case", CONVERSIONS)
 def test_the_conversion_is_that_of_the_case(case: dict[str, Any]) -> None:
     try:
-        actual = _told(_converted(case))
+        actual = _summarize(_converted(case))
     except RequestError as error:
         actual = {"refusal": error.reason.value}
 
@@ -37,7 +37,7 @@ def _converted(case: dict[str, Any]) -> ConvertedTool:
     return build_converted_tool(form, tool_name, name, provider)
 
 
-def _told(result: ConvertedTool) -> dict[str, Any]:
+def _summarize(result: ConvertedTool) -> dict[str, Any]:
     tool = json.loads(result.json)
     return {
         "tool": tool,

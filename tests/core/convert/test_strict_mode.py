@@ -55,8 +55,8 @@ def of(property_name: Any, **keywords: Any) -> Any:
         ),
     ],
 )
-def test_the_reason_names_what_cannot_be_expressed(schema: Any, expected: str) -> None:
-    """Rather than what is done instead."""
+def test_the_reason_names_the_inexpressible_keyword(schema: Any, expected: str) -> None:
+    """The reason does not describe the replacement."""
     result = form(schema)
 
     assert (expected == "", expected) == (result.strict, result.not_strict_reason)

@@ -80,11 +80,11 @@ def test_payloads_of_the_original_are_admitted(edition: Edition) -> None:
             ):
                 continue
             message = original.is_valid(payload)
-            given = (
+            sample = (
                 {transformed.encoding.wrapped: payload} if transformed.encoding.wrapped else payload
             )
             if message or not is_wider:
-                assert rewritten.is_valid(given) is message, (payload, *case)
+                assert rewritten.is_valid(sample) is message, (payload, *case)
             compared += 1
             valid += message
             same += not is_wider

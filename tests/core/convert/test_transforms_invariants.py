@@ -164,8 +164,8 @@ def tuples(draw: st.DrawFn, pairs: st.SearchStrategy[Pair]) -> Pair:
 
 @st.composite
 def unions(draw: st.DrawFn, pairs: st.SearchStrategy[Pair]) -> Pair:
-    chosen, other = draw(pairs), draw(pairs)
-    schema: dict[str, Any] = {"anyOf": [other.schema, chosen.schema]}
+    chosen, alternative = draw(pairs), draw(pairs)
+    schema: dict[str, Any] = {"anyOf": [alternative.schema, chosen.schema]}
     match draw(st.integers(0, 4)):
         case 0:
             schema = {"anyOf": [chosen.schema, {"type": "null"}], "default": None}
@@ -194,10 +194,10 @@ def roots(draw: st.DrawFn) -> Pair:
     payload = {name: properties[name].payload for name in names}
     match draw(st.integers(0, 3)):
         case 0:
-            other = draw(pairs)
-            schema = {**schema, "properties": {}, "additionalProperties": other.schema}
+            alternative = draw(pairs)
+            schema = {**schema, "properties": {}, "additionalProperties": alternative.schema}
             schema["required"] = []
-            payload = {"any": other.payload}
+            payload = {"any": alternative.payload}
         case 1 | 2:
             schema["additionalProperties"] = False
     return Pair(schema, payload)
@@ -251,7 +251,7 @@ def test_encoded_payloads_are_valid_where_nothing_is_widened(subset: Subset) -> 
     def is_valid(pair: Pair, seed: int) -> None:
         nonlocal validated
         result, random = transformed(pair.schema, subset), Random(seed)
-        # No schema says what the JSON text in a string is of.
+        # No schema describes the JSON text in a string.
         texts = any("JSON object" in loss.message for loss in result.losses)
         if texts or any(loss.effect is not Effect.EQUIVALENT for loss in result.losses):
             return

@@ -37,7 +37,7 @@ def orders(schema: dict[str, Any]) -> list[list[str]]:
 
 
 @pytest.mark.parametrize(
-    ("given", "expected", "reported"),
+    ("original", "expected", "reported"),
     [
         pytest.param(
             union(["a", "b"], ["c", "b"]), [["a", "b"], ["c", "b"]], [], id="different as they are"
@@ -60,9 +60,9 @@ def orders(schema: dict[str, Any]) -> list[list[str]]:
     ],
 )
 def test_properties_are_arranged(
-    given: dict[str, Any], expected: list[list[str]], reported: list[tuple[str, str, str]]
+    original: dict[str, Any], expected: list[list[str]], reported: list[tuple[str, str, str]]
 ) -> None:
-    schema, losses = transformed_property(given, ARRANGED)
+    schema, losses = transformed_property(original, ARRANGED)
 
     assert (expected, reported) == (orders(schema), losses)
 

@@ -47,10 +47,10 @@ def module() -> Iterator[ModuleType]:
         for number, (annotation, default) in enumerate(_CASES)
     ],
 )
-def test_the_schemas_are_those_of_pydantic(
+def test_the_schemas_equal_those_of_pydantic(
     function: str, inferred: dict[str, dict[str, Any]], module: ModuleType
 ) -> None:
-    """For validation, with the default, and for serialization."""
+    """They are those of validation for inputs, and of serialization for outputs."""
     want_input, want_output = by_pydantic(module, function)
     definition = inferred[function]
 

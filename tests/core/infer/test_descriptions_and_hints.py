@@ -16,20 +16,20 @@ TEXT = "What to look for."
 
 
 def test_annotations_may_be_an_alias() -> None:
-    """Of ToolAnnotations with literals."""
+    """The alias is of ToolAnnotations with literals."""
     definition = infer_definition(HEAD + "@server.tool(annotations=HINTS)\ndef look(): ...\n")
     assert {"title": "Look", "readOnlyHint": True} == definition["annotations"]
 
 
 def test_annotations_returned_by_a_function_are_omitted() -> None:
-    """With a warning, whatever the names of its arguments."""
+    """A warning reports it; the arguments of the function do not matter."""
     result = infer(HEAD + "@server.tool(annotations=hints(read_only=True))\ndef look(): ...\n")
     assert ["UNSUPPORTED_SYNTAX"] == [diagnostic.code for diagnostic in result.diagnostics]
     assert b"annotations" not in result.tools[0].json
 
 
 def test_unstructured_results_have_no_schema() -> None:
-    """With structured_output=False."""
+    """The argument is structured_output=False."""
     definition = infer_definition(
         HEAD + "@server.tool(structured_output=False)\ndef look() -> str: ...\n"
     )
@@ -67,7 +67,7 @@ def test_a_computed_bound_is_an_error() -> None:
     ],
 )
 def test_a_string_in_annotated_describes(metadata: str, expected: str) -> None:
-    """Also through an alias; the first of several; a description takes precedence."""
+    """It may be in an alias; the first of several counts; `description` takes precedence."""
     definition = infer_definition(f"{HEAD}@tool\ndef look(a: Annotated[str, {metadata}]): ...\n")
     assert expected == definition["inputSchema"]["properties"]["a"]["description"]
 
@@ -83,7 +83,7 @@ def test_a_string_in_annotated_describes(metadata: str, expected: str) -> None:
 def test_the_place_of_a_title_depends_on_the_decorator(
     decorator: str, expected: dict[str, Any]
 ) -> None:
-    """In the annotations for the client's own decorator, else in the tool."""
+    """The client's own decorator sets it in the annotations, others in the tool."""
     definition = infer_definition(f"{decorator}\ndef look(): ...\n")
     assert expected == {
         key: definition[key] for key in ("title", "annotations") if key in definition
@@ -92,7 +92,7 @@ def test_the_place_of_a_title_depends_on_the_decorator(
 
 @pytest.mark.parametrize("type_", ["None", "Annotated[None, Field(description='It is done.')]"])
 def test_a_result_of_none_has_no_schema(type_: str) -> None:
-    """Even with a description."""
+    """A description does not change that."""
     definition = infer_definition(f"{HEAD}@tool\ndef look() -> {type_}: ...\n")
     assert "outputSchema" not in definition
 
@@ -122,7 +122,7 @@ def test_additional_arguments_without_a_type_are_a_warning() -> None:
     ],
 )
 def test_a_default_that_the_type_does_not_admit_is_omitted(parameter: str) -> None:
-    """With a warning; the argument stays optional."""
+    """A warning reports it; the argument stays optional."""
     result = infer(f"from typing import Literal\n{HEAD}@tool\ndef look({parameter}): ...\n")
     assert ["DEFAULT_NOT_JSON"] == [diagnostic.code for diagnostic in result.diagnostics]
     assert b"default" not in result.tools[0].json
@@ -142,7 +142,7 @@ def test_a_default_that_the_type_does_not_admit_is_omitted(parameter: str) -> No
     ],
 )
 def test_a_default_that_the_type_admits_is_kept(parameter: str) -> None:
-    """As JSON."""
+    """It is written as JSON."""
     definition = infer_definition(
         f"from typing import Literal\n{HEAD}@tool\ndef look({parameter}): ...\n"
     )

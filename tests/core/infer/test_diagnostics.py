@@ -116,12 +116,12 @@ PYDANTIC = "from pydantic import BaseModel, ConfigDict, Field, computed_field, f
     ],
 )  # fmt: skip
 def test_a_diagnostic(expected: list[tuple[str, int, int]], source: str | bytes) -> None:
-    """Sorted by line and column."""
+    """They are sorted by line and column."""
     assert expected == diagnostic_codes(source)
 
 
 def test_a_diagnostic_names_the_function_and_the_parameter() -> None:
-    """And the end of its location."""
+    """It has the end of its location too."""
     (diagnostic,) = infer("class A:\n    @tool\n    def f(self, a: list[Shape]): ...").diagnostics
 
     assert ("A.f", "a", Severity.ERROR) == (
@@ -200,7 +200,7 @@ def test_a_default_is_kept_if_the_type_admits_it(
 
 
 def test_any_value_is_admitted_on_request() -> None:
-    """With a warning for each unknown type."""
+    """Each unknown type has a warning."""
     source = "@tool\ndef f(a: X, b: list[Y], *, c: Z = 1, **d: U) -> V: ..."
     result = infer(source, on_unsupported=OnUnsupported.ANY)
 
@@ -215,7 +215,7 @@ def test_any_value_is_admitted_on_request() -> None:
 
 
 def test_positional_arguments_are_left_out_on_request() -> None:
-    """The warning says so."""
+    """A warning reports it."""
     result = infer("@tool\ndef f(a: int, *b: X): ...", on_unsupported=OnUnsupported.ANY)
 
     (diagnostic,) = result.diagnostics
@@ -247,7 +247,7 @@ def test_positional_arguments_are_left_out_on_request() -> None:
 def test_a_decorator_decides_what_is_unsupported(
     expected: list[tuple[str, str]], value: str, option: OnUnsupported
 ) -> None:
-    """Before the options of the inference."""
+    """Its arguments take precedence over the options of the inference."""
     source = f"@tool(on_unsupported={value})\ndef f(a: X): ..."
     assert expected == [
         (diagnostic.code, diagnostic.severity.value)
@@ -256,7 +256,7 @@ def test_a_decorator_decides_what_is_unsupported(
 
 
 def test_an_unknown_function_is_an_error() -> None:
-    """Located at the whole source."""
+    """Its location is the whole source."""
     result = infer("def f(): ...", functions=("f", "A.f"))
 
     assert ["f"] == [tool.function for tool in result.tools]
@@ -267,7 +267,7 @@ def test_an_unknown_function_is_an_error() -> None:
 
 
 def test_the_error_of_an_unknown_function_suggests_a_qualified_name() -> None:
-    """That of a nested function with this name, if there is one."""
+    """It is that of a nested function with this name."""
     source = "class A:\n    def f(): ...\n    def g_f(): ..."
     messages = [
         diagnostic.message for diagnostic in infer(source, functions=("f", "h", "")).diagnostics
@@ -281,7 +281,7 @@ def test_the_error_of_an_unknown_function_suggests_a_qualified_name() -> None:
 
 
 def test_a_null_byte_has_a_location() -> None:
-    """Python reports none."""
+    """Python does not report its location."""
     assert [("SYNTAX_ERROR", 3, 4)] == diagnostic_codes("def f():\r\n    ...\n'é'\0")
 
 

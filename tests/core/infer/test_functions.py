@@ -31,7 +31,7 @@ from support.inference import infer, infer_definition
     ],
 )
 def test_the_tools_of_a_source(expected: list[str], source: str) -> None:
-    """In source order."""
+    """They are in source order."""
     assert expected == [tool.function for tool in infer(source).tools]
 
 
@@ -58,8 +58,8 @@ def test_requested_functions() -> None:
         pytest.param(["a", "Context"], "a: int, Context: int", id="a parameter named as a type"),
     ],
 )
-def test_an_injected_parameter_is_no_argument(expected: list[str], parameters: str) -> None:
-    """By its type, its default, its metadata, or its name."""
+def test_an_injected_parameter_is_not_an_argument(expected: list[str], parameters: str) -> None:
+    """Its type, its default, its metadata, or its name marks it."""
     definition = infer_definition(
         f"from typing import Annotated, Optional\n@tool\ndef f({parameters}): ...",
         injected_types=("Session",),
@@ -70,7 +70,7 @@ def test_an_injected_parameter_is_no_argument(expected: list[str], parameters: s
 
 
 def test_a_decorator_lists_injected_parameters_and_types() -> None:
-    """Parameters as strings, types as names."""
+    """Parameters are strings, types are names."""
     source = "@tool(injected=['user', db.Session])\ndef f(a: int, user: X, s: Session): ..."
 
     assert ["a"] == list(infer_definition(source)["inputSchema"]["properties"])
@@ -92,7 +92,7 @@ def test_a_decorator_lists_injected_parameters_and_types() -> None:
     ],
 )
 def test_a_class_derived_from_a_context_is_injected(expected: list[str], classes: str) -> None:
-    """Unless the source defines the context as a class of data."""
+    """It is not if the source defines the context as a data class."""
     source = f"from typing import TypedDict\n{classes}\n@tool\ndef f(a: int, c: C): ..."
     result = infer(source, on_unsupported=OnUnsupported.ANY)
 
@@ -103,8 +103,8 @@ def test_an_empty_description_hides_the_docstring() -> None:
     assert "description" not in infer_definition("@tool(description='')\ndef f():\n 'Text.'")
 
 
-def test_a_class_of_data_is_no_context() -> None:
-    """Even with the name of one."""
+def test_a_class_of_data_is_not_a_context() -> None:
+    """It may have the name of a context class."""
     source = (
         "from dataclasses import dataclass\n@dataclass\nclass Context:\n    a: int\n"
         "@tool\ndef f(c: Context): ..."
@@ -155,7 +155,7 @@ SPHINX = """F.
 
 @pytest.mark.parametrize("text", [GOOGLE, NUMPY, SPHINX], ids=["google", "numpy", "sphinx"])
 def test_docstrings_describe(text: str) -> None:
-    """In three styles."""
+    """Three styles are supported."""
     definition = infer_definition(f'@tool\ndef f(a: int, b: int = 1):\n    """{text}"""')
 
     properties = definition["inputSchema"]["properties"]
@@ -173,7 +173,7 @@ def test_docstrings_describe(text: str) -> None:
     ],
 )
 def test_the_nearest_description_wins(expected: str, annotation: str) -> None:
-    """That of a field, then a string in `Annotated`, then the docstring."""
+    """The order is a field, a string in `Annotated`, the docstring."""
     definition = infer_definition(
         "from typing import Annotated\nfrom pydantic import Field\n@tool\n"
         f'def f(a: {annotation}):\n    """F.\n\n    Args:\n        a: of the docstring\n    """'
@@ -252,7 +252,7 @@ def test_a_result_that_cannot_be_read_has_no_schema(code: str, returns: str) -> 
 
 
 def test_properties_of_a_definition_are_ordered() -> None:
-    """As clients show them."""
+    """The order is that in which clients show them."""
     source = "@tool(title='T', description='D', read_only=True)\ndef f(a: int) -> int: ..."
 
     assert ["name", "title", "description", "inputSchema", "outputSchema", "annotations"] == list(
@@ -261,7 +261,7 @@ def test_properties_of_a_definition_are_ordered() -> None:
 
 
 def test_names_of_a_function_are_visible_inside_of_it() -> None:
-    """Those of a class are not visible in the bodies of its methods."""
+    """Names of a class are not visible in the bodies of its methods."""
     source = (
         "def make():\n    X = list[int]\n    @tool\n    def f(a: X): ...\n"
         "class A:\n    Y = str\n    @tool\n    def g(self, a: Y):\n"

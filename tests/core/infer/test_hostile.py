@@ -97,12 +97,12 @@ def test_no_source_runs() -> None:
     ],
 )
 def test_a_hostile_source_has_diagnostics(name: str, codes: set[str]) -> None:
-    """Of a single code."""
+    """All have one code."""
     assert codes == {diagnostic.code for diagnostic in infer(SOURCES[name]).diagnostics}
 
 
 def test_an_oversized_source_is_rejected() -> None:
-    """Before it is parsed."""
+    """It is rejected before it is parsed."""
     with pytest.raises(RequestError) as excinfo:
         infer_tools(b"#" * 262_145, InferenceOptions(), Limits())
 
@@ -111,7 +111,7 @@ def test_an_oversized_source_is_rejected() -> None:
 
 
 def test_definitions_are_bounded_together() -> None:
-    """However small each function is."""
+    """Each function may be small."""
     result = infer(SOURCES["a long text in many tools"])
 
     assert sum(len(tool.json) for tool in result.tools) < 3 << 20

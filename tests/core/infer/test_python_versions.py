@@ -84,8 +84,8 @@ def test_a_syntax_error_names_the_syntax_that_is_read(source: str) -> None:
     assert diagnostic.message.endswith(READS)
 
 
-def test_a_method_sees_the_type_parameters_of_its_class() -> None:
-    """A class does not hide them, as it does its own names."""
+def test_type_parameters_of_a_class_are_visible_in_its_methods() -> None:
+    """Other names of the class body are not."""
     source = "class C[T: str]:\n  @staticmethod\n  def f(a: list[T]): ..."
     result = infer(source, functions=("C.f",))
     expected = STRINGS if sys.version_info >= (3, 12) else None

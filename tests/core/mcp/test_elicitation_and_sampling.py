@@ -156,10 +156,10 @@ def test_invalid_form_root_has_one_violation() -> None:
         ("2026-07-28", "$defs", '"type", "properties", "required" and "$schema"'),
     ],
 )
-def test_the_keywords_of_a_root_are_those_of_the_version(
+def test_the_keywords_of_a_root_depend_on_the_version(
     version: str, keyword: str, expected: str
 ) -> None:
-    """The published schema of forms has $schema since 2025-11-25."""
+    """The published schema of forms has `$schema` since 2025-11-25."""
     request = form_request({"type": "string"}, **{keyword: {} if keyword == "$defs" else "x:y"})
     (reported,) = elicitation_violations(request, version=version)
 

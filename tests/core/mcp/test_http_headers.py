@@ -85,7 +85,7 @@ def test_a_call(arguments: dict[str, Any], headers: dict[str, str], expected: li
 
 @pytest.mark.parametrize("params", [None, {}, {"_meta": {}}])
 def test_a_request_without_its_version(params: Any) -> None:
-    """It is malformed, whatever the header says."""
+    """It is malformed with any header."""
     message = {"method": "tools/list", "params": params}
     headers = {**BASE, "mcp-method": "tools/list"}
 
@@ -107,7 +107,7 @@ def test_a_request_without_its_version(params: Any) -> None:
 def test_names_of_other_methods(
     method: str, params: dict[str, Any], name: str | None, expected: list[str]
 ) -> None:
-    """Those that name something repeat the name."""
+    """Methods with a name in their params repeat it in the header."""
     metadata = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
     message = {"method": method, "params": {**params, "_meta": metadata}}
     headers = {"mcp-protocol-version": "2026-07-28", "mcp-method": method}

@@ -137,12 +137,12 @@ def test_container_of_the_tools(text: bytes, expected: ToolList | ProtocolMessag
         ),
     ],
 )
-def test_values_that_are_no_lists(text: bytes, outcome: object) -> None:
-    """Numbers that no double holds are values as others are."""
-    found: object
+def test_values_that_are_not_lists(text: bytes, outcome: object) -> None:
+    """Numbers that no double represents are values like others."""
+    tools: object
     try:
-        found = read_tools_list(text, LIMITS).tools
+        tools = read_tools_list(text, LIMITS).tools
     except RequestError as error:
-        found = (error.metadata["pointer"], error.metadata["code"])
+        tools = (error.metadata["pointer"], error.metadata["code"])
 
-    assert outcome == found
+    assert outcome == tools

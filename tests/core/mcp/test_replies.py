@@ -31,7 +31,7 @@ def text_of(response: ErrorResponse) -> str:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_response_to_invalid_arguments(version: str) -> None:
-    """Always an error result; before 2025-11-25 a protocol error as well."""
+    """It is an error result; before 2025-11-25 a protocol error too."""
     response = invalid_arguments_response(ONE, version, tool="t")
     text = f"The arguments of the call to t are not valid:\n- a: wrong\n{ADVICE}"
     result = {
@@ -152,7 +152,7 @@ def test_response_without_details(verdict: Verdict, tells: bool) -> None:
 
 
 def test_size_of_responses_is_limited() -> None:
-    """Regardless of the number and length of the errors."""
+    """The number and length of the errors do not matter."""
     verdict = Verdict(tuple(violation("/p" * 9000, "TYPE", "m" * 9000) for _ in range(500)))
     call = invalid_arguments_response(verdict, "2025-06-18", tool="t" * 9000)
     result = invalid_result_response(verdict, "2025-06-18", tool="t" * 9000)

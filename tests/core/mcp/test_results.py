@@ -43,7 +43,7 @@ def test_structured_content_by_version() -> None:
     ],
 )
 def test_non_object_is_a_type_violation(payload: bytes, type_: str) -> None:
-    """Even if the schema accepts it."""
+    """The schema may accept it."""
     verdict = require_object(VALID, payload, EvaluationOptions(), VERSION)
     spec_url = "https://modelcontextprotocol.io/specification/2025-11-25/schema#calltoolresult"
     message = f"expected an object, found {type_}"
@@ -84,7 +84,7 @@ def test_type_violation_comes_first_within_the_limit() -> None:
     assert [(["", "/0", "/1"], False), (["", "/0"], True), ([""], True)] == reported
 
 
-def test_repair_is_kept() -> None:
+def test_the_repaired_payload_is_returned() -> None:
     """The repaired payload may be the required object."""
     repair = Repair(b"{}", VALID, ())
 

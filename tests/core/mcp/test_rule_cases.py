@@ -52,7 +52,7 @@ def test_every_group_has_rules() -> None:
 @pytest.mark.parametrize(
     ("code", "example"), [("IMAGE_MIME_TYPE", "image/png"), ("AUDIO_MIME_TYPE", "audio/wav")]
 )
-def test_a_media_type_is_suggested_of_its_own_kind(code: str, example: str) -> None:
+def test_the_suggested_media_type_has_the_same_kind(code: str, example: str) -> None:
     messages = {
         violation.message.partition(";")[0]
         for case in _CASES

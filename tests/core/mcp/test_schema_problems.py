@@ -77,7 +77,7 @@ def test_violations_of_a_schema(schema: Any, expected: list[tuple[str, str]]) ->
             with_property(True, patternProperties={"[/~": {}}),
             "/inputSchema/patternProperties/[~1~0",
         ),
-        # What only a reference reaches has a place of its own too.
+        # A location that only a reference reaches counts too.
         (
             with_property({"$ref": "#/kept/x"}, kept={"x": {"$ref": "#/y"}}),
             "/inputSchema/kept/x/$ref",

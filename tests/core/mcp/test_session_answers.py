@@ -1,4 +1,4 @@
-"""Answers of the client in a session, held against the server's requests for them."""
+"""Answers of the client in a session, compared with the server's requests."""
 
 import json
 import tracemalloc
@@ -97,7 +97,7 @@ def test_messages_of_a_sampling_request_are_not_stored() -> None:
 
 
 def test_the_cost_of_a_retry_does_not_grow_with_the_forms() -> None:
-    """Each is held against all forms that the result requested."""
+    """Each response is compared with all forms of the result."""
     form = {"type": "object", "properties": {f"p{i}": {"type": "string"} for i in range(3000)}}
     params = {"mode": "form", "message": "Which?", "requestedSchema": form}
     elicitation = {"method": "elicitation/create", "params": params}

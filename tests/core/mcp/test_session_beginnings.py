@@ -64,7 +64,7 @@ def all_codes(session: Session, messages: list[tuple[Sender, Any]]) -> list[list
 
 
 def test_a_request_of_a_version_without_a_handshake_begins_none() -> None:
-    """By its `_meta`; a session may begin after it."""
+    """Its `_meta` has the version; a session may begin after it."""
     metadata = {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": INFO,
@@ -86,7 +86,7 @@ def test_a_request_of_a_version_without_a_handshake_begins_none() -> None:
 @pytest.mark.parametrize("pinned", [False, True])
 @pytest.mark.parametrize("code", [-32601, -32602, -32000, -1])
 def test_a_probe_may_precede_the_handshake(code: int, *, pinned: bool) -> None:
-    """Whatever the error, it tells that the server has a handshake."""
+    """Any error in response means that the server has a handshake."""
     session = Session(Context(version="2025-11-25"), pinned=pinned)
     probe = request(1, "server/discover", _meta=META)
     expected: list[list[str]] = [[], [], [], [], [], []]
@@ -95,11 +95,11 @@ def test_a_probe_may_precede_the_handshake(code: int, *, pinned: bool) -> None:
 
 @pytest.mark.parametrize("pinned", [False, True])
 def test_a_probe_lacks_only_what_2026_07_28_requires(*, pinned: bool) -> None:
-    """The method tells its version, where no message told another one."""
+    """Without another message, the method determines its version."""
     session = Session(Context(version="2025-11-25"), pinned=pinned)
     probe = request(1, "server/discover")
-    found = all_codes(session, [(CLIENT, probe), (SERVER, error(1, -32000)), *HANDSHAKE])
-    assert [["REQUIRED"], [], [], [], [], []] == found
+    violations = all_codes(session, [(CLIENT, probe), (SERVER, error(1, -32000)), *HANDSHAKE])
+    assert [["REQUIRED"], [], [], [], [], []] == violations
 
 
 @pytest.mark.parametrize("pinned", [False, True])
@@ -117,19 +117,19 @@ def test_a_probe_without_a_response_may_be_cancelled(*, pinned: bool) -> None:
         *HANDSHAKE,
     ]
     assert [[], [], [], [], [], []] == all_codes(session, messages)
-    other = Session(Context(version="2025-11-25"), pinned=True)
-    codes(other, CLIENT, request(1, "server/discover", _meta=META))
+    second_session = Session(Context(version="2025-11-25"), pinned=True)
+    codes(second_session, CLIENT, request(1, "server/discover", _meta=META))
     cancelled["params"] = {"requestId": 7}
-    assert "INITIALIZE_NOT_FIRST" in codes(other, CLIENT, cancelled)
+    assert "INITIALIZE_NOT_FIRST" in codes(second_session, CLIENT, cancelled)
 
 
-def test_after_the_handshake_there_is_no_probe() -> None:
+def test_a_probe_after_the_handshake_is_a_violation() -> None:
     session = Session(Context())
     all_codes(session, HANDSHAKE)
     assert ["METHOD_NOT_IN_VERSION"] == codes(session, CLIENT, request(4, "server/discover"))
 
 
-def test_an_error_that_the_version_defines_does_not_tell_an_earlier_one() -> None:
+def test_an_error_of_the_version_does_not_imply_an_earlier_version() -> None:
     """The server rejects the version, not the probe: its data are checked."""
     session = Session(Context())
     codes(session, CLIENT, request(1, "server/discover", _meta=META))
@@ -138,7 +138,7 @@ def test_an_error_that_the_version_defines_does_not_tell_an_earlier_one() -> Non
 
 @pytest.mark.parametrize("pinned", [False, True])
 def test_requests_declare_their_capabilities(*, pinned: bool) -> None:
-    """Also in a session whose version is given."""
+    """A session with a given version requires it too."""
     session = Session(Context(version="2026-07-28" if pinned else "2025-11-25"), pinned=pinned)
     for number, method in enumerate(("elicitation/create", "sampling/createMessage")):
         call = request(number, "tools/call", name="book", arguments={}, _meta=META)
@@ -146,16 +146,16 @@ def test_requests_declare_their_capabilities(*, pinned: bool) -> None:
         params: dict[str, Any] = {"messages": [], "maxTokens": 1}
         if method == "elicitation/create":
             params = {"mode": "form", "message": "?", "requestedSchema": {"type": "object"}}
-        asked = {
+        input_requests = {
             "resultType": "input_required",
             "inputRequests": {"a": {"method": method, "params": params}},
         }
-        found = codes(session, SERVER, result(number, **asked))
-        assert (method == "sampling/createMessage") is ("INPUT_REQUEST_UNDECLARED" in found)
+        violations = codes(session, SERVER, result(number, **input_requests))
+        assert (method == "sampling/createMessage") is ("INPUT_REQUEST_UNDECLARED" in violations)
 
 
-def test_a_rejected_request_takes_no_part() -> None:
-    """Neither its id, nor its handshake, nor its progress token; its response is expected."""
+def test_a_rejected_request_does_not_count() -> None:
+    """Its id, handshake and progress token do not count; its response is expected."""
     session = Session(Context())
     assert [] == codes(session, CLIENT, INITIALIZE, http_status=401)
     assert [[], [], [], []] == all_codes(session, HANDSHAKE)
@@ -168,8 +168,8 @@ def test_a_rejected_request_takes_no_part() -> None:
     assert "REQUEST_ID_REUSED" in codes(session, CLIENT, call)
 
 
-def test_a_status_of_the_server_rejects_nothing() -> None:
-    """An error response may come with the status 400; it is a response all the same."""
+def test_a_status_of_the_server_does_not_reject_the_message() -> None:
+    """An error response may have the HTTP status 400, and is still a response."""
     session = Session(Context())
     all_codes(session, HANDSHAKE)
     assert [] == codes(session, SERVER, result(3), http_status=400)
@@ -183,11 +183,11 @@ RETRY = request(7, "tools/call", name="book", arguments={}, requestState="s", _m
 def test_a_partial_session_proves_less(*, from_beginning: bool) -> None:
     """Rules that need the whole session are silent where it was not seen from its beginning."""
     session = Session(Context(), from_beginning=from_beginning)
-    found = codes(session, CLIENT, RETRY)
+    violations = codes(session, CLIENT, RETRY)
     later = Session(Context(), from_beginning=from_beginning)
     listing = codes(later, CLIENT, request(1, "tools/list"))
     response = codes(later, SERVER, result(99))
-    assert from_beginning is ("RETRY_UNASKED" in found)
+    assert from_beginning is ("RETRY_UNASKED" in violations)
     assert from_beginning is ("INITIALIZE_NOT_FIRST" in listing)
     assert from_beginning is ("RESPONSE_WITHOUT_REQUEST" in response)
 
@@ -200,15 +200,15 @@ LOG = {
 
 
 def test_only_warnings_are_reported_once() -> None:
-    """A verdict is valid or invalid whatever the session has seen."""
+    """Earlier messages do not change whether a verdict is valid."""
     codes_reported_once = SESSION_CODES | TOOL_CODES
     assert {Severity.WARNING} == {CATALOGUE[code].severity for code in codes_reported_once}
 
 
-def test_what_is_true_of_every_message_is_reported_once() -> None:
-    """For a session, or for a tool; the caller counts the messages."""
+def test_a_violation_of_every_message_is_reported_once() -> None:
+    """It is reported once per session or per tool; the caller counts the messages."""
     session = Session(Context(version="2026-07-28"), pinned=True, from_beginning=False)
-    found = []
+    violations = []
     messages = [(SERVER, LOG), (SERVER, LOG)]
     for number, tool in enumerate(("book", "book", "cancel", "book")):
         messages.append((CLIENT, request(number, "tools/call", name=tool, _meta=META)))
@@ -219,9 +219,12 @@ def test_what_is_true_of_every_message_is_reported_once() -> None:
         check_request = session.check_request(text, sender, ReportLimits())
         checked = check(check_request, LIMITS, PROTOCOL_SCHEMAS)
         record(session, check_request, checked, number=number)
-        found.append([each.code for each in checked.findings.verdict().violations])
+        violations.append([violation.code for violation in checked.findings.verdict().violations])
     once = {"LOGGING_DEPRECATED", "META_SERVER_INFO", "STRUCTURED_CONTENT_WITHOUT_TEXT"}
-    counts = [(each.code, each.tool, each.first, each.count) for each in session.repetitions()]
+    counts = [
+        (repetition.code, repetition.tool, repetition.first, repetition.count)
+        for repetition in session.repetitions()
+    ]
 
     assert [
         ["LOGGING_DEPRECATED"],
@@ -234,7 +237,7 @@ def test_what_is_true_of_every_message_is_reported_once() -> None:
         ["STRUCTURED_CONTENT_WITHOUT_TEXT"],
         [],
         [],
-    ] == [sorted(once & set(each)) for each in found]
+    ] == [sorted(once & set(codes_of_message)) for codes_of_message in violations]
     assert [
         ("LOGGING_DEPRECATED", "", 0, 2),
         ("META_SERVER_INFO", "", 3, 4),
@@ -260,13 +263,13 @@ def test_an_error_without_an_id_rejects_the_last_request() -> None:
     assert "REQUEST_ID_REUSED" in codes(session, CLIENT, call)
 
 
-@pytest.mark.parametrize("told_by", ["request", "response"])
-def test_another_session_begins_where_the_server_ended_one(told_by: str) -> None:
-    """With HTTP 404; its ids begin anew too."""
+@pytest.mark.parametrize("status_of", ["request", "response"])
+def test_another_session_begins_where_the_server_ended_one(status_of: str) -> None:
+    """The server ended it with HTTP 404; ids may repeat."""
     session = Session(Context())
     all_codes(session, HANDSHAKE)
     codes(session, SERVER, result(3))
-    if told_by == "request":
+    if status_of == "request":
         codes(session, CLIENT, request(4, "ping"), http_status=404)
     else:
         codes(session, CLIENT, request(4, "ping"))
@@ -289,20 +292,24 @@ def test_without_a_version_only_rules_of_all_versions_are_certain(*, from_beginn
     session = Session(Context(), from_beginning=from_beginning)
     codes(session, CLIENT, request(5, "tools/list"))
     listing = codes(session, SERVER, result(5, tools=[READ_ONLY]))
-    told = Session(Context(), from_beginning=False)
-    codes(told, SERVER, result(2, protocolVersion="2025-06-18", capabilities={}, serverInfo=INFO))
-    codes(told, CLIENT, request(5, "tasks/list"))
-    codes(told, CLIENT, request(6, "tools/list"))
-    listing_of_told = codes(told, SERVER, result(6, tools=[READ_ONLY]))
+    unversioned = Session(Context(), from_beginning=False)
+    codes(
+        unversioned,
+        SERVER,
+        result(2, protocolVersion="2025-06-18", capabilities={}, serverInfo=INFO),
+    )
+    codes(unversioned, CLIENT, request(5, "tasks/list"))
+    codes(unversioned, CLIENT, request(6, "tools/list"))
+    unversioned_listing = codes(unversioned, SERVER, result(6, tools=[READ_ONLY]))
     assert from_beginning is ("TOOL_HINT_WITHOUT_MEANING" in listing)
-    assert "TOOL_HINT_WITHOUT_MEANING" in listing_of_told
+    assert "TOOL_HINT_WITHOUT_MEANING" in unversioned_listing
 
 
 @pytest.mark.parametrize("from_beginning", [False, True])
 def test_extensions_that_were_not_seen_may_explain_a_method(*, from_beginning: bool) -> None:
     session = Session(Context(), from_beginning=from_beginning)
-    found = codes(session, CLIENT, request(4, "acme/search", _meta=META))
-    assert from_beginning is ("METHOD_UNKNOWN" in found)
+    violations = codes(session, CLIENT, request(4, "acme/search", _meta=META))
+    assert from_beginning is ("METHOD_UNKNOWN" in violations)
 
 
 def test_notifications_are_of_the_extensions_of_requests() -> None:
@@ -322,16 +329,16 @@ def test_a_session_after_another_keeps_counts_and_returns_memory() -> None:
     codes(session, SERVER, LOG)
     for number in range(50):
         codes(session, CLIENT, request(number, "tools/list", _meta=META))
-    held = pool.bytes
+    held_bytes = pool.bytes
     codes(session, CLIENT, request(99, "tools/list", _meta=META), http_status=404)
     codes(session, CLIENT, INITIALIZE)
-    assert 0 < pool.bytes < held
+    assert 0 < pool.bytes < held_bytes
     assert "LOGGING_DEPRECATED" not in codes(session, SERVER, LOG)
     assert [2] == [repetition.count for repetition in session.repetitions()]
     session.close()
     assert 0 == pool.bytes
 
 
-def test_what_is_reported_once_makes_no_message_invalid() -> None:
-    """A later message without the violation has the verdict that it would have by itself."""
+def test_a_violation_reported_once_does_not_invalidate_later_messages() -> None:
+    """Only violations that are not errors are reported once."""
     assert Severity.ERROR not in {CATALOGUE[code].severity for code in SESSION_CODES | TOOL_CODES}

@@ -217,8 +217,8 @@ def _results_without_text_of_many_tools() -> Messages:
         _results_without_text_of_many_tools,
     ],
 )
-def test_memory_is_what_is_counted(messages: Callable[[], Messages]) -> None:
-    """So that the limit on all sessions holds."""
+def test_counted_memory_matches_the_allocation(messages: Callable[[], Messages]) -> None:
+    """The limit of all sessions depends on the count."""
     pool = MemoryPool(64 << 20, 1)
     session = Session(Context(version=_VERSION), pool=pool)
 

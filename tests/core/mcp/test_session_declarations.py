@@ -1,4 +1,4 @@
-"""What requests declare and how servers respond, in messages that break other rules too."""
+"""Declarations of requests and responses of servers, in messages with other violations."""
 
 from typing import Any
 
@@ -27,15 +27,15 @@ def codes(*entries: Entry) -> list[str]:
     messages = [{"from": sender, "message": message} for sender, message in entries]
     fields = {"code": "", "version": VERSION, "check": {"session": messages}}
     verdicts = session_verdicts(RuleCase("", fields))
-    found = [violation.code for verdict in verdicts for violation in verdict.violations]
-    return [code for code in found if code in _CODES]
+    violation_codes = [violation.code for verdict in verdicts for violation in verdict.violations]
+    return [code for code in violation_codes if code in _CODES]
 
 
 def request(number: int, method: str, *, version: Any = VERSION, **meta: Any) -> Entry:
     """Return a request, without the fields of `_meta` that are None."""
     fields = {"protocolVersion": version, "clientCapabilities": {}, **meta}
-    kept = {f"{PREFIX}{name}": value for name, value in fields.items() if value is not None}
-    params: dict[str, Any] = {"_meta": kept}
+    declared = {f"{PREFIX}{name}": value for name, value in fields.items() if value is not None}
+    params: dict[str, Any] = {"_meta": declared}
     if method == "subscriptions/listen":
         params["notifications"] = {}
     return "client", {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
@@ -97,7 +97,7 @@ def test_a_server_of_earlier_versions_does_not_know_discovery() -> None:
     assert codes(probe, rejection, listing, result(2, **TOOLS)) == ["DISCOVER_NOT_IMPLEMENTED"]
 
 
-def test_a_probe_without_a_version_may_be_taken_for_an_earlier_one() -> None:
+def test_a_probe_without_a_version_may_be_of_an_earlier_version() -> None:
     probe = request(1, "server/discover", version=None, clientCapabilities=None)
     listing = request(2, "tools/list")
     assert codes(probe, error(1, -32601), listing, result(2, **TOOLS)) == []

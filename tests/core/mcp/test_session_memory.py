@@ -15,31 +15,31 @@ def fill(memory: SessionMemory, size: int = 10 * LIMIT) -> int:
 
 
 def test_a_session_without_a_pool_has_the_capacity_of_its_stores() -> None:
-    """As a library has it."""
+    """A library has no pool."""
     assert 10 * LIMIT // VALUE == fill(SessionMemory())
 
 
 def test_all_sessions_together_stay_within_the_limit() -> None:
     """The first keeps the half that it took, and each of the others has its share."""
     pool = MemoryPool(LIMIT, SESSIONS)
-    memories, kept = [], []
+    memories, message_counts = [], []
     for _ in range(SESSIONS):
         memories.append(SessionMemory(pool))
-        kept.append(fill(memories[-1]))
+        message_counts.append(fill(memories[-1]))
 
     assert LIMIT // 2 < pool.bytes <= LIMIT
-    assert kept[0] > kept[1] > 0
-    assert 1 == len(set(kept[1:]))
+    assert message_counts[0] > message_counts[1] > 0
+    assert 1 == len(set(message_counts[1:]))
 
 
 def test_a_closed_session_returns_its_memory() -> None:
-    """Once, however often it is closed; what it does then is not counted."""
+    """It does so once after several calls; later messages are not counted."""
     pool = MemoryPool(LIMIT, SESSIONS)
     first, second = SessionMemory(pool), SessionMemory(pool)
-    kept = fill(first)
+    message_count = fill(first)
     first.close()
     first.close()
     fill(first)
 
     assert 0 == pool.bytes
-    assert kept == fill(second)
+    assert message_count == fill(second)

@@ -65,7 +65,7 @@ def _session(server: dict[str, Any] | None, *, from_beginning: bool = True) -> S
     ("expected", "server"),
     [(["TASK_REQUIRED"], _AS_TASKS), ([], {"tools": {}}), ([], None)],
 )
-def test_capabilities_of_the_context_are_those_of_the_session(
+def test_capabilities_of_the_context_apply_to_the_session(
     expected: list[str], server: dict[str, Any] | None
 ) -> None:
     codes = _request(_session(server), 2, "tools/call", name="report", arguments={})
@@ -96,7 +96,7 @@ def test_forgotten_tasks_cause_no_violations() -> None:
     assert _result(session, 6001, task=_state("t5999")) == ["TASK_ID_REUSED"]
 
 
-def test_inputs_beyond_those_that_are_stored_are_not_unknown() -> None:
+def test_inputs_beyond_the_stored_ones_are_not_unknown() -> None:
     session = Session(Context("2026-07-28"))
     meta = {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",

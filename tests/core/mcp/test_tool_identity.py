@@ -43,7 +43,7 @@ DOCUMENTS = (Document("urn:b", b"1"), Document("urn:a", b"{}"))
 def test_a_definition_that_was_read_keeps_its_identity(
     text: bytes, documents: tuple[Document, ...]
 ) -> None:
-    """Also if its text was not in the protocol's form, and was written in it."""
+    """A definition that was rewritten for the protocol keeps it too."""
     tool = read_tool(text, documents, Limits())
 
     assert ToolIdentity(
@@ -52,8 +52,8 @@ def test_a_definition_that_was_read_keeps_its_identity(
 
 
 @pytest.mark.parametrize("documents", [(), DOCUMENTS])
-def test_the_digests_are_those_of_the_values(documents: tuple[Document, ...]) -> None:
-    """The digest of each schema, and of the whole, is that of its canonical JSON."""
+def test_the_digests_equal_those_of_the_values(documents: tuple[Document, ...]) -> None:
+    """Each digest is that of the canonical JSON of the schema or the definition."""
     tool = {"z": [1.5], "name": "a", "outputSchema": {"b": 1, "a": {}}, "inputSchema": {}}
     identity = ToolIdentity(
         "a",
@@ -78,8 +78,8 @@ def test_the_digests_are_those_of_the_values(documents: tuple[Document, ...]) ->
         b'{"name":"a","inputSchema":{"a":' + b"[" * 5000 + b"]" * 5000 + b"}}",
     ],
 )
-def test_what_was_never_read_has_no_identity(text: bytes) -> None:
-    """No error leaves the function, whatever a damaged file holds."""
+def test_an_unreadable_definition_has_no_identity(text: bytes) -> None:
+    """The function does not raise for any content of a damaged file."""
     assert identify_tool(text, ()) is None
 
 

@@ -185,8 +185,8 @@ def test_definition_beyond_a_limit_is_an_error(text: bytes, limits: Limits, boun
 )
 def test_select_a_tool_by_name(container: Any) -> None:
     """Accepts a server's response or any part of it that holds the tools."""
-    other = {**TOOL, "name": "other"}
-    text = text_of(container([other, TOOL, {**TOOL, "name": "third"}]))
+    other_tool = {**TOOL, "name": "other"}
+    text = text_of(container([other_tool, TOOL, {**TOOL, "name": "third"}]))
 
     assert TOOL == json.loads(find_tool(text, "t", LIMITS))
 

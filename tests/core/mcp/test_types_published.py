@@ -129,7 +129,11 @@ def test_an_erratum_causes_disagreements(version: str, type_: str, property_: st
 
 
 def test_every_erratum_has_a_correction() -> None:
-    listed = [(version, each.type, each.property) for each in ERRATA for version in each.versions]
+    listed = [
+        (version, erratum.type, erratum.property)
+        for erratum in ERRATA
+        for version in erratum.versions
+    ]
     assert sorted(_CORRECTIONS) == sorted(listed)
 
 

@@ -274,8 +274,8 @@ CASES: dict[str, tuple[dict[str, Any], str, str, dict[Effect, set[Target]]]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_targets_do_about_a_hazard(case: str) -> None:
-    """The effects, and no other location with that code."""
+def test_effects_of_a_hazard_at_targets(case: str) -> None:
+    """No other location has a finding with that code."""
     tool, code, pointer, effects = CASES[case]
     findings, _ = check_portability(tool, TOOL_TARGETS, Limits())
     found = [finding for finding in findings if finding.hazard.code == code]
@@ -324,7 +324,7 @@ def test_every_fact_has_a_case() -> None:
 
 
 def test_every_fact_has_a_source_with_a_date() -> None:
-    """And every target of tools has a fact."""
+    """Every target of tools has a fact."""
     for fact in FACTS:
         assert fact.source.reference
         assert re.fullmatch(r"20\d\d-\d\d-\d\d", fact.source.date)
@@ -359,7 +359,7 @@ def test_a_name_counts_with_that_of_its_server(server: str, targets: set[Target]
 def test_severity_follows_the_effect_at_named_targets(
     named: set[Target], severity: Severity
 ) -> None:
-    """What a target refuses is an error, what it ignores a warning, and the rest advice."""
+    """A rejection by a target is an error, an ignored keyword a warning, the rest advice."""
     tool = with_query(type="string", const="a")
     findings, _ = check_portability(tool, {GEMINI, OLLAMA}, Limits())
 
@@ -426,5 +426,5 @@ def test_lints(case: str) -> None:
 
 
 def test_every_lint_has_a_case() -> None:
-    """And a requirement."""
+    """It has a requirement too."""
     assert REQUIREMENTS.keys() == {code for _, rows in LINTS.values() for _, code, _ in rows}

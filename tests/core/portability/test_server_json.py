@@ -63,7 +63,7 @@ def with_package(**changes: Any) -> dict[str, Any]:
     ],
 )
 def test_requirements(expected: list[tuple[str, str]], server: dict[str, Any]) -> None:
-    """By location and code."""
+    """The violations have location and code."""
     verdict = check_server_json(json.dumps(server).encode())
 
     assert expected == [(v.instance_location, v.code) for v in verdict.violations]

@@ -1,9 +1,9 @@
-"""A tripwire in every Python process that starts with this folder on its path.
+"""Audit hook for every Python process that starts with this folder on its path.
 
-Python imports a module of this name when it starts, so the hook stands before any
-other code runs, in the server and in each worker that it spawns. It writes every event
-that judging has no business with to the file that ``SIDECHECK_TRIPWIRE`` names, a JSON
-array a line: process, event, subject. The first line of a process says that it is watched.
+Python imports a module of this name at its start, so the hook is installed before any other
+code runs, in the server and in each worker. It writes every event that validation must not
+cause to the file that ``SIDECHECK_TRIPWIRE`` names, one JSON array per line: process, event,
+subject. The first event of a process is ``watched``.
 """
 
 import builtins
@@ -17,7 +17,7 @@ from typing import Any
 __all__ = ["Tripwire"]
 
 _MARKS = ("PWN", "pwned", "sidecheck-bait")
-"""What stands in every injected text and bait."""
+"""Marks of every injected text and bait."""
 
 _TOUCHING = (
     *("socket.connect", "socket.getaddrinfo", "socket.gethostby", "socket.send"),
@@ -26,7 +26,7 @@ _TOUCHING = (
     *("os.remove", "os.rename", "os.link", "os.symlink", "os.mkdir", "os.rmdir", "os.truncate"),
     *("os.putenv", "shutil.", "tempfile.", "glob.", "pty.spawn", "ctypes.", "pdb.Pdb"),
 )
-"""How the events begin that reach beyond the process, but for opening files."""
+"""Prefixes of the events that reach beyond the process, except for opening files."""
 
 _FOREIGN_MODULES = {
     *("antigravity", "code", "codeop", "ctypes", "ftplib", "http.client", "http.server"),
@@ -36,7 +36,7 @@ _FOREIGN_MODULES = {
 
 
 class Tripwire:
-    """Tells what happens that must not."""
+    """Writes forbidden events to a log."""
 
     def __init__(self, log: str) -> None:
         self._file = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -65,15 +65,14 @@ class Tripwire:
         if watched is not None:
             watched(arguments)
         elif event.startswith(_TOUCHING):
-            # Of a socket, only where it leads is the same each time.
+            # The object of a socket differs each time; its address does not.
             self.tell(event, arguments[1:] if event == "socket.connect" else arguments)
 
     def _open(self, arguments: tuple[Any, ...]) -> None:
         path = arguments[0]
         if isinstance(path, bytes):
             path = os.fsdecode(path)
-        # One that is a number is open already; one without a name, in which Python looks for
-        # the line of an error of syntax, there never is.
+        # A number is an open file. Python looks for the line of a syntax error in the file "".
         if isinstance(path, str) and path and not str(Path(path).resolve()).startswith(self._homes):
             self.tell("open", path)
 
@@ -93,7 +92,7 @@ class Tripwire:
         source, name = arguments
         if isinstance(source, bytes):
             source = source.decode("utf-8", "replace")
-        # What is only parsed has such a name; what becomes of it is looked at when it runs.
+        # Source that is only parsed has such a name; `_exec` examines code that runs.
         if str(name) in {"", "<unknown>"} or self._is_ours(str(name)):
             return
         if isinstance(source, str) and _is_marked(source):
@@ -112,14 +111,14 @@ def _is_marked(text: str) -> bool:
 
 
 def _strange_name(code: CodeType) -> str | None:
-    """Return a name in generated *code* that it cannot have given itself.
+    """Return a name in *code* that the code generator does not write, or None.
 
-    A text of a schema may be a constant of the code, and nothing else.
+    A text of a schema may only be a constant of the code.
     """
     for name in (*code.co_names, *code.co_varnames, *code.co_freevars):
         if name.startswith("__") or not name.isidentifier() or len(name) > 64 or _is_marked(name):
             return name
-    inner = (each for each in code.co_consts if isinstance(each, CodeType))
+    inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
     return next(filter(None, map(_strange_name, inner)), None)
 
 

@@ -59,7 +59,7 @@ def schema_tool() -> Tool:
 
 
 def add_content_tools(server: MCPServer[Any]) -> None:
-    """Add tools that differ in what they return."""
+    """Add tools with different kinds of results."""
 
     @server.tool()
     def test_simple_text() -> str:

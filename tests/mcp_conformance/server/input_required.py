@@ -35,10 +35,10 @@ def add_input_required(server: MCPServer[Any]) -> None:
     @server.prompt()
     def test_input_required_result_prompt(context: Context) -> _Answer:
         """Ask for the context of the prompt."""
-        if (given := _elicited(context, "user_context", "context")) is None:
+        if (response := _elicited(context, "user_context", "context")) is None:
             question = _elicit("What context should the prompt use?", "context")
             return _ask({"user_context": question})
-        return f"Answer in this context: {given}"
+        return f"Answer in this context: {response}"
 
 
 def _add_single_requests(server: MCPServer[Any]) -> None:
@@ -119,7 +119,7 @@ def _add_rounds(server: MCPServer[Any]) -> None:
 def _add_capability_checks(server: MCPServer[Any]) -> None:
     @server.tool()
     def test_input_required_result_capabilities(context: Context) -> _Answer:
-        """Ask for whatever the client declares that it can give."""
+        """Request every input for which the client declares a capability."""
         capabilities = context.client_capabilities
         wanted: dict[str, InputRequest] = {}
         if capabilities is not None and capabilities.elicitation is not None:

@@ -48,7 +48,7 @@ def add_resources(server: MCPServer[Any]) -> None:
     async def accept(_context: ServerRequestContext[Any], _params: object) -> EmptyResult:
         return EmptyResult()
 
-    # MCPServer has no way of its own to take these.
+    # MCPServer has no public method to register these.
     for method, params in (
         ("resources/subscribe", SubscribeRequestParams),
         ("resources/unsubscribe", UnsubscribeRequestParams),
@@ -93,7 +93,7 @@ def add_prompts(server: MCPServer[Any]) -> None:
         _context: ServerRequestContext[Any], params: CompleteRequestParams
     ) -> CompleteResult:
         begun = params.argument.value
-        values = [each for each in ("paris", "park", "party") if each.startswith(begun)]
+        values = [city for city in ("paris", "park", "party") if city.startswith(begun)]
         return CompleteResult(completion=Completion(values=values, total=len(values)))
 
     server._lowlevel_server.add_request_handler(

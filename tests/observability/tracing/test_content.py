@@ -87,7 +87,7 @@ def filled(descriptor: Any, text: bytes, depth: int = 4) -> Any:
 
 
 def call(channel: grpc.Channel, method: Any, requests: Iterable[Any]) -> None:
-    """Call *method* with *requests*, whatever its response is."""
+    """Call *method* with *requests*, and ignore errors."""
     callable_: Any = channel.stream_stream(
         f"/{method.containing_service.full_name}/{method.name}",
         request_serializer=GetMessageClass(method.input_type).SerializeToString,
@@ -101,7 +101,7 @@ def call(channel: grpc.Channel, method: Any, requests: Iterable[Any]) -> None:
 
 
 def test_every_method_with_markers_in_every_field(marked: TracedServer) -> None:
-    """Most of these calls fail, each for a reason of its own."""
+    """Most of these calls fail, for different reasons."""
     for method in METHODS:
         for text in TEXTS:
             call(marked.channel, method, [filled(method.input_type, text)])
@@ -128,7 +128,7 @@ def test_every_method_with_markers_in_every_field(marked: TracedServer) -> None:
     ],
 )
 def test_payloads_of_a_registered_tool(marked: TracedServer, subject: target_pb2.Subject) -> None:
-    """Whatever becomes of them, alone, in a batch and in a stream."""
+    """They are valid or invalid, alone, in a batch and in a stream."""
     stub = ValidationServiceStub(marked.channel)
     item = validation_service_pb2.ValidateItem(target=REGISTERED, subject=subject)
     request = validation_service_pb2.ValidateRequest(target=REGISTERED, subject=subject)

@@ -1,4 +1,4 @@
-"""Where the parent of a span comes from: metadata of the call, `_meta` of its message, or both."""
+"""Parent of a span: from metadata of the call, `_meta` of its message, or both."""
 
 import json
 from collections.abc import Iterator
@@ -51,8 +51,8 @@ def test_a_call_without_context_begins_a_trace(traced: TracedServer) -> None:
     ["", "00-0-0-01", f"00-{'0' * 32}-{'1' * 16}-01", f"ff-{'1' * 32}-{'1' * 16}-01", "x" * 5000],
     ids=["empty", "short", "no trace", "version", "long"],
 )
-def test_a_context_that_is_none_is_left_out(traced: TracedServer, traceparent: str) -> None:
-    """Neither in metadata nor in a message does it fail a call."""
+def test_an_invalid_context_is_ignored(traced: TracedServer, traceparent: str) -> None:
+    """An invalid context in metadata or in a message does not fail a call."""
     carrier = Caller.new()
     stub = ProtocolServiceStub(traced.channel)
     text = call_of({"traceparent": traceparent})
@@ -63,8 +63,8 @@ def test_a_context_that_is_none_is_left_out(traced: TracedServer, traceparent: s
     assert [] == links_of(span)
 
 
-def test_a_message_tells_the_parent(traced: TracedServer, caller: Caller) -> None:
-    """The context of what caused it, with its state."""
+def test_a_message_has_the_parent_span(traced: TracedServer, caller: Caller) -> None:
+    """The parent and its trace state come from `_meta` of the message."""
     meta = {"traceparent": caller.traceparent, "tracestate": "vendor=x", "baggage": "a=b"}
     ProtocolServiceStub(traced.channel).CheckMessage(message_request(call_of(meta)))
 
@@ -73,7 +73,7 @@ def test_a_message_tells_the_parent(traced: TracedServer, caller: Caller) -> Non
 
 
 def test_the_carrier_of_a_message_is_linked(traced: TracedServer, caller: Caller) -> None:
-    """If it has a context too."""
+    """The metadata of the call must have a context too."""
     carrier = Caller.new()
     request = message_request(call_of({"traceparent": caller.traceparent}))
     ProtocolServiceStub(traced.channel).CheckMessage(request, metadata=carrier.metadata)
@@ -129,7 +129,7 @@ def test_messages_of_a_session(traced: TracedServer, caller: Caller) -> None:
 
 
 def test_params_in_a_stream(traced: TracedServer, caller: Caller) -> None:
-    """They have a span in the trace of their sender, and so has what they cause."""
+    """Their span and its children belong to the trace of the sender."""
     sender, schema = Caller.new(), b'{"name": "t", "inputSchema": {"type": "object"}}'
     params = json.loads(call_of({"traceparent": sender.traceparent}))["params"]
     item = validation.ValidateItem(
@@ -154,7 +154,7 @@ def test_params_in_a_stream(traced: TracedServer, caller: Caller) -> None:
 
 
 async def test_the_context_reaches_through_a_gateway(traced: TracedServer, caller: Caller) -> None:
-    """What the gateway asks for in the process belongs to the trace of the message."""
+    """In-process calls of the gateway belong to the trace of the message."""
 
     def server(method: str, params: Any) -> Any:
         return {
@@ -191,13 +191,13 @@ async def test_the_context_reaches_through_a_gateway(traced: TracedServer, calle
     ],
 )
 def test_messages_without_a_context(text: bytes) -> None:
-    """Whatever stands in them, they are read without an error."""
+    """Their content is arbitrary, and causes no error."""
     assert context_of_message(message_request(text)) is None
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_no_rule_is_against_a_context(traced: TracedServer, caller: Caller, version: str) -> None:
-    """In any version of the protocol."""
+    """This holds in every version of the protocol."""
     meta = {"traceparent": caller.traceparent, "tracestate": "vendor=x", "baggage": "a=b;c"}
     request = message_request(call_of(meta))
     request.context.protocol_version = version

@@ -17,8 +17,8 @@ def record(template: str, *arguments: Any, level: int = logging.ERROR) -> loggin
     return logging.LogRecord("opentelemetry.sdk", level, "", 0, template, arguments, None)
 
 
-def test_at_most_one_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The next one counts those in between."""
+def test_failures_are_logged_once_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next event has the number of failures in between."""
     clock, logged = Mock(return_value=1000.0), Mock()
     monkeypatch.setattr(spans, "_log", logged)
     monkeypatch.setattr(time, "monotonic", clock)
@@ -46,5 +46,5 @@ def test_at_most_one_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_the_reported_text(template: str, arguments: tuple[Any, ...], text: str) -> None:
-    """The template with statuses and numbers."""
+    """It is the template with statuses and numbers."""
     assert text == describe(record(template, *arguments))

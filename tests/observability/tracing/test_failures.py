@@ -91,8 +91,8 @@ async def test_an_error_of_the_server(
     # The tool is found, and then its schema cannot be compiled.
     names = ["lookup", "offload", "compile", "lookup", "sidecheck.v1.ValidationService/Validate"]
     assert names == [span.name for span in recorded.spans]
-    found, *work, call = recorded.spans
-    assert trace.StatusCode.UNSET is found.status.status_code
+    root, *work, call = recorded.spans
+    assert trace.StatusCode.UNSET is root.status.status_code
     assert reason == raised.value.reason
     assert {error_type} == {(span.attributes or {})["error.type"] for span in work}
     assert (reason, status, status) == tuple(
@@ -104,8 +104,8 @@ async def test_an_error_of_the_server(
     assert SECRET not in "".join(span.to_json() for span in recorded.spans)
 
 
-async def test_what_is_not_sampled_makes_no_span() -> None:
-    """The work of such a call has none either."""
+async def test_unsampled_calls_have_no_spans() -> None:
+    """Their work has none either."""
     recorded = Recorded(ALWAYS_OFF)
     with (
         checks_of(RecordedTasks(Limits(), CRASHED), recorded.tracer) as checks,
@@ -117,7 +117,7 @@ async def test_what_is_not_sampled_makes_no_span() -> None:
 
 
 async def test_a_call_in_the_process_belongs_to_the_current_span() -> None:
-    """Which is that of a gateway's call, for example."""
+    """The current span may be that of a gateway's call."""
     recorded = Recorded()
     with (
         checks_of(RecordedTasks(Limits(), CRASHED), recorded.tracer) as checks,

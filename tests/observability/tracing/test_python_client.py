@@ -30,7 +30,7 @@ def current_span() -> Iterator[Caller]:
 
 
 async def test_it_is_the_parent(traced: TracedServer) -> None:
-    """Of what the server does for the client."""
+    """The server's spans are children of the client's current span."""
     async with Client(traced.server.address) as client:
         with current_span() as caller:
             await client.info()
@@ -38,14 +38,14 @@ async def test_it_is_the_parent(traced: TracedServer) -> None:
 
 
 def test_it_is_the_parent_of_a_blocking_call(traced: TracedServer) -> None:
-    """In the thread of the caller."""
+    """The current span is that of the caller's thread."""
     with BlockingClient(traced.server.address) as client, current_span() as caller:
         client.info()
     assert [INFO] == [span.name for span in traced.spans_of(caller)]
 
 
 async def test_it_is_the_parent_of_a_stream(traced: TracedServer) -> None:
-    """From its beginning."""
+    """The current span is that at the beginning of the stream."""
     async with Client(traced.server.address) as client:
         with current_span() as caller:
             async with client.protocol.session(from_beginning=False) as session:
@@ -66,8 +66,8 @@ def test_metadata(token: Token | None) -> None:
         assert (*authorization, ("traceparent", caller.traceparent)) == metadata()
 
 
-def test_the_client_imports_nothing_of_it() -> None:
-    """A process without the API has no span."""
+def test_the_client_does_not_import_opentelemetry() -> None:
+    """Without the OpenTelemetry API, a call has no span."""
     secret = secrets.token_hex(4)
     code = (
         "import sys; from sidecheck._transport.tokens import call_metadata; import sidecheck\n"

@@ -1,4 +1,4 @@
-"""Spans of calls and of what they cause: whole trees, without ids and times."""
+"""Trees of the spans of calls, without ids and times."""
 
 import asyncio
 import json
@@ -108,7 +108,7 @@ def test_a_schema_of_a_request(traced: TracedServer) -> None:
 
 
 def test_a_prepared_target(traced: TracedServer) -> None:
-    """After the first call, there is nothing below the span of the call."""
+    """After the first call, the span of the call has no children."""
     target = register(traced, {"type": "object", "properties": {"a": {"type": "integer"}}})
     request = validation.ValidateRequest(target=target, subject=arguments(b'{"a": 1}'))
     stub, first, second = ValidationServiceStub(traced.channel), Caller.new(), Caller.new()
@@ -123,7 +123,7 @@ def test_a_prepared_target(traced: TracedServer) -> None:
 
 
 def test_a_large_payload_is_offloaded(traced: TracedServer, caller: Caller) -> None:
-    """To a worker, which first decides and then explains."""
+    """A worker first decides and then explains."""
     target = register(traced, {"type": "object", "properties": {"a": {"type": "integer"}}})
     request = validation.ValidateRequest(target=target, subject=arguments(LARGE))
     ValidationServiceStub(traced.channel).Validate(request, metadata=caller.metadata)
@@ -169,7 +169,7 @@ def test_an_error_of_the_caller(traced: TracedServer, caller: Caller) -> None:
 
 
 def test_calls_that_the_peer_ends(tmp_path: Path) -> None:
-    """By cancelling them, which is no error, or by their deadline, which is one."""
+    """A cancellation is not an error; an exceeded deadline is."""
     cancelled, late = Caller.new(), Caller.new()
     with traced_server(tmp_path, SIDECHECK_WORKERS="1") as traced:
         workers = worker_processes(traced.server.process.pid)
@@ -198,7 +198,7 @@ def test_calls_that_the_peer_ends(tmp_path: Path) -> None:
     ],
 )
 def test_why_a_call_was_cancelled(left: float | None, status: str) -> None:
-    """By the time that was left to it."""
+    """The remaining time of the deadline tells."""
     span, call = Mock(), Mock()
     call.time_remaining.return_value = left
     with pytest.raises(asyncio.CancelledError), TracedCall(call, CallSpans(span), Context()):
@@ -313,8 +313,8 @@ def test_standard_services_are_not_traced(traced: TracedServer, caller: Caller) 
     assert not [span for span in traced.collector.spans() if "Health" in span.name]
 
 
-def test_what_the_spans_are_of(traced: TracedServer, caller: Caller) -> None:
-    """The service and its version, unless the variables say otherwise."""
+def test_the_resource_of_spans(traced: TracedServer, caller: Caller) -> None:
+    """It has the service and its version; variables may override them."""
     InfoServiceStub(traced.channel).GetServerInfo(GetServerInfoRequest(), metadata=caller.metadata)
     traced.spans_of(caller)
 
@@ -323,7 +323,7 @@ def test_what_the_spans_are_of(traced: TracedServer, caller: Caller) -> None:
 
 
 def test_the_log_names_the_span(traced: TracedServer, caller: Caller) -> None:
-    """So that the events of a trace are found by its id."""
+    """The events of a trace can be found by its id."""
     request = validation.ValidateRequest(target=inline_schema(b"true"), subject=arguments(b"{}"))
     ValidationServiceStub(traced.channel).Validate(request, metadata=caller.metadata)
     [span] = [span for span in traced.spans_of(caller) if span.name == VALIDATE]

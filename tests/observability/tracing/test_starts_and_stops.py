@@ -1,4 +1,4 @@
-"""How tracing is switched on, what stops the start, and what the end waits for."""
+"""Activation of tracing, failed starts, and the export at the end."""
 
 import json
 import os
@@ -59,8 +59,10 @@ def serve(**environment: str) -> subprocess.CompletedProcess[str]:
         pytest.param({ENDPOINT: "http://c", "OTEL_SDK_DISABLED": "TRUE"}, (), id="disabled"),
     ],
 )
-def test_what_switches_it_on(environment: dict[str, str], exporters: tuple[str, ...]) -> None:
-    """An exporter, or an endpoint to export to."""
+def test_settings_that_enable_tracing(
+    environment: dict[str, str], exporters: tuple[str, ...]
+) -> None:
+    """An exporter or an endpoint enables it."""
     assert exporters == exporter_names(environment)
 
 
@@ -136,7 +138,7 @@ def test_a_ratio() -> None:
     ],
 )
 def test_the_start_fails(environment: dict[str, str], message: str) -> None:
-    """With one sentence, and as for other settings."""
+    """The error is one sentence, as for other settings."""
     process = serve(**environment)
 
     assert (2, f"Error: {message}") == (process.returncode, process.stderr.strip())
@@ -182,7 +184,7 @@ def validate(running: RunningServer, caller: Caller | None = None) -> None:
 
 
 def test_the_last_spans_are_exported(tmp_path: Path) -> None:
-    """When the server ends, without waiting for the next batch."""
+    """The end of the server exports them at once."""
     with closing(Collector()) as collector:
         variables = {ENDPOINT: collector.endpoint, "OTEL_BSP_SCHEDULE_DELAY": "3600000"}
         with server(tmp_path, **variables) as running:
@@ -206,7 +208,7 @@ def silent_listener() -> Iterator[str]:
 
 @pytest.mark.parametrize("protocol", ["grpc", "http/protobuf"])
 def test_a_collector_that_does_not_answer(tmp_path: Path, protocol: str) -> None:
-    """Neither calls nor the end wait for it; the end says so."""
+    """Neither calls nor the end wait for it; the log reports it at the end."""
     with silent_listener() as endpoint:
         variables = {
             ENDPOINT: endpoint,
@@ -223,8 +225,8 @@ def test_a_collector_that_does_not_answer(tmp_path: Path, protocol: str) -> None
 
 
 @pytest.mark.parametrize("protocol", ["grpc", "http/protobuf"])
-def test_a_collector_that_is_not_there(tmp_path: Path, protocol: str) -> None:
-    """The log says so, without the text of the network."""
+def test_an_absent_collector(tmp_path: Path, protocol: str) -> None:
+    """The log reports it, without the error text of the network."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         endpoint = f"http://127.0.0.1:{listener.getsockname()[1]}"
     variables = {
@@ -286,8 +288,8 @@ if __name__ == "__main__":
 """
 
 
-def test_nothing_is_imported_when_it_is_off(tmp_path: Path) -> None:
-    """Not even the API of OpenTelemetry."""
+def test_opentelemetry_is_not_imported_when_tracing_is_off(tmp_path: Path) -> None:
+    """The OpenTelemetry API is not imported either."""
     script = tmp_path / "off.py"
     script.write_text(OFF)
     process = subprocess.run(
@@ -297,7 +299,7 @@ def test_nothing_is_imported_when_it_is_off(tmp_path: Path) -> None:
     assert "[]" == process.stdout.splitlines()[-1]
 
 
-def test_nothing_is_wrapped_when_it_is_off() -> None:
+def test_services_are_not_wrapped_when_tracing_is_off() -> None:
     """The parts of the service are the same objects."""
     off = Instrumentation()
     methods, workers = [Mock(), Mock()], Mock()

@@ -56,7 +56,7 @@ def connected(uri: str) -> tuple[str, str]:
     ],
 )
 def test_uris(postgres: RunningPostgres, role: str, uri: str) -> None:
-    """Of both schemes, with sockets, parameters, and several hosts that are tried in order."""
+    """Both schemes, sockets, parameters, and several hosts are tested."""
     folder = str(postgres.folder)
     filled = uri.format(
         role=role,
@@ -126,7 +126,7 @@ def tls_port(postgres: RunningPostgres, certificates: Certificates) -> Iterator[
 def test_a_registry_over_tls(
     postgres: RunningPostgres, certificates: Certificates, tls_port: int
 ) -> None:
-    """With a server whose certificate is verified, and its name."""
+    """The certificate of the server and its name are verified."""
     database = postgres.create_database()
     uri = (
         f"postgresql://postgres@localhost:{tls_port}/{database}"
@@ -136,10 +136,10 @@ def test_a_registry_over_tls(
         assert registry.delete("s", None).revision == 0
 
 
-def test_the_authorities_of_the_system_are_those_of_a_variable(
+def test_a_variable_sets_the_authorities_of_the_system(
     certificates: Certificates, tls_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The OpenSSL of psycopg's wheel has no file of its own; the image sets the variable."""
+    """The OpenSSL of psycopg's wheel has no file of authorities; the image sets SSL_CERT_FILE."""
     monkeypatch.setenv("SSL_CERT_FILE", str(certificates.authority))
     uri = f"postgresql://postgres@localhost:{tls_port}/postgres?sslmode=verify-full"
 
@@ -175,10 +175,10 @@ def test_a_mode_in_the_uri_prevails(
         ),
     ],
 )
-def test_a_server_that_is_not_the_one(
+def test_a_server_with_another_certificate(
     certificates: Certificates, tls_port: int, host: str, parameters: str, message: str
 ) -> None:
-    """Is refused, and gets no password."""
+    """It is rejected before a password is sent."""
     filled = parameters.format(client=certificates.client, authority=certificates.authority)
     with pytest.raises(RegistryUnusable, match=message):
         connected(f"postgresql://me:secret@{host}:{tls_port}/postgres?{filled}")

@@ -51,14 +51,14 @@ def test_connections_that_the_database_ends_are_replaced(replicas: Replicas) -> 
 
     replicas.await_equality(writer, follower)
     # A connection that was ended again while it was being made may have been reported.
-    told = kinds(replicas)
+    event_kinds = kinds(replicas)
     wait_until(lambda: kinds(replicas).count(Unreachable) == kinds(replicas).count(Reconnected))
-    assert set(told) <= {Unreachable, Reconnected}
+    assert set(event_kinds) <= {Unreachable, Reconnected}
 
 
 def test_a_database_that_is_killed(fragile: Replicas) -> None:
     """Reads go on, writes fail at once and change nothing; all catch up when it is back."""
-    replica, other = fragile.open(), fragile.open()
+    replica, second_replica = fragile.open(), fragile.open()
     replica.register("s", [A], keep=None)
     fragile.server.kill()
     with pytest.raises(RegistryUnusable, match="cannot be reached") as raised:
@@ -78,22 +78,22 @@ def test_a_database_that_is_killed(fragile: Replicas) -> None:
 
     fragile.server.start()
     wait_until(lambda: kinds(fragile).count(Reconnected) == 2)
-    other.register("s", [C], keep=None)
-    fragile.await_equality(replica, other)
+    second_replica.register("s", [C], keep=None)
+    fragile.await_equality(replica, second_replica)
     assert (2, 2) == (replica.revision, replica.count())
     wait_until(lambda: replica.age_seconds < age)
     assert kinds(fragile).count(Unreachable) == 2
 
 
-def test_a_database_that_is_stopped_answers_nobody(
+def test_a_stopped_database_makes_calls_fail(
     fragile: Replicas, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Though the kernel goes on to acknowledge in its place."""
+    """The kernel still acknowledges packets for the stopped processes."""
     monkeypatch.setattr(Connection, "answer_seconds", 0.7)
     monkeypatch.setattr(connection, "_CONNECT_SECONDS", 2)
-    replica, other = fragile.open(), fragile.open()
+    replica, second_replica = fragile.open(), fragile.open()
     replica.register("s", [A], keep=None)
-    wait_until(lambda: other.revision == 1)
+    wait_until(lambda: second_replica.revision == 1)
     with fragile.server.paused():
         with pytest.raises(RegistryUnusable, match="does not answer"):
             replica.register("s", [B], keep=None)
@@ -103,8 +103,8 @@ def test_a_database_that_is_stopped_answers_nobody(
     wait_until(lambda: kinds(fragile).count(Reconnected) == 2)
     replica.register("s", [C], keep=None)
 
-    fragile.await_equality(replica, other)
-    assert [A, C] == [each.definition for each in other.page("s", None, 9, 999)[0]]
+    fragile.await_equality(replica, second_replica)
+    assert [A, C] == [tool.definition for tool in second_replica.page("s", None, 9, 999)[0]]
 
 
 def lose_answer(
@@ -132,20 +132,20 @@ def lose_answer(
 def test_a_commit_whose_answer_is_lost_has_happened(
     replicas: Replicas, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The database is asked; so the registration is acknowledged, and made once."""
-    replica, other = replicas.open(), replicas.open()
+    """The database knows its outcome, so it is acknowledged, and made once."""
+    replica, second_replica = replicas.open(), replicas.open()
     lose_answer(monkeypatch, lambda _: None, commits=True)
     assert replica.register("s", [A], keep=None).revision == 1
     replica.register("s", [B], keep=None)
 
-    replicas.await_equality(replica, other)
+    replicas.await_equality(replica, second_replica)
     assert [1, 2] == [change.revision for change in replicas.changes[replica]]
 
 
 def test_a_commit_that_was_lost_has_not_happened(
     replicas: Replicas, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Then nothing has changed, and the error says so."""
+    """The registry is unchanged, and the error says so."""
     replica = replicas.open()
     lose_answer(monkeypatch, lambda _: None, commits=False)
     with pytest.raises(RegistryUnusable) as raised:
@@ -159,7 +159,7 @@ def test_a_commit_that_was_lost_has_not_happened(
 def test_a_commit_whose_outcome_cannot_be_known(
     fragile: Replicas, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Is neither acknowledged nor said to have failed; it is seen once the database is back."""
+    """The error says that it is unknown; reads show it once the database is back."""
     replica = fragile.open()
     execute = Connection.execute
 
@@ -185,8 +185,8 @@ def test_a_commit_whose_outcome_cannot_be_known(
 
 
 def test_another_writer_that_does_not_end(replicas: Replicas) -> None:
-    """Writes fail, rather than wait for it; reads of its replicas do not even notice."""
-    replica, other = replicas.open(), replicas.open()
+    """Writes fail after a timeout; reads of the replicas are not affected."""
+    replica, second_replica = replicas.open(), replicas.open()
     with replicas.server.connect(replicas.database) as holding:
         holding.execute("BEGIN")
         holding.execute("SELECT * FROM sidecheck.meta FOR UPDATE")
@@ -195,12 +195,12 @@ def test_another_writer_that_does_not_end(replicas: Replicas) -> None:
         holding.execute("ROLLBACK")
     replica.register("s", [A], keep=None)
 
-    replicas.await_equality(replica, other)
+    replicas.await_equality(replica, second_replica)
     assert replicas.events == []
 
 
 def test_a_write_that_is_interrupted(replicas: Replicas) -> None:
-    """As a command is by Ctrl-C: nothing has changed, and the next write is made."""
+    """Ctrl-C interrupts a command: nothing has changed, and the next write succeeds."""
     replica = replicas.open()
     with replicas.server.connect(replicas.database) as holding, ThreadPoolExecutor(1) as threads:
         holding.execute("BEGIN")
@@ -224,25 +224,25 @@ def test_a_write_that_is_interrupted(replicas: Replicas) -> None:
 
 
 def test_a_database_that_is_set_back(fragile: Replicas) -> None:
-    """Is refused on connections that are open too, by all that have seen more, until a start."""
-    replica, other = fragile.open(), fragile.open()
+    """Servers that have seen later revisions reject it until their next start."""
+    replica, second_replica = fragile.open(), fragile.open()
     replica.register("s", [A], keep=None)
     dump = fragile.server.run("pg_dump", "-Fc", "-d", fragile.server.uri(fragile.database))
     (fragile.server.folder / "dump").write_bytes(dump)
     replica.register("s", [B], keep=None)
     replica.register("t", [B], keep=None)
-    fragile.await_equality(replica, other)
+    fragile.await_equality(replica, second_replica)
     fragile.server.run(
         *("pg_restore", "--clean", "--single-transaction"),
         *("-d", fragile.server.uri(fragile.database), str(fragile.server.folder / "dump")),
     )
     wait_until(lambda: kinds(fragile).count(RejectedDatabase) == 2)
-    for each in (replica, other):
+    for opened in (replica, second_replica):
         with pytest.raises(
             RegistryUnusable, match="is at revision 1, and this server has seen revision 3"
         ):
-            each.register("u", [C], keep=None)
-        assert (3, 3) == (each.count(), each.revision)
+            opened.register("u", [C], keep=None)
+        assert (3, 3) == (opened.count(), opened.revision)
 
     started = fragile.open()
     assert started.register("u", [C], keep=None).revision == 2
@@ -287,7 +287,7 @@ def test_a_history_that_ends_while_it_is_read(
 
 
 def test_a_definition_that_is_not_that_of_its_digest(replicas: Replicas) -> None:
-    """Is not followed, and no server starts with it."""
+    """It is not followed, and no server starts with it."""
     writer, follower = replicas.open(), replicas.open()
     writer.register("s", [A], keep=None)
     wait_until(lambda: follower.revision == 1)

@@ -117,8 +117,8 @@ def write_elsewhere(server: RunningPostgres, database: str, revision: int) -> No
 
 @pytest.mark.parametrize("revision", [1, 9])
 def test_a_former_primary(site: Site, revision: int) -> None:
-    """Is refused, also if it was written to meanwhile, until the one that took over is back."""
-    replica, other = site.replicas.open(), site.replicas.open()
+    """It is rejected, even after writes to it, until the promoted primary is back."""
+    replica, second_replica = site.replicas.open(), site.replicas.open()
     replica.register("s", [A], keep=None)
     standby = site.start_standby(site.first)
     site.first.kill()
@@ -126,23 +126,25 @@ def test_a_former_primary(site: Site, revision: int) -> None:
     site.move(standby, standby)
     wait_until(lambda: site.count(Reconnected) == 2)
     for tool in (B, C):
-        other.register("s", [tool], keep=None)
-    site.replicas.await_equality(replica, other)
+        second_replica.register("s", [tool], keep=None)
+    site.replicas.await_equality(replica, second_replica)
     site.replicas.events.clear()
 
     site.first.start()
     write_elsewhere(site.first, site.database, revision)
     site.move(standby, site.first)
-    site.check_rejected([replica, other], "is on timeline 1, and this server has seen timeline 2")
+    site.check_rejected(
+        [replica, second_replica], "is on timeline 1, and this server has seen timeline 2"
+    )
     assert site.revision(site.first) == revision
     site.move(site.first, standby)
 
-    site.check_recovered(replica, other)
-    assert {"a", "b", "c"} < {binding.name for binding in other.page("s", None, 9, 999)[0]}
+    site.check_recovered(replica, second_replica)
+    assert {"a", "b", "c"} < {binding.name for binding in second_replica.page("s", None, 9, 999)[0]}
 
 
 def test_a_connection_that_stayed_at_a_former_primary(site: Site) -> None:
-    """Is replaced once another has seen the primary that took over, though it never ended."""
+    """It is replaced once another replica has seen the promoted primary."""
     replica = site.replicas.open()
     replica.register("s", [A], keep=None)
     standby = site.start_standby(site.first)
@@ -151,7 +153,7 @@ def test_a_connection_that_stayed_at_a_former_primary(site: Site) -> None:
 
     # That of the follower, which listens.
     def has_followed() -> bool:
-        # The follower has the connection whose last statement is none of a write.
+        # The connection of the follower is the one whose last statement is not a write.
         site.first.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
             " OR query LIKE '%pg_walfile_name%' AND query NOT LIKE '%FOR UPDATE%'"
@@ -169,7 +171,7 @@ def test_a_connection_that_stayed_at_a_former_primary(site: Site) -> None:
 def test_a_write_at_a_primary_that_is_replaced_meanwhile(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Is not acknowledged: the primary that took over does not have it."""
+    """It is not acknowledged: the promoted primary lacks it."""
     replica = site.replicas.open()
     replica.register("s", [A], keep=None)
     standby = site.start_standby(site.first)
@@ -216,10 +218,10 @@ def test_a_standby_has_no_timeline(site: Site) -> None:
 
 
 def test_another_cluster(site: Site) -> None:
-    """Is refused, though it has the same registry at the same revision."""
-    replica, other = site.replicas.open(), site.replicas.open()
+    """It is rejected, though it has the same registry at the same revision."""
+    replica, second_replica = site.replicas.open(), site.replicas.open()
     replica.register("s", [A], keep=None)
-    site.replicas.await_equality(replica, other)
+    site.replicas.await_equality(replica, second_replica)
     cluster = site.start()
     assert cluster.create_database(is_migrated=False) == site.database
     dump = cluster.folder / "dump"
@@ -229,11 +231,11 @@ def test_another_cluster(site: Site) -> None:
 
     site.move(site.first, cluster)
     site.check_rejected(
-        [replica, other], "belongs to another PostgreSQL cluster than this server has seen"
+        [replica, second_replica], "belongs to another PostgreSQL cluster than this server has seen"
     )
     site.move(cluster, site.first)
 
-    site.check_recovered(replica, other)
+    site.check_recovered(replica, second_replica)
 
 
 @pytest.mark.parametrize(
@@ -248,22 +250,22 @@ def test_another_cluster(site: Site) -> None:
 )
 @pytest.mark.parametrize("reads_term", [True, False])
 def test_a_restored_copy(site: Site, revision: int, message: str, *, reads_term: bool) -> None:
-    """Is refused: the last change that was seen is not in it, whatever its timeline."""
+    """It is rejected: it lacks the last seen change, on any timeline."""
     if not reads_term:
         forbid_terms(site)
-    replica, other = site.replicas.open(), site.replicas.open()
+    replica, second_replica = site.replicas.open(), site.replicas.open()
     replica.register("s", [A], keep=None)
     copy = site.start(source=site.first)
     for tool in (B, C):
         replica.register("s", [tool], keep=None)
-    site.replicas.await_equality(replica, other)
+    site.replicas.await_equality(replica, second_replica)
     write_elsewhere(copy, site.database, revision)
 
     site.move(site.first, copy)
-    site.check_rejected([replica, other], message)
+    site.check_rejected([replica, second_replica], message)
     site.move(copy, site.first)
 
-    site.check_recovered(replica, other)
+    site.check_recovered(replica, second_replica)
 
 
 def forbid_terms(site: Site) -> str:
@@ -279,7 +281,7 @@ def forbid_terms(site: Site) -> str:
 
 
 def test_a_role_without_rights(site: Site) -> None:
-    """Is said once at the start of each server, with what to grant; nothing else differs."""
+    """Each server reports the missing grants once at its start, and otherwise works."""
     role = forbid_terms(site)
     replica = site.replicas.open()
     replica.register("s", [A], keep=None)
@@ -287,11 +289,11 @@ def test_a_role_without_rights(site: Site) -> None:
     assert site.replicas.events == [TermUnreadable(functions)]
 
     site.replicas.execute(f"GRANT EXECUTE ON FUNCTION {functions[0]} TO {role}")
-    other = site.replicas.open()
+    second_replica = site.replicas.open()
     assert site.replicas.events[1:] == [TermUnreadable(functions[1:])]
     site.replicas.execute(f"GRANT EXECUTE ON FUNCTION {functions[1]} TO {role}")
     last = site.replicas.open()
     last.register("s", [B], keep=None)
 
-    site.replicas.await_equality(replica, other, last)
+    site.replicas.await_equality(replica, second_replica, last)
     assert len(site.replicas.events) == 2

@@ -40,7 +40,9 @@ def test_concurrent_writers_of_three_replicas(replicas: Replicas) -> None:
         ]
 
     with ThreadPoolExecutor(6) as threads:
-        acknowledged = [revision for each in threads.map(write, range(6)) for revision in each]
+        acknowledged = [
+            revision for revisions in threads.map(write, range(6)) for revision in revisions
+        ]
     replicas.await_equality(*three)
 
     assert sorted(acknowledged) == list(range(1, 121))
@@ -55,7 +57,7 @@ def test_concurrent_writers_of_three_replicas(replicas: Replicas) -> None:
 
 
 def test_what_is_expected_holds_across_replicas(replicas: Replicas) -> None:
-    """Of those who count at once, each counts from what another has counted to."""
+    """Of concurrent increments, each starts from the result of another."""
     pair = [replicas.open(), replicas.open()]
     pair[0].register("s", [define_tool("n", {"description": "0"})], keep=None)
     wait_until(lambda: pair[1].revision)
@@ -86,19 +88,19 @@ def test_what_is_expected_holds_across_replicas(replicas: Replicas) -> None:
     assert pair[0].revision == 61
 
 
-def test_a_writer_knows_what_was_committed_before(replicas: Replicas) -> None:
-    """What it plans is held against that, though it did not follow yet."""
-    writer, other = replicas.open(tools=2), replicas.open(tools=2)
+def test_a_writer_sees_earlier_commits(replicas: Replicas) -> None:
+    """Its plan is checked against commits that it has not followed yet."""
+    writer, reader = replicas.open(tools=2), replicas.open(tools=2)
     writer.register("s", [A, B], keep=None)
-    assert other.delete("s", ["a", "x"]).deleted == ("a",)
+    assert reader.delete("s", ["a", "x"]).deleted == ("a",)
     assert writer.register("s", [A], keep=None).revision == 3
-    assert other.register("s", [C], keep=frozenset()).removed == ("a", "b")
+    assert reader.register("s", [C], keep=frozenset()).removed == ("a", "b")
 
-    assert other.page(None, None, 9, 999)[0][0].definition == C
+    assert reader.page(None, None, 9, 999)[0][0].definition == C
 
 
 def test_notifications_are_only_a_hint(replicas: Replicas, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of others who listen elsewhere are not missed: replicas poll too."""
+    """Replicas also poll, so a missed notification loses no change."""
     follower = replicas.open()
     monkeypatch.setattr(statements, "CHANNEL", "elsewhere")
     writer = replicas.open()
@@ -109,7 +111,7 @@ def test_notifications_are_only_a_hint(replicas: Replicas, monkeypatch: pytest.M
 
 
 def test_the_changes_before_the_opening_are_known(replicas: Replicas) -> None:
-    """Whole, with definitions that are no longer bound; and those since lead to what is read."""
+    """They include unbound definitions; later changes lead to the present contents."""
     first = replicas.open()
     first.register("s", [A, B], keep=None)
     first.register("s", [define_tool("a", {"description": "2"})], keep=frozenset({"b"}))
@@ -130,7 +132,7 @@ def test_the_changes_before_the_opening_are_known(replicas: Replicas) -> None:
 def test_a_registry_is_read_as_of_one_moment(
     replicas: Replicas, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A write in the middle of that is not in it, and followed afterwards."""
+    """A concurrent write is not in it, and is followed afterwards."""
     writer = replicas.open()
     writer.register("s", [A], keep=None)
     read_head = statements.read_head
@@ -154,7 +156,7 @@ def test_a_registry_is_read_as_of_one_moment(
 
 
 @pytest.mark.parametrize(
-    ("steps", "seconds", "bytes_", "kept"),
+    ("steps", "seconds", "bytes_", "retained"),
     [
         pytest.param(5, 3600, 1 << 20, 5, id="changes"),
         pytest.param(100, 1e-6, 1 << 20, 1, id="age"),
@@ -168,9 +170,9 @@ def test_the_history_is_bounded(
     steps: int,
     seconds: float,
     bytes_: int,
-    kept: int,
+    retained: int,
 ) -> None:
-    """In changes, age and bytes, and the last change is always in it."""
+    """Number, age and bytes are limited; the last change always stays."""
     monkeypatch.setattr(registry, "_MOST_STEPS", steps)
     writer = replicas.open(seconds, bytes=bytes_)
     for number in range(16):
@@ -182,10 +184,10 @@ def test_the_history_is_bounded(
     late = replicas.open()
     changes = late.take_history()
 
-    assert list(range(17 - kept, 17)) == [change.revision for change in changes]
+    assert list(range(17 - retained, 17)) == [change.revision for change in changes]
     assert all(change.bound for change in changes)
     rows = replicas.execute("SELECT count(*) FROM sidecheck.tool")
-    assert rows in ([(kept,)], [(kept + 1,)])
+    assert rows in ([(retained,)], [(retained + 1,)])
 
 
 def test_a_replica_that_was_away_for_longer_than_the_history(

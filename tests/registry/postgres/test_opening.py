@@ -43,7 +43,7 @@ LAYOUT = migration.LAYOUT
     ],
 )
 def test_tables_of_another_layout(replicas: Replicas, statement: str, message: str) -> None:
-    """Are refused at the start; a server that runs goes on to read, and writes no more."""
+    """The start fails; a running server continues to read, and does not write."""
     running = replicas.open()
     running.register("s", [A], keep=None)
     is_changed = False
@@ -61,7 +61,7 @@ def test_tables_of_another_layout(replicas: Replicas, statement: str, message: s
 
 
 def test_migrations_that_race(postgres: RunningPostgres) -> None:
-    """Each is run once, whoever runs it."""
+    """Exactly one process runs each of them."""
     database = postgres.create_database(is_migrated=False)
     location = PostgresLocation(postgres.uri(database))
     with ThreadPoolExecutor(8) as threads:
@@ -76,7 +76,7 @@ def test_migrations_that_race(postgres: RunningPostgres) -> None:
 
 @pytest.mark.parametrize("layout", range(LAYOUT))
 def test_every_layout_can_be_migrated(postgres: RunningPostgres, layout: int) -> None:
-    """From none to the last, one after the other."""
+    """The layouts are migrated one after the other, from none to the last."""
     database = postgres.create_database(is_migrated=False)
     location = PostgresLocation(postgres.uri(database))
     migration.migrate(location, layout)
@@ -90,7 +90,7 @@ def test_every_layout_can_be_migrated(postgres: RunningPostgres, layout: int) ->
 def test_a_migration_that_fails_changes_nothing(
     postgres: RunningPostgres, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor does one of a database that a later release has migrated."""
+    """A database of a later release is not changed either."""
     database = postgres.create_database(is_migrated=False)
     location = PostgresLocation(postgres.uri(database))
     text = migration.migrations()[1][1] + "SELECT 1 / 0;"
@@ -114,12 +114,12 @@ def test_a_role_with_the_documented_rights(replicas: Replicas) -> None:
     replicas.execute(grants.replace(" TO sidecheck;", f" TO {role};"))
     limited = replicas.server.uri(replicas.database).replace("postgres@", f"{role}@")
     replicas.location = PostgresLocation(limited)
-    replica, other = replicas.open(1e-6), replicas.open(1e-6)
+    replica, second_replica = replicas.open(1e-6), replicas.open(1e-6)
     for number in range(16):
         replica.register("s", [define_tool(f"t{number}")], keep=frozenset())
-    replicas.await_equality(replica, other)
+    replicas.await_equality(replica, second_replica)
 
-    assert (16, 1) == (other.revision, other.count())
+    assert (16, 1) == (second_replica.revision, second_replica.count())
     assert len(replicas.open().take_history()) == 1
     with psycopg.connect(limited) as connected, pytest.raises(psycopg.errors.InsufficientPrivilege):
         connected.execute("UPDATE sidecheck.meta SET epoch = gen_random_uuid()")
@@ -144,7 +144,7 @@ def test_a_role_with_the_documented_rights(replicas: Replicas) -> None:
     ],
 )
 def test_no_message_has_a_password(uri: str, message: str) -> None:
-    """Nor anything of a URI that cannot be read, or its parameters."""
+    """Messages have no part of a malformed URI or of its parameters."""
     location = PostgresLocation(uri)
     with pytest.raises(RegistryUnusable, match=message) as raised:
         open_registry(location)
@@ -153,7 +153,7 @@ def test_no_message_has_a_password(uri: str, message: str) -> None:
 
 
 def test_the_packages_are_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without them, the error names it."""
+    """Without them, the error names the extra."""
     monkeypatch.setitem(sys.modules, "sidecheck_server.registry.postgres.registry", None)
     with pytest.raises(RegistryUnusable, match=r"pip install 'psycopg\[binary\]>=3\.3\.9,<3\.4'"):
         open_registry(PostgresLocation("postgresql:///db"))

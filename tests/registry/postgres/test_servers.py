@@ -70,7 +70,7 @@ def check(fleet: Fleet, writers: Writers, record: Record, *reasons: str) -> None
 
 
 def test_the_database_is_killed(fleet: Fleet, writers: Writers, record: Record) -> None:
-    """Servers serve what they have, say how old it is, and catch up when it is back."""
+    """Servers serve their copy, report its age, and catch up later."""
     fleet.postgres.kill()
     fleet.await_age(3)
     for server in fleet.servers:
@@ -85,7 +85,7 @@ def test_the_database_is_killed(fleet: Fleet, writers: Writers, record: Record) 
 
 
 def test_a_server_is_killed(fleet: Fleet, writers: Writers, record: Record) -> None:
-    """In the middle of writes; those go on at others, and it comes back with all of them."""
+    """Writers continue at other servers, and the restarted server has all tools."""
     fleet.kill(1)
     writers.go_on(10)
     fleet.restart(1)
@@ -95,7 +95,7 @@ def test_a_server_is_killed(fleet: Fleet, writers: Writers, record: Record) -> N
 
 
 def test_connections_are_ended(fleet: Fleet, writers: Writers, record: Record) -> None:
-    """Those of listeners and of writers alike, again and again."""
+    """Connections of listeners and of writers are ended repeatedly."""
     for _ in range(10):
         writers.go_on(1)
         ended = fleet.postgres.execute(
@@ -109,7 +109,7 @@ def test_connections_are_ended(fleet: Fleet, writers: Writers, record: Record) -
 
 
 def test_the_database_is_stopped(fleet: Fleet, writers: Writers, record: Record) -> None:
-    """With all its processes for ten seconds, while the kernel answers in their place."""
+    """All its processes stop for ten seconds, while the kernel acknowledges packets."""
     with fleet.postgres.paused():
         fleet.await_age(11)
         wait_until(lambda: len(writers.errors) >= 3)
@@ -124,7 +124,7 @@ def test_the_database_is_stopped(fleet: Fleet, writers: Writers, record: Record)
 
 
 def test_an_older_backup_is_restored(fleet: Fleet, writers: Writers, record: Record) -> None:
-    """Under writers; servers refuse it until they start again, and then all have it alike."""
+    """Servers reject it until their restart, and then have equal contents."""
     uri = fleet.postgres.uri(fleet.database)
     dump = fleet.postgres.folder / "fleet.dump"
     dump.write_bytes(fleet.postgres.run("pg_dump", "-Fc", "-d", uri))
@@ -178,7 +178,7 @@ def test_an_older_backup_is_restored(fleet: Fleet, writers: Writers, record: Rec
 
 @pytest.mark.parametrize("binaries", installed_binaries())
 def test_a_former_primary_comes_back(binaries: str, tmp_path: Path, record: Record) -> None:
-    """At the address, under writers, after a standby took over: nothing is lost, nor added."""
+    """It returns at the address after a promotion: nothing is lost or added."""
     with ExitStack() as stack:
         former = RunningPostgres(installed_binaries()[binaries], is_durable=True)
         stack.callback(former.close)

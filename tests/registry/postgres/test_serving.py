@@ -35,7 +35,7 @@ def each_postgres(request: pytest.FixtureRequest) -> Iterator[RunningPostgres]:
 def test_a_server_does_not_start_on_tables_of_another_layout(
     each_postgres: RunningPostgres,
 ) -> None:
-    """It ends with one sentence, which says what would help."""
+    """The error is one sentence with a remedy."""
     databases = [each_postgres.create_database(is_migrated=number > 0) for number in range(3)]
     for database, change in zip(databases[1:], ("- 1", "+ 1"), strict=True):
         each_postgres.execute(
@@ -73,7 +73,7 @@ def test_a_server_does_not_start_on_tables_of_another_layout(
 
 
 def test_several_processes_follow(each_postgres: RunningPostgres, tmp_path: Path) -> None:
-    """What another server registers, also after the database was killed."""
+    """They follow changes of another server, also after the database was killed."""
     with closing(Fleet(each_postgres, tmp_path, [(), ("--processes", "2")])) as fleet:
         writers = Writers(fleet)
         writers.go_on()
@@ -98,10 +98,10 @@ def test_several_processes_follow(each_postgres: RunningPostgres, tmp_path: Path
 
 @pytest.mark.parametrize("is_made", [True, False])
 @pytest.mark.parametrize("deletes", [True, False])
-async def test_a_caller_knows_that_the_outcome_is_unknown(
+async def test_an_unknown_outcome_is_reported_to_the_caller(
     each_postgres: RunningPostgres, monkeypatch: pytest.MonkeyPatch, *, deletes: bool, is_made: bool
 ) -> None:
-    """If the database is killed at a commit. Making the change again does no harm."""
+    """The database is killed at a commit; the caller may repeat the change."""
     location = each_postgres.uri(each_postgres.create_database())
     settings = Settings.model_validate(
         {"listen": "127.0.0.1:0", "workers": 1, "registry": location}

@@ -38,7 +38,7 @@ def test_the_encoding_of_the_database_does_not_matter(replicas: Replicas, encodi
     ],
 )
 def test_settings_do_not_matter(replicas: Replicas, setting: str) -> None:
-    """Those that say how texts, bytes and times are read and written, and where."""
+    """They concern the encoding of texts, bytes and times, and the schema."""
     replicas.execute(f"ALTER DATABASE {replicas.database} SET {setting}")
 
     check_all_is_shared(replicas)
@@ -55,7 +55,7 @@ def check_all_is_shared(replicas: Replicas) -> None:
     assert pair[1].delete(server, NAMES[1:4]).deleted == tuple(sorted(NAMES[1:4]))
     replicas.await_equality(*pair)
 
-    assert ["\0", "a"] == [each.name for each in pair[0].page(None, None, 9, 9999)[0]]
+    assert ["\0", "a"] == [tool.name for tool in pair[0].page(None, None, 9, 9999)[0]]
     late = replicas.open()
     replicas.await_equality(late, *pair)
     assert replicas.changes[pair[0]] == list(late.take_history())
@@ -63,7 +63,7 @@ def check_all_is_shared(replicas: Replicas) -> None:
 
 
 def test_a_database_that_is_read_only_by_default(replicas: Replicas) -> None:
-    """As operators and hosts make one whose disk is nearly full. It can be read, and followed."""
+    """Operators set this on a nearly full disk; it can be read and followed."""
     writer = replicas.open()
     writer.register("s", [define_tool("a")], keep=None)
     replicas.execute(f"ALTER DATABASE {replicas.database} SET default_transaction_read_only = on")
@@ -93,7 +93,7 @@ def test_migrations_that_race_in_a_serializable_database(postgres: RunningPostgr
 
 
 def test_a_row_that_no_server_has_written(replicas: Replicas) -> None:
-    """Is reported, and followed by those that come after it once it is repaired."""
+    """It is reported; later changes are followed once it is repaired."""
     replica = replicas.open()
     with replica._exclusively():
         replicas.execute(
@@ -113,8 +113,8 @@ def test_a_row_that_no_server_has_written(replicas: Replicas) -> None:
     wait_until(lambda: len(replicas.events) == 2)
 
 
-def test_a_name_that_is_no_text(replicas: Replicas) -> None:
-    """Is not that of its definition."""
+def test_a_name_that_is_not_text(replicas: Replicas) -> None:
+    """It differs from the name in the definition."""
     replicas.open().register("s", [define_tool("a")], keep=None)
     replicas.execute(r"UPDATE sidecheck.tool SET name = '\xff'")
     with pytest.raises(RegistryUnusable, match="is damaged: a definition of revision 1"):

@@ -1,4 +1,4 @@
-"""Two servers on one database: what is written at one is read at the other, and watched at both.
+"""Two servers on one database: reads and watches at one have the writes at the other.
 
 One of them has two serving processes.
 """
@@ -28,7 +28,7 @@ def tool(name: str) -> dict[str, object]:
 
 
 def test_what_one_server_registers_is_read_at_another(fleet: Fleet) -> None:
-    """At once, as the reader asks for the revision."""
+    """The reader requests the revision, so it reads the tool at once."""
     with fleet.client(0) as writer, fleet.client(1) as reader:
         for number in range(100):
             name = f"t{number}"
@@ -39,37 +39,34 @@ def test_what_one_server_registers_is_read_at_another(fleet: Fleet) -> None:
 def changes_until(
     client: BlockingClient, after: Checkpoint, last: int
 ) -> list[tuple[int, list[str]]]:
-    """Return the changes that a watch of *client* is told, with the names that they register."""
+    """Return the changes of a watch of *client*, with the registered names."""
     changes = []
     with closing(client.watch("w", after=after)) as events:
         for event in events:
             if isinstance(event, ToolsChange):
-                changes.append((event.revision, [each.name for each in event.registered]))
+                changes.append((event.revision, [bound.name for bound in event.registered]))
             elif event.revision >= last:
                 break
     return changes
 
 
-def test_a_watch_goes_on_at_another_server(fleet: Fleet) -> None:
-    """After the one that it began at was killed; and there, once it is started again.
-
-    Others write while it starts, too.
-    """
-    with fleet.client(0) as kept, fleet.client(1) as lost:
+def test_a_watch_continues_at_another_server(fleet: Fleet) -> None:
+    """The first server is killed, and started again; others write meanwhile."""
+    with fleet.client(0) as remaining, fleet.client(1) as lost:
         with closing(lost.watch("w")) as events:
             begin = next(events)
-            registered = kept.register("w", [tool("a")]).registry_revision
+            registered = remaining.register("w", [tool("a")]).registry_revision
             first = next(event for event in events if isinstance(event, ToolsChange))
         fleet.kill(1)
-        kept.delete_all("w")
-        last = kept.register("w", [tool("b")]).registry_revision
-        changes = changes_until(kept, first.checkpoint, last)
+        remaining.delete_all("w")
+        last = remaining.register("w", [tool("b")]).registry_revision
+        changes = changes_until(remaining, first.checkpoint, last)
         stopped = Event()
 
         def write() -> int:
             while not stopped.wait(0.01):
-                registered = kept.register("w", [tool("c")]).registry_revision
-                assert registered == kept.delete_all("w").registry_revision - 1
+                registered = remaining.register("w", [tool("c")]).registry_revision
+                assert registered == remaining.delete_all("w").registry_revision - 1
             return registered
 
         with ThreadPoolExecutor(1) as threads:
@@ -78,12 +75,12 @@ def test_a_watch_goes_on_at_another_server(fleet: Fleet) -> None:
                 fleet.restart(1)
             finally:
                 stopped.set()
-        since = changes_until(kept, first.checkpoint, writing.result() + 1)
+        since = changes_until(remaining, first.checkpoint, writing.result() + 1)
         for _ in range(4):  # connections go to either process
             with fleet.client(1) as restarted:
                 assert since == changes_until(restarted, first.checkpoint, writing.result() + 1)
 
     assert len(since) > 4
     assert isinstance(begin, Checkpoint)
-    assert (registered, ["a"]) == (first.revision, [each.name for each in first.registered])
+    assert (registered, ["a"]) == (first.revision, [bound.name for bound in first.registered])
     assert [(registered + 1, []), (last, ["b"])] == changes

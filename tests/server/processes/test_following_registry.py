@@ -18,7 +18,7 @@ A, B = map(define_tool, "ab")
 
 @pytest.fixture
 async def link() -> AsyncIterator[Link]:
-    """Return a link to nobody."""
+    """Return a link without a peer."""
     ours, theirs = socket.socketpair()
     with theirs:
         link = await Link.open(ours, {})
@@ -32,10 +32,10 @@ def follow(link: Link, history: Sequence[Change] = ()) -> FollowingRegistry:
 
 
 async def test_a_reload_is_read_as_a_whole(link: Link) -> None:
-    """However many parts it has, reads see all of it or nothing."""
+    """Reads see all of its parts or none."""
     registry = follow(link)
-    seen: list[tuple[int, int, Change]] = []
-    registry.subscribe(lambda change: seen.append((registry.revision, registry.count(), change)))
+    changes: list[tuple[int, int, Change]] = []
+    registry.subscribe(lambda change: changes.append((registry.revision, registry.count(), change)))
     after = Catalogue.of(5, [Binding("t", B, 2), Binding("u", A, 4), Binding("u", B, 5)])
     parts = differences(registry._catalogue, after)
     for part in parts:
@@ -44,13 +44,13 @@ async def test_a_reload_is_read_as_a_whole(link: Link) -> None:
     await asyncio.sleep(0)
 
     assert [part.server for part in parts] == ["s", "t", "u"]
-    assert seen == [(5, 3, part) for part in parts]
+    assert changes == [(5, 3, part) for part in parts]
     assert registry.page(None, None, 9, 999) == after.page(None, None, 9, 999)
     assert registry.change_id == after.change_id
 
 
-async def test_the_history_has_what_followed_it(link: Link) -> None:
-    """So nothing is missing between the registry's copy, and those who subscribe later."""
+async def test_the_history_has_the_later_changes(link: Link) -> None:
+    """Later subscribers miss no change between the copy and their subscription."""
     changes = [Change(revision, "s", (), (Binding("s", B, revision),)) for revision in (1, 2, 3)]
     registry = follow(link, changes[:1])
     registry.apply(changes[1])

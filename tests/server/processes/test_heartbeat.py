@@ -51,13 +51,13 @@ class Process:
 async def test_looks(looks: str, expected: StallCause | None) -> None:
     """The last look decides; those before find nothing."""
     process = Process()
-    *before, last = [process.look(each) for each in looks.split()]
+    *before, last = [process.look(state) for state in looks.split()]
 
     assert ({None}, expected) == (set(before), last)
 
 
-async def test_one_answer_is_awaited_at_a_time() -> None:
-    """A process that stands still is not sent one message after another."""
+async def test_at_most_one_heartbeat_is_outstanding() -> None:
+    """No message is queued for a process that does not answer."""
     process = Process()
     for happened in ("-", "u", "u", "au", "u"):
         process.look(happened)

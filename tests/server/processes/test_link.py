@@ -17,8 +17,8 @@ LARGE = b"x" * 5_000_000
 @asynccontextmanager
 async def linked(handlers: Mapping[str, Callable[..., Any]]) -> AsyncIterator[tuple[Link, Link]]:
     """Yield two ends, the second of which offers *handlers*."""
-    one, other = socket.socketpair()
-    links = await Link.open(one, {}), await Link.open(other, handlers)
+    first, second = socket.socketpair()
+    links = await Link.open(first, {}), await Link.open(second, handlers)
     try:
         yield links
     finally:
@@ -27,7 +27,7 @@ async def linked(handlers: Mapping[str, Callable[..., Any]]) -> AsyncIterator[tu
 
 
 async def test_results_of_calls() -> None:
-    """Of plain functions and of coroutines, of any size."""
+    """Functions and coroutines return results of any size."""
 
     async def late(value: bytes) -> bytes:
         await asyncio.sleep(0)
@@ -39,9 +39,9 @@ async def test_results_of_calls() -> None:
 
 
 async def test_calls_take_effect_in_order() -> None:
-    """Also those whose result nobody awaits."""
-    told: list[int] = []
-    async with linked({"note": told.append, "all": lambda: list(told)}) as (caller, _):
+    """Calls without a reader of their result are in order too."""
+    numbers: list[int] = []
+    async with linked({"note": numbers.append, "all": lambda: list(numbers)}) as (caller, _):
         for number in range(100):
             if number % 2:
                 caller.notify("note", number)
@@ -64,7 +64,7 @@ async def test_calls_take_effect_in_order() -> None:
 )
 @pytest.mark.parametrize("is_async", [True, False])
 async def test_errors_of_calls(error: Exception, expected: str | None, *, is_async: bool) -> None:
-    """Are raised with what they say."""
+    """The caller raises them with their message."""
 
     def fail() -> None:
         raise error
@@ -84,7 +84,7 @@ async def test_errors_of_calls(error: Exception, expected: str | None, *, is_asy
 
 
 async def test_a_call_that_is_cancelled() -> None:
-    """Is cancelled at the other end too, and others go on."""
+    """The other end cancels it too, and other calls continue."""
     begun, ended = asyncio.Event(), asyncio.Event()
 
     async def wait() -> None:
@@ -109,10 +109,10 @@ async def test_an_end_that_closes() -> None:
     async def wait() -> None:
         await asyncio.Event().wait()
 
-    async with linked({"wait": wait}) as (caller, other):
+    async with linked({"wait": wait}) as (caller, callee):
         calls = [caller.call("wait") for _ in range(3)]
         assert not caller.closed.done()
-        await other.close()
+        await callee.close()
         await caller.closed
         outcomes = await asyncio.gather(*calls, caller.call("wait"), return_exceptions=True)
 

@@ -63,7 +63,7 @@ class Caller:
         return valid
 
     async def register(self, server: str, tool: Any, **options: Any) -> tuple[int, int]:
-        """Return what was done with *tool*, and the revision since."""
+        """Return the action on *tool*, and the revision of the registry."""
         tools = [target_pb2.InlineTool(json=json.dumps(tool).encode())]
         stub: Any = RegistryServiceStub(self.channel)
         response = await stub.RegisterTools(
@@ -99,13 +99,13 @@ def serve(*flags: str) -> subprocess.CompletedProcess[str]:
 async def callers(server: RunningServer, count: int = CONNECTIONS) -> AsyncIterator[list[Caller]]:
     """Yield callers whose connections are there."""
     async with AsyncExitStack() as stack:
-        made = []
+        clients = []
         for _ in range(count):
             options = [("grpc.use_local_subchannel_pool", 1)]
             channel = grpc.aio.insecure_channel(server.address, options=options)
-            made.append(Caller(await stack.enter_async_context(channel)))
+            clients.append(Caller(await stack.enter_async_context(channel)))
             await channel.channel_ready()
-        yield made
+        yield clients
 
 
 def serving_ids(server: RunningServer) -> list[int]:
@@ -122,7 +122,7 @@ def children(server: RunningServer, part: bytes) -> list[int]:
 
 
 async def test_every_process_serves_and_is_on_the_page_of_metrics(running: MeteredServer) -> None:
-    """By a label; what one has compiled, the others need not compile."""
+    """A label has its number; processes share compiled schemas."""
     schema = {"type": "string"}
     async with callers(running) as connected:
         assert {True} == {await caller.validate("a", schema=schema) for caller in connected}
@@ -141,22 +141,22 @@ async def test_every_process_serves_and_is_on_the_page_of_metrics(running: Meter
 
 
 async def test_a_tool_is_known_to_all_once_it_is_registered(running: MeteredServer) -> None:
-    """And is not any more, once it is deleted, whichever process that reached."""
+    """After its deletion by any process, no process knows it."""
     async with callers(running) as connected:
         for number, caller in enumerate(connected, 1):
             assert (CREATED, number) == await caller.register(f"s{number}", ADD)
-            for each in connected:
-                assert await each.validate({"a": 1}, server=f"s{number}")
-                assert not await each.validate({"a": "x"}, server=f"s{number}")
+            for client in connected:
+                assert await client.validate({"a": 1}, server=f"s{number}")
+                assert not await client.validate({"a": "x"}, server=f"s{number}")
         for number, caller in enumerate(connected, 1):
             await caller.delete(f"s{number}")
-            for each in connected:
+            for client in connected:
                 with pytest.raises(grpc.aio.AioRpcError, match="no tool 'add' is registered"):
-                    await each.validate({"a": 1}, server=f"s{number}")
+                    await client.validate({"a": 1}, server=f"s{number}")
 
 
 async def test_of_concurrent_changes_one_is_accepted(running: MeteredServer) -> None:
-    """Whichever processes they reach."""
+    """The calls may reach any process."""
     policy = registry_pb.CHANGE_POLICY_REJECT
     async with callers(running) as connected:
         registered = await asyncio.gather(
@@ -186,9 +186,9 @@ async def calling(connected: list[Caller]) -> AsyncIterator[list[Counter[str]]]:
             begun[number].set()
 
     async with asyncio.TaskGroup() as tasks:
-        for each in enumerate(connected):
-            tasks.create_task(call(*each))
-        await asyncio.gather(*(each.wait() for each in begun))
+        for numbered_client in enumerate(connected):
+            tasks.create_task(call(*numbered_client))
+        await asyncio.gather(*(event.wait() for event in begun))
         yield codes
         stop.set()
 
@@ -203,8 +203,8 @@ async def calling(connected: list[Caller]) -> AsyncIterator[list[Counter[str]]]:
 async def test_a_lost_process_is_replaced_and_the_others_serve(
     running: MeteredServer, number: signal.Signals, event: str, expected: dict[str, Any]
 ) -> None:
-    """Its connections are lost; no call of the others is, nor what is registered."""
-    lost, kept = serving_ids(running)
+    """Only its own connections are lost; calls of others and the registry are not."""
+    lost, survivor = serving_ids(running)
     async with callers(running) as connected:
         await connected[0].register("s", ADD)
         async with calling(connected) as codes:
@@ -214,14 +214,14 @@ async def test_a_lost_process_is_replaced_and_the_others_serve(
                 await caller.register("t", ADD)
             restarted = await asyncio.to_thread(running.wait_for, "process.restarted")
             async with callers(running) as others:
-                assert {True} == {await each.validate({"a": 1}, server="t") for each in others}
+                assert {True} == {await client.validate({"a": 1}, server="t") for client in others}
 
     assert expected == {name: ended[name] for name in expected}
     assert (ended["number"], 2) == (restarted["number"], restarted["alive"])
     assert {"OK", "UNAVAILABLE"} == set().union(*codes)
     # Of a process that lives, no call fails.
-    assert any(each.keys() == {"OK"} for each in codes)
-    assert kept in serving_ids(running)
+    assert any(code_counts.keys() == {"OK"} for code_counts in codes)
+    assert survivor in serving_ids(running)
     assert lost not in serving_ids(running)
     assert {("0",): 1.0} == running.series("sidecheck_processes_ended_total")
     assert {("0",): 2.0} == running.series("sidecheck_processes_alive")
@@ -237,7 +237,9 @@ async def test_a_starved_process_is_not_replaced(running: MeteredServer) -> None
         os.kill(ids[0], signal.SIGCONT)
         await asyncio.sleep(0.05)
     async with callers(running) as connected:
-        assert {True} == {await each.validate("a", schema={"type": "string"}) for each in connected}
+        assert {True} == {
+            await client.validate("a", schema={"type": "string"}) for client in connected
+        }
 
     assert ids == serving_ids(running)
     assert {("0",): 0.0} == running.series("sidecheck_processes_ended_total")
@@ -246,7 +248,7 @@ async def test_a_starved_process_is_not_replaced(running: MeteredServer) -> None
 async def test_processes_go_on_after_the_first_was_stopped_with_them(
     running: MeteredServer,
 ) -> None:
-    """As by the terminal, or in a machine that sleeps, for longer than a stopped one has."""
+    """A terminal or a sleeping machine stops all for longer than the heartbeat's limit."""
     ids = serving_ids(running)
     for id_ in (*ids, running.process.pid):
         os.kill(id_, signal.SIGSTOP)
@@ -255,13 +257,15 @@ async def test_processes_go_on_after_the_first_was_stopped_with_them(
         os.kill(id_, signal.SIGCONT)
     await asyncio.sleep(2 * BEAT_SECONDS)
     async with callers(running) as connected:
-        assert {True} == {await each.validate("a", schema={"type": "string"}) for each in connected}
+        assert {True} == {
+            await client.validate("a", schema={"type": "string"}) for client in connected
+        }
 
     assert ids == serving_ids(running)
 
 
 def test_no_process_outlives_the_first(running: MeteredServer) -> None:
-    """Nobody could compile or register, and another service needs the address."""
+    """It could not compile or register, and would hold the address."""
     ids = serving_ids(running)
     running.process.kill()
     running.process.wait()
@@ -333,15 +337,15 @@ def test_a_second_service_cannot_share_the_address(running: MeteredServer, host:
     ],
 )
 def test_settings_that_several_processes_cannot_have(flags: tuple[str, ...], message: str) -> None:
-    """Are told before anything starts."""
+    """The error comes before the start."""
     failed = serve("--processes", "2", "--listen", "127.0.0.1:0", *flags)
 
     assert 2 == failed.returncode
     assert message in failed.stderr
 
 
-async def test_calls_over_http_are_those_of_the_same_service(running: MeteredServer) -> None:
-    """The first process answers them, and is counted as the number 0."""
+async def test_http_and_grpc_calls_have_the_same_service(running: MeteredServer) -> None:
+    """The first process, number 0, answers calls over HTTP."""
     async with callers(running, 1) as [caller]:
         await caller.register("s", ADD)
     target = {"server": "s", "name": "add"}

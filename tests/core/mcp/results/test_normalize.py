@@ -84,7 +84,7 @@ def test_oversized_output_is_an_error() -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("value", [None, True, 0, 2**60, 1.5, "", "a", [], [1], {}, {"a": None}])
 def test_a_value_makes_a_result_without_faults(version: str, value: Any) -> None:
-    """Without errors and warnings, and with nothing that is null but values."""
+    """It has no errors, no warnings, and no nulls except values."""
     result = result_of(Value(text_of(value)), version)
 
     assert [] == faults_of(result, version)
@@ -94,7 +94,7 @@ def test_a_value_makes_a_result_without_faults(version: str, value: Any) -> None
 @pytest.mark.slow
 @pytest.mark.parametrize("version", VERSIONS)
 def test_round_trip_through_a_result(version: str) -> None:
-    """Random schemas: what is valid gives a result that is, and what a client takes out of it."""
+    """A valid value of a random schema has a valid result, from which a client reads the value."""
     random = Random(f"round trip {version}")
     valid_count = 0
     for _ in range(SCHEMAS):

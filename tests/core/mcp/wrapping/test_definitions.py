@@ -28,14 +28,14 @@ def test_shared_case(case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_definition_that_needs_no_change_keeps_its_text(version: str) -> None:
-    """Spaces, escapes and the notation of numbers included."""
+    """Spaces, escapes and the notation of numbers are unchanged."""
     text = b'{ "inputSchema" : {"type":"object", "maximum": 1.0e2}, "name":"\\u0061" }\n'
 
     assert text == adapt_tool(text, version, LIMITS).json
 
 
 def test_unchanged_properties_keep_their_text() -> None:
-    """Spaces, escapes and the notation of numbers included."""
+    """Spaces, escapes and the notation of numbers are unchanged."""
     text = b'{"title":"x","name":"\\u0061","inputSchema":{ "type":"object","maximum":1.0e2}}'
 
     assert (
@@ -66,7 +66,7 @@ def test_unchanged_properties_keep_their_text() -> None:
 def test_a_mark_that_contradicts_its_schema_is_rejected(
     version: str, expected: str, keywords: dict[str, Any]
 ) -> None:
-    """In every version, since the wrapped value is ambiguous."""
+    """It is rejected in every version, since the wrapped value is ambiguous."""
     schema = {"type": "object", "properties": {"result": {}}, "required": ["result"], **keywords}
     text = text_of({"name": "t", "inputSchema": {"type": "object"}, "outputSchema": schema})
     with pytest.raises(RequestError) as error:
@@ -81,7 +81,7 @@ def test_a_mark_that_contradicts_its_schema_is_rejected(
 
 @pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
 def test_a_schema_that_takes_too_many_steps_is_rejected(version: str) -> None:
-    """Both to wrap and to unwrap."""
+    """Wrapping and unwrapping have the same limit."""
     schema = {"type": "array", "prefixItems": [{}] * 2000}
     tool = {"name": "t", "inputSchema": {"type": "object"}, "outputSchema": schema}
     wrap_schema = json.loads(adapt_tool(text_of(tool), "2025-11-25", LIMITS).json)

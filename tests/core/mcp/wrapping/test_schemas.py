@@ -65,7 +65,7 @@ def wrapped_schema(schema: Any) -> Any:
     ],
 )
 def test_whether_a_root_is_an_object(expected: bool, schema: Any) -> None:
-    """By what the root says, and what it leads to."""
+    """The root's keywords and the targets of its references decide."""
     assert expected == root_is_object(schema, large_budget())
 
 
@@ -102,8 +102,8 @@ def test_pointers_are_rewritten_and_keep_their_escapes(expected: str, pointer: s
     assert expected == wrapped_schema(schema)["prefixItems"][0]["$ref"]
 
 
-def test_what_is_data_stays_as_it_is() -> None:
-    """A reference is one only where a subschema stands, or where one leads."""
+def test_data_is_unchanged() -> None:
+    """`$ref` is a reference only in a subschema or in the target of a reference."""
     data = {"$ref": "#/a"}
     schema = {
         "items": {"$ref": "#"},
@@ -123,8 +123,8 @@ def test_what_is_data_stays_as_it_is() -> None:
     } == result["properties"]
 
 
-def test_what_a_reference_leads_to_is_a_schema_wherever_it_stands() -> None:
-    """Many keep definitions where no dialect has them."""
+def test_the_target_of_a_reference_is_a_schema_at_any_location() -> None:
+    """Many authors keep definitions under undefined keywords."""
     schema = {"$ref": "#/components/a", "components": {"a": {"items": {"$ref": "#/components/a"}}}}
 
     assert {
@@ -134,7 +134,7 @@ def test_what_a_reference_leads_to_is_a_schema_wherever_it_stands() -> None:
 
 
 def test_a_resource_is_left_alone() -> None:
-    """Its references start at itself, wherever it stands."""
+    """Its references are relative to itself at any location."""
     embedded = {"$id": "https://example.com/e", "items": {"$ref": "#"}}
     schema = {"prefixItems": [embedded, {"$ref": "#"}]}
     resource = {"$id": "https://example.com/w", "items": {"$ref": "#/$defs/a"}, "$defs": {"a": {}}}
@@ -143,8 +143,8 @@ def test_a_resource_is_left_alone() -> None:
     assert resource == wrapped_schema(resource)
 
 
-def test_a_resource_of_another_dialect_is_left_alone() -> None:
-    """By whichever keyword it has its URI."""
+def test_a_resource_of_another_dialect_is_unchanged() -> None:
+    """Its URI may be in `id` or `$id`."""
     resource = {
         "$schema": "http://json-schema.org/draft-04/schema#",
         "definitions": {"a": {"items": [{"$ref": "#/definitions/b"}]}, "b": {"type": "null"}},
@@ -159,8 +159,8 @@ def test_a_resource_of_another_dialect_is_left_alone() -> None:
         )
 
 
-def test_a_recursive_reference_leads_to_what_stands_in_the_box() -> None:
-    """It refers to the root of a resource, so the wrapped schema becomes one."""
+def test_a_recursive_reference_leads_to_the_wrapped_schema() -> None:
+    """It refers to the root of a resource, so the wrapped schema becomes a resource."""
     schema = {"$schema": D2019, "type": "array", "items": {"$recursiveRef": "#"}, "maxItems": 1}
     wrapped = wrap_schema(schema, large_budget())
 
@@ -172,7 +172,7 @@ def test_a_recursive_reference_leads_to_what_stands_in_the_box() -> None:
 
 
 def test_definitions_of_older_drafts_are_hoisted() -> None:
-    """With the dialect, which holds for all of the box."""
+    """The dialect is hoisted too, and applies to the whole wrapper."""
     schema = {
         "$schema": D07,
         "items": {"$ref": "#/definitions/a"},
@@ -223,7 +223,7 @@ NODE = {"items": {"$ref": "#/$defs/n"}}
     ],
 )
 def test_unwrap_schema(expected: Any, wrapped: Any) -> None:
-    """Only the marker decides."""
+    """Only the marker identifies a wrapped schema."""
     assert expected == unwrap_schema(wrapped, large_budget())
 
 

@@ -1,6 +1,6 @@
-"""What must hold of the verdicts of a real server.
+"""Comparison of the verdicts of a real server.
 
-The same bytes get the same verdict: when asked again, as an item of a batch, as an item
+The same bytes have the same verdict: in a repeated call, as an item of a batch, as an item
 of a stream, and from the core in this process.
 """
 
@@ -29,25 +29,25 @@ from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT, SchemaSource
 from sidecheck_server.core.types import Document
 from sidecheck_server.rpc.status import STATUS_CODES
 
-__all__ = ["CORE", "SUDDEN", "VALIDATE", "examine_judgement", "reason_in"]
+__all__ = ["CORE", "SUDDEN", "VALIDATE", "examine_validation", "reason_in"]
 
 VALIDATE = "/sidecheck.v1.ValidationService/Validate"
 _BATCH = "/sidecheck.v1.ValidationService/ValidateBatch"
 _STREAM = "/sidecheck.v1.ValidationService/ValidateStream"
 _LIMITS = Limits()
-# CPython 3.11 counts how deep `ast.parse` is for all threads together.
+# CPython 3.11 has one counter of the depth of `ast.parse` for all threads.
 CORE = threading.Lock()
-"""Held by whoever asks the core of this process."""
-# What the core knows; another option changes what is judged, or is not for the core.
+"""Lock around calls of the core in this process."""
+# Options of the core; another option changes the subject, or belongs to the service.
 _PLAIN = {"max_violations", "assert_formats", "hide_values", "protocol_version"}
 SUDDEN = tuple(
     reason.value for reason, code in STATUS_CODES.items() if code is grpc.StatusCode.UNAVAILABLE
 )
-"""Refusals that say nothing about what was sent."""
+"""Reasons of temporary errors, which do not depend on the request."""
 
 
-def examine_judgement(caller: Caller, exchange: Exchange, outcome: Outcome) -> Iterator[Finding]:
-    """Yield in what *outcome* differs from other answers to the same question."""
+def examine_validation(caller: Caller, exchange: Exchange, outcome: Outcome) -> Iterator[Finding]:
+    """Yield the differences between *outcome* and other answers to the same request."""
     if exchange.path != VALIDATE:
         return
     try:
@@ -58,28 +58,27 @@ def examine_judgement(caller: Caller, exchange: Exchange, outcome: Outcome) -> I
         return  # another call may change the registry meanwhile
     first = _answer(VALIDATE, outcome)
     if first is None or first in SUDDEN or first == ErrorReason.REVISION_NOT_REACHED.value:
-        return  # batches and streams are sent without the least revision
+        return  # the batch and the stream have no min_revision
     others = {
-        "when asked again": exchange,
+        "in a repeated call": exchange,
         "in a batch": _in_batch(exchange, request),
         "in a stream": _in_stream(exchange, request),
     }
-    for where, other in others.items():
-        answer = _answer(other.path, caller.send(other))
+    for where, variant in others.items():
+        answer = _answer(variant.path, caller.send(variant))
         if answer is not None and answer not in SUDDEN and answer != first:
-            yield Finding(f"another verdict {where}", f"{first}\n{answer}", [exchange, other])
+            yield Finding(f"another verdict {where}", f"{first}\n{answer}", [exchange, variant])
     try:
         with CORE:
             core = _from_core(request)
-    except Exception as error:  # noqa: BLE001  (any is what is looked for)
+    except Exception as error:  # noqa: BLE001  (any exception is a finding)
         core = f"raised {type(error).__name__}: {error}"
     if core is not None and core != _reduced(first):
         yield Finding("the core differs", f"{_reduced(first)}\n{core}", [exchange])
 
 
 def _in_batch(exchange: Exchange, request: v1.ValidateRequest) -> Exchange:
-    # What holds for all items, in one of them; that it can stand in the item too is
-    # what the stream is for.
+    # The target and options are those of the batch here, and those of the item in a stream.
     batch = v1.ValidateBatchRequest(
         target=request.target, items=[v1.ValidateItem(subject=request.subject)]
     )
@@ -97,43 +96,49 @@ def _in_stream(exchange: Exchange, request: v1.ValidateRequest) -> Exchange:
 
 
 def _answer(path: str, outcome: Outcome) -> Verdict | str | None:
-    """Return the verdict, or the reason of the refusal; None if it is gRPC's own."""
+    """Return the verdict, or the reason of the error; None for an error of gRPC itself."""
     if outcome.code is not grpc.StatusCode.OK or not outcome.responses:
         return reason_in(Status.FromString(outcome.status)) if outcome.status else None
     response = outcome.responses[0]
     if path == VALIDATE:
         return v1.ValidateResponse.FromString(response).verdict
-    told: Any
+    answer: Any
     if path == _BATCH:
-        told = v1.ValidateBatchResponse.FromString(response).outcomes[0]
+        answer = v1.ValidateBatchResponse.FromString(response).outcomes[0]
     else:
-        told = v1.ValidateStreamResponse.FromString(response).outcome
-    return told.verdict if told.HasField("verdict") else reason_in(told.error)
+        answer = v1.ValidateStreamResponse.FromString(response).outcome
+    return answer.verdict if answer.HasField("verdict") else reason_in(answer.error)
 
 
 def reason_in(status: Status) -> str:
-    """Return the reason that *status* gives."""
+    """Return the reason in the details of *status*."""
     info: Any = ErrorInfo()
     status.details[0].Unpack(info)
     return str(info.reason)
 
 
 def _reduced(answer: Verdict | str) -> Any:
-    """Return what the core says too."""
+    """Return the part of *answer* that the core gives too."""
     if isinstance(answer, str):
         return answer
     return (
         answer.valid,
         answer.truncated,
         [
-            (one.instance_location, one.keyword_location, one.keyword, one.code, one.message)
-            for one in answer.violations
+            (
+                violation.instance_location,
+                violation.keyword_location,
+                violation.keyword,
+                violation.code,
+                violation.message,
+            )
+            for violation in answer.violations
         ],
     )
 
 
 def _from_core(request: v1.ValidateRequest) -> Any:
-    """Return the reduced verdict of the core or the reason of its refusal; None if not its own."""
+    """Return the reduced verdict of the core or its error's reason; None if it has no answer."""
     options = request.options
     kind = request.subject.WhichOneof("subject")
     set_ = {field.name for field, _ in options.ListFields()}
@@ -141,7 +146,7 @@ def _from_core(request: v1.ValidateRequest) -> Any:
         return None
     if options.protocol_version:
         return None
-    how = EvaluationOptions(
+    evaluation_options = EvaluationOptions(
         max_violations=min(options.max_violations or 20, _LIMITS.violations),
         hide_values=options.hide_values,
     )
@@ -154,17 +159,23 @@ def _from_core(request: v1.ValidateRequest) -> Any:
         source = replace(source, assert_formats=options.assert_formats)
         compiled = CompiledSchema(source, compile_schema(source, _LIMITS), _LIMITS)
         payload = getattr(request.subject, kind)
-        verdict = evaluate(compiled, payload, how)
+        verdict = evaluate(compiled, payload, evaluation_options)
         if kind == "structured_content":
-            verdict = require_object(verdict, payload, how, DEFAULT_VERSION)
+            verdict = require_object(verdict, payload, evaluation_options, DEFAULT_VERSION)
     except RequestError as refusal:
         return refusal.reason.value
     return (
         verdict.valid,
         verdict.truncated,
         [
-            (one.instance_location, one.keyword_location, one.keyword, one.code, one.message)
-            for one in verdict.violations
+            (
+                violation.instance_location,
+                violation.keyword_location,
+                violation.keyword,
+                violation.code,
+                violation.message,
+            )
+            for violation in verdict.violations
         ],
     )
 
@@ -187,4 +198,4 @@ def _is_adapted(request: v1.ValidateRequest) -> bool:
 
 
 def _documents(documents: Any) -> tuple[Document, ...]:
-    return tuple(Document(one.uri, one.json) for one in documents)
+    return tuple(Document(document.uri, document.json) for document in documents)

@@ -1,6 +1,6 @@
-"""What must hold of the answers of ProtocolService.
+"""Comparison of the answers of ProtocolService.
 
-The same bytes get the same answer: when asked again, as an item of a batch, and from the
+The same bytes have the same answer: in a repeated call, as an item of a batch, and from the
 core in this process.
 """
 
@@ -10,9 +10,9 @@ from typing import Any
 
 import grpc
 from fuzz.exchanges import Caller, Exchange, Outcome
-from fuzz.judgements import CORE, SUDDEN, reason_in
 from fuzz.properties import Finding
 from fuzz.rpcs import rpc_named
+from fuzz.validations import CORE, SUDDEN, reason_in
 from google.protobuf.message import DecodeError
 from google.protobuf.message_factory import GetMessageClass
 from google.rpc.status_pb2 import Status
@@ -36,7 +36,7 @@ _SURFACES = compile_protocol_schemas(_LIMITS)
 
 
 def examine_answer(caller: Caller, exchange: Exchange, outcome: Outcome) -> Iterator[Finding]:
-    """Yield in what *outcome* differs from other answers to the same question."""
+    """Yield the differences between *outcome* and other answers to the same request."""
     rpc = rpc_named(exchange.path)
     if rpc.many_requests:
         return
@@ -45,11 +45,11 @@ def examine_answer(caller: Caller, exchange: Exchange, outcome: Outcome) -> Iter
     except DecodeError:
         return
     first = _answer(exchange.path, outcome)
-    if first is None or first in SUDDEN or _names_what_may_change(request):
+    if first is None or first in SUDDEN or _depends_on_registry(request):
         return
     again = _answer(exchange.path, caller.send(exchange))
     if again is not None and again not in SUDDEN and again != first:
-        yield Finding("another answer when asked again", f"{first}\n{again}", [exchange])
+        yield Finding("another answer to a repeated call", f"{first}\n{again}", [exchange])
     item = _item(request)
     if item is not None and not isinstance(first, str):
         yield from _examine_item(caller, exchange, request, item, first.result)
@@ -58,37 +58,37 @@ def examine_answer(caller: Caller, exchange: Exchange, outcome: Outcome) -> Iter
 def _examine_item(
     caller: Caller, exchange: Exchange, request: Any, item: v1.CheckItem, first: v1.CheckResult
 ) -> Iterator[Finding]:
-    """Yield in what the answers to *item*, which *request* has checked alone, differ."""
+    """Yield the differences between the answers to *request* and to its *item* in a batch."""
     batch = v1.CheckBatchRequest(items=[item])
     for name in ("context", "options"):
         if request.HasField(name):
             getattr(batch, name).CopyFrom(getattr(request, name))
-    other = replace(exchange, path=_BATCH, messages=(batch.SerializeToString(),))
-    answer = _in_batch(caller.send(other))
+    batch_exchange = replace(exchange, path=_BATCH, messages=(batch.SerializeToString(),))
+    answer = _in_batch(caller.send(batch_exchange))
     if answer is not None and answer not in SUDDEN and answer != first:
-        found = f"{first}\n{answer}"
-        yield Finding("another answer in a batch", found, [exchange, other])
+        difference = f"{first}\n{answer}"
+        yield Finding("another answer in a batch", difference, [exchange, batch_exchange])
     try:
         with CORE:
             core = _from_core(request, item)
-    except Exception as error:  # noqa: BLE001  (any is what is looked for)
+    except Exception as error:  # noqa: BLE001  (any exception is a finding)
         core = f"raised {type(error).__name__}: {error}"
     if core is not None and core != _reduced(first.verdict):
-        found = f"{_reduced(first.verdict)}\n{core}"
-        yield Finding("the core finds something else", found, [exchange])
+        difference = f"{_reduced(first.verdict)}\n{core}"
+        yield Finding("the core has another verdict", difference, [exchange])
 
 
-def _names_what_may_change(request: Any) -> bool:
+def _depends_on_registry(request: Any) -> bool:
     """Return whether the answer depends on the registry, which another call may change."""
     items = getattr(request, "items", [])
     results = [request.tool_result] if hasattr(request, "tool_result") else []
     results += [item.tool_result for item in items]
-    kinds = {one.tool.WhichOneof("target") for one in results}
+    kinds = {result.tool.WhichOneof("target") for result in results}
     return bool(kinds - {None, "inline_tool", "inline_schema"})
 
 
 def _item(request: Any) -> v1.CheckItem | None:
-    """Return what *request* has checked as an item of a batch, if it may be one."""
+    """Return the subject of *request* as an item of a batch, or None."""
     for name in v1.CheckItem.DESCRIPTOR.fields_by_name:
         if name in request.DESCRIPTOR.fields_by_name and request.HasField(name):
             item = v1.CheckItem()
@@ -98,7 +98,7 @@ def _item(request: Any) -> v1.CheckItem | None:
 
 
 def _answer(path: str, outcome: Outcome) -> Any:
-    """Return the response, or the reason of the refusal; None if it is gRPC's own."""
+    """Return the response, or the reason of the error; None for an error of gRPC itself."""
     if outcome.code is not grpc.StatusCode.OK or not outcome.responses:
         return reason_in(Status.FromString(outcome.status)) if outcome.status else None
     return outcome.response(path)
@@ -108,21 +108,29 @@ def _in_batch(outcome: Outcome) -> Any:
     response = _answer(_BATCH, outcome)
     if response is None or isinstance(response, str):
         return response
-    told = response.outcomes[0]
-    return told.result if told.HasField("result") else reason_in(told.error)
+    batch_outcome = response.outcomes[0]
+    return (
+        batch_outcome.result if batch_outcome.HasField("result") else reason_in(batch_outcome.error)
+    )
 
 
 def _reduced(verdict: Verdict) -> Any:
-    """Return what the core says too."""
-    found = [
-        (one.instance_location, one.code, one.message, one.suggestion, one.spec_url)
-        for one in verdict.violations
+    """Return the part of *verdict* that the core gives too."""
+    violations = [
+        (
+            violation.instance_location,
+            violation.code,
+            violation.message,
+            violation.suggestion,
+            violation.spec_url,
+        )
+        for violation in verdict.violations
     ]
-    return verdict.valid, verdict.truncated, found
+    return verdict.valid, verdict.truncated, violations
 
 
 def _from_core(request: Any, item: v1.CheckItem) -> Any:
-    """Return the reduced verdict of the core; None if it is not the core's alone."""
+    """Return the reduced verdict of the core; None if it depends on the service."""
     name = item.WhichOneof("item")
     if name is None or (name == "tool_result" and request.tool_result.HasField("tool")):
         return None
@@ -130,20 +138,26 @@ def _from_core(request: Any, item: v1.CheckItem) -> Any:
         terms = request_context_from_proto(
             request.context, request.options, _LIMITS, DEFAULT_VERSION
         )
-        asked = check_request_from_proto(getattr(item, name), terms)
-        checked = check(asked, _LIMITS, _SURFACES)
-        how = EvaluationOptions(
-            max_violations=asked.limits.max_violations,
-            max_length=asked.limits.max_characters,
-            hide_values=asked.context.hide_values,
+        check_request = check_request_from_proto(getattr(item, name), terms)
+        checked = check(check_request, _LIMITS, _SURFACES)
+        evaluation_options = EvaluationOptions(
+            max_violations=check_request.limits.max_violations,
+            max_length=check_request.limits.max_characters,
+            hide_values=check_request.context.hide_values,
         )
-        resolve_all_deferred(checked, _LIMITS, how)
+        resolve_all_deferred(checked, _LIMITS, evaluation_options)
     except RequestError as refusal:
-        # What waits for a worker may be refused by bounds that only the server has.
+        # The server has more limits for work in a worker.
         return None if refusal.reason is ErrorReason.LIMIT_EXCEEDED else refusal.reason.value
     verdict = checked.findings.verdict()
-    found = [
-        (one.instance_location, one.code, one.message, one.suggestion, one.spec_url)
-        for one in verdict.violations
+    violations = [
+        (
+            violation.instance_location,
+            violation.code,
+            violation.message,
+            violation.suggestion,
+            violation.spec_url,
+        )
+        for violation in verdict.violations
     ]
-    return verdict.valid, verdict.truncated, found
+    return verdict.valid, verdict.truncated, violations

@@ -1,7 +1,7 @@
-"""What tools returned, and definitions for versions: requests whose parts belong together.
+"""Writes requests to normalize results and to adapt definitions, with related parts.
 
-A result that was made holds before the check of results, under the definition in the form
-for its version: whatever was returned, and however wrong it was.
+A normalized result passes the check of results against the definition adapted to its version,
+even if the value that the tool returned is invalid.
 """
 
 import json
@@ -20,7 +20,7 @@ from sidecheck.v1 import inference_service_pb2 as inference_pb
 from sidecheck.v1 import protocol_service_pb2 as v1
 from sidecheck_server.core.mcp.context import VERSIONS
 
-__all__ = ["NORMALIZE", "PROJECT", "ReturnedWriter", "examine_returned"]
+__all__ = ["NORMALIZE", "PROJECT", "NormalizationWriter", "examine_normalization"]
 
 NORMALIZE = "/sidecheck.v1.ProtocolService/NormalizeToolResult"
 PROJECT = "/sidecheck.v1.InferenceService/AdaptTool"
@@ -28,8 +28,8 @@ _CHECK = "/sidecheck.v1.ProtocolService/CheckToolResult"
 _BLOCK = b'{"type": "text", "text": "a"}'
 
 
-class ReturnedWriter:
-    """Writes the requests of one exchange; *schema* and *payload* make texts that go together."""
+class NormalizationWriter:
+    """Writes the requests of one exchange; *schema* and *payload* make related texts."""
 
     def __init__(
         self,
@@ -44,55 +44,57 @@ class ReturnedWriter:
         self._documents = documents
 
     def request(self, descriptor: Descriptor) -> Message:
-        """Return a request of that type."""
-        made: Any = GetMessageClass(descriptor)()
+        """Return a request of the type *descriptor*."""
+        request: Any = GetMessageClass(descriptor)()
         random = self._random
         if random.random() < 0.9:
-            tool = made.tool.inline_tool
+            tool = request.tool.inline_tool
             tool.json = b'{"name": "t", "inputSchema": {"type": "object"}, "outputSchema": '
             tool.json += self._schema() + b', "title": "T", "icons": []}'
             self._documents(tool.documents)
         version = random.choice(VERSIONS)
         if descriptor.name == "AdaptToolRequest":
-            made.protocol_version = version
-            return made  # type: ignore[no-any-return]
-        made.context.protocol_version = version
-        made.options.hide_values = random.random() < 0.3
-        made.profile = random.choice((0, 1, 2))
+            request.protocol_version = version
+            return request  # type: ignore[no-any-return]
+        request.context.protocol_version = version
+        request.options.hide_values = random.random() < 0.3
+        request.profile = random.choice((0, 1, 2))
         payload = self._payload()
         match random.randrange(6):
             case 0 | 1 | 2:
-                made.value = payload
+                request.value = payload
             case 3:
-                made.result = b'{"content": [' + _BLOCK + b'], "structuredContent": '
-                made.result += payload + b"}"
+                request.result = b'{"content": [' + _BLOCK + b'], "structuredContent": '
+                request.result += payload + b"}"
             case 4:
-                made.content = random.choice((_BLOCK, b"[" + _BLOCK + b"]", payload))
+                request.content = random.choice((_BLOCK, b"[" + _BLOCK + b"]", payload))
             case _:
-                made.error = "It broke."
-        return made  # type: ignore[no-any-return]
+                request.error = "It broke."
+        return request  # type: ignore[no-any-return]
 
 
-def examine_returned(caller: Caller, exchange: Exchange, outcome: Outcome) -> Iterator[Finding]:
-    """Yield in what the result that *outcome* brings does not hold."""
+def examine_normalization(
+    caller: Caller, exchange: Exchange, outcome: Outcome
+) -> Iterator[Finding]:
+    """Yield a finding if the normalized result of *outcome* is invalid."""
     if exchange.path != NORMALIZE or outcome.code is not grpc.StatusCode.OK:
         return
     try:
         request = v1.NormalizeToolResultRequest.FromString(exchange.messages[0])
     except DecodeError:
         return
-    made = v1.NormalizeToolResultResponse.FromString(outcome.responses[0])
-    is_error = json.loads(made.result).get("isError") is True
-    if not (made.verdict.valid or is_error):
-        yield Finding("invalid and no error", made.result.decode(), [exchange])
+    normalized = v1.NormalizeToolResultResponse.FromString(outcome.responses[0])
+    is_error = json.loads(normalized.result).get("isError") is True
+    if not (normalized.verdict.valid or is_error):
+        yield Finding("invalid result without isError", normalized.result.decode(), [exchange])
     check = v1.CheckToolResultRequest(context=request.context)
-    check.tool_result.json = made.result
+    check.tool_result.json = normalized.result
     check.tool_result.profile = request.profile
     if request.tool.WhichOneof("target") == "inline_tool" and request.profile != 2:
-        asked = inference_pb.AdaptToolRequest(
+        adapt_request = inference_pb.AdaptToolRequest(
             tool=request.tool, protocol_version=request.context.protocol_version
         )
-        path, message = PROJECT, asked.SerializeToString()
+        path, message = PROJECT, adapt_request.SerializeToString()
         adapt_schema = caller.send(replace(exchange, path=path, messages=(message,)))
         if adapt_schema.code is not grpc.StatusCode.OK:
             return
@@ -100,10 +102,10 @@ def examine_returned(caller: Caller, exchange: Exchange, outcome: Outcome) -> It
         check.tool_result.tool.inline_tool.json = form.json
         documents = request.tool.inline_tool.documents
         check.tool_result.tool.inline_tool.documents.extend(documents)
-    other = replace(exchange, path=_CHECK, messages=(check.SerializeToString(),))
-    checked = caller.send(other)
+    check_exchange = replace(exchange, path=_CHECK, messages=(check.SerializeToString(),))
+    checked = caller.send(check_exchange)
     if checked.code is not grpc.StatusCode.OK:
         return
     verdict = v1.CheckToolResultResponse.FromString(checked.responses[0]).result.verdict
     if not verdict.valid:
-        yield Finding("made a result that does not hold", str(verdict), [exchange, other])
+        yield Finding("normalized result fails its check", str(verdict), [exchange, check_exchange])
