@@ -82,6 +82,9 @@ def test_an_empty_keyword_changes_nothing(place: str, base: dict[str, Any]) -> N
             assert ["SCHEMA_REWRITTEN"] == [change.code for change in changes]
 
 
+EXTRAS: list[dict[str, Any]] = [{}, {"properties": {}}]
+
+
 def test_an_object_with_empty_properties_is_a_map() -> None:
     """A first property of it closes it, as it does without the keyword."""
     first = {"type": "object", "properties": {"a": {"type": "string"}}}
@@ -89,7 +92,7 @@ def test_an_object_with_empty_properties_is_a_map() -> None:
         compare(
             Part.INPUT, PLACES["property"]({"type": "object"} | extra), PLACES["property"](first)
         )[1].assume_closed
-        for extra in ({}, {"properties": {}})
+        for extra in EXTRAS
     ]
 
     assert verdicts[0] == verdicts[1]
