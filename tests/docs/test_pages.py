@@ -45,6 +45,7 @@ _OTHER_NAMES = {
     "TCP_KEEPCNT",
     "TCP_KEEPIDLE",
     "TCP_KEEPINTVL",
+    "TYPE_CHECKING",
     "UNEVALUATED_PROPERTIES",
 }
 # Files of users, files that examples write, and what `make` builds.
