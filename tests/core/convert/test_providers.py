@@ -97,6 +97,8 @@ TOOL_NAMES = {
     ModelApi.BEDROCK: (64, "A-Za-z0-9_-", ""),
     ModelApi.MISTRAL: (64, "A-Za-z0-9_-", ""),
     ModelApi.OLLAMA: (64, "A-Za-z0-9_-", ""),
+    # Clients join the name of the server and that of the tool in 60 or 64 characters.
+    ModelApi.MCP: (48, "A-Za-z0-9_-", "A-Za-z_"),
 }
 
 
@@ -131,6 +133,7 @@ PROPERTY_NAMES = {
     ModelApi.ANTHROPIC: (64, "A-Za-z0-9_.-", ""),
     ModelApi.GEMINI: (64, "A-Za-z0-9_", "A-Za-z_"),
     ModelApi.BEDROCK: (64, "A-Za-z0-9_.-", ""),
+    ModelApi.MCP: (64, "A-Za-z0-9_", "A-Za-z_"),
 }
 
 
