@@ -50,7 +50,7 @@ BAD_TOOLS = {
         b'{"name":"a","inputSchema":[]}',
         b'{"name":"a","input_schema":{"type":"object"}}',
         b'{"name":"a","inputSchema":{"type":"object"},"strict":false}',
-        b'{"name":"a","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":"no"}}',
+        b'{"name":"a","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":[]}}',
     ),
 }
 
