@@ -142,6 +142,13 @@ ROWS: list[tuple[str, bool, Any, Any, str]] = [
         having(a={"type": "array", "items": True}),
         "/properties/a/items: is true or false",
     ),
+    (
+        "mcp",
+        False,
+        having(),
+        having(a={"type": "object"}),
+        "/properties/a: properties should be non-empty",
+    ),
     ("mcp", False, having(a=TEXT), closed(a=TEXT), "'additionalProperties' at the top level"),
     (
         "mcp",

@@ -44,6 +44,8 @@ class Subset:
     #: Whether required properties must be declared.
     required_declared: bool = False
     empty_objects: bool = True
+    #: Whether the root may be an empty object, even if others may not.
+    empty_root: bool = False
     texts_in_enum: bool = False
     #: Whether anyOf may have no assertions beside it.
     lone_any_of: bool = False
@@ -151,6 +153,8 @@ _MCP = replace(
     keywords=(_GEMINI.keywords or frozenset()) - {"example", "nullable", "propertyOrdering"},
     root_keywords=_NOVA,
     properties_at_root=True,
+    # A definition always has a schema; clients of Gemini omit that of a tool without arguments.
+    empty_root=True,
     capitals=False,
     regular_patterns=True,
 )
