@@ -161,11 +161,9 @@ _NARROWED_BY_TRUE = (
 def _intersect(left: Subset, right: Subset) -> Subset:
     flags = {name: getattr(left, name) and getattr(right, name) for name in _NARROWED_BY_FALSE}
     flags |= {name: getattr(left, name) or getattr(right, name) for name in _NARROWED_BY_TRUE}
-    keywords = _common(left.keywords, right.keywords)
-    not_at_root = left.not_at_root | right.not_at_root
     return Subset(
-        keywords=keywords,
-        not_at_root=not_at_root if keywords is None else not_at_root & keywords,
+        keywords=_common(left.keywords, right.keywords),
+        not_at_root=left.not_at_root | right.not_at_root,
         references=min(left.references, right.references, key=list(References).index),
         formats=_common(left.formats, right.formats),
         min_items=_common(left.min_items, right.min_items),
