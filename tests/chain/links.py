@@ -22,6 +22,7 @@ APIS = (
     "bedrock",
     "mistral",
     "ollama",
+    "mcp",
 )
 
 
@@ -138,6 +139,8 @@ def _call(api: str, name: str, arguments: Any) -> Any:
             return {"type": "tool_use", "id": "c1", "name": name, "input": arguments}
         case "gemini" | "gemini-json":
             return {"functionCall": {"name": name, "args": arguments}}
+        case "mcp":
+            return {"name": name, "arguments": arguments}
         case "bedrock":
             return {"toolUse": {"toolUseId": "c1", "name": name, "input": arguments}}
         case _:

@@ -191,6 +191,7 @@ def specified(tools: Any) -> list[Any]:
         ("search_flights", "bedrock", specified),
         ("search_flights", "mistral", functions),
         ("search_flights", "ollama", functions),
+        ("search_flights", "mcp", list),
     ],
 )
 def test_the_tools_have_the_format_of_a_request(expected: str, api: str, list_tools: Any) -> None:

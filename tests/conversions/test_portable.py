@@ -11,6 +11,7 @@ from conversions.subjects import sample
 from hypothesis import HealthCheck, given, settings
 from sidecheck_server.core.convert.names import ToolName, assign_tool_names
 from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.providers.mcp import DEFAULT_TARGETS
 from sidecheck_server.core.convert.types import ModelApi, ServerPrefix
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.portability.check import check_portability
@@ -27,6 +28,7 @@ ROWS = [
     (Target.MISTRAL, ModelApi.MISTRAL, "compatible"),
     (Target.VERTEX, ModelApi.GEMINI, "compatible"),
     (Target.GEMINI, ModelApi.GEMINI, "compatible"),
+    *((Target(target), ModelApi.MCP, "compatible") for target in sorted(DEFAULT_TARGETS)),
 ]
 
 

@@ -16,7 +16,10 @@ CASES = [
     *((ModelApi.OPENAI_CHAT, name) for name in OPTIONS),
     (ModelApi.ANTHROPIC, "compatible"),
     (ModelApi.ANTHROPIC, "if lossless"),
-    *((api, "compatible") for api in (ModelApi.GEMINI, ModelApi.GEMINI_JSON, ModelApi.OLLAMA)),
+    *(
+        (api, "compatible")
+        for api in (ModelApi.GEMINI, ModelApi.GEMINI_JSON, ModelApi.OLLAMA, ModelApi.MCP)
+    ),
 ]
 
 

@@ -64,6 +64,7 @@ _CALLS: Mapping[ModelApi, Callable[[bytes], bytes]] = {
     ModelApi.BEDROCK: _with(b"input"),
     ModelApi.MISTRAL: _chat,
     ModelApi.OLLAMA: _ollama,
+    ModelApi.MCP: _with(b"arguments"),
 }
 
 

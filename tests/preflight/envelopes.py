@@ -3,7 +3,8 @@
 Sources: the published packages openai 3.54 (types/chat/chat_completion_function_tool,
 types/responses/function_tool), anthropic 2.12 (types/tool_param), google-genai 3.4
 (types.FunctionDeclaration), botocore 1.44 (bedrock-runtime: ToolSpecification), mistralai
-3.7 (models/function) and ollama 0.6 (types.Tool); names by the providers' references.
+3.7 (models/function), ollama 0.6 (types.Tool) and mcp 2.3 (mcp_types.Tool); names by the
+providers' references.
 """
 
 import re
@@ -160,6 +161,15 @@ ENVELOPES = {
         ("parameters",),
         frozenset({"description"}),
         extra_items=_FUNCTION,
+        has_strict=False,
+    ),
+    "mcp": Envelope(
+        (),
+        # Clients put the name of the server before it, in 60 or 64 characters.
+        re.compile(f"[a-zA-Z_]{_LETTERS}{{0,47}}"),
+        ("inputSchema",),
+        frozenset({"title", "description", "annotations", "icons", "execution"})
+        | {"outputSchema", "_meta"},
         has_strict=False,
     ),
 }

@@ -142,4 +142,26 @@ ROWS: list[tuple[str, bool, Any, Any, str]] = [
         having(a={"type": "array", "items": True}),
         "/properties/a/items: is true or false",
     ),
+    (
+        "mcp",
+        False,
+        having(),
+        having(a={"type": "object"}),
+        "/properties/a: properties should be non-empty",
+    ),
+    ("mcp", False, having(a=TEXT), closed(a=TEXT), "'additionalProperties' at the top level"),
+    (
+        "mcp",
+        False,
+        having(a={"anyOf": [TEXT, {"type": "null"}]}),
+        having(a={"type": ["string", "null"]}),
+        "/properties/a: has several types",
+    ),
+    (
+        "mcp",
+        False,
+        having(a={**TEXT, "pattern": "^a$"}),
+        having(a={**TEXT, "pattern": "^(?!a)$"}),
+        "/properties/a: '^(?!a)$' looks around or back",
+    ),
 ]

@@ -69,7 +69,8 @@ def _objects(place: Place, subset: Subset, _: Any) -> Iterator[str]:
     optional = keywords.get("properties", {}).keys() - set(keywords.get("required", []))
     if subset.all_required and optional:
         yield f"{sorted(optional)} are not required"
-    if not subset.empty_objects and not keywords.get("properties"):
+    may_be_empty = subset.empty_objects or (subset.empty_root and not place.pointer)
+    if not may_be_empty and not keywords.get("properties"):
         yield "properties should be non-empty for OBJECT type"
 
 

@@ -7,7 +7,7 @@ its API; Ollama's ``api.ToolProperty``.
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 __all__ = ["SUBSETS", "Sizes", "Subset"]
 
@@ -44,6 +44,8 @@ class Subset:
     #: Whether required properties must be declared.
     required_declared: bool = False
     empty_objects: bool = True
+    #: Whether the root may be an empty object, even if others may not.
+    empty_root: bool = False
     texts_in_enum: bool = False
     #: Whether anyOf may have no assertions beside it.
     lone_any_of: bool = False
@@ -142,6 +144,21 @@ _OLLAMA = Subset(
     recursion="none",
 )
 
+_NOVA = frozenset({"type", "properties", "required"})
+"""Keywords that Amazon's models accept at the root (the guide to tools with Nova)."""
+# What all compatible modes accept: Gemini's is the smallest, whose spelling of types and of null
+# is its own. Patterns are also those of llama.cpp's grammars.
+_MCP = replace(
+    _GEMINI,
+    keywords=(_GEMINI.keywords or frozenset()) - {"example", "nullable", "propertyOrdering"},
+    root_keywords=_NOVA,
+    properties_at_root=True,
+    # A definition always has a schema; clients of Gemini omit that of a tool without arguments.
+    empty_root=True,
+    capitals=False,
+    regular_patterns=True,
+)
+
 SUBSETS: dict[tuple[str, bool], Subset] = {
     ("openai-chat", False): _OPENAI,
     ("openai-chat", True): _OPENAI_STRICT,
@@ -151,15 +168,13 @@ SUBSETS: dict[tuple[str, bool], Subset] = {
     ("anthropic", True): _ANTHROPIC_STRICT,
     ("gemini", False): _GEMINI,
     ("gemini-json", False): _GEMINI_JSON,
-    # It depends on the model: Amazon's accept three keywords at the root (the guide to tools
-    # with Nova), Anthropic's have rules for property names.
-    ("bedrock", False): Subset(
-        root_keywords=frozenset({"type", "properties", "required"}), property_names=_ANTHROPIC_KEYS
-    ),
+    # It depends on the model: Anthropic's have rules for property names.
+    ("bedrock", False): Subset(root_keywords=_NOVA, property_names=_ANTHROPIC_KEYS),
     ("bedrock", True): _ANTHROPIC_STRICT,
     ("mistral", False): Subset(not_at_root=frozenset()),
     # The package's own helper closes every object, and does no more.
     ("mistral", True): Subset(not_at_root=frozenset(), closed=True),
     ("ollama", False): _OLLAMA,
+    ("mcp", False): _MCP,
 }
 """By API, and whether strict mode is requested."""

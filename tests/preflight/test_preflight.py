@@ -15,7 +15,7 @@ from preflight.tools import TEXT, closed, listed, tool_of
 def valid_tool(api: str, *, strict: bool) -> dict[str, Any]:
     """Return a valid tool."""
     schema = capital(a=LETTERS) if api == "gemini" else closed(a=TEXT)
-    if api == "ollama" or (api == "bedrock" and not strict):
+    if api in ("ollama", "mcp") or (api == "bedrock" and not strict):
         del schema["additionalProperties"]
     return tool_of(api, schema, strict=strict)
 
@@ -49,6 +49,8 @@ ENVELOPE_FAULTS: list[tuple[str, dict[str, Any], str]] = [
     ("mistral", {"name": "a:b"}, "the name"),
     ("ollama", {"name": ""}, "the name"),
     ("ollama", {"strict": False}, "unknown property 'strict'"),
+    ("mcp", {"name": "a" * 49}, "the name"),
+    ("mcp", {"parameters": {}}, "unknown property 'parameters'"),
 ]
 
 
@@ -73,6 +75,7 @@ def test_faults_around_a_schema_are_reported(
         ("gemini-json", "a" * 64),
         ("bedrock", "a" * 64),
         ("ollama", "a/b.c"),
+        ("mcp", "_" + "a" * 47),
     ],
 )
 def test_valid_names_pass(api: str, name: str) -> None:

@@ -14,7 +14,7 @@ _WRAPPED: dict[str, Any] = {
     "mistral": lambda inner: {"type": "function", "function": inner},
     "ollama": lambda inner: {"type": "function", "function": inner},
 }
-_SCHEMA = {"anthropic": "input_schema", "gemini-json": "parametersJsonSchema"}
+_SCHEMA = {"anthropic": "input_schema", "gemini-json": "parametersJsonSchema", "mcp": "inputSchema"}
 _STRICT = ("openai-chat", "openai-responses", "anthropic", "bedrock", "mistral")
 
 

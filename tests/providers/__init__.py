@@ -36,6 +36,7 @@ CHECKS: Mapping[ModelApi, Checks] = MappingProxyType(
         ModelApi.BEDROCK: Checks("bedrock_types"),
         ModelApi.MISTRAL: Checks("mistral_types"),
         ModelApi.OLLAMA: Checks("ollama_types"),
+        ModelApi.MCP: Checks("mcp_types"),
     }
 )
 

@@ -9,8 +9,12 @@ __all__ = ["read_exactly"]
 
 
 def read_exactly(adapter: TypeAdapter[Any], text: bytes) -> None:
-    """Raise if *text* is not of *adapter*'s type, or has properties unknown to it."""
-    _exhaust(adapter.validate_json(text, extra="forbid"), json.loads(text))
+    """Raise if *text* is not of *adapter*'s type, or has properties unknown to it.
+
+    Properties have the names of the JSON, which models may know by others in Python.
+    """
+    parsed = adapter.validate_json(text, extra="forbid", by_alias=True, by_name=False)
+    _exhaust(parsed, json.loads(text))
 
 
 def _exhaust(parsed: Any, raw: Any) -> None:

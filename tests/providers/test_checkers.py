@@ -45,6 +45,13 @@ BAD_TOOLS = {
         b'{"function":{"name":"a","parameters":{"properties":{"a":{"anyOf":[{"const":1}]}}}}}',
         b'{"function":{"name":"a","parameters":{"type":"array"}}}',
     ),
+    ModelApi.MCP: (
+        b'{"name":"a"}',
+        b'{"name":"a","inputSchema":[]}',
+        b'{"name":"a","input_schema":{"type":"object"}}',
+        b'{"name":"a","inputSchema":{"type":"object"},"strict":false}',
+        b'{"name":"a","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":[]}}',
+    ),
 }
 
 BAD_RESULTS = {
@@ -83,6 +90,13 @@ BAD_RESULTS = {
         b'{"role":"tool","content":"a"}',
         b'{"role":"user","tool_name":"a","content":"a"}',
         b'{"role":"tool","tool_name":"a","content":["a"]}',
+    ),
+    ModelApi.MCP: (
+        b'{"isError":true}',
+        b'{"content":"a"}',
+        b'{"content":[{"type":"hologram"}]}',
+        b'{"content":[],"is_error":true}',
+        b'{"content":[],"toolUseId":"a"}',
     ),
 }
 

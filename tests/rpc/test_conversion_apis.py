@@ -51,6 +51,10 @@ def bedrock_call(name: str, arguments: Any) -> Any:
     return {"toolUse": {"toolUseId": "call_1", "name": name, "input": arguments}}
 
 
+def mcp_call(name: str, arguments: Any) -> Any:
+    return {"name": name, "arguments": arguments}
+
+
 NESTED, RESULT_TEXT = ("function", "parameters"), '{"text": "hi"}'
 CHAT_RESULT = {"role": "tool", "tool_call_id": "call_1", "content": RESULT_TEXT}
 GEMINI_RESULT = {"id": "call_1", "name": "read.file", "response": {"output": RESULT_TEXT}}
@@ -113,6 +117,7 @@ APIS: Any = [
         {**CHAT_RESULT, "tool_name": "read_file"},
         id="ollama",
     ),
+    pytest.param(v1.MODEL_API_MCP, "read_file", ("inputSchema",), mcp_call, RESULT, id="mcp"),
 ]
 
 
@@ -135,7 +140,9 @@ def test_tools_calls_and_results_are_converted_for_each_api(
     assert (name, False) == (tool.name, tool.strict)
     call_response = stub.ConvertToolCall(call_request(make_call(name, ARGUMENTS), tool.mapping))
     assert call_response.verdict.valid
-    assert ("read.file", "call_1") == (call_response.tool, call_response.call_id)
+    # The id of a call in MCP is that of its JSON-RPC request, which is not in the params.
+    call_id = "" if api == v1.MODEL_API_MCP else "call_1"
+    assert ("read.file", call_id) == (call_response.tool, call_response.call_id)
     assert {"name": "read.file", "arguments": ARGUMENTS} == json.loads(call_response.call_params)
     result = protocol_service_pb2.ToolResult(json=json.dumps(RESULT).encode(), tool=target())
     result_response = stub.ConvertToolResult(

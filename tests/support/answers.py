@@ -15,7 +15,9 @@ __all__ = [
     "CHAT",
     "GEMINI",
     "GEMINI_JSON",
+    "MCP",
     "MISTRAL",
+    "MODELS",
     "NAME",
     "NOT_SHOWN",
     "OLLAMA",
@@ -28,7 +30,10 @@ __all__ = [
     "text_message",
 ]
 
-CHAT, RESPONSES, ANTHROPIC, GEMINI, GEMINI_JSON, BEDROCK, MISTRAL, OLLAMA = ModelApi
+CHAT, RESPONSES, ANTHROPIC, GEMINI, GEMINI_JSON, BEDROCK, MISTRAL, OLLAMA, MCP = ModelApi
+
+MODELS = tuple(api for api in ModelApi if api is not MCP)
+"""APIs of models; for MCP, a result stays as it is."""
 
 # Mistral's ids have nine characters.
 CALL_ID = "call12345"
@@ -64,6 +69,7 @@ def answer(api: ModelApi, body: Any, **fields: Any) -> dict[str, Any]:
         BEDROCK: {"toolResult": {"toolUseId": CALL_ID, "content": body, **fields}},
         MISTRAL: {"role": "tool", "tool_call_id": CALL_ID, "content": body, "name": NAME},
         OLLAMA: {"role": "tool", "tool_name": NAME, "content": body, "tool_call_id": CALL_ID},
+        MCP: {"content": body, **fields},
     }
     return messages[api]
 

@@ -18,6 +18,7 @@ __all__ = [
     "GEMINI_CALL",
     "GEMINI_JSON",
     "LIMITS",
+    "MCP",
     "MISTRAL",
     "OLLAMA",
     "RESPONSES",
@@ -30,7 +31,7 @@ __all__ = [
 
 CHAT, RESPONSES, ANTHROPIC = ModelApi.OPENAI_CHAT, ModelApi.OPENAI_RESPONSES, ModelApi.ANTHROPIC
 GEMINI, GEMINI_JSON, BEDROCK = ModelApi.GEMINI, ModelApi.GEMINI_JSON, ModelApi.BEDROCK
-MISTRAL, OLLAMA = ModelApi.MISTRAL, ModelApi.OLLAMA
+MISTRAL, OLLAMA, MCP = ModelApi.MISTRAL, ModelApi.OLLAMA, ModelApi.MCP
 LIMITS = Limits()
 
 

@@ -36,7 +36,8 @@ def schema_in(tool: dict[str, Any]) -> Any:
     """Return the schema of the arguments in *tool*, in the form of any API; None without one."""
     inner = next((tool[holder] for holder in _HOLDERS if isinstance(tool.get(holder), dict)), tool)
     if "inputSchema" in inner:
-        return inner["inputSchema"]["json"]
+        schema = inner["inputSchema"]
+        return schema["json"] if "toolSpec" in tool else schema
     return next((inner[schema] for schema in _SCHEMAS if schema in inner), None)
 
 

@@ -19,6 +19,7 @@ from support.model_calls import (
     GEMINI,
     GEMINI_CALL,
     GEMINI_JSON,
+    MCP,
     MISTRAL,
     OLLAMA,
     RESPONSES,
@@ -67,6 +68,9 @@ def test_name_id_and_arguments_are_read(key: ModelApi, call: Any) -> None:
         pytest.param(GEMINI, {"name": "t"}, id="no arguments of Gemini's"),
         pytest.param(GEMINI_JSON, {"functionCall": {"name": "t", "args": None}}, id="null"),
         pytest.param(ANTHROPIC, {"id": 5, "name": "t", "input": {}}, id="an id that is a number"),
+        pytest.param(MCP, {"name": "t", "arguments": {}}, id="no id of MCP's"),
+        pytest.param(MCP, {"name": "t", "_meta": {"a": 1}}, id="no arguments of MCP's"),
+        pytest.param(MCP, {"name": "t", "arguments": None}, id="null of MCP's"),
     ],
 )
 def test_optional_properties_of_a_call_may_be_missing(key: ModelApi, call: Any) -> None:

@@ -49,7 +49,9 @@ def test_keywords_of_a_subset_are_in_2020_12(subset: Subset) -> None:
     assert (subset.keywords or frozenset()) - ALL_KEYWORDS == frozenset()
 
 
-@pytest.mark.parametrize("subset", _SUBSETS)
+# Not of MCP: what one target excludes at the root, another may exclude everywhere. The root is
+# transformed first, so what the rest of the transforms would put there must be known by then.
+@pytest.mark.parametrize("subset", [item for item in _SUBSETS if item.id != "mcp-compatible"])
 def test_keywords_excluded_at_the_root_are_supported_below(subset: Subset) -> None:
     assert subset.not_at_root - (subset.keywords or ALL_KEYWORDS) == frozenset()
 
@@ -97,6 +99,8 @@ TOOL_NAMES = {
     ModelApi.BEDROCK: (64, "A-Za-z0-9_-", ""),
     ModelApi.MISTRAL: (64, "A-Za-z0-9_-", ""),
     ModelApi.OLLAMA: (64, "A-Za-z0-9_-", ""),
+    # Clients join the name of the server and that of the tool in 60 or 64 characters.
+    ModelApi.MCP: (48, "A-Za-z0-9_-", "A-Za-z_"),
 }
 
 
@@ -131,6 +135,7 @@ PROPERTY_NAMES = {
     ModelApi.ANTHROPIC: (64, "A-Za-z0-9_.-", ""),
     ModelApi.GEMINI: (64, "A-Za-z0-9_", "A-Za-z_"),
     ModelApi.BEDROCK: (64, "A-Za-z0-9_.-", ""),
+    ModelApi.MCP: (64, "A-Za-z0-9_", "A-Za-z_"),
 }
 
 

@@ -10,6 +10,7 @@ from support.answers import (
     CHAT,
     GEMINI,
     GEMINI_JSON,
+    MCP,
     MISTRAL,
     NOT_SHOWN,
     OLLAMA,
@@ -25,6 +26,7 @@ from support.answers import (
 _PNG = "iVBORw0KGgo="
 
 _DATA_URL = f"data:image/png;base64,{_PNG}"
+_PICTURE = {"type": "image", "data": _PNG, "mimeType": "IMAGE/PNG; charset=binary"}
 _WORDS = "[An image (image/png, 8 bytes), which cannot be shown]"
 _INLINE = [{"inlineData": {"mimeType": "image/png", "data": _PNG}}]
 _BLOCK = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": _PNG}}
@@ -43,13 +45,13 @@ PICTURED: dict[ModelApi, dict[str, Any]] = {
     ),
     MISTRAL: answer(MISTRAL, [block("a map"), {"type": "image_url", "image_url": _DATA_URL}]),
     OLLAMA: answer(OLLAMA, f"a map\n\n{_WORDS}"),
+    MCP: answer(MCP, [block("a map"), _PICTURE]),
 }
 
 
 @pytest.mark.parametrize("provider", ModelApi)
 def test_an_image_is_native_or_described(provider: ModelApi) -> None:
-    picture = {"type": "image", "data": _PNG, "mimeType": "IMAGE/PNG; charset=binary"}
-    message, losses = message_of({"content": [block("a map"), picture]}, provider)
+    message, losses = message_of({"content": [block("a map"), _PICTURE]}, provider)
     assert message == PICTURED[provider]
     expected = (loss("/content/1", Action.DROPPED, NOT_SHOWN),)
     assert losses == (expected if provider in (CHAT, OLLAMA) else ())
@@ -86,6 +88,18 @@ def test_an_unsupported_document_is_described(provider: ModelApi) -> None:
     words = "[The resource file:///a.pdf (application/pdf, 5 bytes), which cannot be shown]"
     assert message == text_message(provider, words)
     assert losses == (loss("/content/0", Action.DROPPED, NOT_SHOWN),)
+
+
+def test_a_result_for_mcp_keeps_sound_and_resources() -> None:
+    contents = {"uri": "file:///a.pdf", "mimeType": "application/pdf", "blob": "JVBERi0="}
+    result = {
+        "content": [
+            {"type": "audio", "data": "AAAA", "mimeType": "audio/wav"},
+            {"type": "resource", "resource": contents},
+            {"type": "resource_link", "uri": "file:///b", "name": "b"},
+        ]
+    }
+    assert message_of(result, MCP) == (result, ())
 
 
 def test_a_failure_is_stated_before_an_image() -> None:

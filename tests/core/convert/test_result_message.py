@@ -1,16 +1,23 @@
 """Results in the messages of each provider, and their losses."""
 
+import json
 from typing import Any
 
 import pytest
+from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.result_message import convert_result
 from sidecheck_server.core.convert.types import Action, Loss, ModelApi
 from support.answers import (
     ANTHROPIC,
     BEDROCK,
+    CALL_ID,
     CHAT,
     GEMINI,
     GEMINI_JSON,
+    MCP,
     MISTRAL,
+    MODELS,
+    NAME,
     NOT_SHOWN,
     OLLAMA,
     RESPONSES,
@@ -137,11 +144,18 @@ SAID: dict[str, Case] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("provider", ModelApi)
+@pytest.mark.parametrize("provider", MODELS)
 @pytest.mark.parametrize("case", SAID.values(), ids=SAID)
 def test_texts_have_the_shape_of_each_provider(case: Case, provider: ModelApi) -> None:
     result, message, losses = case
     assert message_of(result, provider) == (text_message(provider, message), losses)
+
+
+@pytest.mark.parametrize("result", [case[0] for case in SAID.values()], ids=SAID)
+def test_a_result_for_mcp_stays_as_it_is(result: dict[str, Any]) -> None:
+    text, losses = convert_result(result, PROVIDERS[MCP], CALL_ID, NAME)
+
+    assert (result, ()) == (json.loads(text), losses)
 
 
 TWO_TEXTS: dict[ModelApi, Any] = {
@@ -159,7 +173,7 @@ TWO_TEXTS: dict[ModelApi, Any] = {
 }
 
 
-@pytest.mark.parametrize("provider", ModelApi)
+@pytest.mark.parametrize("provider", MODELS)
 def test_structured_content_is_added_to_another_text(provider: ModelApi) -> None:
     result = {"content": [block("sunny")], "structuredContent": {"degrees": 21}}
     assert message_of(result, provider) == (answer(provider, TWO_TEXTS[provider]), (_AS_JSON,))
@@ -174,6 +188,7 @@ FAILED: dict[ModelApi, tuple[dict[str, Any], tuple[Loss, ...]]] = {
     BEDROCK: (answer(BEDROCK, [{"text": "no such city"}], status="error"), ()),
     MISTRAL: (answer(MISTRAL, "The tool failed: no such city"), (_FAILS_IN_TEXT,)),
     OLLAMA: (answer(OLLAMA, "The tool failed: no such city"), (_FAILS_IN_TEXT,)),
+    MCP: (answer(MCP, [block("no such city")], isError=True), ()),
 }
 
 
@@ -195,11 +210,19 @@ FAILED_SILENTLY: dict[ModelApi, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("provider", ModelApi)
+@pytest.mark.parametrize("provider", MODELS)
 def test_a_failure_without_content_has_a_text(provider: ModelApi) -> None:
     in_text = (_FAILS_IN_TEXT,) if provider in (CHAT, RESPONSES, MISTRAL, OLLAMA) else ()
     result = {"content": [], "isError": True}
     assert message_of(result, provider) == (FAILED_SILENTLY[provider], (_EMPTY, *in_text))
+
+
+def test_a_result_for_mcp_keeps_structured_content_and_a_failure_without_content() -> None:
+    for result in (
+        {"content": [block("sunny")], "structuredContent": {"degrees": 21}},
+        {"content": [], "isError": True},
+    ):
+        assert message_of(result, MCP) == (result, ())
 
 
 _DEEP = '{"a":' * 200 + "1" + "}" * 200

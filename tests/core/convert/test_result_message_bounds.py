@@ -16,6 +16,7 @@ from support.answers import (
     CHAT,
     GEMINI,
     GEMINI_JSON,
+    MCP,
     MISTRAL,
     NAME,
     OLLAMA,
@@ -58,6 +59,7 @@ NEEDS = {
     BEDROCK: ("call_id",),
     MISTRAL: ("call_id",),
     OLLAMA: ("name",),
+    MCP: (),
 }
 
 

@@ -123,6 +123,22 @@ WHOLE: dict[ModelApi, tuple[ToolForm, dict[str, Any]]] = {
             },
         },
     ),
+    ModelApi.MCP: (
+        _form(
+            _SCHEMA,
+            output_schema=json.dumps(_OUTPUT).encode(),
+            kept=b'{"title":"Weather","annotations":{"readOnlyHint":true},"_meta":{"a":1}}',
+        ),
+        {
+            "name": "weather_get",
+            "description": "Tells the weather",
+            "title": "Weather",
+            "annotations": {"readOnlyHint": True},
+            "_meta": {"a": 1},
+            "inputSchema": _SCHEMA,
+            "outputSchema": _OUTPUT,
+        },
+    ),
 }
 
 # Without a description, and for a tool that supports nothing.
@@ -152,6 +168,10 @@ BARE: dict[ModelApi, tuple[ToolForm, dict[str, Any]]] = {
     ModelApi.OLLAMA: (
         _form(_NOTHING, description=""),
         {"type": "function", "function": {"name": "a", "parameters": _NOTHING}},
+    ),
+    ModelApi.MCP: (
+        _form(None, description="", parameters=None),
+        {"name": "a", "inputSchema": _NOTHING},
     ),
 }
 
@@ -190,6 +210,7 @@ ASSEMBLED = {
     ModelApi.BEDROCK: b'{"tools":[%b,%b]}',
     ModelApi.MISTRAL: b"[%b,%b]",
     ModelApi.OLLAMA: b"[%b,%b]",
+    ModelApi.MCP: b"[%b,%b]",
 }
 
 

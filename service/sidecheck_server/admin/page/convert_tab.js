@@ -1,4 +1,4 @@
-/** Converts a tool for all provider APIs, side by side. */
+/** Converts a tool for all APIs, side by side. */
 
 import { hereDocument, pythonBytes, pythonMember, pythonText, shellOptions } from "./commands.js";
 import { byId, codeSection, element, fill } from "./elements.js";
@@ -17,6 +17,7 @@ const APIS = Object.freeze([
   ["bedrock", "Bedrock Converse"],
   ["mistral", "Mistral"],
   ["ollama", "Ollama"],
+  ["mcp", "MCP clients"],
 ]);
 
 /** From the gravest on. */

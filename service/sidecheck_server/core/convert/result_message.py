@@ -175,9 +175,10 @@ def convert_result(
     the role ``tool`` for Chat Completions, Mistral and Ollama; an item
     ``function_call_output`` for Responses; a block ``tool_result`` for Anthropic, which goes
     into one message of the user together with the blocks of all other calls; and a part
-    ``functionResponse`` for Gemini, or a block ``toolResult`` for Bedrock, likewise. There are
-    at most 1,001 losses, ordered by location in *result*. An id that the provider would reject
-    is sent as another one, which `CallIdGrammar.map_id` derives from it.
+    ``functionResponse`` for Gemini, or a block ``toolResult`` for Bedrock, likewise. For MCP,
+    it is *result* itself. There are at most 1,001 losses, ordered by location in *result*. An
+    id that the provider would reject is sent as another one, which `CallIdGrammar.map_id`
+    derives from it.
 
     Raises:
         RequestError: INVALID_REQUEST if *call_id* or *name* is empty and the provider requires
@@ -188,6 +189,8 @@ def convert_result(
     if not isinstance(content, list):
         message = "the result has no content: the call is not complete, or requires input"
         raise RequestError(ErrorReason.INVALID_REQUEST, message, {"field": "result"})
+    if provider.write_result is None:
+        return encode_json(result), ()
     losses = _ResultLosses()
     sent_id = _map_call_id(call_id, provider, losses)
     for property_name in result:

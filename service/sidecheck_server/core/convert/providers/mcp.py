@@ -1,7 +1,8 @@
 """MCP itself: definitions that clients and model APIs take as they are.
 
 The schema language is the intersection of what each target takes. Calls of such a tool are the
-params of ``tools/call``, which the mapping converts back like those of a model.
+params of ``tools/call``, which the mapping converts back like those of a model. Results stay as
+they are: a client that knows the output schema requires the structured content.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,12 +17,10 @@ from sidecheck_server.core.convert.providers.provider import (
     LETTERS_TO_DOT_64,
     Arguments,
     CallShape,
-    Media,
     Provider,
     RequestLimits,
     Source,
     ToolDeclaration,
-    ToolResult,
 )
 from sidecheck_server.core.convert.providers.subset import Patterns, Subset, intersect_subsets
 from sidecheck_server.core.convert.types import ModelApi
@@ -103,22 +102,6 @@ def _write_tool(tool: ToolDeclaration) -> dict[str, Any]:
     return written
 
 
-def _write_result(result: ToolResult) -> dict[str, Any]:
-    content = [
-        {"type": "text", "text": item} if isinstance(item, str) else item for item in result.items
-    ]
-    written: dict[str, Any] = {"content": content}
-    if result.failed:
-        written["isError"] = True
-    return written
-
-
-def _write_media(media: Media) -> dict[str, Any] | None:
-    if not media.mime_type.startswith("image/"):
-        return None
-    return {"type": "image", "data": media.data, "mimeType": media.mime_type}
-
-
 _ANY_TARGET = Provider(
     key=ModelApi.MCP,
     display_name="MCP clients",
@@ -140,14 +123,12 @@ _ANY_TARGET = Provider(
         "the params of a `tools/call`",
         arguments_optional=True,
     ),
-    write_result=_write_result,
-    write_media=_write_media,
+    write_result=None,
     accepts_output_schema=True,
     kept_properties=frozenset(
         {"title", "annotations", "icons", "execution", "outputSchema", "_meta"}
     ),
     result_requires_call_id=False,
-    result_has_error_flag=True,
 )
 
 TOOLS = portable_provider(DEFAULT_TARGETS)

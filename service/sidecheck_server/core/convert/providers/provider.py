@@ -207,8 +207,8 @@ class Provider:
     #: JSON of one tool.
     write_tool: Callable[[ToolDeclaration], dict[str, Any]]
     call: CallShape
-    #: JSON of the message with the result of a call.
-    write_result: Callable[[ToolResult], dict[str, Any]]
+    #: JSON of the message with the result of a call; None if the result stays as it is.
+    write_result: Callable[[ToolResult], dict[str, Any]] | None
     #: JSON of media in a result; None if the provider does not accept that type.
     write_media: Callable[[Media], dict[str, Any] | None] = _no_media
     #: Value of a request that contains all tools, as written by `write_tool`.
