@@ -18,6 +18,8 @@ from sidecheck_server.core.portability.check import check_portability
 from sidecheck_server.core.portability.facts import Target
 
 SAMPLE = 150
+# Directories require annotations, which only the author of a tool knows.
+_DIRECTORIES = {"claude-connectors", "openai-apps"}
 # Names of tools for Responses may be longer than the check allows for all of OpenAI's APIs.
 ROWS = [
     (Target.ANTHROPIC, ModelApi.ANTHROPIC, "compatible"),
@@ -28,7 +30,10 @@ ROWS = [
     (Target.MISTRAL, ModelApi.MISTRAL, "compatible"),
     (Target.VERTEX, ModelApi.GEMINI, "compatible"),
     (Target.GEMINI, ModelApi.GEMINI, "compatible"),
-    *((Target(target), ModelApi.MCP, "compatible") for target in sorted(DEFAULT_TARGETS)),
+    *(
+        (Target(target), ModelApi.MCP, "compatible")
+        for target in sorted(DEFAULT_TARGETS - _DIRECTORIES)
+    ),
 ]
 
 

@@ -150,11 +150,20 @@ def _encode_untyped(node: SchemaNode, context: TransformContext) -> None:
         encode_as_json_text(node, context, "any JSON value")
 
 
+_NO_SIBLINGS = "a union may have no other keyword"
+
+
 def _isolate_union(node: SchemaNode, context: TransformContext) -> None:
     """Move the description of a union that may have no siblings to its first branch.
 
-    A null branch is skipped, since ``nullable`` replaces it.
+    A default becomes a part of it. A null branch is skipped, since ``nullable`` replaces it.
     """
+    if "default" in node.keywords:
+        describe_keyword(
+            node, context.log, "default", reason=_NO_SIBLINGS, effect=Effect.EQUIVALENT
+        )
+    if "title" in node.keywords:
+        drop_keyword(node, context.log, "title", _NO_SIBLINGS)
     keywords = node.keywords
     branches: list[SchemaNode] = keywords["anyOf"]
     first = next(
