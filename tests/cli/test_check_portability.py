@@ -81,6 +81,9 @@ def test_sarif_has_the_place_of_a_target() -> None:
     result = run("--for", "openai", "tools.json", "--format", "sarif")
     (finding,) = json.loads(result.stdout)["runs"][0]["results"]
 
+    (rule,) = json.loads(result.stdout)["runs"][0]["tool"]["driver"]["rules"]
+    requirement = "A pattern has no look-ahead and no look-behind."
+    assert requirement == rule["shortDescription"]["text"]
     assert ("PATTERN_LOOK_AROUND", "error", 7) == (
         finding["ruleId"],
         finding["level"],

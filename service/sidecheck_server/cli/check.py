@@ -43,6 +43,7 @@ from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolJson
 from sidecheck_server.core.mcp.tool_outcomes import CheckedTool, ToolsList, tool_outcomes
 from sidecheck_server.core.portability.check import PortabilityFinding
+from sidecheck_server.core.portability.lints import REQUIREMENTS as LINTS
 from sidecheck_server.core.types import SEVERITY_RANK, Severity, Verdict, Violation
 from sidecheck_server.services.container import Services
 
@@ -272,8 +273,10 @@ def _container_outcome(source: Source, report: CheckReport) -> list[Outcome]:
 
 
 def _violation_object(finding: Finding, portability: PortabilityFinding | None) -> dict[str, Any]:
-    rule = CATALOGUE.get(finding.violation.code)
-    shown = {**violation_object(finding), "requirement": rule.requirement if rule else ""}
+    code = finding.violation.code
+    rule = CATALOGUE.get(code)
+    requirement = rule.requirement if rule else LINTS.get(code, "")
+    shown = {**violation_object(finding), "requirement": requirement}
     if portability is None:
         return shown
     targets = [

@@ -8,6 +8,8 @@ from urllib.parse import quote
 from sidecheck_server import __version__
 from sidecheck_server.cli.findings import Finding
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
+from sidecheck_server.core.portability.lints import REQUIREMENTS as LINTS
+from sidecheck_server.core.portability.targets import REQUIREMENTS
 from sidecheck_server.core.types import Severity
 
 __all__ = ["sarif_location", "sarif_log", "sarif_run"]
@@ -74,7 +76,8 @@ def _rule(code: str, version: str) -> dict[str, Any]:
     rule = CATALOGUE.get(code)
     if rule is None:
         words = code.replace("_", " ").lower()
-        return {"id": code, "shortDescription": {"text": f"{words[:1].upper()}{words[1:]}."}}
+        text = REQUIREMENTS.get(code) or LINTS.get(code) or f"{words[:1].upper()}{words[1:]}."
+        return {"id": code, "shortDescription": {"text": text}}
     spec_url = rule.spec_url(version)
     descriptor: dict[str, Any] = {
         "id": code,
