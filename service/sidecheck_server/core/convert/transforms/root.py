@@ -84,9 +84,9 @@ def _is_unsupported(keyword: str, subset: Subset) -> bool:
     """Return whether *keyword* is not supported at the root."""
     if keyword in subset.not_at_root:
         return True
-    # oneOf becomes anyOf where it is not supported.
-    becomes_any_of = keyword == "oneOf" and not subset.supports("oneOf")
-    return becomes_any_of and "anyOf" in subset.not_at_root
+    # Where they are not supported, oneOf becomes anyOf, and allOf is merged, with its anyOf.
+    may_become_any_of = keyword in {"allOf", "oneOf"} and not subset.supports(keyword)
+    return may_become_any_of and "anyOf" in subset.not_at_root
 
 
 def _merge(root: SchemaNode, subset: Subset, log: LossLog) -> None:
