@@ -45,7 +45,7 @@ def respond_once(request_class: Any, id_: str, response: bytes | None) -> Respon
     ("text", "response"),
     [
         pytest.param("ended the stream early", None, id="no message"),
-        pytest.param("not a ValidateStreamResponse", b"\xff\xff\xff", id="garbage"),
+        pytest.param("of 3 bytes, does not decode", b"\xff\xff\xff", id="garbage"),
         pytest.param("neither a result nor an error", b"", id="an empty message"),
         pytest.param("out of order", ValidateStreamResponse(id="7", outcome=VALID), id="other id"),
         pytest.param(
@@ -66,7 +66,7 @@ async def test_an_invalid_response_ends_a_stream(kind: str, text: str, response:
     ("text", "response"),
     [
         pytest.param("ended the stream early", None, id="no message"),
-        pytest.param("not a CheckSessionResponse", b"\xff\xff\xff", id="garbage"),
+        pytest.param("of 3 bytes, does not decode", b"\xff\xff\xff", id="garbage"),
         pytest.param("neither a result nor an error", b"", id="an empty message"),
         pytest.param("out of order", CheckSessionResponse(id="7", outcome=CHECKED), id="other id"),
         pytest.param(

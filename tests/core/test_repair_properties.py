@@ -25,6 +25,7 @@ from sidecheck_server.core.repair.unknown_properties import (
     find_unknown_properties,
     strip_unknown_properties,
 )
+from sidecheck_server.core.schemas.walker import walk_schema
 from sidecheck_server.core.types import Change, ChangeRule, as_pointer
 from support.repairing import STOPPED, budget
 
@@ -77,23 +78,12 @@ def cases(edition: Edition, seed: int) -> Iterator[tuple[Case, Any]]:
 def with_defaults(random: Random, schema: Any, names: tuple[str, ...]) -> Any:
     """Return *schema* after defaults were put beside some of its keywords."""
     maker = PayloadMaker(random, lambda _: True, names=names)
-    stack = [schema]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, dict):
-            stack.extend(
-                subschema for name, subschema in node.items() if name not in ("const", "enum")
-            )
-            properties = node.get("properties")
-            for subschema in properties.values() if isinstance(properties, dict) else ():
-                if (
-                    isinstance(subschema, dict)
-                    and "$ref" not in subschema
-                    and random.random() < 0.5
-                ):
-                    subschema["default"] = maker.make(subschema)
-        elif isinstance(node, list):
-            stack.extend(node)
+    for location in list(walk_schema(schema, [1 << 30])):
+        properties = location.schema.get("properties")
+        for subschema in properties.values() if isinstance(properties, dict) else ():
+            is_plain = isinstance(subschema, dict) and "$ref" not in subschema
+            if is_plain and random.random() < 0.5:
+                subschema["default"] = maker.make(subschema)
     return schema
 
 
