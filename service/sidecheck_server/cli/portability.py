@@ -87,7 +87,10 @@ class PortabilityOptions:
             return {}
         advises = self.min_severity is Severity.INFO and not self.named
         targets = TOOL_TARGETS if advises else self.named
-        findings, lints = check_portability(tool, targets, LIMITS, server=self.server)
+        try:
+            findings, lints = check_portability(tool, targets, LIMITS, server=self.server)
+        except RequestError as error:
+            return {Violation("", "", "", error.reason.value, error.message): None}
         violations: dict[Violation, PortabilityFinding | None] = dict.fromkeys(lints)
         for finding in findings:
             if not advises or finding.hazard.code not in _NOT_ADVISED:
@@ -101,13 +104,9 @@ class PortabilityOptions:
 
 
 def read_server_json_verdict(text: bytes) -> Verdict | None:
-    """Return the verdict on *text* if it is a `server.json`, else None.
-
-    Raises:
-        RequestError: LIMIT_EXCEEDED.
-    """
+    """Return the verdict on *text* if it is a `server.json`, else None."""
     try:
         value = decode(text, max_depth=LIMITS.payload_depth)
+        return check_server_json(text) if is_server_json(value) else None
     except (MalformedError, RequestError):
         return None  # The check of tools reports it.
-    return check_server_json(text) if is_server_json(value) else None

@@ -23,6 +23,8 @@ __all__ = ["PortableTools"]
 _LIST, _CALL = "tools/list", "tools/call"
 _MAX_LISTS = 1_000
 """Pending requests for a list that are remembered."""
+_MAX_TOOLS = 10_000
+"""Rewritten tools whose mappings are kept."""
 
 
 class PortableTools:
@@ -47,8 +49,9 @@ class PortableTools:
         if not isinstance(request, Message) or not request.is_request:
             return received
         if request.method == _LIST:
-            if len(self._lists) < _MAX_LISTS:
-                self._lists[request.id] = None
+            if len(self._lists) == _MAX_LISTS:
+                del self._lists[next(iter(self._lists))]
+            self._lists[request.id] = None
             return received
         if request.method != _CALL:
             return received
@@ -83,22 +86,33 @@ class PortableTools:
         outcomes = make_portable(definitions, self._targets, self._version, keep_names=True)
         rewritten = []
         for definition, outcome in zip(definitions, outcomes, strict=True):
+            name = string_value((read_object(definition) or {}).get("name"))
+            # A call follows the definition that the client got last.
+            self._tools.pop(name, None)
             if isinstance(outcome, RequestError):
-                self._report.add(
-                    Finding(
-                        sender="server",
-                        method=_LIST,
-                        tool=string_value((read_object(definition) or {}).get("name")),
-                        code=outcome.reason.value,
-                        action=Action.PASSED,
-                        note=f"not made portable: {outcome.message}",
-                    )
-                )
+                self._keep(name, outcome.reason.value, outcome.message)
                 rewritten.append(definition)
-                continue
-            self._tools[outcome.name] = (outcome.mapping, definition)
-            rewritten.append(outcome.json)
+            elif len(self._tools) == _MAX_TOOLS:
+                self._keep(name, "LIMIT_EXCEEDED", f"{_MAX_TOOLS:,} tools are rewritten already")
+                rewritten.append(definition)
+            else:
+                self._tools[name] = (outcome.mapping, definition)
+                rewritten.append(outcome.json)
         return rewritten
+
+    def _keep(self, tool: str, code: str, reason: str) -> None:
+        """Report that *tool* keeps its definition for *reason*."""
+        note = f"not made portable: {reason}"
+        self._report.add(
+            Finding(
+                sender="server",
+                method=_LIST,
+                tool=tool,
+                code=code,
+                action=Action.PASSED,
+                note=note,
+            )
+        )
 
 
 def _restore_call(request: Message, mapping: bytes, definition: bytes) -> bytes:

@@ -407,6 +407,10 @@ LINTS: dict[str, tuple[dict[str, Any], list[tuple[str, str, Severity]]]] = {
         with_query(oneOf=[{"type": "number"}, {"type": "integer", "description": "d"}]),
         [(f"{QUERY}/oneOf/1", "ONE_OF_BRANCHES_OVERLAP", Severity.WARNING)],
     ),
+    "types that are none": (
+        with_query(oneOf=[{"type": [["string"], 5]}, {"type": 5}, {"type": {}}]),
+        [],
+    ),
     "branches that differ": (
         with_query(oneOf=[{"type": "string"}, {"type": "number", "minimum": 1}]),
         [],

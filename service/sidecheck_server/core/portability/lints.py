@@ -185,7 +185,8 @@ def _only_types(branch: Any) -> frozenset[str] | None:
     if not isinstance(branch, dict) or not branch.keys() <= _TEXTS or "type" not in branch:
         return None
     types = branch["type"]
-    names = frozenset([types] if isinstance(types, str) else types)
+    listed = types if isinstance(types, list) else [types]
+    names = frozenset(name for name in listed if isinstance(name, str))
     # Integers are numbers.
     return names | {"integer"} if "number" in names else names
 
