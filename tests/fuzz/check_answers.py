@@ -8,14 +8,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-import grpc
+from fuzz.answers import CORE, SUDDEN, answer_in, reason_in
 from fuzz.exchanges import Caller, Exchange, Outcome
 from fuzz.properties import Finding
 from fuzz.rpcs import rpc_named
-from fuzz.validations import CORE, SUDDEN, reason_in
 from google.protobuf.message import DecodeError
 from google.protobuf.message_factory import GetMessageClass
-from google.rpc.status_pb2 import Status
 from sidecheck.v1 import protocol_service_pb2 as v1
 from sidecheck.v1.verdict_pb2 import Verdict
 from sidecheck_server.core.errors import ErrorReason, RequestError
@@ -44,10 +42,10 @@ def examine_answer(caller: Caller, exchange: Exchange, outcome: Outcome) -> Iter
         request: Any = GetMessageClass(rpc.request).FromString(exchange.messages[0])
     except DecodeError:
         return
-    first = _answer(exchange.path, outcome)
+    first = answer_in(exchange.path, outcome)
     if first is None or first in SUDDEN or _depends_on_registry(request):
         return
-    again = _answer(exchange.path, caller.send(exchange))
+    again = answer_in(exchange.path, caller.send(exchange))
     if again is not None and again not in SUDDEN and again != first:
         yield Finding("another answer to a repeated call", f"{first}\n{again}", [exchange])
     item = _item(request)
@@ -97,15 +95,8 @@ def _item(request: Any) -> v1.CheckItem | None:
     return None
 
 
-def _answer(path: str, outcome: Outcome) -> Any:
-    """Return the response, or the reason of the error; None for an error of gRPC itself."""
-    if outcome.code is not grpc.StatusCode.OK or not outcome.responses:
-        return reason_in(Status.FromString(outcome.status)) if outcome.status else None
-    return outcome.response(path)
-
-
 def _in_batch(outcome: Outcome) -> Any:
-    response = _answer(_BATCH, outcome)
+    response = answer_in(_BATCH, outcome)
     if response is None or isinstance(response, str):
         return response
     batch_outcome = response.outcomes[0]

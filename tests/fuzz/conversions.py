@@ -8,17 +8,15 @@ from collections.abc import Callable, Iterator, Mapping
 from random import Random
 from typing import Any
 
-import grpc
+from fuzz.answers import SUDDEN, answer_in
 from fuzz.exchanges import Caller, Exchange, Outcome
 from fuzz.properties import Finding
 from fuzz.rpcs import rpc_named
 from fuzz.sample_messages import SampleTexts
 from fuzz.texts import changed_text
-from fuzz.validations import SUDDEN, reason_in
 from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
-from google.rpc.status_pb2 import Status
 from sidecheck.v1 import conversion_service_pb2 as v1
 from sidecheck_server.core.convert.mapping import ToolMapping, mapping_to_json
 from sidecheck_server.core.convert.providers import PROVIDERS
@@ -150,19 +148,12 @@ def examine_conversion(caller: Caller, exchange: Exchange, outcome: Outcome) -> 
         request: Any = GetMessageClass(rpc.request).FromString(exchange.messages[0])
     except DecodeError:
         return
-    first = _answer(exchange.path, outcome)
+    first = answer_in(exchange.path, outcome)
     if first is None or first in SUDDEN or _depends_on_registry(request):
         return
-    again = _answer(exchange.path, caller.send(exchange))
+    again = answer_in(exchange.path, caller.send(exchange))
     if again is not None and again not in SUDDEN and again != first:
         yield Finding("another conversion in a repeated call", f"{first}\n{again}", [exchange])
-
-
-def _answer(path: str, outcome: Outcome) -> Any:
-    """Return the response, or the reason of the error; None for an error of gRPC itself."""
-    if outcome.code is not grpc.StatusCode.OK or not outcome.responses:
-        return reason_in(Status.FromString(outcome.status)) if outcome.status else None
-    return outcome.response(path)
 
 
 def _depends_on_registry(request: Any) -> bool:

@@ -5,12 +5,10 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-import grpc
+from fuzz.answers import CORE, SUDDEN, answer_in
 from fuzz.exchanges import Caller, Exchange, Outcome
 from fuzz.properties import Finding
-from fuzz.validations import CORE, SUDDEN, reason_in
 from google.protobuf.message import DecodeError
-from google.rpc.status_pb2 import Status
 from sidecheck.v1 import inference_service_pb2 as v1
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.infer.infer import infer_tools
@@ -84,10 +82,10 @@ def examine_inferred(caller: Caller, exchange: Exchange, outcome: Outcome) -> It
         request = v1.InferToolsRequest.FromString(exchange.messages[0])
     except DecodeError:
         return
-    first = _answer(outcome)
+    first = answer_in(exchange.path, outcome)
     if first is None or first in SUDDEN:
         return
-    again = _answer(caller.send(exchange))
+    again = answer_in(exchange.path, caller.send(exchange))
     if again is not None and again not in SUDDEN and again != first:
         yield Finding("another inference in a repeated call", f"{first}\n{again}", [exchange])
     try:
@@ -102,10 +100,3 @@ def examine_inferred(caller: Caller, exchange: Exchange, outcome: Outcome) -> It
     # Only the server has limits of seconds, of memory and of the size of an answer.
     if core != first and first != ErrorReason.LIMIT_EXCEEDED.value:
         yield Finding("another inference in the core", f"{first}\n{core}", [exchange])
-
-
-def _answer(outcome: Outcome) -> Any:
-    """Return the response, or the reason of the error; None for an error of gRPC itself."""
-    if outcome.code is not grpc.StatusCode.OK or not outcome.responses:
-        return reason_in(Status.FromString(outcome.status)) if outcome.status else None
-    return v1.InferToolsResponse.FromString(outcome.responses[0])

@@ -4,17 +4,14 @@ The same bytes have the same verdict: in a repeated call, as an item of a batch,
 of a stream, and from the core in this process.
 """
 
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-import grpc
+from fuzz.answers import CORE, SUDDEN, answer_in, reason_in
 from fuzz.exchanges import Caller, Exchange, Outcome
 from fuzz.properties import Finding
 from google.protobuf.message import DecodeError
-from google.rpc.error_details_pb2 import ErrorInfo
-from google.rpc.status_pb2 import Status
 from sidecheck.v1 import validation_service_pb2 as v1
 from sidecheck.v1.verdict_pb2 import Verdict
 from sidecheck_server.core.compiler.compilation import CompiledSchema, compile_schema
@@ -27,23 +24,15 @@ from sidecheck_server.core.mcp.tool_definitions import read_tool
 from sidecheck_server.core.mcp.wrapping.definitions import adapt_tool
 from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT, SchemaSource
 from sidecheck_server.core.types import Document
-from sidecheck_server.rpc.status import STATUS_CODES
 
-__all__ = ["CORE", "SUDDEN", "VALIDATE", "examine_validation", "reason_in"]
+__all__ = ["VALIDATE", "examine_validation"]
 
 VALIDATE = "/sidecheck.v1.ValidationService/Validate"
 _BATCH = "/sidecheck.v1.ValidationService/ValidateBatch"
 _STREAM = "/sidecheck.v1.ValidationService/ValidateStream"
 _LIMITS = Limits()
-# CPython 3.11 has one counter of the depth of `ast.parse` for all threads.
-CORE = threading.Lock()
-"""Lock around calls of the core in this process."""
 # Options of the core; another option changes the subject, or belongs to the service.
 _PLAIN = {"max_violations", "assert_formats", "hide_values", "protocol_version"}
-SUDDEN = tuple(
-    reason.value for reason, code in STATUS_CODES.items() if code is grpc.StatusCode.UNAVAILABLE
-)
-"""Reasons of temporary errors, which do not depend on the request."""
 
 
 def examine_validation(caller: Caller, exchange: Exchange, outcome: Outcome) -> Iterator[Finding]:
@@ -97,24 +86,13 @@ def _in_stream(exchange: Exchange, request: v1.ValidateRequest) -> Exchange:
 
 def _answer(path: str, outcome: Outcome) -> Verdict | str | None:
     """Return the verdict, or the reason of the error; None for an error of gRPC itself."""
-    if outcome.code is not grpc.StatusCode.OK or not outcome.responses:
-        return reason_in(Status.FromString(outcome.status)) if outcome.status else None
-    response = outcome.responses[0]
+    response = answer_in(path, outcome)
+    if response is None or isinstance(response, str):
+        return response
     if path == VALIDATE:
-        return v1.ValidateResponse.FromString(response).verdict
-    answer: Any
-    if path == _BATCH:
-        answer = v1.ValidateBatchResponse.FromString(response).outcomes[0]
-    else:
-        answer = v1.ValidateStreamResponse.FromString(response).outcome
+        return response.verdict  # type: ignore[no-any-return]
+    answer = response.outcomes[0] if path == _BATCH else response.outcome
     return answer.verdict if answer.HasField("verdict") else reason_in(answer.error)
-
-
-def reason_in(status: Status) -> str:
-    """Return the reason in the details of *status*."""
-    info: Any = ErrorInfo()
-    status.details[0].Unpack(info)
-    return str(info.reason)
 
 
 def _reduced(answer: Verdict | str) -> Any:
