@@ -20,6 +20,7 @@ from resilience.workers import (
 from sidecheck.v1 import target_pb2
 from sidecheck.v1.validation_service_pb2 import ValidateRequest
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
+from support.metrics import MeteredServer
 from support.running import RunningServer
 from support.wire import error_info_of
 from support.worker_processes import worker_processes
@@ -44,8 +45,9 @@ LARGE_SCHEMAS = {
 
 @pytest.fixture
 def quick_server(tmp_path: Path) -> Iterator[RunningServer]:
-    """Return a server with short limits for tasks and for waits for a worker."""
-    running = RunningServer(tmp_path, **SECONDS)
+    """Return a server with two ready workers and short limits for tasks and for waits for one."""
+    running = MeteredServer(tmp_path, **SECONDS)
+    running.series_when("sidecheck_workers_alive", lambda series: series == {(): 2})
     yield running
     running.close()
 
