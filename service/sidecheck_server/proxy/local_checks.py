@@ -11,7 +11,6 @@ from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import DEFAULT_VIOLATIONS, Limits
 from sidecheck_server.core.mcp.call_errors import ErrorResponse
-from sidecheck_server.core.mcp.call_params import is_object_text
 from sidecheck_server.core.mcp.context import (
     Context,
     Sender,
@@ -20,6 +19,7 @@ from sidecheck_server.core.mcp.context import (
 )
 from sidecheck_server.core.mcp.sessions.memory import MemoryPool
 from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage, ReportLimits
+from sidecheck_server.core.payload import is_object_text
 from sidecheck_server.core.repair.types import Repairs
 from sidecheck_server.core.types import Verdict
 from sidecheck_server.proxy.checks import (
