@@ -405,6 +405,6 @@ def _parse_address(listen: str, certificate: Path | None, private_key: Path | No
 
 
 async def _serve(upstream: str, address: HttpAddress, options: ProxyOptions) -> int:
-    from sidecheck_server.cli.proxy_run import run_http_proxy  # noqa: PLC0415
+    from sidecheck_server.cli.http_proxy_run import run_http_proxy  # noqa: PLC0415
 
     return await run_http_proxy(upstream, address, options)
