@@ -146,9 +146,11 @@ class CompileSchema(Task[Artifact]):
     activity = "compiling the schema"
 
     source: SchemaSource
+    #: Whether the schema is valid against its meta-schema, as those of the protocol are.
+    is_known_valid: bool = False
 
     def execute(self, limits: Limits) -> Artifact:
-        return compile_schema(self.source, limits)
+        return compile_schema(self.source, limits, is_known_valid=self.is_known_valid)
 
     def input_steps(self) -> int:
         return _COMPILATION + _SCHEMA_BYTE * self._size
