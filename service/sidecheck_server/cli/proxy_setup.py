@@ -10,9 +10,9 @@ import click
 from sidecheck_server.cli.rows import escape
 from sidecheck_server.config.check_settings import (
     CheckSettings,
-    UnusableSettingsError,
     read_check_settings,
 )
+from sidecheck_server.config.setting_names import UnusableSettingsError
 from sidecheck_server.core.types import Severity
 from sidecheck_server.observability.deferred_log import DeferredLog
 from sidecheck_server.observability.log_writer import LogWriter

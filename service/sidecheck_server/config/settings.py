@@ -30,9 +30,9 @@ from pydantic_settings import (
 )
 
 from sidecheck_server.config.addresses import Address
-from sidecheck_server.config.check_settings import DEFAULT_MEMORY_BYTES, UnusableSettingsError
 from sidecheck_server.config.input_files import UnusableFileError, check_file
 from sidecheck_server.config.policies import GatewayPolicies, Pinning
+from sidecheck_server.config.setting_names import DEFAULT_MEMORY_BYTES, UnusableSettingsError
 from sidecheck_server.config.transport_limits import TransportLimits
 from sidecheck_server.core.limits import LONGEST_SEARCH, Limits
 from sidecheck_server.registry.location import HISTORY_SECONDS, PostgresLocation, RegistryLocation
