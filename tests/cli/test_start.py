@@ -109,9 +109,9 @@ def test_a_proxy_relays_before_it_imports_checks() -> None:
 )
 def test_a_proxy_checks_a_handshake_without_a_worker(options: list[str]) -> None:
     """The first exchange needs neither another process nor the libraries of the service."""
+    proxy = [sys.executable, "-X", "importtime", "-m", "sidecheck_server", "proxy"]
     done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "sidecheck_server", "proxy", *options]
-        + ["--", *SERVER],
+        [*proxy, *options, "--", *SERVER],
         input=HANDSHAKE,
         capture_output=True,
         text=True,

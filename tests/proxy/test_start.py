@@ -29,7 +29,6 @@ def test_a_worker_that_dies_is_logged_and_replaced() -> None:
     proxy.call(2, do="nothing")
     first = proxy.receive()["result"]
     kill(worker_processes(proxy.process.pid))
-    # Another definition than the cached one needs a worker again.
     proxy.call(3, do="nothing")
     second = proxy.receive()["result"]
     _, _, err = proxy.end()
