@@ -4,8 +4,8 @@ Without a variable or file of settings, reading them does not import `config.set
 libraries take longer to import than all that the first message needs.
 """
 
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
 
 from sidecheck_server.config.setting_names import DEFAULT_MEMORY_BYTES, has_settings
 from sidecheck_server.core.limits import Limits
@@ -37,13 +37,13 @@ def read_check_settings(max_message_bytes: int) -> CheckSettings:
     Raises:
         UnusableSettingsError: a variable is invalid, or the file cannot be read.
     """
-    limits = {
+    limits: dict[str, Any] = {
         "payload_bytes": max_message_bytes,
         "message_bytes": max_message_bytes + _ENVELOPE_BYTES,
         "worker_wait_seconds": _WORKER_SECONDS,
     }
     if not has_settings():
-        return CheckSettings(replace(Limits(), **limits))
+        return CheckSettings(Limits(**limits))
     from sidecheck_server.config.settings import read_settings  # noqa: PLC0415
 
     settings = read_settings(workers=1, log_level="warning", limits=limits)
