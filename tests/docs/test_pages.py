@@ -10,8 +10,9 @@ from sidecheck_server.core.compat.rules import CHANGE_RULES
 from sidecheck_server.core.errors import ErrorReason
 from sidecheck_server.core.infer.diagnostics import DiagnosticCode
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
-from sidecheck_server.core.portability.facts import Effect, Target
+from sidecheck_server.core.portability.facts import Effect
 from sidecheck_server.core.portability.lints import REQUIREMENTS
+from sidecheck_server.core.portability.target import Target
 from sidecheck_server.core.portability.targets import FACTS
 from sidecheck_server.observability.log_events import EVENTS
 from support.running import RunningServer

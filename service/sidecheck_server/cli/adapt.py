@@ -26,7 +26,7 @@ from sidecheck_server.core.mcp.context import DEFAULT_VERSION
 from sidecheck_server.core.mcp.tool_definitions import read_tool_name
 from sidecheck_server.core.mcp.wrapping.definitions import AdaptedTool
 from sidecheck_server.core.payload import read_json
-from sidecheck_server.core.portability.targets import TOOL_TARGETS
+from sidecheck_server.core.portability.target import TOOL_TARGETS
 from sidecheck_server.core.types import Verdict
 from sidecheck_server.services.container import Services
 from sidecheck_server.services.targets import InlineTool

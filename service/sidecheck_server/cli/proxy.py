@@ -19,8 +19,7 @@ from sidecheck_server.cli.rows import escape
 from sidecheck_server.cli.tls_options import tls_options
 from sidecheck_server.config.addresses import Address, ClientTls
 from sidecheck_server.config.policies import Pinning, Policies, Policy, Repairs
-from sidecheck_server.core.convert.providers.mcp import DEFAULT_TARGETS
-from sidecheck_server.core.portability.targets import TOOL_TARGETS
+from sidecheck_server.core.portability.target import TOOL_TARGETS
 from sidecheck_server.proxy.http_limits import HttpAddress, HttpLimits
 from sidecheck_server.proxy.options import ProxyOptions
 from sidecheck_server.proxy.pins import LockFileError, open_pins
@@ -323,7 +322,7 @@ def proxy(
         origins,
         paths,
         http_limits,
-        (targets or tuple(sorted(DEFAULT_TARGETS))) if portable else (),
+        (targets or _default_targets()) if portable else (),
     )
     if upstream is not None:
         address = _parse_address(listen, certificate, private_key)
@@ -377,6 +376,13 @@ async def _start(command: tuple[str, ...], options: ProxyOptions) -> int:
     return await run_proxy(server, options)
 
 
+def _default_targets() -> tuple[str, ...]:
+    # Imported late, because it imports the facts about all model APIs.
+    from sidecheck_server.core.convert.providers.mcp import DEFAULT_TARGETS  # noqa: PLC0415
+
+    return tuple(sorted(DEFAULT_TARGETS))
+
+
 def _check_upstream(url: str) -> str:
     try:
         parts = urlsplit(url)
@@ -399,6 +405,6 @@ def _parse_address(listen: str, certificate: Path | None, private_key: Path | No
 
 
 async def _serve(upstream: str, address: HttpAddress, options: ProxyOptions) -> int:
-    from sidecheck_server.cli.proxy_run import run_http_proxy  # noqa: PLC0415
+    from sidecheck_server.cli.http_proxy_run import run_http_proxy  # noqa: PLC0415
 
     return await run_http_proxy(upstream, address, options)

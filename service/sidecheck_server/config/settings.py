@@ -32,6 +32,7 @@ from pydantic_settings import (
 from sidecheck_server.config.addresses import Address
 from sidecheck_server.config.input_files import UnusableFileError, check_file
 from sidecheck_server.config.policies import GatewayPolicies, Pinning
+from sidecheck_server.config.setting_names import DEFAULT_MEMORY_BYTES, UnusableSettingsError
 from sidecheck_server.config.transport_limits import TransportLimits
 from sidecheck_server.core.limits import LONGEST_SEARCH, Limits
 from sidecheck_server.registry.location import HISTORY_SECONDS, PostgresLocation, RegistryLocation
@@ -226,10 +227,6 @@ _LARGEST_FILE = 1 << 20
 _FILE_VARIABLE = "SIDECHECK_CONFIG"
 
 
-class UnusableSettingsError(Exception):
-    """A setting is invalid; the message names it and the expected value."""
-
-
 @dataclass(frozen=True, slots=True)
 class ToolsFile:
     """A file of tool definitions to register at startup."""
@@ -375,7 +372,7 @@ class Settings(BaseSettings):
             "compiled schemas of registered tools, a quarter for those of requests. Several "
             "processes share it.",
         ),
-    ] = 256 << 20
+    ] = DEFAULT_MEMORY_BYTES
     # Decision 0020: the operator, not the caller, decides which verdicts are enforced.
     report_only: Annotated[
         tuple[str, ...],

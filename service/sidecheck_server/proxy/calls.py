@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sidecheck_server.config.policies import Policies, Policy, Repairs
 from sidecheck_server.core.repair.types import Coercion
@@ -22,7 +23,9 @@ from sidecheck_server.proxy.messages import (
 from sidecheck_server.proxy.pending import Request
 from sidecheck_server.proxy.report import Action, Finding, Findings, finding_of, finding_of_error
 from sidecheck_server.proxy.rulings import Ruling, passes_unvalidated, reject, unvalidated_reason
-from sidecheck_server.services.prepared_targets import ValidationOutcome
+
+if TYPE_CHECKING:
+    from sidecheck_server.services.prepared_targets import ValidationOutcome
 
 __all__ = ["METHOD", "Admission", "ToolCalls"]
 
@@ -101,7 +104,7 @@ class ToolCalls:
         return self._decide_validated(request, name, target, outcome)
 
     def _decide_validated(
-        self, request: Message, name: str, target: CallTarget, outcome: ValidationOutcome
+        self, request: Message, name: str, target: CallTarget, outcome: "ValidationOutcome"
     ) -> Admission:
         verdict, repair = outcome.verdict, outcome.verdict.repair
         if repair is not None and repair.verdict.valid and repair.changes:
@@ -193,7 +196,7 @@ def _finding_of_change(change: Change, name: str) -> Finding:
     )
 
 
-def _reject_call(outcome: ValidationOutcome, request: Message) -> Ruling:
+def _reject_call(outcome: "ValidationOutcome", request: Message) -> Ruling:
     """Return the rejection of the call *request* because of the invalid *outcome*."""
     # Decision 0028: the core chooses a tool result or a JSON-RPC error, by the protocol version.
     reply = outcome.reply

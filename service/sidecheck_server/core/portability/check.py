@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from sidecheck_server.core.limits import Exhausted, Limits, limit_exceeded_error
-from sidecheck_server.core.portability.facts import Effect, Fact, Hazard, Target, view_tool
+from sidecheck_server.core.portability.facts import Effect, Fact, Hazard, view_tool
 from sidecheck_server.core.portability.lints import find_lints
+from sidecheck_server.core.portability.target import Target
 from sidecheck_server.core.portability.targets import FACTS
 from sidecheck_server.core.types import Severity, Violation, as_pointer
 
