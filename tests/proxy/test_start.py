@@ -1,6 +1,7 @@
 """Start of the proxy: what runs when, and the log, which is configured for the first event."""
 
 import json
+import time
 
 import pytest
 from support.stdio_proxy import HANDSHAKE, Proxy
@@ -24,11 +25,15 @@ def test_a_worker_starts_when_a_tool_is_checked(options: tuple[str, ...]) -> Non
 
 
 def test_a_worker_that_dies_is_logged_and_replaced() -> None:
+    """The log has its end before another one starts."""
     proxy = Proxy("--enforce")
     proxy.shake_hands()
     proxy.call(2, do="nothing")
     first = proxy.receive()["result"]
-    kill(worker_processes(proxy.process.pid))
+    killed = worker_processes(proxy.process.pid)
+    kill(killed)
+    while not set(worker_processes(proxy.process.pid)) - set(killed):
+        time.sleep(0.05)
     proxy.call(3, do="nothing")
     second = proxy.receive()["result"]
     _, _, err = proxy.end()
