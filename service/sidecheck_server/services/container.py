@@ -21,6 +21,7 @@ from sidecheck_server.services.conversion import ConversionCache, Converter
 from sidecheck_server.services.definitions import DefinitionChecker
 from sidecheck_server.services.model_calls import CallConverter, ResultConverter
 from sidecheck_server.services.normalization import Inferrer, Normalizer
+from sidecheck_server.services.portability import PortabilityProver, PortableAdapter
 from sidecheck_server.services.prepared_targets import PreparedTargets
 from sidecheck_server.services.protocol import ProtocolChecker
 from sidecheck_server.services.registration import Registrar, RegistryWriter, ReportRegistry
@@ -56,6 +57,8 @@ class Services:
     result_converter: ResultConverter
     normalizer: Normalizer
     adapter: ToolAdapter
+    portable_adapter: PortableAdapter
+    prover: PortabilityProver
     inferrer: Inferrer
     comparer: ToolComparer
     tool_sets: ToolSetComparer
@@ -86,6 +89,7 @@ def create_services(
     conversions = ConversionCache(run_charged, limits, shares.conversions)
     definitions = DefinitionChecker(schemas, checker, limits, shares.findings)
     comparer = ToolComparer(run_charged, limits)
+    prover = PortabilityProver(adapter, comparer, limits)
     return Services(
         registry=registry,
         schemas=schemas,
@@ -103,6 +107,8 @@ def create_services(
         result_converter=ResultConverter(resolver, results, limits),
         normalizer=Normalizer(resolver, adapter, results, limits),
         adapter=adapter,
+        portable_adapter=PortableAdapter(conversions, adapter, prover, limits),
+        prover=prover,
         inferrer=Inferrer(run_charged, limits, enabled=options.inference),
         comparer=comparer,
         tool_sets=ToolSetComparer(registry, comparer, limits),

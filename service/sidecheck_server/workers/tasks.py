@@ -263,11 +263,12 @@ class ConvertTool(Task["ToolForm"]):
     options: "ConversionOptions"
 
     def execute(self, limits: Limits) -> "ToolForm":
-        from sidecheck_server.core.convert.providers import PROVIDERS  # noqa: PLC0415
+        from sidecheck_server.core.convert.providers import find_provider  # noqa: PLC0415
         from sidecheck_server.core.convert.tool_conversion import convert_definition  # noqa: PLC0415
 
         tool = read_tool(self.text, self.documents, limits)
-        return convert_definition(tool, PROVIDERS[self.api], self.options, limits)
+        provider = find_provider(self.api, self.options)
+        return convert_definition(tool, provider, self.options, limits)
 
     def input_steps(self) -> int:
         integers = INTEGER_USES * number_steps(self.text)
