@@ -74,8 +74,8 @@ class _Decoding:
         if self._count > _MAX_SCHEMAS or depth > _MAX_DEPTH:
             raise CannotDecodeError("the decoded schema is recursive or too large")
         schema, decoder = self._follow(schema, decoder)
-        if "nulls" in decoder or "also" in decoder:
-            raise CannotDecodeError("null stands for absent properties, or allOf is decoded")
+        if "also" in decoder:
+            raise CannotDecodeError("a branch of allOf is decoded")
         if "json_text" in decoder:
             return _decode_text(schema)
         if "wrapped" in decoder:
@@ -135,16 +135,21 @@ class _Decoding:
         _require_only(schema, _KEPT | {"anyOf"} if is_union else _KEPT)
         decoded = dict(schema)
         renamed = decoder.get("renamed", {})
+        nulls = frozenset(decoder.get("nulls", ()))
         if "properties" in schema:
             nested = decoder.get("properties", {})
             decoded["properties"] = {
-                renamed.get(name, name): self.decode(child, nested.get(name), depth + 1)
+                renamed.get(name, name): self._decode_property(
+                    child, nested.get(name), depth + 1, without_null=name in nulls
+                )
                 for name, child in schema["properties"].items()
             }
             if len(decoded["properties"]) < len(schema["properties"]):
                 raise CannotDecodeError("two properties get the same name")
         if "required" in schema:
-            decoded["required"] = [renamed.get(name, name) for name in schema["required"]]
+            decoded["required"] = [
+                renamed.get(name, name) for name in schema["required"] if name not in nulls
+            ]
         for keyword, name in (("additionalProperties", "values"), ("items", "items")):
             if keyword in schema:
                 decoded[keyword] = self.decode(schema[keyword], decoder.get(name), depth + 1)
@@ -164,7 +169,32 @@ class _Decoding:
             ]
         return decoded
 
+    def _decode_property(
+        self, schema: Any, decoder: ArgumentDecoder | None, depth: int, *, without_null: bool
+    ) -> Any:
+        if not without_null:
+            return self.decode(schema, decoder, depth)
+        if decoder is not None and "any_of" in decoder:
+            # Its branches and those of the decoder correspond.
+            return _remove_null(self.decode(schema, decoder, depth))
+        return self.decode(_remove_null(schema), decoder, depth)
 
+
+def _remove_null(schema: Any) -> Any:
+    """Return *schema* without null, which stands for an absent property."""
+    types = schema.get("type") if isinstance(schema, dict) else None
+    if isinstance(types, list) and "null" in types:
+        removed = {**schema, "type": [type_ for type_ in types if type_ != "null"]}
+    elif isinstance(schema, dict) and _NULL in schema.get("anyOf", ()):
+        removed = {**schema, "anyOf": [item for item in schema["anyOf"] if item != _NULL]}
+    else:
+        raise CannotDecodeError("null stands for an absent property, and is not a type of it")
+    if "enum" in removed:
+        removed["enum"] = [value for value in removed["enum"] if value is not None]
+    return removed
+
+
+_NULL = {"type": "null"}
 _REFERENCES = frozenset({"ref", "defs"})
 
 

@@ -102,7 +102,11 @@ def read_proof(comparison: ToolComparison, losses: Iterable[Loss]) -> Portabilit
 
 def _narrower(part: Part, verdict: SchemaVerdict, losses: Iterable[Loss]) -> PortabilityProof:
     witness = verdict.witness
-    subject = "arguments were valid, and are not" if part is Part.INPUT else "a result is new"
+    subject = (
+        "arguments were valid, and are not"
+        if part is Part.INPUT
+        else "a result is allowed now, and was not"
+    )
     message = f"{subject}: {witness.message}" if witness else subject
     if part is Part.OUTPUT or not any(loss.effect is Effect.NARROWED for loss in losses):
         message += "; no loss reports this, so it is a defect of Sidecheck: please report it"
