@@ -96,7 +96,7 @@ class _Decoding:
                     raise CannotDecodeError("two encodings apply to one value")
                 decoder = {**rest, **target}
             elif "$ref" in schema:
-                _require_only(schema, frozenset({"$ref"}))
+                _require_only(schema, frozenset({"$ref", "$defs"}))
                 name = schema["$ref"].removeprefix(_DEFINITION)
                 if name not in self._definitions:
                     raise CannotDecodeError("the decoded schema is recursive")

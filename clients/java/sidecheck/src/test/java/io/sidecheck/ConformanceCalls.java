@@ -129,9 +129,7 @@ final class ConformanceCalls {
             case "AdaptTool" ->
                 client.inference()
                         .adaptTool(
-                                target(request.get("tool")),
-                                text(request, "protocol_version"),
-                                portability(request));
+                                target(request.get("tool")), text(request, "protocol_version"), portability(request));
             default -> null;
         };
     }
@@ -165,9 +163,7 @@ final class ConformanceCalls {
 
     private static Portability portability(JsonNode request) {
         JsonNode portable = request.path("portable");
-        return portable.isMissingNode()
-                ? null
-                : new Portability(texts(portable, "targets"), flag(portable, "prove"));
+        return portable.isMissingNode() ? null : new Portability(texts(portable, "targets"), flag(portable, "prove"));
     }
 
     private static Thread sender(ValidationStream stream, JsonNode items, int start) {
