@@ -85,7 +85,7 @@ def check_portability(
             for place in fact.hazard.find(view, budget):
                 key = (as_pointer(place.path), fact.hazard.code, place.subject)
                 occurrences.setdefault(key, (place.keyword, fact.hazard, []))[2].append(fact)
-        lints = list(find_lints(view, budget))
+        lints = list(find_lints(view, budget, limits))
     except Exhausted:
         bound = "steps"
         raise limit_exceeded_error(bound, limits.steps, "checking portability") from None
