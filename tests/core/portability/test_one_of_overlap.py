@@ -178,8 +178,8 @@ def test_the_lint_names_the_branches_and_the_payload() -> None:
         (
             "/inputSchema/properties/q/oneOf/1",
             (
-                '{"a":"a","b":"a"} is valid against this branch and branch 0 of oneOf, which rejects '
-                'that; write "anyOf", or tell the branches apart by a "const"'
+                '{"a":"a","b":"a"} is valid against this branch and branch 0 of oneOf, which '
+                'rejects that; write "anyOf", or tell the branches apart by a "const"'
             ),
         )
     ] == [(lint.instance_location, lint.message) for lint in lints]

@@ -69,6 +69,14 @@ def test_each_definition_has_an_outcome() -> None:
     assert TOOLS.keys() == OUTCOMES.keys()
 
 
+def test_undeclared_properties_of_one_branch() -> None:
+    """Values of the other branch may have any."""
+    branches = [{"type": "object"}, {"type": "object", "additionalProperties": {"type": "null"}}]
+    schema = {"type": "object", "anyOf": branches, "required": ["$ref"]}
+
+    assert PortabilityProof(Outcome.EQUIVALENT) == prove({"name": "find", "inputSchema": schema})
+
+
 @pytest.mark.parametrize("target", sorted(DEFAULT_TARGETS))
 @pytest.mark.parametrize("case", TOOLS)
 def test_no_target_narrows(case: str, target: str) -> None:
