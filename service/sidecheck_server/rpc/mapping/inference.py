@@ -18,7 +18,7 @@ from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.context import check_version_known
 from sidecheck_server.core.mcp.wrapping.definitions import AdaptedTool
 from sidecheck_server.core.portability.proof import Outcome, PortabilityProof
-from sidecheck_server.core.portability.targets import TOOL_TARGETS
+from sidecheck_server.core.portability.target import TOOL_TARGETS
 from sidecheck_server.rpc.mapping.comparison import witness_to_proto
 from sidecheck_server.rpc.mapping.conversion import effect_to_proto, losses_to_proto
 from sidecheck_server.rpc.mapping.fields import SEVERITIES, unknown_value
