@@ -44,10 +44,10 @@ async def local_client() -> AsyncIterator[Client]:
 
 
 @contextmanager
-def local_checks() -> Iterator[LocalChecks]:
+def local_checks(*, hide_values: bool = False) -> Iterator[LocalChecks]:
     """Yield the checks of services in this process."""
     with _services() as services:
-        yield LocalChecks(services, Limits())
+        yield LocalChecks(services, Limits(), hide_values=hide_values)
 
 
 def policies_of(values: Mapping[str, str]) -> Policies:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -34,7 +35,9 @@ async def running_checks(
     """Run the checks, whose modules are imported here: relaying needs none of them."""
     if options.service is None:
         # In a thread, so that the event loop relays meanwhile.
-        running_local_checks = await asyncio.to_thread(_import_local_checks)
+        running_local_checks = await asyncio.to_thread(
+            _import_local_checks, hide_values=not options.show_values
+        )
         with running_local_checks(settings, log.configure) as local_checks:
             yield local_checks
         return
@@ -52,15 +55,15 @@ async def running_checks(
         on_unavailable = options.on_unavailable
         client = Client(options.service, tls=tls, on_unavailable=on_unavailable, **client_token())
     async with client:
-        yield RemoteChecks(client)
+        yield RemoteChecks(client, hide_values=not options.show_values)
 
 
-def _import_local_checks() -> (
-    "Callable[[CheckSettings, Callable[[], None]], AbstractContextManager[LocalChecks]]"
-):
+def _import_local_checks(
+    *, hide_values: bool
+) -> "Callable[[CheckSettings, Callable[[], None]], AbstractContextManager[LocalChecks]]":
     from sidecheck_server.server import checks  # noqa: PLC0415
 
-    return checks.running_checks
+    return partial(checks.running_checks, hide_values=hide_values)
 
 
 def read_proxy_settings(options: ProxyOptions) -> CheckSettings:

@@ -192,7 +192,7 @@ def _finding_of_change(change: Change, name: str) -> Finding:
         severity=Severity.WARNING,
         location=f"/params{change.pointer}",
         action=Action.REPAIRED,
-        message=change.message,
+        note=change.message,
     )
 
 

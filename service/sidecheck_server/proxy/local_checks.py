@@ -137,6 +137,9 @@ class LocalChecks:
     """Checks of *services* within *limits*; *observe* is called for each.
 
     *log_failure* logs an unexpected error of a method, and returns the id of the event.
+
+    With *hide_values*, the texts of verdicts have nothing of the messages. Replies to calls and
+    results have, because their receivers know the messages.
     """
 
     passes_unavailable = False
@@ -147,8 +150,11 @@ class LocalChecks:
         limits: Limits,
         observe: ObserveCalls = unobserved,
         log_failure: LogFailure = _log_failure,
+        *,
+        hide_values: bool = False,
     ) -> None:
         self._services = services
+        self._hides_values = hide_values
         self._limits = limits
         self._observe = observe
         self._violations = min(DEFAULT_VIOLATIONS, limits.violations)
@@ -195,13 +201,18 @@ class LocalChecks:
         """
         params = call.properties.get("params", b"{}")
         arguments = call.params.get("arguments", b"{}") if follows_protocol else None
+        validator = self._services.call_validator
         with self.call(_VALIDATE, call.text) as observed:
             options = self._options(target, protocol_version, repairs)
-            verdict = await self._services.call_validator.validate_params(
-                params, target, options, arguments=arguments
-            )
+            verdict = await validator.validate_params(params, target, options, arguments=arguments)
             observed.completed(verdict.verdict)
-            return _outcome(verdict, reply_for_call(verdict, params, options))
+            explained = verdict
+            if options.evaluation.hide_values and not verdict.verdict.valid:
+                options = _showing_values(options)
+                explained = await validator.validate_params(
+                    params, target, options, arguments=arguments
+                )
+            return _outcome(verdict, reply_for_call(explained, params, options))
 
     async def validate_result(
         self,
@@ -222,11 +233,16 @@ class LocalChecks:
             content = None
             if follows_protocol and has_structured_content(options.version):
                 content = _content_of(response)
-            verdict = await self._services.call_validator.validate_result(
-                result, target, options, content=content
-            )
+            validator = self._services.call_validator
+            verdict = await validator.validate_result(result, target, options, content=content)
             observed.completed(verdict.verdict)
-            return _outcome(verdict, reply_for_result(verdict, options))
+            explained = verdict
+            if options.evaluation.hide_values and not verdict.verdict.valid:
+                options = _showing_values(options)
+                explained = await validator.validate_result(
+                    result, target, options, content=content
+                )
+            return _outcome(verdict, reply_for_result(explained, options))
 
     async def check_tools(self, tools_list: bytes, protocol_version: str) -> ToolVerdicts:
         """Return the verdicts on *tools_list*.
@@ -266,7 +282,8 @@ class LocalChecks:
 
     def _context(self, version: str) -> Context:
         check_version_known(version)
-        return Context(version=version or self._services.resolver.default_version)
+        version = version or self._services.resolver.default_version
+        return Context(version=version, hide_values=self._hides_values)
 
     def _options(
         self, target: CallTarget, version: str, repairs: Repairs | None
@@ -276,6 +293,7 @@ class LocalChecks:
             max_violations=self._violations,
             max_length=self._limits.verdict_characters,
             repairs=repairs,
+            hide_values=self._hides_values,
         )
         version = self._services.resolver.version_of(target, version)
         return ValidationOptions(evaluation=evaluation, version=version)
@@ -333,6 +351,12 @@ def _content_of(response: Message) -> bytes | None:
     content = result.get("structuredContent")
     is_plain = result.get("isError", b"false") == b"false" and "resultType" not in result
     return content if content is not None and is_plain and is_object_text(content) else None
+
+
+def _showing_values(options: ValidationOptions) -> ValidationOptions:
+    """Return *options* for a reply: with values, and without repairs, which replies do not have."""
+    evaluation = replace(options.evaluation, hide_values=False, repairs=None)
+    return replace(options, evaluation=evaluation)
 
 
 def _outcome(call: CallVerdict, reply: ErrorResponse) -> ValidationOutcome:

@@ -22,12 +22,12 @@ _Result = TypeVar("_Result")
 
 @contextmanager
 def running_checks(
-    settings: CheckSettings, configure_log: Callable[[], None]
+    settings: CheckSettings, configure_log: Callable[[], None], *, hide_values: bool = False
 ) -> Iterator[LocalChecks]:
     """Run the services of checks in this process; yield their checks.
 
     The first task that needs a worker process starts it. *configure_log* is called before each
-    event of the log.
+    event of the log. *hide_values* is the argument of `LocalChecks`.
     """
 
     def log_worker_event(event: WorkerEvent) -> None:
@@ -57,7 +57,7 @@ def running_checks(
             ServiceOptions(settings.memory_bytes, protocol_version=settings.protocol_version),
             run_for_protocol=_run_in_thread(limits),
         )
-        yield LocalChecks(services, limits, log_failure=log_failure)
+        yield LocalChecks(services, limits, log_failure=log_failure, hide_values=hide_values)
 
 
 def _run_in_thread(limits: Limits) -> RunTask:
