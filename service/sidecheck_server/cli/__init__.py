@@ -19,7 +19,7 @@ _COMMANDS = {
     "healthcheck": "Check whether a server is serving.",
     "infer": "Infer tool definitions from Python source text, offline.",
     "info": "Show the version and limits of a server.",
-    "lint-messages": "Check the messages of a transcript offline.",
+    "lint-messages": "Check the messages of transcripts and logs offline.",
     "proxy": "Validate the messages between an MCP client and a server.",
     "registry": "Migrate, inspect, export and import a registry.",
     "rules": "List the rules of the protocol.",
