@@ -26,7 +26,9 @@ _COMMANDS = {
     "serve": "Run the service.",
     "token": "Create tokens for the callers of a server.",
     "tools": "Manage the registered tools of a server.",
+    "unwrap": "Take the proxy out of the configuration of a client.",
     "validate": "Validate payloads offline.",
+    "wrap": "Put the servers of a client behind the proxy.",
 }
 """Short help by command. The module of a command has its name, with underscores."""
 
