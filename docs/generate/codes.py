@@ -106,7 +106,10 @@ _MAPPINGS: CodeTable = MappingProxyType(
 )
 
 _TRANSCRIPTS: CodeTable = MappingProxyType(
-    {"TRANSCRIPT_LINE": "The object around a message in a transcript is malformed."}
+    {
+        "TRANSCRIPT_LINE": "The object around a message in a transcript is malformed.",
+        "MESSAGE_INCOMPLETE": "A log has only a part of a message, which is not checked.",
+    }
 )
 
 _PROXY: CodeTable = MappingProxyType(
