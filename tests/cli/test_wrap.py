@@ -12,6 +12,7 @@ import mcp
 import pytest
 from click.testing import CliRunner, Result
 from sidecheck_server.cli import sidecheck
+from sidecheck_server.cli.wrap import find_command
 from support.shared_material import REPOSITORY
 
 SERVER = REPOSITORY / "tests" / "support" / "scripted_server.py"
@@ -269,6 +270,29 @@ def test_wrong_input_is_refused(text: str, words: list[str], fault: str) -> None
     assert fault in result.stderr
     assert text.encode("latin-1") == Path("mcp.json").read_bytes()
     assert not Path("mcp.json.before-sidecheck").exists()
+
+
+def test_the_command_is_a_path_where_clients_may_not_find_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Clients of the desktop have another PATH than a shell."""
+    program = folder / "bin" / "sidecheck"
+    program.parent.mkdir()
+    program.touch(0o700)
+    monkeypatch.setattr(sys, "argv", [str(program)])
+    found = [find_command()]
+    monkeypatch.setattr("sidecheck_server.cli.wrap._DESKTOP_PATH", str(program.parent))
+    found.append(find_command())
+    program.unlink()
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(sys, "executable", "/opt/bin/python")
+    found.append(find_command())
+
+    assert [
+        [str(program)],
+        ["sidecheck"],
+        ["/opt/bin/python", "-m", "sidecheck_server"],
+    ] == found
 
 
 def test_a_missing_file_is_named() -> None:

@@ -1,4 +1,4 @@
-"""Replacement of files of other programs: at once, with a backup, and with the same mode."""
+"""Replacement of files of other programs: at once, and with the same mode."""
 
 import os
 import stat
@@ -22,7 +22,7 @@ def backup_path(file: str) -> Path:
 
 
 def replace_file(path: Path, text: bytes, *, mode_of: Path) -> None:
-    """Replace or create the file *path* with *text*, with the mode of the file *mode_of*.
+    """Replace or create the file *path* with *text*, with mode and owner of the file *mode_of*.
 
     Other programs read the former content or *text*, never a part.
 
@@ -36,7 +36,12 @@ def replace_file(path: Path, text: bytes, *, mode_of: Path) -> None:
             stream.write(text)
             stream.flush()
             os.fsync(stream.fileno())
-        Path(temporary).chmod(stat.S_IMODE(mode_of.stat().st_mode))
+        status = mode_of.stat()
+        if hasattr(os, "chown"):
+            # Only root can give a file to its former owner.
+            with suppress(OSError):
+                os.chown(temporary, status.st_uid, status.st_gid)
+        Path(temporary).chmod(stat.S_IMODE(status.st_mode))
         Path(temporary).replace(path)
     except OSError as error:
         with suppress(OSError):

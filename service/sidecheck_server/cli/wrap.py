@@ -73,7 +73,8 @@ def wrap(file: str, options: tuple[str, ...], names: tuple[str, ...], dry_run: b
 
     def edit(document: CommentedJson, server: Server) -> list[Edit]:
         if server.is_wrapped:
-            messages.append(f"{server.name}: is behind the proxy already")
+            hint = "; unwrap it to change its options" if options else ""
+            messages.append(f"{server.name}: is behind the proxy already{hint}")
             return []
         named = [option.replace("{server}", _UNSAFE.sub("_", server.name)) for option in options]
         edits = wrap_server(document, server, command, named)
