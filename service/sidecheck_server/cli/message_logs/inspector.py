@@ -84,10 +84,10 @@ def _has_requests(entries: Any) -> bool:
 def _messages_of(entry: dict[str, Any], pointer: str) -> Iterator[TimedMessage]:
     sender = _SENDERS.get(entry.get("origin", ""))
     time, duration = time_of(entry.get("timestamp")), entry.get("duration")
+    end = time + duration if time is not None and isinstance(duration, int | float) else time
     yield TimedMessage(LoggedMessage(0, b"", b"", sender=sender), f"{pointer}/message", "", time)
     if isinstance(entry.get("response"), dict):
         method = entry["message"].get("method")
-        has_end = time is not None and isinstance(duration, int | float)
         yield TimedMessage(
             LoggedMessage(
                 0,
@@ -98,7 +98,7 @@ def _messages_of(entry: dict[str, Any], pointer: str) -> Iterator[TimedMessage]:
             ),
             f"{pointer}/response",
             "",
-            time + duration if time is not None and has_end else time,
+            end,
         )
 
 
