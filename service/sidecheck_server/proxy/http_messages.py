@@ -95,6 +95,8 @@ class HttpMessages:
         if ruling.forward is not None:
             self.reply = ruling.reply
             return ruling.forward
+        if ruling.refusal is not None:
+            return Reply(400, ruling.refusal)
         if ruling.reply is None:
             return Reply(202)
         return Reply(error_status(self._headers, ruling.reply), ruling.reply)

@@ -187,6 +187,7 @@ class LocalChecks:
         repairs: Repairs | None,
         *,
         follows_protocol: bool,
+        assert_formats: bool = False,
     ) -> ValidationOutcome:
         """Return the outcome for the params of *call*, with locations relative to them.
 
@@ -196,7 +197,9 @@ class LocalChecks:
         params = call.properties.get("params", b"{}")
         arguments = call.params.get("arguments", b"{}") if follows_protocol else None
         with self.call(_VALIDATE, call.text) as observed:
-            options = self._options(target, protocol_version, repairs)
+            options = self._options(
+                target, protocol_version, repairs, assert_formats=assert_formats
+            )
             verdict = await self._services.call_validator.validate_params(
                 params, target, options, arguments=arguments
             )
@@ -210,6 +213,7 @@ class LocalChecks:
         protocol_version: str,
         *,
         follows_protocol: bool,
+        assert_formats: bool = False,
     ) -> ValidationOutcome:
         """Return the outcome for the result of *response*, with locations relative to it.
 
@@ -218,7 +222,7 @@ class LocalChecks:
         """
         result = response.properties["result"]
         with self.call(_VALIDATE) as observed:
-            options = self._options(target, protocol_version, None)
+            options = self._options(target, protocol_version, None, assert_formats=assert_formats)
             content = None
             if follows_protocol and has_structured_content(options.version):
                 content = _content_of(response)
@@ -269,7 +273,12 @@ class LocalChecks:
         return Context(version=version or self._services.resolver.default_version)
 
     def _options(
-        self, target: CallTarget, version: str, repairs: Repairs | None
+        self,
+        target: CallTarget,
+        version: str,
+        repairs: Repairs | None,
+        *,
+        assert_formats: bool,
     ) -> ValidationOptions:
         check_version_known(version)
         evaluation = EvaluationOptions(
@@ -278,7 +287,9 @@ class LocalChecks:
             repairs=repairs,
         )
         version = self._services.resolver.version_of(target, version)
-        return ValidationOptions(evaluation=evaluation, version=version)
+        return ValidationOptions(
+            evaluation=evaluation, version=version, assert_formats=assert_formats
+        )
 
 
 class _Session:

@@ -68,6 +68,7 @@ class RemoteChecks:
         repairs: Repairs | None,
         *,
         follows_protocol: bool,  # noqa: ARG002  (the server checks all of it)
+        assert_formats: bool = False,
     ) -> ValidationOutcome:
         """Return the outcome for the params of *call*, with locations relative to them.
 
@@ -79,6 +80,7 @@ class RemoteChecks:
             coercion=Coercion(repairs.coercion.value),
             apply_defaults=repairs.apply_defaults,
             protocol_version=protocol_version,
+            assert_formats=assert_formats,
         )
         params = call.properties.get("params", b"{}")
         with _translate_errors():
@@ -93,13 +95,14 @@ class RemoteChecks:
         protocol_version: str,
         *,
         follows_protocol: bool,  # noqa: ARG002  (the server checks all of it)
+        assert_formats: bool = False,
     ) -> ValidationOutcome:
         """Return the outcome for the result of *response*, with locations relative to it.
 
         Raises:
             NotCheckedError: validation was not possible.
         """
-        options = Options(protocol_version=protocol_version)
+        options = Options(protocol_version=protocol_version, assert_formats=assert_formats)
         result = response.properties["result"]
         with _translate_errors():
             return _convert_outcome(
