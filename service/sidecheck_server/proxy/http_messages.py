@@ -17,7 +17,14 @@ from sidecheck_server.proxy.http_checks import (
 )
 from sidecheck_server.proxy.http_connections import Connection, HttpConnections
 from sidecheck_server.proxy.http_headers import is_utf8
-from sidecheck_server.proxy.messages import Direction, Message, Received, parse_received
+from sidecheck_server.proxy.messages import (
+    Direction,
+    Message,
+    Received,
+    RequestId,
+    parse_received,
+    request_id,
+)
 from sidecheck_server.proxy.report import Action, Finding, Findings
 from sidecheck_server.proxy.sse import Event
 
@@ -136,7 +143,7 @@ class HttpMessages:
         if not text:
             return self.answer() or b""
         received = self._read(text, "server")
-        output = (await self.connection.handle(received, "server")).forward
+        output = (await self.connection.handle(received, "server", self._awaited)).forward
         if isinstance(self._message, list):
             return self.answer(output) or b""
         # An error means that the body lacks the response to the request.
@@ -170,7 +177,7 @@ class HttpMessages:
                 )
             )
             return EventRuling(None)
-        ruling = await self.connection.handle(received, "server")
+        ruling = await self.connection.handle(received, "server", self._awaited)
         if ruling.forward is None:
             return EventRuling(None, ruling.reply)
         if self.enforces:
@@ -225,8 +232,16 @@ class HttpMessages:
         request = self._message
         if not (isinstance(message, Message) and isinstance(request, Message)):
             return False
-        is_foreign = message.is_response and message.id != request.id
-        return is_foreign and self.enforces
+        if not (self.enforces and message.is_response) or message.id == request.id:
+            return False
+        # The session answers the request if this response is for no other request.
+        return self.connection.session.expects(message.id)
+
+    @property
+    def _awaited(self) -> RequestId:
+        """Id of the request that the response answers; null if there is none, or several."""
+        message = self._message
+        return message.id if isinstance(message, Message) else request_id(b"null")
 
     def _read(self, text: bytes, sender: Direction) -> Received:
         received = parse_received(text)

@@ -29,6 +29,7 @@ from sidecheck_server.proxy.messages import (
     Direction,
     Message,
     Received,
+    RequestId,
     error_response,
     join_array,
     parse_received,
@@ -108,9 +109,20 @@ class ProxySession:
         await self._checks.reset()
 
     async def handle(
-        self, received: Received | bytes, sender: Direction, http_status: int = 0
+        self,
+        received: Received | bytes,
+        sender: Direction,
+        http_status: int = 0,
+        *,
+        awaited: RequestId | None = None,
     ) -> Ruling:
-        """Return the ruling on the *received* message of *sender*, parsed or as text."""
+        """Return the ruling on the *received* message of *sender*, parsed or as text.
+
+        *awaited* is the id of the request of the client that a text of the server answers, if
+        the transport tells, and null for none. Callers that pass it pass one text at a time.
+        """
+        if sender == "server":
+            self._unmatched.awaited = awaited
         self._report.count_message(sender)
         if isinstance(received, bytes):
             received = parse_received(received)
@@ -188,6 +200,10 @@ class ProxySession:
             ids = [message.id for message in messages if message.is_request]
         requests = self._pending["client"].pop(ids)
         return [error_response(request.id_text, reason) for request in requests]
+
+    def expects(self, id_: RequestId) -> bool:
+        """Return whether a request of the client with *id_* is pending."""
+        return self._pending["client"].find(id_) is not None
 
     async def _rule_batch(
         self, batch: list[Message], text: bytes, sender: Direction, outcome: CheckOutcome

@@ -44,7 +44,8 @@ class UnmatchedResponses:
         self._report = report
         self._messages = messages
         self._pending = pending
-        #: Id of the request that the current text of the server answers, if the transport tells.
+        #: Id of the request that the current text of the server answers, if the transport tells;
+        #: null if it answers none.
         self.awaited: RequestId | None = None
 
     def rule(
@@ -147,8 +148,7 @@ class UnmatchedResponses:
     def _find_only(self) -> Request | None:
         """Return the request that a response of the server without its id is for, or None."""
         pending = self._pending["client"]
-        awaited = None if self.awaited is None else pending.find(self.awaited)
-        return awaited or pending.find_only()
+        return pending.find_only() if self.awaited is None else pending.find(self.awaited)
 
 
 def _describe_difference(response: Message, request: Request, sender: Direction) -> str:
