@@ -7,7 +7,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 from support.http_mcp_server import HttpMcpServer
-from support.http_proxy import CALL_HEADERS, HttpProxied, post
+from support.http_proxy import CALL_HEADERS, HttpProxied, codes, post, proxied
 
 RESULT = {"content": [], "structuredContent": {"n": 1}, "resultType": "complete"}
 SIGN_IN = {"code": -32000, "message": "Session not found: sign in again"}
@@ -81,3 +81,14 @@ def test_a_request_of_another_protocol(
     response = enforced.client.post(enforced.url, content=text, headers=headers)
 
     assert (400, True) == (response.status_code, "error" in response.json())
+
+
+@pytest.mark.parametrize("allow", ["HEADER_MISMATCH", "tool:echo", "method:tools/call"])
+def test_a_header_that_is_exempt(server: HttpMcpServer, allow: str) -> None:
+    """The mismatch is reported as allowed."""
+    with proxied(server, "--enforce", "--allow", allow) as proxy:
+        response = post(proxy, headers=[("mcp-name", "another")])
+        err = proxy.end()
+
+    assert 200 == response.status_code
+    assert any("HEADER_MISMATCH" in code and "allowed" in code for code in codes(err))

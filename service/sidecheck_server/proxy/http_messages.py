@@ -24,6 +24,7 @@ from sidecheck_server.proxy.messages import (
     RequestId,
     parse_received,
     request_id,
+    string_value,
 )
 from sidecheck_server.proxy.report import Action, Finding, Findings
 from sidecheck_server.proxy.sse import Event
@@ -33,6 +34,8 @@ __all__ = ["BodyKind", "EventRuling", "HttpMessages", "Record", "Reply"]
 #: Kind of the body of a response: one message or batch, events with messages, or neither.
 BodyKind: TypeAlias = Literal["message", "events", "other"]
 
+_CALL = "tools/call"
+_MISMATCH = "HEADER_MISMATCH"
 _CHARSET = "a body that is not in UTF-8"
 
 #: Receives the text of each message or batch, its sender, and the parsed content.
@@ -259,11 +262,15 @@ class HttpMessages:
         policy = self._policies.messages
         if policy is Policy.OFF or not isinstance(message, Message):
             return None
-        action = Action.REJECTED if policy is Policy.ENFORCE else Action.PASSED
+        action = Action.PASSED
+        if policy is Policy.ENFORCE:
+            tool = string_value(message.params.get("name")) if message.method == _CALL else ""
+            exempt = self._policies.allow.find(message.method, tool)
+            action = Action.ALLOWED if _MISMATCH in exempt else Action.REJECTED
         mismatches = find_mismatches(self._headers, message, connection.tools)
         for mismatch in mismatches:
             self._findings.add(mismatch_finding(message, mismatch, action))
-        if not mismatches or policy is not Policy.ENFORCE:
+        if not mismatches or action is not Action.REJECTED:
             return None
         return Reply(400, mismatch_response(message, mismatches[0]))
 
