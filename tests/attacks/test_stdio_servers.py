@@ -65,9 +65,9 @@ CALLS: dict[str, tuple[str, Plan, list[str], list[str]]] = {
     ),
     "a mark": (
         _LINES,
-        Plan("\xef\xbb\xbf" + _BAD_RESPONSE, responds=True),
-        ["result"],
-        [_DROPPED],
+        Plan("\xef\xbb\xbf" + _BAD_RESPONSE),
+        ["failed tool"],
+        ["BYTE_ORDER_MARK repaired", *_INVALID],
     ),
     "a carriage return between two": (
         _LINES,
@@ -96,26 +96,26 @@ CALLS: dict[str, tuple[str, Plan, list[str], list[str]]] = {
     "1,000 responses to no request": (
         _IDS,
         Plan(_response(_BAD, "77"), 1_000, responds=True),
-        ["result"],
+        ["error"],
         [_FOREIGN],
     ),
     "the id as a string": (
         _IDS,
         Plan(_response(_BAD, '"ID"'), responds=True),
-        ["result"],
+        ["error"],
         [_FOREIGN],
     ),
     "the id as a fraction": (_IDS, Plan(_response(_BAD, "ID.0")), ["failed tool"], _INVALID),
     "no id": (
         _IDS,
-        Plan(f'{{"jsonrpc":"2.0","result":{_BAD}}}\n', responds=True),
-        ["result"],
+        Plan(f'{{"jsonrpc":"2.0","result":{_BAD}}}\n'),
+        ["error"],
         ["ID_MISSING rejected"],
     ),
     "null as the id": (
         _IDS,
-        Plan(_response(_BAD, "null"), responds=True),
-        ["result"],
+        Plan(_response(_BAD, "null")),
+        ["error"],
         ["ID_NULL rejected"],
     ),
     "1,000 responses to one call": (

@@ -20,11 +20,6 @@ ANSWERS = [
     pytest.param({"id": None, "error": SIGN_IN}, SIGN_IN["message"], id="an error with null"),
     pytest.param({"error": SIGN_IN}, SIGN_IN["message"], id="an error without an id"),
     pytest.param(
-        {"id": 9, "result": RESULT},
-        "the server answered with id 9, a number; the request has the id 2, a number",
-        id="another id",
-    ),
-    pytest.param(
         [{"id": 2, "result": RESULT}],
         "the response is invalid: BATCH_UNSUPPORTED at its root",
         id="an array",
@@ -92,3 +87,16 @@ def test_a_header_that_is_exempt(server: HttpMcpServer, allow: str) -> None:
 
     assert 200 == response.status_code
     assert any("HEADER_MISMATCH" in code and "allowed" in code for code in codes(err))
+
+
+@pytest.mark.parametrize("streams", [False, True])
+def test_a_response_to_no_request(
+    server: HttpMcpServer, enforced: HttpProxied, streams: bool
+) -> None:
+    """In a body it stands for the response; in events the response may follow, and is missing."""
+    respond(server, {"id": 9, "result": RESULT}, streams=streams)
+    response = json.loads(post(enforced).text.removeprefix("data: "))
+
+    reason = "the server answered with id 9, a number; the request has the id 2, a number"
+    message = "the server does not respond" if streams else reason
+    assert (2, message) == (response["id"], response["error"]["message"])

@@ -26,6 +26,7 @@ from sidecheck_server.proxy.messages import (
     request_id,
     string_value,
 )
+from sidecheck_server.proxy.pending import are_similar
 from sidecheck_server.proxy.report import Action, Finding, Findings
 from sidecheck_server.proxy.sse import Event
 
@@ -235,10 +236,10 @@ class HttpMessages:
         request = self._message
         if not (isinstance(message, Message) and isinstance(request, Message)):
             return False
-        if not (self.enforces and message.is_response) or message.id == request.id:
-            return False
-        # The session answers the request if this response is for no other request.
-        return self.connection.session.expects(message.id)
+        is_foreign = message.is_response and message.id != request.id
+        # The session answers the request with the reason in these cases.
+        is_meant = message.is_error_without_id or are_similar(message.id, request.id)
+        return is_foreign and not is_meant and self.enforces
 
     @property
     def _awaited(self) -> RequestId:

@@ -13,7 +13,7 @@ from sidecheck_server.proxy.messages import (
     string_value,
 )
 
-__all__ = ["PendingRequests", "Request", "request_of"]
+__all__ = ["PendingRequests", "Request", "are_similar", "request_of"]
 
 _MAX_CANCELLED = 1_000
 _MAX_ANSWERED = 1_000
@@ -137,6 +137,11 @@ class PendingRequests:
         self._answered.move_to_end(id_)
         if len(self._answered) > _MAX_ANSWERED:
             self._answered.popitem(last=False)
+
+
+def are_similar(first: RequestId, second: RequestId) -> bool:
+    """Return whether the ids differ only in that one of them is a string."""
+    return _similar_id(first) == second
 
 
 def _similar_id(id_: RequestId) -> RequestId | None:

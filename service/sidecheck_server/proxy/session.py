@@ -201,10 +201,6 @@ class ProxySession:
         requests = self._pending["client"].pop(ids)
         return [error_response(request.id_text, reason) for request in requests]
 
-    def expects(self, id_: RequestId) -> bool:
-        """Return whether a request of the client with *id_* is pending."""
-        return self._pending["client"].find(id_) is not None
-
     async def _rule_batch(
         self, batch: list[Message], text: bytes, sender: Direction, outcome: CheckOutcome
     ) -> Ruling:

@@ -142,6 +142,9 @@ class UnmatchedResponses:
         # A second response to an earlier request says nothing about this one.
         if request is None or (message is not None and pending.was_answered(message.id)):
             return None
+        # Nor do lines that a server writes at its start, unless the transport assigns them.
+        if request.method == "initialize" and self.awaited is None:
+            return None
         pending.remove(request)
         return error_response(request.id_text, _describe_unmatched(message, request))
 
