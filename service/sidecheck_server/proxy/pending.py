@@ -99,6 +99,13 @@ class PendingRequests:
         first = next(waiting, None)
         return first if next(waiting, None) is None else None
 
+    def note_answered(self, id_: RequestId) -> None:
+        """Remember *id_* like that of a former request."""
+        self._answered[id_] = None
+        self._answered.move_to_end(id_)
+        if len(self._answered) > _MAX_ANSWERED:
+            self._answered.popitem(last=False)
+
     def was_answered(self, id_: RequestId) -> bool:
         """Return whether *id_* is, exactly or by `find_similar`, that of a former request."""
         return id_ in self._answered or _similar_id(id_) in self._answered
@@ -107,7 +114,7 @@ class PendingRequests:
         """Remove *request*, if it is pending."""
         if request in self._requests:
             del self._requests[request]
-            self._remember(request.id)
+            self.note_answered(request.id)
             same_id = self._by_id[request.id]
             del same_id[request]
             if not same_id:
@@ -129,14 +136,8 @@ class PendingRequests:
         requests = [request for id_ in keys for request in self._by_id.pop(id_, ())]
         for request in requests:
             del self._requests[request]
-            self._remember(request.id)
+            self.note_answered(request.id)
         return [request for request in requests if not request.is_cancelled]
-
-    def _remember(self, id_: RequestId) -> None:
-        self._answered[id_] = None
-        self._answered.move_to_end(id_)
-        if len(self._answered) > _MAX_ANSWERED:
-            self._answered.popitem(last=False)
 
 
 def are_similar(first: RequestId, second: RequestId) -> bool:

@@ -146,6 +146,9 @@ class UnmatchedResponses:
         if request.method == "initialize" and self.awaited is None:
             return None
         pending.remove(request)
+        if message is not None and message.has_valid_id:
+            # Further responses under this id say nothing about later requests.
+            pending.note_answered(message.id)
         return error_response(request.id_text, _describe_unmatched(message, request))
 
     def _find_only(self) -> Request | None:
