@@ -103,14 +103,13 @@ class HttpMessages:
         if rejection := self._check_headers(message, connection):
             connection.answer(message)
             return rejection
+        reply = ruling.reply if ruling.refusal is None else ruling.refusal
         if ruling.forward is not None:
-            self.reply = ruling.reply
+            self.reply = reply
             return ruling.forward
-        if ruling.refusal is not None:
-            return Reply(400, ruling.refusal)
-        if ruling.reply is None:
+        if reply is None:
             return Reply(202)
-        return Reply(error_status(self._headers, ruling.reply), ruling.reply)
+        return Reply(error_status(self._headers, reply), reply)
 
     async def begin_response(
         self, method: str, status: int, headers: Mapping[str, str]

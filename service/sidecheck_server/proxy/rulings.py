@@ -37,9 +37,9 @@ class Ruling:
     reply: bytes | None = None
     #: Further messages for the receiver, each on its own.
     others: tuple[bytes, ...] = ()
-    #: Error for a sender that gets its response otherwise than as a message, as over HTTP; None
-    #: if there is none. Never sent over a stream of messages, where two programs that log what
-    #: they receive would answer each other without end.
+    #: Response in place of *reply* where it is not itself a message of a stream, as over HTTP;
+    #: None if it is the same. On a stream, two programs that log what they receive would answer
+    #: each other without end.
     refusal: bytes | None = None
 
 

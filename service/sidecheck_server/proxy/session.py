@@ -218,6 +218,7 @@ class ProxySession:
         return Ruling(
             text if is_unchanged else join_array(forwarded) if forwarded else None,
             join_array(replies) if replies else None,
+            refusal=_join_refusals(rulings),
         )
 
     def _reject_batch(
@@ -240,6 +241,7 @@ class ProxySession:
             errors[0] if errors else None,
             join_array(replies) if replies else None,
             tuple(errors[1:]),
+            _join_refusals(rulings),
         )
 
     async def _rule(self, message: Message, sender: Direction, outcome: CheckOutcome) -> Ruling:
@@ -410,6 +412,15 @@ class ProxySession:
         """Return whether *message* has a result to validate as that of a tool call."""
         is_validated = self._policies.results is not Policy.OFF and "result" in message.properties
         return is_validated and request.is_answered_by(message.result or {})
+
+
+def _join_refusals(rulings: Iterable[Ruling]) -> bytes | None:
+    """Return the replies and refusals of *rulings* as a batch, None if there is no refusal."""
+    rulings = list(rulings)
+    if all(ruling.refusal is None for ruling in rulings):
+        return None
+    errors = (ruling.reply or ruling.refusal for ruling in rulings)
+    return join_array(error for error in errors if error is not None)
 
 
 def _without_reply_to_other_text(ruling: Ruling, message: Message) -> Ruling:
