@@ -128,7 +128,7 @@ def test_a_server_that_logs_what_it_receives(options: tuple[str, ...]) -> None:
             },
         }
     )
-    responses = []
+    responses: list[Any] = []
     while not responses or responses[-1].get("result") is None:
         responses.append(proxy.receive())
     proxy.send({"id": 2, "method": "ping"})

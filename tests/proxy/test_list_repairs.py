@@ -72,7 +72,7 @@ async def test_a_property_at_fault_is_left_out(method: str, name: str, value: An
 @pytest.mark.parametrize("faulty", [1, 30, 100])
 async def test_more_faults_than_a_verdict_lists(faulty: int) -> None:
     """Each item at fault is dropped, and only these."""
-    items = [
+    items: list[dict[str, Any]] = [
         {"name": f"{number}", "annotations": None if number < faulty else {}}
         for number in range(100)
     ]
@@ -129,7 +129,7 @@ async def test_keys_of_metadata_pass(method: str, key: str) -> None:
 @pytest.mark.parametrize("method", ["tools/call", "prompts/get", "resources/read", "ping"])
 async def test_keys_of_metadata_in_requests_pass(method: str) -> None:
     """Clients of Sentry add `_sentry`."""
-    params = {
+    params: dict[str, dict[str, Any]] = {
         "tools/call": {"name": "echo", "arguments": {}},
         "prompts/get": {"name": "a"},
         "resources/read": {"uri": "file:///a"},

@@ -223,7 +223,7 @@ async def test_responses_in_an_array_are_errors_of_their_own() -> None:
         await shake_hands(proxy)
         for number in (10, 11, 12):
             await proxy.session.handle(text_of({**PING, "id": number}), "client")
-        answers = [{"id": number, "result": {}} for number in (10, 11, 12)]
+        answers: list[Any] = [{"id": number, "result": {}} for number in (10, 11, 12)]
         ruling = await proxy.session.handle(text_of(answers), "server")
 
     assert ruling.forward is not None
