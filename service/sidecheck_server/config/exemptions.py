@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Set
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Any, Final, Self
 
 __all__ = ["NO_CODES", "NO_EXEMPTIONS", "ExemptCodes", "Exemptions"]
 
@@ -119,6 +119,11 @@ class Exemptions:
         if not (self.codes or is_exempt):
             return NO_CODES
         return ExemptCodes(self.codes, is_exempt)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, _core_schema: Any, _handler: Any) -> dict[str, Any]:
+        """Return the schema of the texts, as settings have them."""
+        return {"type": "array", "items": {"type": "string"}}
 
     def __str__(self) -> str:
         """Return the texts that `parse` reads, joined by commas."""
