@@ -53,7 +53,9 @@ async def run_http_proxy(upstream: str, address: HttpAddress, options: ProxyOpti
             checks = await stack.enter_async_context(running_checks(settings, options, events))
             server = Upstream(upstream)
             stack.push_async_callback(server.close)
-            make_listings = partial(Listings, checks, policies.tools, options.pins, report)
+            make_listings = partial(
+                Listings, checks, policies.tools, options.pins, report, allow=policies.allow
+            )
             listings = HttpListings(server, make_listings, options.max_message_bytes)
             make_session = partial(ProxySession, checks, policies, report)
             connections = HttpConnections(listings, make_session)

@@ -18,6 +18,7 @@ from sidecheck_server.cli.options import format_examples
 from sidecheck_server.cli.rows import escape
 from sidecheck_server.cli.tls_options import tls_options
 from sidecheck_server.config.addresses import Address, ClientTls
+from sidecheck_server.config.exemptions import Exemptions
 from sidecheck_server.config.policies import Pinning, Policies, Policy, Repairs
 from sidecheck_server.core.portability.target import TOOL_TARGETS
 from sidecheck_server.proxy.http_limits import HttpAddress, HttpLimits
@@ -191,6 +192,19 @@ _NOT_STARTED = 127
     "--enforce", is_flag=True, help="Set each of these four policies that is not given to enforce."
 )
 @click.option(
+    "--allow",
+    multiple=True,
+    metavar="EXEMPTION",
+    help="Let pass under enforcement, and report as allowed: the findings of a rule (CODE), the "
+    "calls, results and definition of a tool (tool:NAME), or the messages of a method "
+    "(method:NAME). May be repeated.",
+)
+@click.option(
+    "--assert-formats",
+    is_flag=True,
+    help="Assert `format` in schemas of arguments and results, such as date-time.",
+)
+@click.option(
     "--repair",
     type=click.Choice([repairs.value for repairs in Repairs]),
     default="off",
@@ -274,6 +288,8 @@ def proxy(
     messages: str | None,
     tools: str | None,
     enforce: bool,
+    allow: tuple[str, ...],
+    assert_formats: bool,
     repair: str,
     pins: str,
     pins_file: Path,
@@ -305,11 +321,20 @@ def proxy(
     default = Policy.ENFORCE if enforce else Policy.AUDIT
     policies = {name: default if value is None else Policy(value) for name, value in values.items()}
     try:
+        exemptions = Exemptions.parse(allow)
+    except ValueError as error:
+        raise click.UsageError(escape(f"--allow: {error}")) from None
+    try:
         pinned_tools = open_pins(Pinning(pins), pins_file)
     except LockFileError as error:
         raise click.UsageError(escape(str(error))) from None
     options = ProxyOptions(
-        Policies(**policies, repair=Repairs(repair)),
+        Policies(
+            **policies,
+            repair=Repairs(repair),
+            assert_formats=assert_formats,
+            allow=exemptions,
+        ),
         pinned_tools,
         service,
         tls,
@@ -348,6 +373,10 @@ def _check_combination(context: click.Context) -> None:
     if params["portable"] and params["upstream"] is not None:
         # Headers repeat names and arguments of a call (2026-07-28, basic/transports).
         raise click.UsageError("--portable works with -- COMMAND only, not with --upstream")
+    if params["assert_formats"] and params["arguments"] == params["results"] == "off":
+        raise click.UsageError(
+            "--assert-formats has no effect with --arguments off and --results off"
+        )
     if params["repair"] != "off" and params["arguments"] == "off":
         raise click.UsageError("--repair has no effect with --arguments off")
     report, record = params["report"], params["record"]

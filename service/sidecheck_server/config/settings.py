@@ -30,6 +30,7 @@ from pydantic_settings import (
 )
 
 from sidecheck_server.config.addresses import Address
+from sidecheck_server.config.exemptions import Exemptions
 from sidecheck_server.config.input_files import UnusableFileError, check_file
 from sidecheck_server.config.policies import GatewayPolicies, Pinning
 from sidecheck_server.config.setting_names import DEFAULT_MEMORY_BYTES, UnusableSettingsError
@@ -167,6 +168,19 @@ def check_quotas(quotas: RegistryQuotas) -> RegistryQuotas:
         if quota < 1:
             raise ValueError(f"{name} must be at least 1")
     return quotas
+
+
+def read_policies(value: Any) -> Any:
+    """Return the policies in *value*, with the exemptions in the texts of `allow`."""
+    if not (isinstance(value, dict) and "allow" in value):
+        return value
+    texts = read_list(value["allow"])
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise ValueError("allow: expected a list of CODE, tool:NAME or method:NAME")
+    try:
+        return {**value, "allow": Exemptions.parse(texts)}
+    except ValueError as error:
+        raise ValueError(f"allow: {error}") from None
 
 
 def check_policies(policies: GatewayPolicies) -> GatewayPolicies:
@@ -426,6 +440,7 @@ class Settings(BaseSettings):
     ] = TransportLimits()
     gateway_policies: Annotated[
         GatewayPolicies,
+        BeforeValidator(read_policies),
         AfterValidator(check_policies),
         Field(description="Policies of gateways for invalid subjects."),
     ] = GatewayPolicies()

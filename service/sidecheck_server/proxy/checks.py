@@ -96,10 +96,12 @@ class Checks(Protocol):
         repairs: "Repairs | None",
         *,
         follows_protocol: bool,
+        assert_formats: bool = False,
     ) -> "ValidationOutcome":
         """Return the outcome for the params of *call*, with locations relative to them.
 
-        With *follows_protocol*, the check of the session found no fault in the params.
+        With *follows_protocol*, the check of the session found no fault in the params. With
+        *assert_formats*, ``format`` of the schema is an assertion.
         """
         ...
 
@@ -110,10 +112,12 @@ class Checks(Protocol):
         protocol_version: str,
         *,
         follows_protocol: bool,
+        assert_formats: bool = False,
     ) -> "ValidationOutcome":
         """Return the outcome for the result of *response*, with locations relative to it.
 
-        With *follows_protocol*, the check of the session found no fault in the result.
+        With *follows_protocol*, the check of the session found no fault in the result. With
+        *assert_formats*, ``format`` of the schema is an assertion.
         """
         ...
 

@@ -17,7 +17,16 @@ from sidecheck_server.proxy.http_checks import (
 )
 from sidecheck_server.proxy.http_connections import Connection, HttpConnections
 from sidecheck_server.proxy.http_headers import is_utf8
-from sidecheck_server.proxy.messages import Direction, Message, Received, parse_received
+from sidecheck_server.proxy.messages import (
+    Direction,
+    Message,
+    Received,
+    RequestId,
+    parse_received,
+    request_id,
+    string_value,
+)
+from sidecheck_server.proxy.pending import are_similar
 from sidecheck_server.proxy.report import Action, Finding, Findings
 from sidecheck_server.proxy.sse import Event
 
@@ -26,6 +35,8 @@ __all__ = ["BodyKind", "EventRuling", "HttpMessages", "Record", "Reply"]
 #: Kind of the body of a response: one message or batch, events with messages, or neither.
 BodyKind: TypeAlias = Literal["message", "events", "other"]
 
+_CALL = "tools/call"
+_MISMATCH = "HEADER_MISMATCH"
 _CHARSET = "a body that is not in UTF-8"
 
 #: Receives the text of each message or batch, its sender, and the parsed content.
@@ -92,12 +103,13 @@ class HttpMessages:
         if rejection := self._check_headers(message, connection):
             connection.answer(message)
             return rejection
+        reply = ruling.reply if ruling.refusal is None else ruling.refusal
         if ruling.forward is not None:
-            self.reply = ruling.reply
+            self.reply = reply
             return ruling.forward
-        if ruling.reply is None:
+        if reply is None:
             return Reply(202)
-        return Reply(error_status(self._headers, ruling.reply), ruling.reply)
+        return Reply(error_status(self._headers, reply), reply)
 
     async def begin_response(
         self, method: str, status: int, headers: Mapping[str, str]
@@ -134,7 +146,7 @@ class HttpMessages:
         if not text:
             return self.answer() or b""
         received = self._read(text, "server")
-        output = (await self.connection.handle(received, "server")).forward
+        output = (await self.connection.handle(received, "server", self._awaited)).forward
         if isinstance(self._message, list):
             return self.answer(output) or b""
         # An error means that the body lacks the response to the request.
@@ -168,7 +180,7 @@ class HttpMessages:
                 )
             )
             return EventRuling(None)
-        ruling = await self.connection.handle(received, "server")
+        ruling = await self.connection.handle(received, "server", self._awaited)
         if ruling.forward is None:
             return EventRuling(None, ruling.reply)
         if self.enforces:
@@ -224,7 +236,15 @@ class HttpMessages:
         if not (isinstance(message, Message) and isinstance(request, Message)):
             return False
         is_foreign = message.is_response and message.id != request.id
-        return is_foreign and self.enforces
+        # The session answers the request with the reason in these cases.
+        is_meant = message.is_error_without_id or are_similar(message.id, request.id)
+        return is_foreign and not is_meant and self.enforces
+
+    @property
+    def _awaited(self) -> RequestId:
+        """Id of the request that the response answers; null if there is none, or several."""
+        message = self._message
+        return message.id if isinstance(message, Message) else request_id(b"null")
 
     def _read(self, text: bytes, sender: Direction) -> Received:
         received = parse_received(text)
@@ -242,11 +262,15 @@ class HttpMessages:
         policy = self._policies.messages
         if policy is Policy.OFF or not isinstance(message, Message):
             return None
-        action = Action.REJECTED if policy is Policy.ENFORCE else Action.PASSED
+        action = Action.PASSED
+        if policy is Policy.ENFORCE:
+            tool = string_value(message.params.get("name")) if message.method == _CALL else ""
+            exempt = self._policies.allow.find(message.method, tool)
+            action = Action.ALLOWED if _MISMATCH in exempt else Action.REJECTED
         mismatches = find_mismatches(self._headers, message, connection.tools)
         for mismatch in mismatches:
             self._findings.add(mismatch_finding(message, mismatch, action))
-        if not mismatches or policy is not Policy.ENFORCE:
+        if not mismatches or action is not Action.REJECTED:
             return None
         return Reply(400, mismatch_response(message, mismatches[0]))
 

@@ -193,6 +193,7 @@ class LocalChecks:
         repairs: Repairs | None,
         *,
         follows_protocol: bool,
+        assert_formats: bool = False,
     ) -> ValidationOutcome:
         """Return the outcome for the params of *call*, with locations relative to them.
 
@@ -203,7 +204,9 @@ class LocalChecks:
         arguments = call.params.get("arguments", b"{}") if follows_protocol else None
         validator = self._services.call_validator
         with self.call(_VALIDATE, call.text) as observed:
-            options = self._options(target, protocol_version, repairs)
+            options = self._options(
+                target, protocol_version, repairs, assert_formats=assert_formats
+            )
             verdict = await validator.validate_params(params, target, options, arguments=arguments)
             observed.completed(verdict.verdict)
             explained = verdict
@@ -221,6 +224,7 @@ class LocalChecks:
         protocol_version: str,
         *,
         follows_protocol: bool,
+        assert_formats: bool = False,
     ) -> ValidationOutcome:
         """Return the outcome for the result of *response*, with locations relative to it.
 
@@ -229,7 +233,7 @@ class LocalChecks:
         """
         result = response.properties["result"]
         with self.call(_VALIDATE) as observed:
-            options = self._options(target, protocol_version, None)
+            options = self._options(target, protocol_version, None, assert_formats=assert_formats)
             content = None
             if follows_protocol and has_structured_content(options.version):
                 content = _content_of(response)
@@ -286,7 +290,12 @@ class LocalChecks:
         return Context(version=version, hide_values=self._hides_values)
 
     def _options(
-        self, target: CallTarget, version: str, repairs: Repairs | None
+        self,
+        target: CallTarget,
+        version: str,
+        repairs: Repairs | None,
+        *,
+        assert_formats: bool,
     ) -> ValidationOptions:
         check_version_known(version)
         evaluation = EvaluationOptions(
@@ -296,7 +305,9 @@ class LocalChecks:
             hide_values=self._hides_values,
         )
         version = self._services.resolver.version_of(target, version)
-        return ValidationOptions(evaluation=evaluation, version=version)
+        return ValidationOptions(
+            evaluation=evaluation, version=version, assert_formats=assert_formats
+        )
 
 
 class _Session:

@@ -76,6 +76,7 @@ class RemoteChecks:
         repairs: Repairs | None,
         *,
         follows_protocol: bool,  # noqa: ARG002  (the server checks all of it)
+        assert_formats: bool = False,
     ) -> ValidationOutcome:
         """Return the outcome for the params of *call*, with locations relative to them.
 
@@ -88,6 +89,7 @@ class RemoteChecks:
             apply_defaults=repairs.apply_defaults,
             protocol_version=protocol_version,
             hide_values=self._hides_values,
+            assert_formats=assert_formats,
         )
         params = call.properties.get("params", b"{}")
         with _translate_errors():
@@ -99,7 +101,9 @@ class RemoteChecks:
                 explained = await self._client.validate_call(
                     _convert_target(target),
                     params,
-                    options=Options(protocol_version=protocol_version),
+                    options=Options(
+                        protocol_version=protocol_version, assert_formats=assert_formats
+                    ),
                 )
             return _convert_outcome(verdict, explained)
 
@@ -110,13 +114,18 @@ class RemoteChecks:
         protocol_version: str,
         *,
         follows_protocol: bool,  # noqa: ARG002  (the server checks all of it)
+        assert_formats: bool = False,
     ) -> ValidationOutcome:
         """Return the outcome for the result of *response*, with locations relative to it.
 
         Raises:
             NotCheckedError: validation was not possible.
         """
-        options = Options(protocol_version=protocol_version, hide_values=self._hides_values)
+        options = Options(
+            protocol_version=protocol_version,
+            hide_values=self._hides_values,
+            assert_formats=assert_formats,
+        )
         result = response.properties["result"]
         with _translate_errors():
             verdict = await self._client.validate_call_result(
@@ -127,7 +136,9 @@ class RemoteChecks:
                 explained = await self._client.validate_call_result(
                     _convert_target(target),
                     result,
-                    options=Options(protocol_version=protocol_version),
+                    options=Options(
+                        protocol_version=protocol_version, assert_formats=assert_formats
+                    ),
                 )
             return _convert_outcome(verdict, explained)
 

@@ -28,6 +28,8 @@ class Action(StrEnum):
     """Action of the proxy on the message or tool of a finding."""
 
     PASSED = "passed"
+    #: Passed although a policy enforces the rule, because of an exemption.
+    ALLOWED = "allowed"
     #: The sender gets an error, or the receiver gets one in place of the message.
     REJECTED = "rejected"
     #: Removed without an error to either side.
@@ -79,7 +81,7 @@ def finding_of(
 
 
 def finding_of_error(
-    error: NotCheckedError, sender: Direction, method: str, tool: str = "", *, passes: bool
+    error: NotCheckedError, sender: Direction, method: str, tool: str = "", *, action: Action
 ) -> Finding:
     """Return the finding of a message that was not validated because of *error*."""
     return Finding(
@@ -87,7 +89,7 @@ def finding_of_error(
         method=method,
         tool=tool,
         code=error.reason,
-        action=Action.PASSED if passes else Action.REJECTED,
+        action=action,
         message=error.message,
         note=f"could not be validated: {describe_code(error.reason)}",
         is_unvalidated=True,
