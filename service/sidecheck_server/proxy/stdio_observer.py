@@ -9,6 +9,7 @@ from sidecheck_server.proxy.listing_pages import list_params
 from sidecheck_server.proxy.long_lines import LongMessage
 from sidecheck_server.proxy.messages import (
     Direction,
+    Message,
     Received,
     RequestId,
     error_response,
