@@ -71,6 +71,12 @@ class Proxy:
         """Return the next message for the client."""
         return json.loads(self.line())
 
+    def end_input(self) -> None:
+        """Close the input of the proxy."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.stdin = None
+
     def end(self) -> tuple[int, list[Any], str]:
         """Close the input; return the exit code, the remaining messages and standard error."""
         out, err = self.process.communicate(timeout=SECONDS)

@@ -3,6 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from itertools import count
 
 from sidecheck_server.proxy.listing_pages import ListingFailed
@@ -33,11 +34,19 @@ class OwnRequests:
         if self._has_ended:
             raise ListingFailed(blocks_client=True)
         line, response = self.prepare(params)
+        with suppress(OSError):
+            await self._write(line)
+        return await self.wait(response)
+
+    async def wait(self, response: asyncio.Future[Message]) -> Message:
+        """Return the *response* to a request that was prepared and written.
+
+        Raises:
+            ListingFailed: the server does not respond.
+        """
         try:
-            async with asyncio.timeout(_LISTING_SECONDS):
-                await self._write(line)
-                return await response
-        except (OSError, TimeoutError):
+            return await asyncio.wait_for(response, _LISTING_SECONDS)
+        except TimeoutError:
             raise ListingFailed(blocks_client=True) from None
 
     def prepare(self, params: Mapping[str, bytes]) -> tuple[bytes, asyncio.Future[Message]]:

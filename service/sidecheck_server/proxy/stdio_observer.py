@@ -57,6 +57,8 @@ class Observer:
         self._lists_tools = lists_tools
         #: Responses to requests for tools, by the params, that the session is yet to make.
         self._pages: dict[bytes, asyncio.Future[Message]] = {}
+        #: Whether the server has ended its output within a line.
+        self._is_line_open = False
         self._is_relaying = False
         self._queue: asyncio.Queue[tuple[Received, Direction] | None] = asyncio.Queue()
         self._queued_bytes = 0
@@ -119,7 +121,7 @@ class Observer:
         async for line in self._link.from_server.lines():
             self._is_relaying = True
             if self._is_framed:
-                await self._link.to_client.write(line.text)
+                await self._write_client(line.text)
             elif line.is_piece:
                 long = await self._relay_piece(line, long)
             elif line.text[: len(FRAMING)].lower() == FRAMING:
@@ -176,7 +178,9 @@ class Observer:
             ListingFailed: the server does not respond.
         """
         response = self._pages.pop(join_object(params), None)
-        return await self._own.list_tools(params) if response is None else await response
+        if response is None:
+            return await self._own.list_tools(params)
+        return await self._own.wait(response)
 
     def _request_tools(self, call: Message) -> None:
         """Request the tools for the validation of *call*, once.
@@ -187,6 +191,15 @@ class Observer:
         params = list_params(call.params)
         line, self._pages[join_object(params)] = self._own.prepare(params)
         self._own_lines.append(line)
+
+    async def _write_client(self, text: bytes) -> None:
+        """Write *text* of the server to the client.
+
+        Raises:
+            OSError: the client is gone.
+        """
+        self._is_line_open = not text.endswith(b"\n")
+        await self._link.to_client.write(text)
 
     def _note_client(self, unit: Unit) -> None:
         """Remember and queue what the client has sent."""
@@ -216,10 +229,10 @@ class Observer:
             return
         text = unit.text
         if not text.strip() or self._is_message(unit.received):
-            await self._link.to_client.write(text)
+            await self._write_client(text)
         elif b'"jsonrpc"' in text:
             # The client gets what it gets without the proxy: it may read the message inside.
-            await self._link.to_client.write(text)
+            await self._write_client(text)
             self._link.add_stray(unit, Action.PASSED, has_message=glued is not None)
             return
         else:
@@ -243,7 +256,7 @@ class Observer:
         """Relay a piece of a long line; return the reader of the next piece."""
         await long.add(line.text)
         if not self._own.fail(long.id_text):
-            await self._link.to_client.write(line.text)
+            await self._write_client(line.text)
         if not line.is_end:
             return long
         self._pass_long(long, "server")
@@ -275,7 +288,7 @@ class Observer:
             " each message is one line of JSON. They pass without validation"
         )
         self._link.add("server", "CONTENT_LENGTH_FRAMING", note, Action.PASSED)
-        await self._link.to_client.write(header)
+        await self._write_client(header)
 
     def _close(self, id_: RequestId) -> None:
         """Forget the oldest open request with *id_*."""
@@ -291,7 +304,8 @@ class Observer:
         with suppress(OSError):
             for texts in requests.values():
                 for id_text in texts:
-                    await self._link.to_client.write(error_response(id_text, ENDED) + b"\n")
+                    start = b"\n" if self._is_line_open else b""
+                    await self._write_client(start + error_response(id_text, ENDED) + b"\n")
 
     def _enqueue(self, received: Received, sender: Direction) -> None:
         """Record a message, and queue it for validation."""
