@@ -61,6 +61,7 @@ async def run_proxy(server: ServerEndpoint, options: ProxyOptions) -> int:
             options.max_message_bytes,
             observes=options.observes,
             lists_tools=options.lists_tools,
+            finish_seconds=options.finish_seconds,
             portable=PortableTools(targets, report) if targets else None,
         )
         return await stdio.run()

@@ -37,6 +37,8 @@ class ProxyOptions:
     http_limits: HttpLimits = field(default_factory=HttpLimits)
     #: Targets whose clients get rewritten definitions, over stdio; none to rewrite nothing.
     portable_targets: tuple[str, ...] = ()
+    #: Seconds for the validation of messages that have passed, after the end of a connection.
+    finish_seconds: float = 10.0
 
     @property
     def enforces(self) -> bool:

@@ -39,9 +39,10 @@ class ServerProcess:
         assert process.stdin is not None
         assert process.stdout is not None
         self._process = process
-        self.reader = DescriptorReader(process.stdout.fileno())
-        # Detached, because the writer closes the descriptor.
+        # Copies, because the writer closes its descriptor.
+        self.reader = DescriptorReader(os.dup(process.stdout.fileno()))
         self.writer = DescriptorWriter(os.dup(process.stdin.fileno()))
+        process.stdout.close()
         process.stdin.close()
         loop = asyncio.get_running_loop()
         self._ended: asyncio.Future[int] = loop.create_future()

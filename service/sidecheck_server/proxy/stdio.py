@@ -44,6 +44,7 @@ class StdioProxy:
     With *observes*, nothing may be stopped or changed: messages pass at once, also before the
     session is open. Otherwise each waits for the decision of the session. With *lists_tools*, the
     session validates calls, for which the proxy lists the tools itself if the client does not.
+    After the last message, validation may take *finish_seconds*.
     """
 
     def __init__(  # noqa: PLR0913  (its components)
@@ -58,12 +59,14 @@ class StdioProxy:
         *,
         observes: bool,
         lists_tools: bool = True,
+        finish_seconds: float = 10.0,
         portable: PortableTools | None = None,
     ) -> None:
         self._link = Link(server, reader, writer, report, transcript, max_bytes)
         self._open_session = open_session
         self._observes = observes
         self._lists_tools = lists_tools
+        self._finish_seconds = finish_seconds
         self._portable = portable
         self._relay: Relay | None = None
         self._has_ended = False
@@ -72,7 +75,12 @@ class StdioProxy:
         """Relay until the server has ended; return its exit code."""
         self._handle_signals()
         if self._observes:
-            observer = Observer(self._link, self._open_session, lists_tools=self._lists_tools)
+            observer = Observer(
+                self._link,
+                self._open_session,
+                lists_tools=self._lists_tools,
+                finish_seconds=self._finish_seconds,
+            )
             return await self._run(observer)
         decider = Decider(self._link, self._portable)
         async with self._open_session(decider.list_tools) as session:

@@ -121,11 +121,11 @@ class Link:
         self._stray[kind, action] += 1
         if self._stray[kind, action] == 1:
             note = _KINDS[kind].format(size=len(unit.text.rstrip(b"\r\n")))
-            passed = "" if action is Action.PASSED else "; not forwarded"
+            dropped = "; not forwarded" if action is Action.DROPPED else ""
             self.add(
                 "server",
                 "NOT_A_MESSAGE",
-                f"{note}{passed}. Logs of a server belong on standard error",
+                f"{note}{dropped}. Logs of a server belong on standard error",
                 action,
             )
 

@@ -29,20 +29,24 @@ _MAX_QUEUED_BYTES = 64 << 20
 _MESSAGE_BYTES = 500
 """Bytes of a queued message beside its text."""
 
-_FINISH_SECONDS = 30.0
-"""Maximum seconds for validation to finish after the last message. Its start takes seconds of
-processor time, on a busy machine many times as long."""
-
 _HURRY_SECONDS = 1.0
-"""The same after a signal. Clients kill a proxy that does not end in about two seconds."""
+"""Maximum seconds for validation to finish after a signal. Clients kill a proxy that does not end in about two seconds."""
 
 
 class Observer:
     """Relay whose session validates copies of the messages, in the order of their arrival."""
 
-    def __init__(self, link: Link, open_session: OpenSession, *, lists_tools: bool) -> None:
+    def __init__(
+        self,
+        link: Link,
+        open_session: OpenSession,
+        *,
+        lists_tools: bool,
+        finish_seconds: float,
+    ) -> None:
         self._link = link
         self._open_session = open_session
+        self._finish_seconds = finish_seconds
         self._own = OwnRequests(self._write_own)
         #: Texts of the ids of the client's open requests, by id.
         self._open: dict[RequestId, list[bytes]] = {}
@@ -145,7 +149,9 @@ class Observer:
         self._queue.put_nowait(None)
         hurry = asyncio.create_task(self._hurry.wait())
         await asyncio.wait(
-            {self._checking, hurry}, timeout=_FINISH_SECONDS, return_when=asyncio.FIRST_COMPLETED
+            {self._checking, hurry},
+            timeout=self._finish_seconds,
+            return_when=asyncio.FIRST_COMPLETED,
         )
         for task in (hurry, self._checking):
             task.cancel()
