@@ -30,7 +30,8 @@ _MESSAGE_BYTES = 500
 """Bytes of a queued message beside its text."""
 
 _HURRY_SECONDS = 1.0
-"""Maximum seconds for validation to finish after a signal. Clients kill a proxy that does not end in about two seconds."""
+"""Maximum seconds for validation to finish after a signal: clients kill a proxy that does not end
+in about two seconds."""
 
 
 class Observer:
