@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 import click
 
 from sidecheck_server.cli.proxy_setup import (
+    create_client,
     create_report,
     create_transcript,
     read_proxy_settings,
@@ -44,12 +45,14 @@ async def run_proxy(server: ServerEndpoint, options: ProxyOptions) -> int:
     @asynccontextmanager
     async def open_session(list_tools: ListTools) -> AsyncIterator[ProxySession]:
         policies = options.policies
-        async with running_checks(settings, options, events) as checks:
+        async with running_checks(settings, client, events) as checks:
             listings = Listings(checks, policies.tools, options.pins, report, list_tools)
             async with ProxySession(checks, policies, report, listings) as session:
                 yield session
 
     try:
+        # Before anything is relayed, so that invalid options are errors.
+        client = create_client(options)
         targets = options.portable_targets
         stdio = StdioProxy(
             server,
