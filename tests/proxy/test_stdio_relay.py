@@ -225,10 +225,11 @@ def _long_call(id_: int, *, id_is_last: bool) -> bytes:
 def test_a_child_that_outlives_the_server(options: tuple[str, ...]) -> None:
     """It holds the output open; open requests are answered nevertheless."""
     proxy = _proxy("leaves a child", *options)
-    proxy.shake_hands()
-    proxy.call(2)
-    received = proxy.receive()
-    code = proxy.process.wait(timeout=300)
+    with proxy.process:
+        proxy.shake_hands()
+        proxy.call(2)
+        received = proxy.receive()
+        code = proxy.process.wait(timeout=300)
 
     error = {"code": -32603, "message": "the server ended the connection before it responded"}
     assert (2, error, 3) == (received["id"], received["error"], code)

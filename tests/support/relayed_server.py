@@ -52,7 +52,8 @@ class _Server:
                 self.answer(self._unanswered, {"tools": _TOOLS})
                 self.answer(id_, {})
             case "leaves a child" if method == "tools/call":
-                with subprocess.Popen(["sleep", "600"]):
+                # It ends with the proxy, which holds its input.
+                with subprocess.Popen(["/bin/sh", "-c", "cat >/dev/null; exit"]):
                     os._exit(3)
             case "logs much" if method == "tools/call":
                 for number in range(3_000):
