@@ -286,7 +286,7 @@ def _kind(message: Any) -> str:
     return "failed tool" if is_failed else "result"
 
 
-def _findings(folder: Path, start: int = 0) -> list[str]:
+def _findings(folder: Path, start: int | None = None) -> list[str]:
     """Return the codes and actions of the findings from *start* on, each once.
 
     A violation of a tool, and the form of lines, are reported once, at the first attack.
@@ -296,7 +296,8 @@ def _findings(folder: Path, start: int = 0) -> list[str]:
         {
             f"{finding['code']} {finding['action']}"
             for finding in map(json.loads, lines)
-            if finding["code"] not in TOOL_CODES and not (start and finding["code"] in _FORMS)
+            if finding["code"] not in TOOL_CODES
+            and not (start is not None and finding["code"] in _FORMS)
         }
     )
 

@@ -174,7 +174,7 @@ def test_the_last_line_needs_no_end() -> None:
     ("command", "received"),
     [
         ("cat >&2", "stderr"),
-        (f"cat >/dev/null; printf '{_NOTIFICATION.decode() % '%b'}' '\\r'", "stdout"),
+        (f"cat >/dev/null; printf '{_NOTIFICATION.decode()}' '\\r'", "stdout"),
     ],
     ids=["from the client", "from the server"],
 )

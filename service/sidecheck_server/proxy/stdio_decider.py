@@ -81,7 +81,8 @@ class Decider:
     @property
     def is_busy(self) -> bool:
         """Whether messages were read that have not been written."""
-        return any(self._is_handling.values()) or bool(self._tasks)
+        # A call that waits for a server that has ended gets an error.
+        return any(self._is_handling.values()) or "server" in self._tasks.values()
 
     @property
     def client_lines(self) -> int:
