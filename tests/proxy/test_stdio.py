@@ -169,7 +169,7 @@ def test_the_last_line_needs_no_end() -> None:
     assert (0, 1) == (run.returncode, json.loads(run.stdout)["id"])
 
 
-@pytest.mark.parametrize(("options", "between"), [((), b"\r"), (("--enforce",), b" ")])
+@pytest.mark.parametrize(("options", "between"), [((), b"\r"), (("--arguments", "enforce"), b" ")])
 @pytest.mark.parametrize(
     ("command", "received"),
     [

@@ -235,23 +235,20 @@ class Observer:
         if self._own.take(content if glued is None else glued.content):
             return
         text = unit.text
-        if not text.strip() or self._is_message(unit.received):
-            await self._write_client(text)
+        if self._is_message(unit.received):
+            # Queued before it is written, so that the reaction of the client comes after it.
+            for message in unit.received.messages:
+                if message.is_response:
+                    self._close(message.id)
+            self._link.add_form(unit, "server", Action.PASSED)
+            self._enqueue(unit.received, "server")
         elif b'"jsonrpc"' in text:
             # The client gets what it gets without the proxy: it may read the message inside.
-            await self._write_client(text)
             self._link.add_stray(unit, Action.PASSED, has_message=glued is not None)
-            return
-        else:
+        elif text.strip():
             self._link.add_stray(unit, Action.DROPPED)
             return
-        if content is None:
-            return
-        for message in unit.received.messages:
-            if message.is_response:
-                self._close(message.id)
-        self._link.add_form(unit, "server", Action.PASSED)
-        self._enqueue(unit.received, "server")
+        await self._write_client(text)
 
     def _is_message(self, received: Received) -> bool:
         """Return whether *received* is a message, also the invalid response to a request."""
