@@ -4,6 +4,7 @@ import asyncio
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -15,6 +16,7 @@ from typing import Any, NoReturn, get_type_hints
 import click
 
 from sidecheck_server.cli.files import read_input
+from sidecheck_server.cli.operating_system import HAS_SERVICE
 from sidecheck_server.cli.options import FILE, format_examples
 from sidecheck_server.cli.rows import escape
 from sidecheck_server.cli.tool_files import list_or_exit
@@ -70,6 +72,7 @@ class StopSignals:
         self, max_seconds: float, hurried_seconds: float, end: Callable[[], NoReturn]
     ) -> None:
         """Install the handlers; a timer thread calls *end*."""
+        assert sys.platform != "win32"
         self._max_seconds = max_seconds
         self._hurried_seconds = hurried_seconds
         self._end = end
@@ -318,6 +321,11 @@ def serve(
     SIDECHECK_ and its name, unless its help names another: --unix-socket is
     SIDECHECK_UNIX_SOCKET. A list in a variable is separated by commas, or written as JSON.
     """
+    if not HAS_SERVICE:
+        raise click.ClickException(
+            "the service runs on Linux and macOS only: run it there, in WSL or in a container,"
+            " and give its host:port to the proxy, the commands and the clients"
+        )
     if tools_server and len(tools_server) != len(tools):
         raise click.UsageError("give --tools-server for each --tools or for none")
     names = tools_server or ("",) * len(tools)
