@@ -7,6 +7,7 @@ __all__ = ["END_SIGNALS", "HAS_SERVICE", "HAS_UNIX_SOCKETS", "prepare_streams"]
 
 if sys.platform == "win32":
     import os
+    from io import TextIOWrapper
 
     END_SIGNALS = (signal.SIGTERM, signal.SIGBREAK)
     """Signals at which a command cleans up and exits."""
@@ -24,7 +25,7 @@ if sys.platform == "win32":
         """
         encoding = None if os.environ.get("PYTHONIOENCODING") else "utf-8"
         for stream in (sys.stdout, sys.stderr):
-            if stream is not None:  # pythonw.exe has no streams
+            if isinstance(stream, TextIOWrapper):  # pythonw.exe has no streams
                 stream.reconfigure(encoding=encoding, newline="\n")
 
 else:

@@ -120,7 +120,7 @@ def version_option(default: str) -> Callable[[Command], Command]:
 
 def _check_target(_context: click.Context, _option: click.Parameter, target: str) -> str:
     if target.startswith("unix:") and not HAS_UNIX_SOCKETS:
-        raise click.BadParameter("there are no unix sockets on Windows; give host:port")
+        raise click.BadParameter("gRPC has no unix sockets on Windows; use host:port")
     return target
 
 

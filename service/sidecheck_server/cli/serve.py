@@ -4,7 +4,6 @@ import asyncio
 import multiprocessing
 import os
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -72,7 +71,6 @@ class StopSignals:
         self, max_seconds: float, hurried_seconds: float, end: Callable[[], NoReturn]
     ) -> None:
         """Install the handlers; a timer thread calls *end*."""
-        assert sys.platform != "win32"
         self._max_seconds = max_seconds
         self._hurried_seconds = hurried_seconds
         self._end = end
@@ -323,8 +321,8 @@ def serve(
     """
     if not HAS_SERVICE:
         raise click.ClickException(
-            "the service runs on Linux and macOS only: run it there, in WSL or in a container,"
-            " and give its host:port to the proxy, the commands and the clients"
+            "the service runs on POSIX systems only, such as Linux: run it there, in WSL or in a"
+            " container, and give its host:port to the proxy, the commands and the clients"
         )
     if tools_server and len(tools_server) != len(tools):
         raise click.UsageError("give --tools-server for each --tools or for none")

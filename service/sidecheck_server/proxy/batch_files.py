@@ -18,7 +18,6 @@ _UNSAFE = {
     "a null character": re.compile("\0"),
     "a variable between percent signs": re.compile("%[^%]+%"),
 }
-_LAST_BACKSLASHES = re.compile(r"(\\+)$")
 
 
 class UnsafeArgumentError(Exception):
@@ -43,7 +42,12 @@ def batch_command_line(command: Sequence[str]) -> str:
                 part = f"argument {number}" if number else "the name"
                 raise UnsafeArgumentError(
                     f"{command[0]} is a batch file, and {part} has {fault}, which cmd.exe does not"
-                    " pass on as it is; start the program that the batch file starts"
+                    " pass on as it is; name the program that it starts, such as node with its"
+                    " script"
                 )
     # The program that the batch file starts would take a backslash before a quote as its escape.
-    return " ".join(f'"{_LAST_BACKSLASHES.sub(r"\1\1", argument)}"' for argument in command)
+    return " ".join(f'"{argument}{_last_backslashes(argument)}"' for argument in command)
+
+
+def _last_backslashes(text: str) -> str:
+    return text[len(text.rstrip("\\")) :]

@@ -1,15 +1,14 @@
 """Start and end of a server process, and private files, by operating system."""
 
-import asyncio
 import os
 import signal
 import sys
-from asyncio.subprocess import Process
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from types import MappingProxyType
 from typing import Any
 
-__all__ = ["kill_group", "open_privately", "signal_group", "start_group"]
+__all__ = ["GROUP_OPTIONS", "kill_group", "open_privately", "resolve_command", "signal_group"]
 
 if sys.platform == "win32":
     import shutil
@@ -17,38 +16,38 @@ if sys.platform == "win32":
 
     from sidecheck_server.proxy.batch_files import batch_command_line, is_batch_file
 
-    async def start_group(command: Sequence[str], **options: Any) -> Process:
-        """Start *command* in a process group of its own, so that Ctrl-C does not reach it.
+    GROUP_OPTIONS: Mapping[str, Any] = MappingProxyType(
+        {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    )
+    """Options of a process in a group of its own, which Ctrl-C in a console does not reach."""
+
+    def resolve_command(command: Sequence[str]) -> Sequence[str] | str:
+        """Return the program and arguments of *command*, or the line for the shell to run.
 
         Windows finds only programs by a bare name, so that npx would not start npx.cmd. The
         search is that of the command interpreter, by PATH and PATHEXT.
 
         Raises:
-            OSError: there is no such program, or it cannot be run.
             UnsafeArgumentError: it is a batch file that does not get its arguments as they are.
         """
         program = shutil.which(command[0]) or command[0]
-        options["creationflags"] = subprocess.CREATE_NEW_PROCESS_GROUP
-        if is_batch_file(program):
-            line = batch_command_line([program, *command[1:]])
-            return await asyncio.create_subprocess_shell(line, **options)
-        return await asyncio.create_subprocess_exec(program, *command[1:], **options)
+        resolved = [program, *command[1:]]
+        return batch_command_line(resolved) if is_batch_file(program) else resolved
 
-    def signal_group(server: Process, number: int) -> None:  # noqa: ARG001  (of the other system)
-        """Send Ctrl-Break to the process group of *server*; it cannot get other signals.
+    def signal_group(process_id: int, number: int) -> None:  # noqa: ARG001  (of the other system)
+        """Send Ctrl-Break to the group of a process, which cannot get other signals.
 
-        It is ended if it has no console in common with the proxy.
+        A process that has no console in common with this one ends at once.
         """
         try:
-            server.send_signal(signal.CTRL_BREAK_EVENT)
+            os.kill(process_id, signal.CTRL_BREAK_EVENT)
         except OSError:
-            with suppress(OSError):
-                server.terminate()
+            kill_group(process_id)
 
-    def kill_group(server: Process) -> None:
-        """End *server* at once. Processes that it started see the end of their input."""
+    def kill_group(process_id: int) -> None:
+        """End a process at once. Processes that it started see the end of their input."""
         with suppress(OSError):
-            server.kill()
+            os.kill(process_id, signal.SIGTERM)
 
     def open_privately(path: str, flags: int) -> int:
         """Open the file *path*, whose folder says who may read it."""
@@ -63,31 +62,30 @@ else:
     # Loaded at import, because code between fork and exec must not import anything.
     _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
-    async def start_group(command: Sequence[str], **options: Any) -> Process:
-        """Start *command* in a process group of its own, so that Ctrl-C does not reach it.
-
-        On Linux, it ends with this process.
-
-        Raises:
-            OSError: there is no such program, or it cannot be run.
-        """
-        options["preexec_fn"] = None if _libc is None else _die_with_proxy
-        return await asyncio.create_subprocess_exec(*command, process_group=0, **options)
-
-    def signal_group(server: Process, number: int) -> None:
-        """Send the signal *number* to the process group of *server*."""
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(server.pid, number)
-
-    def kill_group(server: Process) -> None:
-        """Kill the process group of *server*."""
-        signal_group(server, signal.SIGKILL)
-
-    def open_privately(path: str, flags: int) -> int:
-        """Open the file *path* without waiting for a reader, for its owner only."""
-        return os.open(path, flags | os.O_NONBLOCK, 0o600)
-
     def _die_with_proxy() -> None:
         """Make the kernel kill this process, the server, when its parent ends."""
         assert _libc is not None
         _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+    GROUP_OPTIONS: Mapping[str, Any] = MappingProxyType(
+        {"process_group": 0, "preexec_fn": None if _libc is None else _die_with_proxy}
+    )
+    """Options of a process in a group of its own, which Ctrl-C in a terminal does not reach, and
+    which ends with this process on Linux."""
+
+    def resolve_command(command: Sequence[str]) -> Sequence[str] | str:
+        """Return *command*: the system finds the program, and passes on the arguments."""
+        return command
+
+    def signal_group(process_id: int, number: int) -> None:
+        """Send the signal *number* to the group of a process."""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process_id, number)
+
+    def kill_group(process_id: int) -> None:
+        """Kill the group of a process."""
+        signal_group(process_id, signal.SIGKILL)
+
+    def open_privately(path: str, flags: int) -> int:
+        """Open the file *path* without waiting for a reader, for its owner only."""
+        return os.open(path, flags | os.O_NONBLOCK, 0o600)

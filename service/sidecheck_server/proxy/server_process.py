@@ -5,9 +5,11 @@ import os
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
 from sidecheck_server.proxy import operating_system
 from sidecheck_server.proxy.batch_files import UnsafeArgumentError
+from sidecheck_server.proxy.operating_system import GROUP_OPTIONS, resolve_command
 
 __all__ = ["ServerNotStartedError", "kill_server", "signal_group", "start_server"]
 
@@ -32,11 +34,18 @@ async def start_server(command: Sequence[str], stderr: int) -> Process:
     Raises:
         ServerNotStartedError: there is no such program, or it cannot be run.
     """
-    env = {name: text for name, text in os.environ.items() if name not in _OWN_VARIABLES}
+    options: dict[str, Any] = {
+        **GROUP_OPTIONS,
+        "stdin": PIPE,
+        "stdout": PIPE,
+        "stderr": stderr,
+        "env": {name: text for name, text in os.environ.items() if name not in _OWN_VARIABLES},
+    }
     try:
-        return await operating_system.start_group(
-            command, stdin=PIPE, stdout=PIPE, stderr=stderr, env=env
-        )
+        resolved = resolve_command(command)
+        if isinstance(resolved, str):
+            return await asyncio.create_subprocess_shell(resolved, **options)
+        return await asyncio.create_subprocess_exec(*resolved, **options)
     except OSError as error:
         raise ServerNotStartedError(f"{command[0]}: {error.strerror}") from None
     except UnsafeArgumentError as error:
@@ -46,13 +55,13 @@ async def start_server(command: Sequence[str], stderr: int) -> Process:
 def signal_group(server: Process, number: int) -> None:
     """Send the signal *number* to the process group of *server*, unless it has ended."""
     if server.returncode is None:
-        operating_system.signal_group(server, number)
+        operating_system.signal_group(server.pid, number)
 
 
 async def kill_server(server: Process) -> None:
     """Kill the process group of *server*, unless it has ended, and wait for its end."""
     if server.returncode is None:
-        operating_system.kill_group(server)
+        operating_system.kill_group(server.pid)
         with suppress(TimeoutError):
             # asyncio reports the end of a process only after its output is read.
             await asyncio.wait_for(server.communicate(), _KILL_SECONDS)

@@ -2,7 +2,6 @@
 
 import errno
 import socket
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
@@ -101,7 +100,6 @@ def reserve_tcp(text: str) -> Iterator[str]:
     Raises:
         AddressInUseError: as `check_tcp`.
     """
-    assert sys.platform != "win32"
     address = check_tcp(text)
     port = address.port
     with ExitStack() as stack:
@@ -191,7 +189,6 @@ def _is_dead(path: Path) -> bool:
     The result is False after any error except a refused connection, for example a lack of
     rights.
     """
-    assert sys.platform != "win32"
     with socket.socket(socket.AF_UNIX) as probe:
         try:
             probe.connect(str(path))

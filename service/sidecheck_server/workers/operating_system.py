@@ -10,8 +10,8 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Protocol
 
 __all__ = [
     "ORPHANED",
@@ -25,6 +25,14 @@ __all__ = [
     "wait_for_answer",
     "watch_end",
 ]
+
+
+class Pipe(Protocol):
+    """The part of a connection of `multiprocessing` that both systems have."""
+
+    def poll(self, timeout: float) -> bool:
+        """Return whether there is data, after *timeout* seconds at most."""
+        ...
 
 
 class OutOfTimeError(Exception):
@@ -95,7 +103,7 @@ if sys.platform == "win32":
         """Do nothing: the parent enforces the limit, in `wait_for_answer`."""
         yield
 
-    def wait_for_answer(pipe: Connection, process_id: int, seconds: float) -> None:
+    def wait_for_answer(pipe: Pipe, process_id: int, seconds: float) -> None:
         """Wait until *pipe* has an answer, for *seconds* of processor time at most.
 
         Raises:
@@ -111,6 +119,7 @@ if sys.platform == "win32":
         loop: asyncio.AbstractEventLoop, sentinel: int, callback: Callable[[], None]
     ) -> Callable[[], None]:
         """Call *callback* when the process of *sentinel* has ended; return what stops that."""
+        timer: asyncio.TimerHandle
 
         def look() -> None:
             nonlocal timer
@@ -129,7 +138,6 @@ else:
     import os
     import resource
     import time
-    from functools import partial
     from multiprocessing import resource_tracker
 
     OUT_OF_TIME = -signal.SIGPROF
@@ -195,7 +203,7 @@ else:
             signal.alarm(0)
             signal.setitimer(signal.ITIMER_PROF, 0)
 
-    def wait_for_answer(pipe: Connection, process_id: int, seconds: float) -> None:
+    def wait_for_answer(pipe: Pipe, process_id: int, seconds: float) -> None:
         """Do nothing: the system enforces the limit, by `limited_task`."""
 
     def watch_end(
@@ -203,4 +211,8 @@ else:
     ) -> Callable[[], None]:
         """Call *callback* when the process of *sentinel* has ended; return what stops that."""
         loop.add_reader(sentinel, callback)
-        return partial(loop.remove_reader, sentinel)
+
+        def stop() -> None:
+            loop.remove_reader(sentinel)
+
+        return stop

@@ -37,13 +37,14 @@ def channel_target(address: str) -> str:
     ``unix:/path`` or ``unix:path``.
 
     Raises:
-        ValueError: The address has none of these forms, or is a unix socket on Windows. gRPC itself would assume port 443
-            where it is missing, and take an unknown scheme for a host name.
+        ValueError: The address has none of these forms, or is that of a unix socket on
+            Windows. gRPC itself would assume port 443 where it is missing, and take an
+            unknown scheme for a host name.
     """
     if address.startswith("unix:"):
         if sys.platform == "win32":
             raise ValueError(
-                f"invalid address {address!r}: no unix sockets on Windows; use host:port"
+                f"invalid address {address!r}: gRPC has no unix sockets on Windows; use host:port"
             )
         valid = SOCKET_PATH.fullmatch(address.removeprefix("unix:")) is not None
     else:
