@@ -19,13 +19,13 @@ if sys.platform == "win32":
 
     @contextmanager
     def handled_signals(
-        signals: Sequence[signal.Signals], callback: Callable[[], None]
+        signals: Sequence[signal.Signals], callback: Callable[[int], None]
     ) -> Iterator[None]:
-        """Call *callback* in the running event loop at each of *signals* in the context."""
+        """Call *callback* with each of *signals* in the context, in the running event loop."""
         loop = asyncio.get_running_loop()
 
-        def handle(*_: object) -> None:
-            loop.call_soon_threadsafe(callback)
+        def handle(number: int, _frame: object) -> None:
+            loop.call_soon_threadsafe(callback, number)
 
         before = {number: signal.signal(number, handle) for number in signals}
         try:
@@ -43,12 +43,12 @@ else:
 
     @contextmanager
     def handled_signals(
-        signals: Sequence[signal.Signals], callback: Callable[[], None]
+        signals: Sequence[signal.Signals], callback: Callable[[int], None]
     ) -> Iterator[None]:
-        """Call *callback* in the running event loop at each of *signals* in the context."""
+        """Call *callback* with each of *signals* in the context, in the running event loop."""
         loop = asyncio.get_running_loop()
         for number in signals:
-            loop.add_signal_handler(number, callback)
+            loop.add_signal_handler(number, callback, number)
         try:
             yield
         finally:

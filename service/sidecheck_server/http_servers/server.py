@@ -255,7 +255,7 @@ class HttpServer(uvicorn.Server):
         with handled_signals(self._signals, self._end):
             yield
 
-    def _end(self) -> None:
+    def _end(self, _number: int) -> None:
         self.force_exit = self.should_exit
         self.should_exit = True
 
