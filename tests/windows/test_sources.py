@@ -12,6 +12,7 @@ ROOTS = ("service/sidecheck_server", "clients/python/sidecheck")
 #: Parts of the service, which runs on POSIX only. Others import them, and call none of it.
 POSIX_FILES = {
     "service/sidecheck_server/cli/serve.py",
+    "service/sidecheck_server/proxy/stdio.py",
     "service/sidecheck_server/rpc/sockets.py",
     "service/sidecheck_server/server/processes/serving_process.py",
 }
