@@ -9,8 +9,10 @@ from support.windows.posix_names import LOOP_METHODS, POSIX_MODULES, POSIX_NAMES
 
 ROOTS = ("service/sidecheck_server", "clients/python/sidecheck")
 
-#: Parts of the service, which runs on POSIX only. Others import them, and call none of it.
+#: Parts of the service, which runs on POSIX only, and of connections to unix sockets, which the
+#: commands refuse. Other files import them, and call none of it.
 POSIX_FILES = {
+    "service/sidecheck_server/cli/health_probe.py",
     "service/sidecheck_server/cli/serve.py",
     "service/sidecheck_server/proxy/stdio.py",
     "service/sidecheck_server/rpc/sockets.py",

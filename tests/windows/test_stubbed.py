@@ -153,8 +153,8 @@ def test_workers_end_in_time_and_are_replaced(tmp_path: Path) -> None:
             [
                 (
                     "{folder}/npx.CMD is a batch file, and argument 2 has a variable between"
-                    " percent signs, which cmd.exe does not pass on as it is; name the program that it"
-                    " starts, such as node with its script"
+                    " percent signs, which cmd.exe does not pass on as it is; name the program"
+                    " that it starts, such as node with its script"
                 )
             ],
             id="an argument that cmd.exe would change",
