@@ -83,6 +83,7 @@ _MARKERS = {
     "services/test_compatibility.py": ("slow",),
     "services/test_prepared_targets.py": ("slow",),
     "windows/test_stubbed.py": ("slow",),
+    "windows/test_stubbed_proxy.py": ("server", "slow"),
 }
 
 #: Names that start a server, in its own process or in that of the test.

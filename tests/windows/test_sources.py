@@ -14,7 +14,6 @@ ROOTS = ("service/sidecheck_server", "clients/python/sidecheck")
 POSIX_FILES = {
     "service/sidecheck_server/cli/health_probe.py",
     "service/sidecheck_server/cli/serve.py",
-    "service/sidecheck_server/proxy/stdio.py",
     "service/sidecheck_server/rpc/sockets.py",
     "service/sidecheck_server/server/processes/serving_process.py",
 }

@@ -15,9 +15,6 @@ from support.shared_material import REPOSITORY
 SCRIPTS = REPOSITORY / "tests" / "windows"
 COMMAND = ["-m", "sidecheck_server"]
 
-#: The relay over stdio handles signals of POSIX.
-STDIO = {"sidecheck_server.proxy.stdio", "sidecheck_server.cli.proxy_run"}
-
 TOOL = {
     "name": "größe",
     "description": "Returns the size — in 日本語",
@@ -48,11 +45,8 @@ def folder(tmp_path: Path) -> Path:
 def test_all_modules_can_be_imported(tmp_path: Path) -> None:
     """Those of the proxy, of each command and of the Python client among them."""
     code, out, err = run([str(SCRIPTS / "import_modules.py")], tmp_path)
-    failed = {line.partition(":")[0] for line in out.decode().splitlines()[:-1]}
 
-    assert (0, "") == (code, err.decode())
-    assert out.endswith(b"True\r\n")
-    assert set() == failed - STDIO
+    assert (0, "True\r\n", "") == (code, out.decode(), err.decode())
 
 
 @pytest.mark.parametrize("command", sidecheck.list_commands(None))  # type: ignore[arg-type]

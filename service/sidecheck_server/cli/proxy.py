@@ -257,6 +257,14 @@ _NOT_STARTED = 127
     show_default=True,
     help="Maximum size of a message.",
 )
+@click.option(
+    "--finish-seconds",
+    type=click.FloatRange(0, 3_600),
+    default=10.0,
+    show_default=True,
+    help="Over stdio, maximum time for the validation of messages that have passed, after the end "
+    "of the connection.",
+)
 @http_limit_options
 def proxy(
     command: tuple[str, ...],
@@ -284,6 +292,7 @@ def proxy(
     show_values: bool,
     min_severity: str,
     max_message_bytes: int,
+    finish_seconds: float,
     http_limits: HttpLimits,
 ) -> None:
     """Relay and validate the messages between an MCP client and a server.
@@ -320,6 +329,7 @@ def proxy(
         paths,
         http_limits,
         (targets or _default_targets()) if portable else (),
+        finish_seconds,
     )
     if upstream is not None:
         address = _parse_address(listen, certificate, private_key)

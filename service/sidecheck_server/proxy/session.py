@@ -1,6 +1,6 @@
 """Rulings on the messages of one MCP connection through the proxy."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Self
 
 from sidecheck_server.config.policies import Policies, Policy
@@ -25,6 +25,7 @@ from sidecheck_server.proxy.messages import (
     Direction,
     Message,
     Received,
+    RequestId,
     error_response,
     join_array,
     parse_received,
@@ -46,9 +47,9 @@ _MAX_SERVER_REQUESTS = 10_000
 class ProxySession:
     """Validates the messages of one connection by *policies*.
 
-    Callers pass the messages of each side in order, one at a time; both sides may be handled
-    concurrently. Unless *from_beginning*, the proxy joins mid-session, and *protocol_version* is
-    the negotiated one, "" if unknown.
+    Callers pass the messages of each side in order, each after the check of the one before; both
+    sides may be handled concurrently. Unless *from_beginning*, the proxy joins mid-session, and
+    *protocol_version* is the negotiated one, "" if unknown.
     """
 
     # Decision 0060: a session decides on one message at a time, and does no I/O but its checks.
@@ -99,14 +100,23 @@ class ProxySession:
         await self._checks.reset()
 
     async def handle(
-        self, received: Received | bytes, sender: Direction, http_status: int = 0
+        self,
+        received: Received | bytes,
+        sender: Direction,
+        http_status: int = 0,
+        *,
+        on_checked: Callable[[], None] = lambda: None,
     ) -> Ruling:
-        """Return the ruling on the *received* message of *sender*, parsed or as text."""
+        """Return the ruling on the *received* message of *sender*, parsed or as text.
+
+        After *on_checked*, the next message of *sender* may be handled.
+        """
         self._report.count_message(sender)
         if isinstance(received, bytes):
             received = parse_received(received)
         text, content = received.text, received.content
         outcome = await self._checks.check(text, sender, http_status)
+        on_checked()
         if isinstance(content, Message):
             return await self._rule(content, sender, outcome)
         if content is not None:
@@ -150,6 +160,14 @@ class ProxySession:
             ids = [message.id for message in messages if message.is_request]
         requests = self._pending["client"].pop(ids)
         return [error_response(request.id_text, reason) for request in requests]
+
+    def fail_single(self, reason: str) -> list[bytes]:
+        """Do as `fail_pending` does, if exactly one request is pending."""
+        return self.fail_pending(reason) if len(self._pending["client"]) == 1 else []
+
+    def expects(self, id_: RequestId) -> bool:
+        """Return whether a request of the client with *id_* is pending."""
+        return self._pending["client"].find(id_) is not None
 
     async def _rule_batch(
         self, batch: list[Message], text: bytes, sender: Direction, outcome: CheckOutcome
