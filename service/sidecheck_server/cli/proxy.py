@@ -22,6 +22,7 @@ from sidecheck_server.config.exemptions import Exemptions
 from sidecheck_server.config.policies import Pinning, Policies, Policy, Repairs
 from sidecheck_server.core.portability.target import TOOL_TARGETS
 from sidecheck_server.proxy.http_limits import HttpAddress, HttpLimits
+from sidecheck_server.proxy.operating_system import open_privately
 from sidecheck_server.proxy.options import ProxyOptions
 from sidecheck_server.proxy.pins import LockFileError, open_pins
 from sidecheck_server.proxy.server_process import ServerNotStartedError, start_server
@@ -109,16 +110,12 @@ class _OutputFile(click.ParamType[FileIO]):
         if value == "-":
             self.fail("standard output is for messages; name a file", param, ctx)
         try:
-            file = FileIO(value, self._mode, opener=_open_privately)
+            file = FileIO(value, self._mode, opener=open_privately)
         except OSError as error:
             self.fail(escape(f"{value}: {error.strerror}"), param, ctx)
         if ctx is not None:
             ctx.call_on_close(file.close)
         return file
-
-
-def _open_privately(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NONBLOCK, 0o600)
 
 
 _PREREQUISITES = {

@@ -4,7 +4,6 @@ Clauses: 2025-03-26 to 2025-11-25, basic/transports, "Streamable HTTP", with ses
 streams; 2026-07-28, basic/transports/streamable-http, without either.
 """
 
-import signal
 import socket
 from collections.abc import Callable, Collection, Mapping
 from http import HTTPStatus
@@ -18,6 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sidecheck_server.config.addresses import Address
 from sidecheck_server.http_servers.connections import ClientBounds
+from sidecheck_server.http_servers.operating_system import STOP_SIGNALS
 from sidecheck_server.http_servers.server import HttpServer, open_listener
 from sidecheck_server.proxy.http_bounds import HttpBounds, rejection_response
 from sidecheck_server.proxy.http_bytes import ByteBudgetError
@@ -61,7 +61,6 @@ __all__ = [
     "serve_http",
 ]
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _GRACE_SECONDS = 5
 _IDLE_SECONDS = 75
 """Seconds before an idle connection is closed: longer than clients keep connections for reuse."""
@@ -97,7 +96,7 @@ async def serve_http(
     config.load()
     with _listen(address.address) as listener:
         report_ready(listener.getsockname()[1])
-        await HttpServer(config, bounds, _SIGNALS).serve(sockets=[listener])
+        await HttpServer(config, bounds, STOP_SIGNALS).serve(sockets=[listener])
 
 
 def _listen(address: Address) -> socket.socket:

@@ -1,31 +1,31 @@
 """The MCP server that the proxy starts."""
 
 import asyncio
-import ctypes
 import os
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 
+from sidecheck_server.proxy.batch_files import UnsafeArgumentError
+from sidecheck_server.proxy.operating_system import (
+    GROUP_OPTIONS,
+    kill_group,
+    resolve_command,
+    signal_group,
+)
 from sidecheck_server.proxy.pipes import DescriptorReader, DescriptorWriter
 
 __all__ = ["ServerNotStartedError", "ServerProcess", "start_server"]
 
-
-_PR_SET_PDEATHSIG = 1
-"""From ``linux/prctl.h``."""
 
 _END_SECONDS = 5.0
 """Maximum seconds for the server to end after each signal."""
 
 _OWN_VARIABLES = frozenset({"SIDECHECK_TOKEN"})
 """Environment variables with secrets of the proxy, which the server must not get."""
-
-# Loaded at import, because code between fork and exec must not import anything.
-_libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 class ServerNotStartedError(Exception):
@@ -57,13 +57,13 @@ class ServerProcess:
     def send_signal(self, number: int) -> None:
         """Send the signal *number* to the process group, unless the server has ended."""
         if self._process.returncode is None:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, number)
+            signal_group(self._process.pid, number)
 
     async def end(self) -> None:
-        """End the server: by SIGTERM, and after five seconds by SIGKILL."""
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            self.send_signal(number)
+        """End the server: by SIGTERM, and after five seconds by force."""
+        for end_group in (partial(signal_group, number=signal.SIGTERM), kill_group):
+            if self._process.returncode is None:
+                end_group(self._process.pid)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.wait(), _END_SECONDS)
                 return
@@ -78,31 +78,28 @@ async def start_server(command: Sequence[str], stderr: int) -> ServerProcess:
     """Start the MCP server *command*, whose standard error is the descriptor *stderr*.
 
     The server has the environment of the proxy, without the token, and its own process group, so
-    that a signal of the terminal arrives once, through the proxy. The server ends with the proxy,
-    even if a client kills the proxy.
+    that a signal of the terminal arrives once, through the proxy. On Linux, the server ends with
+    the proxy, even if a client kills the proxy.
 
     Raises:
         ServerNotStartedError: there is no such program, or it cannot be run.
     """
     try:
+        resolved = resolve_command(command)
         # It returns as soon as the program runs.
         process = subprocess.Popen(  # noqa: ASYNC220, S603
-            command,
+            resolved,
+            shell=isinstance(resolved, str),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stderr,
             bufsize=0,
             env={name: text for name, text in os.environ.items() if name not in _OWN_VARIABLES},
-            process_group=0,
-            # Only this thread runs yet, and the function calls nothing of Python.
-            preexec_fn=None if _libc is None else _die_with_proxy,  # noqa: PLW1509
+            # Only this thread runs yet, so that a function may run between fork and exec.
+            **GROUP_OPTIONS,
         )
     except OSError as error:
         raise ServerNotStartedError(f"{command[0]}: {error.strerror}") from None
+    except UnsafeArgumentError as error:
+        raise ServerNotStartedError(str(error)) from None
     return ServerProcess(process)
-
-
-def _die_with_proxy() -> None:
-    """Make the kernel kill this process, the server, when its parent ends."""
-    assert _libc is not None
-    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

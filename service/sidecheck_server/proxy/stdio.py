@@ -5,9 +5,9 @@ server writes nothing else to its standard output.
 """
 
 import asyncio
-import signal
 from contextlib import suppress
 
+from sidecheck_server.http_servers.operating_system import STOP_SIGNALS, handled_signals
 from sidecheck_server.proxy.endpoint import ServerEndpoint
 from sidecheck_server.proxy.pipes import Reader, Writer
 from sidecheck_server.proxy.portable import PortableTools
@@ -18,11 +18,6 @@ from sidecheck_server.proxy.stdio_observer import Observer
 from sidecheck_server.proxy.transcript import Transcript
 
 __all__ = ["StdioProxy"]
-
-# Windows has no SIGHUP.
-_SIGNALS = tuple(
-    getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name)
-)
 
 _END_SECONDS = 5.0
 """Maximum seconds for the client to read the rest after a signal, and after the end of the server
@@ -73,7 +68,10 @@ class StdioProxy:
 
     async def run(self) -> int:
         """Relay until the server has ended; return its exit code."""
-        self._handle_signals()
+        with handled_signals(STOP_SIGNALS, self._pass_signal):
+            return await self._open_and_run()
+
+    async def _open_and_run(self) -> int:
         if self._observes:
             observer = Observer(
                 self._link,
@@ -161,12 +159,6 @@ class StdioProxy:
                 while not reading.done() and (relay.is_busy or relayed < relay.client_lines):
                     relayed = relay.client_lines
                     await asyncio.wait({reading}, timeout=_REST_SECONDS)
-
-    def _handle_signals(self) -> None:
-        loop = asyncio.get_running_loop()
-        for number in _SIGNALS:
-            with suppress(NotImplementedError):  # on Windows
-                loop.add_signal_handler(number, self._pass_signal, number)
 
     def _pass_signal(self, number: int) -> None:
         self._link.server.send_signal(number)
