@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from sidecheck_server.core.mcp.http_headers import find_header_faults
+from sidecheck_server.core.mcp.http_headers import create_headers, find_header_faults
 
 SCHEMA: Any = {
     "properties": {
@@ -115,3 +115,30 @@ def test_names_of_other_methods(
         headers["mcp-name"] = name
 
     assert expected == [fault.location for fault in find_header_faults(headers, message)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ({}, {}),
+        ({"region": None, "query": "x"}, {}),
+        ({"region": "us"}, {"Mcp-Param-Region": "us"}),
+        ({"region": "Île"}, {"Mcp-Param-Region": "=?base64?w45sZQ==?="}),
+        ({"region": " padded "}, {"Mcp-Param-Region": "=?base64?IHBhZGRlZCA=?="}),
+        ({"region": ""}, {"Mcp-Param-Region": "=?base64??="}),
+        ({"region": "=?base64?eA==?="}, {"Mcp-Param-Region": "=?base64?PT9iYXNlNjQ/ZUE9PT89?="}),
+        (
+            {"limits": {"rows": 42}, "fast": True},
+            {"Mcp-Param-Rows": "42", "Mcp-Param-Fast": "true"},
+        ),
+    ],
+)
+def test_created_headers_have_no_faults(arguments: Any, expected: dict[str, str]) -> None:
+    """They mirror the message, in Base64 where HTTP would change a value."""
+    message = call(**arguments)
+    headers = create_headers(message, SCHEMA)
+
+    assert {"Mcp-Method": "tools/call", "Mcp-Name": "sql", **expected} == headers
+    received = {name.lower(): value for name, value in headers.items()}
+    received["mcp-protocol-version"] = "2026-07-28"
+    assert [] == [*find_header_faults(received, message, SCHEMA)]

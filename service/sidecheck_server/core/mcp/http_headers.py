@@ -1,10 +1,10 @@
-"""Comparison of HTTP headers with the parts of a message that they mirror.
+"""HTTP headers that mirror parts of a message: comparison with it, and creation from it.
 
 Clause: 2026-07-28, basic/transports/streamable-http, "Request Metadata".
 """
 
 import re
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from binascii import Error
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from typing import Any
 from sidecheck_server.core.mcp.metadata_keys import PROTOCOL_VERSION_KEY, read_metadata
 from sidecheck_server.core.types import JsonValue, as_pointer
 
-__all__ = ["HEADER_MISMATCH", "HeaderFault", "find_header_faults"]
+__all__ = ["HEADER_MISMATCH", "HeaderFault", "create_headers", "find_header_faults"]
 
 HEADER_MISMATCH = -32020
 """Code of the JSON-RPC error for headers that do not match."""
@@ -23,6 +23,12 @@ _PARAMETER = "x-mcp-header"
 _ENCODED = re.compile(r"=\?base64\?(.*)\?=", re.DOTALL)
 _NUMBER = re.compile(r"-?[0-9]{1,64}(\.[0-9]{1,64})?([eE][+-]?[0-9]{1,4})?")
 _VALUE = re.compile(r"[\t\x20-\x7e]*")
+_PLAIN_VALUE = re.compile(r"(?!=\?base64\?.*\?=\Z)[!-~](?:[\x20-~]*[!-~])?")
+"""A value that receivers decode as it is."""
+
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+"""A name of a header (RFC 9110, section 5.1)."""
+
 _NAME_PARAMS = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """Param that the header Mcp-Name mirrors, by method."""
 
@@ -73,6 +79,41 @@ def find_header_faults(
             if value is None and f"mcp-param-{name.lower()}" not in headers:
                 continue
             yield from _compare(headers, f"Mcp-Param-{name}", value, location, encoded=True)
+
+
+def create_headers(message: Any, input_schema: JsonValue = None) -> dict[str, str]:
+    """Return the headers that mirror *message*, an object, but for that of the version.
+
+    *input_schema* is as for `find_header_faults`.
+    """
+    method, params = message.get("method"), message.get("params")
+    params = params if isinstance(params, dict) else {}
+    if not isinstance(method, str) or not _PLAIN_VALUE.fullmatch(method):
+        return {}
+    headers = {"Mcp-Method": method}
+    name = params.get(_NAME_PARAMS.get(method, ""))
+    if isinstance(name, str):
+        headers["Mcp-Name"] = _encode(name)
+    arguments = params.get("arguments")
+    if method == "tools/call" and isinstance(arguments, dict):
+        for parameter, path in _find_mirrored(input_schema, ()):
+            text = _render(_get_value(arguments, path))
+            if text is not None and _TOKEN.fullmatch(parameter):
+                headers[f"Mcp-Param-{parameter}"] = _encode(text)
+    return headers
+
+
+def _render(value: Any) -> str | None:
+    """Return the text of a mirrored *value*, None for a value that no header mirrors."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, str | int | float) else None
+
+
+def _encode(text: str) -> str:
+    if _PLAIN_VALUE.fullmatch(text):
+        return text
+    return f"=?base64?{b64encode(text.encode('utf-8', 'surrogatepass')).decode()}?="
 
 
 def _compare(
