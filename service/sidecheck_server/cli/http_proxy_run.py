@@ -26,6 +26,7 @@ from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.options import ProxyOptions
 from sidecheck_server.proxy.pins import LockFileError
 from sidecheck_server.proxy.session import ProxySession
+from sidecheck_server.proxy.session_renewal import RenewingUpstream, begin_anew
 from sidecheck_server.proxy.upstream import Upstream
 
 __all__ = ["run_http_proxy"]
@@ -59,7 +60,7 @@ async def run_http_proxy(upstream: str, address: HttpAddress, options: ProxyOpti
                     hide_values=not options.show_values,
                 )
             )
-            server = Upstream(upstream)
+            server = RenewingUpstream(upstream, report) if options.reconnect else Upstream(upstream)
             stack.push_async_callback(server.close)
             make_listings = partial(
                 Listings, checks, policies.tools, options.pins, report, allow=policies.allow
@@ -68,6 +69,8 @@ async def run_http_proxy(upstream: str, address: HttpAddress, options: ProxyOpti
             make_session = partial(ProxySession, checks, policies, report)
             connections = HttpConnections(listings, make_session)
             stack.push_async_callback(connections.close)
+            if isinstance(server, RenewingUpstream):
+                server.on_renewed = partial(begin_anew, connections)
             proxy = HttpProxy(
                 server,
                 connections,

@@ -15,6 +15,7 @@ import click
 from click.core import ParameterSource
 
 from sidecheck_server.cli.options import format_examples
+from sidecheck_server.cli.proxy_headers import upstream_headers
 from sidecheck_server.cli.rows import escape
 from sidecheck_server.cli.tls_options import tls_options
 from sidecheck_server.config.addresses import Address, ClientTls
@@ -75,7 +76,7 @@ def _option(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     description, (minimum, maximum) = hints[name].__metadata__
     parameter = _PARAMETERS[name]
     default = getattr(HttpLimits(), name)
-    help_ = f"With --upstream: {description[0].lower()}{description[1:]}"
+    help_ = f"With --listen: {description[0].lower()}{description[1:]}"
     if parameter == _BYTES_PARAMETER:
         default, help_ = None, f"{help_}  [default: {default}, or that minimum if it is larger]"
     return click.option(
@@ -120,13 +121,15 @@ class _OutputFile(click.ParamType[FileIO]):
 
 _PREREQUISITES = {
     "listen": "upstream",
-    "origins": "upstream",
-    "paths": "upstream",
-    "certificate": "upstream",
-    "private_key": "upstream",
+    "headers": "upstream",
+    "reconnect": "upstream",
+    "origins": "listen",
+    "paths": "listen",
+    "certificate": "listen",
+    "private_key": "listen",
     "on_unavailable": "service",
     "pins_file": "pins",
-    **dict.fromkeys(sorted(HTTP_LIMIT_PARAMETERS), "upstream"),
+    **dict.fromkeys(sorted(HTTP_LIMIT_PARAMETERS), "listen"),
 }
 """Parameters that have an effect only together with another parameter."""
 
@@ -140,44 +143,56 @@ _NOT_STARTED = 127
         "sidecheck proxy --arguments enforce --repair json-strings -- uvx mcp-server-git",
         "sidecheck proxy --tools enforce --pins first-use -- python server.py",
         "sidecheck proxy --record session.jsonl -- python server.py",
+        "sidecheck proxy --upstream https://tools.example.com/mcp",
         "sidecheck proxy --upstream http://127.0.0.1:3000/mcp --listen 127.0.0.1:8808",
     ),
 )
 @click.argument("command", nargs=-1, metavar="[-- COMMAND...]")
-@click.option(
-    "--upstream", metavar="URL", help="Server over Streamable HTTP, in place of a command."
-)
+@click.option("--upstream", metavar="URL", help="Server over HTTP, in place of a command.")
 @click.option(
     "--listen",
-    default="127.0.0.1:8808",
-    show_default=True,
     metavar="HOST:PORT",
-    help="With --upstream, address to listen on.",
+    help="With --upstream, address to listen on.  [default: serve standard input and output]",
+)
+@click.option(
+    "--header",
+    "headers",
+    multiple=True,
+    metavar="NAME:VALUE",
+    help="With --upstream and without --listen, header of each request. May be repeated. Give a "
+    "token by the environment variable SIDECHECK_UPSTREAM_TOKEN, because others can see the "
+    "arguments of a process.",
+)
+@click.option(
+    "--reconnect",
+    is_flag=True,
+    help="With --upstream, open a new session in place of one that the server has ended, for "
+    "clients that cannot.",
 )
 @click.option(
     "--allow-origin",
     "origins",
     multiple=True,
     metavar="ORIGIN",
-    help="With --upstream, origin of pages that may call. May be repeated.",
+    help="With --listen, origin of pages that may call. May be repeated.",
 )
 @click.option(
     "--allow-path",
     "paths",
     multiple=True,
     metavar="PATH",
-    help="With --upstream, further path that passes under enforcement, with the paths below it. "
+    help="With --listen, further path that passes under enforcement, with the paths below it. "
     "OAuth paths always pass. May be repeated.",
 )
 @click.option(
     "--certificate",
     type=click.Path(path_type=Path),
-    help="With --upstream, certificate for TLS, in PEM.",
+    help="With --listen, certificate for TLS, in PEM.",
 )
 @click.option(
     "--private-key",
     type=click.Path(path_type=Path),
-    help="With --upstream, private key of the certificate, in PEM.",
+    help="With --listen, private key of the certificate, in PEM.",
 )
 @click.option("--arguments", type=_POLICY, help="Policy for arguments of tool calls.")
 @click.option("--results", type=_POLICY, help="Policy for results of tool calls.")
@@ -283,7 +298,9 @@ _NOT_STARTED = 127
 def proxy(
     command: tuple[str, ...],
     upstream: str | None,
-    listen: str,
+    listen: str | None,
+    headers: tuple[str, ...],
+    reconnect: bool,
     origins: tuple[str, ...],
     paths: tuple[str, ...],
     certificate: Path | None,
@@ -314,7 +331,7 @@ def proxy(
     """Relay and validate the messages between an MCP client and a server.
 
     Put this command before the COMMAND of a server in the configuration of a client, or give the
-    URL of a server over HTTP. Valid messages pass byte for byte. Each policy is enforce, audit
+    URL of a server over HTTP in place of it. With --listen, clients connect over HTTP too. Valid messages pass byte for byte. Each policy is enforce, audit
     (the default: report only) or off; under enforce, invalid content is rejected as the
     specification requires. Findings go to standard error.
 
@@ -355,10 +372,14 @@ def proxy(
         http_limits,
         (targets or _default_targets()) if portable else (),
         finish_seconds,
+        reconnect,
     )
     if upstream is not None:
+        url = _check_upstream(upstream)
+        if listen is None:
+            raise SystemExit(asyncio.run(_connect(url, upstream_headers(headers), options)))
         address = _parse_address(listen, certificate, private_key)
-        raise SystemExit(asyncio.run(_serve(_check_upstream(upstream), address, options)))
+        raise SystemExit(asyncio.run(_serve(url, address, options)))
     raise SystemExit(asyncio.run(_start(command, options)))
 
 
@@ -377,9 +398,12 @@ def _check_combination(context: click.Context) -> None:
             raise click.UsageError(f"{option.opts[0]} has no effect without --{prerequisite}")
     if params["targets"] and not params["portable"]:
         raise click.UsageError("--for has no effect without --portable")
-    if params["portable"] and params["upstream"] is not None:
+    if params["portable"] and params["listen"] is not None:
         # Headers repeat names and arguments of a call (2026-07-28, basic/transports).
-        raise click.UsageError("--portable works with -- COMMAND only, not with --upstream")
+        raise click.UsageError("--portable works over stdio only, not with --listen")
+    if params["headers"] and params["listen"] is not None:
+        # Every caller of the address would act with these credentials.
+        raise click.UsageError("--header works over stdio only, not with --listen")
     if params["assert_formats"] and params["arguments"] == params["results"] == "off":
         raise click.UsageError(
             "--assert-formats has no effect with --arguments off and --results off"
@@ -438,6 +462,15 @@ def _parse_address(listen: str, certificate: Path | None, private_key: Path | No
     if (certificate is None) != (private_key is None):
         raise click.UsageError("--certificate and --private-key belong together")
     return HttpAddress(address, certificate, private_key)
+
+
+async def _connect(url: str, headers: list[tuple[bytes, bytes]], options: ProxyOptions) -> int:
+    from sidecheck_server.cli.remote_proxy_run import run_remote_proxy  # noqa: PLC0415
+
+    if os.isatty(0):
+        note = "serves its server over standard input and output; for HTTP, give --listen HOST:PORT"
+        click.echo(f"sidecheck proxy: {note}", err=True)
+    return await run_remote_proxy(url, headers, options)
 
 
 async def _serve(upstream: str, address: HttpAddress, options: ProxyOptions) -> int:

@@ -1,8 +1,8 @@
 """Composition of `sidecheck proxy` over stdio: checks, report and relay."""
 
 import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import click
 
@@ -23,16 +23,40 @@ from sidecheck_server.proxy.options import ProxyOptions
 from sidecheck_server.proxy.pins import LockFileError
 from sidecheck_server.proxy.pipes import DescriptorReader, DescriptorWriter, take_descriptor
 from sidecheck_server.proxy.portable import PortableTools
+from sidecheck_server.proxy.report import Report
 from sidecheck_server.proxy.session import ProxySession
 from sidecheck_server.proxy.stdio import StdioProxy
 
-__all__ = ["run_proxy"]
+__all__ = ["relay_stdio", "run_proxy"]
 
 
 async def run_proxy(server: ServerEndpoint, options: ProxyOptions) -> int:
     """Relay between *server* and the client at the descriptors 0 and 1.
 
     Return the exit code of the server.
+
+    Raises:
+        click.ClickException: the proxy cannot continue.
+    """
+    return await relay_stdio(lambda _report: _running(server), options)
+
+
+@asynccontextmanager
+async def _running(server: ServerEndpoint) -> AsyncIterator[ServerEndpoint]:
+    try:
+        yield server
+    finally:
+        await server.end()
+
+
+async def relay_stdio(
+    connect: Callable[[Report], AbstractAsyncContextManager[ServerEndpoint]],
+    options: ProxyOptions,
+    on_session: Callable[[Listings, ProxySession], None] = lambda _listings, _session: None,
+) -> int:
+    """Relay between the server of *connect* and the client at the descriptors 0 and 1.
+
+    *on_session* is called with the session once there is one. Return the exit code of the server.
 
     Raises:
         click.ClickException: the proxy cannot continue.
@@ -51,30 +75,31 @@ async def run_proxy(server: ServerEndpoint, options: ProxyOptions) -> int:
                 checks, policies.tools, options.pins, report, list_tools, allow=policies.allow
             )
             async with ProxySession(checks, policies, report, listings) as session:
+                on_session(listings, session)
                 yield session
 
     try:
-        # Before anything is relayed, so that invalid options are errors.
-        client = create_client(options)
-        targets = options.portable_targets
-        stdio = StdioProxy(
-            server,
-            DescriptorReader(take_descriptor(0, os.O_RDONLY)),
-            DescriptorWriter(take_descriptor(1, os.O_WRONLY)),
-            open_session,
-            report,
-            create_transcript(options, log),
-            options.max_message_bytes,
-            observes=options.observes,
-            lists_tools=options.lists_tools,
-            finish_seconds=options.finish_seconds,
-            portable=PortableTools(targets, report) if targets else None,
-        )
-        return await stdio.run()
+        # A server is still running at the end only if the proxy failed.
+        async with connect(report) as server:
+            # Before anything is relayed, so that invalid options are errors.
+            client = create_client(options)
+            targets = options.portable_targets
+            stdio = StdioProxy(
+                server,
+                DescriptorReader(take_descriptor(0, os.O_RDONLY)),
+                DescriptorWriter(take_descriptor(1, os.O_WRONLY)),
+                open_session,
+                report,
+                create_transcript(options, log),
+                options.max_message_bytes,
+                observes=options.observes,
+                lists_tools=options.lists_tools,
+                finish_seconds=options.finish_seconds,
+                portable=PortableTools(targets, report) if targets else None,
+            )
+            return await stdio.run()
     except LockFileError as error:
         raise click.ClickException(escape(str(error))) from None
     finally:
-        # The server is still running only if the proxy failed.
-        await server.end()
         log.write(f"sidecheck proxy: {report.summary()}\n")
         log.flush(LOG_FLUSH_SECONDS)

@@ -39,6 +39,8 @@ class ProxyOptions:
     portable_targets: tuple[str, ...] = ()
     #: Seconds for the validation of messages that have passed, after the end of a connection.
     finish_seconds: float = 10.0
+    #: Whether the proxy opens a new session in place of one that the server over HTTP has ended.
+    reconnect: bool = False
 
     @property
     def enforces(self) -> bool:

@@ -24,7 +24,7 @@ __all__ = ["ServerNotStartedError", "ServerProcess", "start_server"]
 _END_SECONDS = 5.0
 """Maximum seconds for the server to end after each signal."""
 
-_OWN_VARIABLES = frozenset({"SIDECHECK_TOKEN"})
+_OWN_VARIABLES = frozenset({"SIDECHECK_TOKEN", "SIDECHECK_UPSTREAM_TOKEN"})
 """Environment variables with secrets of the proxy, which the server must not get."""
 
 

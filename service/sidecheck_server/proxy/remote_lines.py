@@ -1,0 +1,69 @@
+"""Lines between the relay over stdio and a server that is not a process."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+__all__ = ["LineQueue", "LineSink"]
+
+_MAX_LINES = 64
+"""Maximum number of lines that wait for the reader."""
+
+
+class LineQueue:
+    """Queue of lines, which its receiver reads as bytes."""
+
+    def __init__(self) -> None:
+        self._lines: asyncio.Queue[bytes] = asyncio.Queue(_MAX_LINES)
+        #: Unread bytes of the line that is being read.
+        self._rest = memoryview(b"")
+        self._has_ended = False
+
+    async def put(self, line: bytes) -> None:
+        """Add *line* as soon as there is room; discard it after the end."""
+        if not self._has_ended:
+            await self._lines.put(line)
+
+    def end(self) -> None:
+        """End the stream after the lines that it has."""
+        self._has_ended = True
+        if not self._lines.full():
+            self._lines.put_nowait(b"")
+
+    async def read(self, n: int) -> bytes:
+        """Return at most *n* bytes of one line, b"" at the end."""
+        if not self._rest:
+            if self._has_ended and self._lines.empty():
+                return b""
+            self._rest = memoryview(await self._lines.get())
+        chunk, self._rest = self._rest[:n], self._rest[n:]
+        return bytes(chunk)
+
+
+class LineSink:
+    """Passes each written line to *accept*, and calls *close* at the end."""
+
+    def __init__(
+        self, accept: Callable[[bytes], Awaitable[None]], close: Callable[[], None]
+    ) -> None:
+        self._accept = accept
+        self._close = close
+        self._pieces: list[bytes] = []
+
+    async def write(self, data: bytes) -> None:
+        """Accept the lines that *data* completes."""
+        *complete, rest = data.split(b"\n")
+        for line in complete:
+            pieces, self._pieces = self._pieces, []
+            await self._accept(b"".join([*pieces, line]))
+        if rest:
+            self._pieces.append(rest)
+
+    async def close(self) -> None:
+        """Accept the last line, which may lack a line break, and close."""
+        if self._pieces:
+            await self.write(b"\n")
+        self._close()
+
+    def abort(self) -> None:
+        """Close at once."""
+        self._close()
