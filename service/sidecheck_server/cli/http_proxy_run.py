@@ -22,6 +22,7 @@ from sidecheck_server.proxy.http_checks import CallerCheck
 from sidecheck_server.proxy.http_connections import HttpConnections
 from sidecheck_server.proxy.http_limits import HttpAddress
 from sidecheck_server.proxy.http_listing import HttpListings
+from sidecheck_server.proxy.http_sse_transport import SseTransport
 from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.options import ProxyOptions
 from sidecheck_server.proxy.pins import LockFileError
@@ -71,14 +72,16 @@ async def run_http_proxy(upstream: str, address: HttpAddress, options: ProxyOpti
             stack.push_async_callback(connections.close)
             if isinstance(server, RenewingUpstream):
                 server.on_renewed = partial(begin_anew, connections)
+            transcript = create_transcript(options, log)
             proxy = HttpProxy(
                 server,
                 connections,
                 CallerCheck(address.address.host, frozenset(options.origins)),
                 report,
-                create_transcript(options, log),
+                transcript,
                 options,
                 bounds,
+                SseTransport(server, make_listings, make_session, report, transcript, options),
             )
             await serve_http(proxy, address, bounds.clients, report_ready)
     except (OSError, LockFileError) as error:

@@ -331,9 +331,10 @@ def proxy(
     """Relay and validate the messages between an MCP client and a server.
 
     Put this command before the COMMAND of a server in the configuration of a client, or give the
-    URL of a server over HTTP in place of it. With --listen, clients connect over HTTP too. Valid messages pass byte for byte. Each policy is enforce, audit
-    (the default: report only) or off; under enforce, invalid content is rejected as the
-    specification requires. Findings go to standard error.
+    URL of a server over HTTP in place of it. With --listen, clients connect over HTTP too. Valid
+    messages pass byte for byte. Each policy is enforce, audit (the default: report only) or off;
+    under enforce, invalid content is rejected as the specification requires. Findings go to
+    standard error.
 
     Exits with the exit code of COMMAND, or with 127 if it cannot be run.
     """

@@ -42,6 +42,7 @@ from sidecheck_server.proxy.http_headers import (
 from sidecheck_server.proxy.http_limits import HttpAddress
 from sidecheck_server.proxy.http_listing import REQUEST_HEADERS
 from sidecheck_server.proxy.http_messages import HttpMessages, Reply
+from sidecheck_server.proxy.http_sse_transport import SseTransport
 from sidecheck_server.proxy.messages import Direction, has_result, parse_received
 from sidecheck_server.proxy.options import ProxyOptions
 from sidecheck_server.proxy.pins import LockFileError
@@ -168,6 +169,7 @@ _JSON = "application/json"
 _ACCEPTED_METHODS = {"GET", "POST", "DELETE", "PUT", "PATCH", "OPTIONS", "HEAD"}
 _UNENCODED_BODY_HEADERS = BODY_HEADERS | {b"accept-encoding"}
 """Request headers to replace, so that the server sends unencoded bodies, which the proxy reads."""
+_SESSION_HEADER = "mcp-session-id"
 _TRANSPORT_METHODS = {"GET", "POST", "DELETE", "HEAD"}
 _FIRST_ERROR = 400
 
@@ -179,7 +181,7 @@ class HttpProxy:
     enforces, `OtherPaths` must admit them.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917  (its components)
         self,
         upstream: Upstream,
         connections: HttpConnections,
@@ -188,9 +190,11 @@ class HttpProxy:
         transcript: Transcript | None,
         options: ProxyOptions,
         bounds: HttpBounds,
+        sse: SseTransport,
     ) -> None:
         self._upstream = upstream
         self._connections = connections
+        self._sse = sse
         self._callers = callers
         self._policies = options.policies
         self._enforces = options.enforces
@@ -215,9 +219,11 @@ class HttpProxy:
             return rejection
         # Headers that the Connection header names are dropped, so they must not count here either.
         headers = combine(end_to_end_headers(request.headers.raw, ()))
-        path: bytes = request.scope["raw_path"]
+        path, query = request.scope["raw_path"], request.scope["query_string"]
         try:
             body = await read_body(request, self._max_bytes)
+            if request.method == "POST" and (stream := self._sse.find(path, query)):
+                return await self._sse.relay_message(request, stream, body)
             if request.method == "OPTIONS" or not self._upstream.is_server(path):
                 return await self._forward(request, body)
             if request.method not in _TRANSPORT_METHODS:
@@ -259,7 +265,8 @@ class HttpProxy:
             if self._upstream.is_server(path)
             else self._other_paths.admits(request.method, path)
         )
-        if self._enforces and not is_known:
+        is_endpoint = self._sse.find(path, request.scope["query_string"]) is not None
+        if self._enforces and not (is_known or is_endpoint):
             note = "neither the MCP endpoint nor an allowed path (--allow-path)"
             self._add("client", "PATH_NOT_ALLOWED", Action.REJECTED, note)
             return problem_response(404, note)
@@ -351,6 +358,8 @@ class HttpProxy:
         if self._enforces:
             response.set_header(b"content-type", b"text/event-stream")
         events = self._events.relay(response, request.headers.raw, messages, request.response_bytes)
+        if request.method == "GET" and _SESSION_HEADER not in request.headers:
+            events = self._sse.relay(request, response, events)
         return relay_response(request, response, events, connection.release)
 
     async def _fetch(self, request: CountedRequest, body: bytes) -> tuple[UpstreamResponse, bytes]:

@@ -325,7 +325,7 @@ class RemoteServer:
         received = parse_received(body)
         if any("jsonrpc" in message.properties for message in received.messages):
             await self._emit(body)
-        if any(message.has_answer for message in received.messages):
+        if not requests or any(message.has_answer for message in received.messages):
             return
         has_stream = self._stream is not None and not self._stream.done()
         if response.status == 202 and has_stream:
@@ -358,8 +358,12 @@ class RemoteServer:
 
     def _may_be_older(self, response: UpstreamResponse, requests: list[Message]) -> bool:
         """Return whether the server may have the transport of 2024-11-05 only."""
-        is_first = any(request.method == "initialize" for request in requests)
-        return is_first and response.status in _OLDER_STATUSES and not self._endpoint
+        methods = {request.method for request in requests}
+        # A server with Streamable HTTP answers 400 to a method of a version that it does not have.
+        return not self._endpoint and (
+            ("initialize" in methods and response.status in _OLDER_STATUSES)
+            or ("server/discover" in methods and response.status in {404, 405})
+        )
 
     async def _connect_older(self) -> bool:
         """Open the stream of HTTP+SSE; return whether the server has one."""

@@ -76,6 +76,8 @@ class UpstreamResponse:
         self.raw_headers: RawHeaders = [*response.raw_headers]
         #: Whether the body was read.
         self.is_read = False
+        #: Bytes that were read, and that `chunks` yields again.
+        self._unread = b""
 
     @property
     def media_type(self) -> str:
@@ -119,12 +121,19 @@ class UpstreamResponse:
         self.is_read = True
         return text
 
+    def unread(self, data: bytes) -> None:
+        """Put *data*, the last bytes that were read, back to the start of the rest of the body."""
+        self._unread = data
+
     async def chunks(self) -> AsyncIterator[bytes]:
         """Yield the body as it arrives, without decoding it.
 
         Raises:
             UpstreamError: the body is incomplete.
         """
+        if self._unread:
+            unread, self._unread = self._unread, b""
+            yield unread
         content = self._response.content
         with _translate_errors():
             try:
