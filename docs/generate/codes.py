@@ -149,8 +149,10 @@ _PROXY: CodeTable = MappingProxyType(
         "connection was closed.",
         "TOO_MANY_BYTES": "A large message exceeds `--max-bytes-in-flight`: a request was rejected "
         "with HTTP 503, a response became an error, or a stream ended.",
-        "UPSTREAM_UNAVAILABLE": "The upstream server does not respond, or the connection to it "
-        "broke off.",
+        "UPSTREAM_UNAVAILABLE": "The upstream server does not respond or refuses a request, or the "
+        "connection to it broke off.",
+        "SESSION_RENEWED": "The upstream server ended a session; the proxy opened another one in "
+        "its place (`--reconnect`).",
         "REQUEST_NOT_ANSWERED": "The server sent an invalid request in a stream of events; it was "
         "dropped, and Envoy cannot send an error to the server.",
         "NOT_VALIDATED": "Data over HTTP could not be read as a message; it was forwarded or "

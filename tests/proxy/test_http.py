@@ -276,7 +276,7 @@ def test_a_record_has_both_sides(server: HttpMcpServer, tmp_path: Any) -> None:
         (["--upstream", "http://h/mcp", "--listen", "8080"], '--listen 8080: expected "host:port"'),
         (["--upstream", "ftp://h/mcp"], "--upstream ftp://h/mcp: expected an URL of http or https"),
         (
-            ["--upstream", "http://h/mcp", "--certificate", "c.pem"],
+            ["--upstream", "http://h/mcp", "--listen", "127.0.0.1:0", "--certificate", "c.pem"],
             "--certificate and --private-key belong together",
         ),
     ],

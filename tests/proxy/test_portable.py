@@ -131,7 +131,10 @@ def test_named_targets_keep_what_they_take(server: list[str]) -> None:
     ("expected", "arguments"),
     [
         ("--for has no effect without --portable", ["--for", "openai", "--", "x"]),
-        ("--portable works with -- COMMAND only", ["--portable", "--upstream", "http://x/mcp"]),
+        (
+            "--portable works over stdio only, not with --listen",
+            ["--portable", "--upstream", "http://x/mcp", "--listen", "127.0.0.1:0"],
+        ),
     ],
 )
 def test_wrong_combinations(expected: str, arguments: list[str]) -> None:

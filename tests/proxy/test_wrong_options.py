@@ -15,11 +15,13 @@ _LOCK = {"format": 1, "tools": {"echo": {"digest": "", "definition": {}}}}
     ("options", "error"),
     [
         (["--listen", "127.0.0.1:1"], "--listen has no effect without --upstream"),
-        (["--allow-origin", "http://a"], "--allow-origin has no effect without --upstream"),
-        (["--certificate", "a"], "--certificate has no effect without --upstream"),
-        (["--private-key", "a"], "--private-key has no effect without --upstream"),
-        (["--max-connections", "9"], "--max-connections has no effect without --upstream"),
-        (["--write-seconds", "9"], "--write-seconds has no effect without --upstream"),
+        (["--header", "A: b"], "--header has no effect without --upstream"),
+        (["--reconnect"], "--reconnect has no effect without --upstream"),
+        (["--allow-origin", "http://a"], "--allow-origin has no effect without --listen"),
+        (["--certificate", "a"], "--certificate has no effect without --listen"),
+        (["--private-key", "a"], "--private-key has no effect without --listen"),
+        (["--max-connections", "9"], "--max-connections has no effect without --listen"),
+        (["--write-seconds", "9"], "--write-seconds has no effect without --listen"),
         (
             ["--max-bytes-in-flight", "33554431"],
             "--max-bytes-in-flight must be at least 33554432, twice --max-message-bytes",
@@ -77,6 +79,37 @@ def test_a_wrong_upstream_is_an_error(url: str, tmp_path: Path) -> None:
 
     assert 2 == run.returncode
     assert f"Error: --upstream {url}: expected an URL of http or https" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (["--header", "secret"], '--header: expected "NAME:VALUE", such as "X-Api-Key: abc"'),
+        (["--header", "a b: secret"], '--header: expected "NAME:VALUE", such as "X-Api-Key: abc"'),
+        (["--header", "A: se\ncret"], "--header A: the value has control characters"),
+        (["--header", "Host: secret"], "--header Host: the proxy sets this header itself"),
+        (
+            ["--header", "A: secret", "--listen", "127.0.0.1:0"],
+            "--header works over stdio only, not with --listen",
+        ),
+        (["--allow-path", "/a"], "--allow-path has no effect without --listen"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_wrong_header_is_an_error(options: list[str], error: str) -> None:
+    """The message does not have its value, which may be a secret."""
+    run = subprocess.run(
+        [*PROXY[:-1], "--upstream", "http://127.0.0.1:9/mcp", *options],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=SECONDS,
+    )
+
+    assert 2 == run.returncode
+    assert f"Error: {error}" in run.stderr
+    assert "secret" not in run.stderr
 
 
 @pytest.mark.parametrize(

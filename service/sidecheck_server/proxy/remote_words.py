@@ -1,5 +1,6 @@
 """Explanations for the client of a server over HTTP that does not respond as it should."""
 
+import os
 import re
 from collections.abc import Collection
 from http import HTTPStatus
@@ -56,8 +57,7 @@ class ServerWords:
             case aiohttp.ClientConnectorCertificateError() as cause:
                 reason = f"has a certificate that is not accepted: {cause.certificate_error}"
             case aiohttp.ClientConnectorError() as cause:
-                text = cause.os_error.strerror or type(cause.os_error).__name__
-                reason = f"cannot be reached: {text}"
+                reason = f"cannot be reached: {_os_reason(cause.os_error)}"
             case TimeoutError():
                 reason = "cannot be reached: it accepts no connection in time"
             case _:
@@ -101,6 +101,13 @@ class ServerWords:
         for secret in self._secrets:
             text = text.replace(secret, "***")
         return text
+
+
+def _os_reason(error: OSError) -> str:
+    # asyncio replaces the text of a failed connection; a name that is not found has a number < 0.
+    if error.errno is not None and error.errno > 0:
+        return os.strerror(error.errno)
+    return error.strerror or type(error).__name__
 
 
 def _status_text(status: int) -> str:
