@@ -88,6 +88,18 @@ def test_the_end_of_a_session_is_told(
     assert ["session-1"] == sessions.ids
 
 
+def test_the_end_of_a_session_is_told_before_the_tools_are_listed(
+    server: HttpMcpServer, sessions: Sessions
+) -> None:
+    """Although the proxy notices it first, when it lists the tools for the call."""
+    with proxied(server, "--enforce") as proxy:
+        shake_hands(proxy)
+        sessions.end()
+        response = proxy.call(2)
+
+    assert (404, "Session not found") == (response.status_code, response.text)
+
+
 @_ENFORCED
 def test_a_session_is_renewed(
     server: HttpMcpServer, sessions: Sessions, options: list[str]

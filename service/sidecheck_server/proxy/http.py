@@ -40,7 +40,7 @@ from sidecheck_server.proxy.http_headers import (
     is_lookalike,
 )
 from sidecheck_server.proxy.http_limits import HttpAddress
-from sidecheck_server.proxy.http_listing import REQUEST_HEADERS
+from sidecheck_server.proxy.http_listing import ENDED_SESSIONS, REQUEST_HEADERS
 from sidecheck_server.proxy.http_messages import HttpMessages, Reply
 from sidecheck_server.proxy.http_sse_transport import SseTransport
 from sidecheck_server.proxy.messages import Direction, has_result, parse_received
@@ -292,8 +292,13 @@ class HttpProxy:
     ) -> Response:
         """Validate the message of a POST; relay the message and the response."""
         messages = self._create_messages(headers)
+        ended_sessions: list[bytes] = []
+        ENDED_SESSIONS.set(ended_sessions)
         try:
             admission = await messages.admit(body)
+            if isinstance(admission, Reply) and ended_sessions and _SESSION_HEADER in headers:
+                await self._connections.end(headers)
+                return Response(ended_sessions[0], HTTPStatus.NOT_FOUND)
             if isinstance(admission, Reply):
                 media_type = _JSON if admission.body else None
                 return Response(admission.body, admission.status, media_type=media_type)

@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from hashlib import sha256
+from http import HTTPStatus
 from itertools import count
 
 from sidecheck_server.proxy.http_headers import (
@@ -24,7 +25,7 @@ from sidecheck_server.proxy.upstream import (
     UpstreamResponse,
 )
 
-__all__ = ["REQUEST_HEADERS", "HttpListings"]
+__all__ = ["ENDED_SESSIONS", "REQUEST_HEADERS", "HttpListings"]
 
 _MAX_IDENTITIES = 1_000
 _LISTING_SECONDS = 10.0
@@ -32,6 +33,10 @@ _IDENTITY_HEADERS = ("authorization", "cookie", "mcp-session-id")
 
 REQUEST_HEADERS: ContextVar[RawHeaders] = ContextVar("REQUEST_HEADERS")
 """Headers of the current client request, for requests that the proxy makes on its behalf."""
+
+ENDED_SESSIONS: ContextVar[list[bytes]] = ContextVar("ENDED_SESSIONS")
+"""Receives the body of a 404 to a request that the proxy makes in the session of the client: the
+client must learn that its session has ended."""
 
 
 class HttpListings:
@@ -80,6 +85,8 @@ class HttpListings:
                     "POST", self._upstream.target, headers, join_object(request)
                 )
                 try:
+                    if response.status == HTTPStatus.NOT_FOUND:
+                        ENDED_SESSIONS.get([]).append(await response.read(self._max_bytes))
                     return await self._read(response, id_)
                 finally:
                     response.close()
