@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import stat
 from collections.abc import Callable
 from dataclasses import fields
@@ -121,9 +122,45 @@ def _open_privately(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NONBLOCK, 0o600)
 
 
+def _check_hosts(
+    _context: click.Context, _option: click.Parameter, names: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return the host *names* in lower case.
+
+    Raises:
+        click.BadParameter: a name is a URL, or otherwise not a name.
+    """
+    for name in names:
+        if not _HOST.fullmatch(name):
+            raise click.BadParameter(f"{escape(name)}: expected a host name, NAME:PORT or *")
+    return tuple(name.lower() for name in names)
+
+
+_HOST = re.compile(r"\*|(?:[\w.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?")
+
+
+def _check_public_url(
+    _context: click.Context, _option: click.Parameter, url: str | None
+) -> str | None:
+    """Return *url*.
+
+    Raises:
+        click.BadParameter: it is not a URL of http or https, or it has a query or fragment.
+    """
+    if url is not None and not (_is_http_url(url) and url.isascii() and not {*"?#"} & {*url}):
+        raise click.BadParameter(
+            f"{escape(url)}: expected a URL of http or https without query and fragment"
+        )
+    return url
+
+
 _PREREQUISITES = {
     "listen": "upstream",
     "origins": "upstream",
+    "hosts": "upstream",
+    "public_url": "upstream",
+    "keep_alive": "upstream",
+    "timeout": "upstream",
     "paths": "upstream",
     "certificate": "upstream",
     "private_key": "upstream",
@@ -162,7 +199,36 @@ _NOT_STARTED = 127
     "origins",
     multiple=True,
     metavar="ORIGIN",
-    help="With --upstream, origin of pages that may call. May be repeated.",
+    help="With --upstream, origin of pages that may call, * for all. May be repeated.",
+)
+@click.option(
+    "--allow-host",
+    "hosts",
+    multiple=True,
+    metavar="NAME",
+    callback=_check_hosts,
+    help="With --upstream, name of this proxy in the Host header of callers, with or without a "
+    "port; * for all, behind a gateway. May be repeated.",
+)
+@click.option(
+    "--public-url",
+    metavar="URL",
+    callback=_check_public_url,
+    help="With --upstream, URL under which clients call the proxy; it becomes the resource in the "
+    "server's authorization metadata.",
+)
+@click.option(
+    "--keep-alive",
+    type=click.FloatRange(0, 86_400, min_open=True),
+    metavar="SECONDS",
+    help="With --upstream, send a comment in a stream of events that is silent for SECONDS.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, 86_400, min_open=True),
+    metavar="SECONDS",
+    help="With --upstream, answer a request with an error, and cancel it, if the server does not "
+    "respond within SECONDS.",
 )
 @click.option(
     "--allow-path",
@@ -267,6 +333,10 @@ def proxy(
     upstream: str | None,
     listen: str,
     origins: tuple[str, ...],
+    hosts: tuple[str, ...],
+    public_url: str | None,
+    keep_alive: float | None,
+    timeout: float | None,
     paths: tuple[str, ...],
     certificate: Path | None,
     private_key: Path | None,
@@ -324,6 +394,10 @@ def proxy(
         paths,
         http_limits,
         (targets or tuple(sorted(DEFAULT_TARGETS))) if portable else (),
+        hosts,
+        public_url or "",
+        keep_alive,
+        timeout,
     )
     if upstream is not None:
         address = _parse_address(listen, certificate, private_key)
@@ -377,13 +451,16 @@ async def _start(command: tuple[str, ...], options: ProxyOptions) -> int:
     return await run_proxy(server, options)
 
 
-def _check_upstream(url: str) -> str:
+def _is_http_url(url: str) -> bool:
     try:
         parts = urlsplit(url)
-        is_valid = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+        return bool(parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0)
     except ValueError:
-        is_valid = False
-    if not is_valid:
+        return False
+
+
+def _check_upstream(url: str) -> str:
+    if not _is_http_url(url):
         raise click.UsageError(f"--upstream {escape(url)}: expected an URL of http or https")
     return url
 

@@ -38,6 +38,15 @@ class ProxyOptions:
     #: Targets whose clients get rewritten definitions, over stdio; none to rewrite nothing.
     portable_targets: tuple[str, ...] = ()
 
+    #: Names of this proxy in the host header of callers over HTTP.
+    hosts: tuple[str, ...] = ()
+    #: URL under which clients call the proxy over HTTP, for authorization metadata; "" if unknown.
+    public_url: str = ""
+    #: Seconds without data after which a stream of events gets a comment; None for none.
+    keep_alive: float | None = None
+    #: Maximum seconds for the response to a request; None for no maximum.
+    timeout: float | None = None
+
     @property
     def enforces(self) -> bool:
         """Whether the proxy rejects content that it cannot validate."""
