@@ -23,6 +23,16 @@ __all__ = ["EventRelay"]
 
 _REPLY_SECONDS = 10.0
 
+_ENDS = (
+    ByteBudgetError,
+    EncodingError,
+    EventTooLongError,
+    LockFileError,
+    TimeoutError,
+    UpstreamError,
+)
+"""Errors that end a stream."""
+
 _BROKEN = "the server ended a stream early"
 
 
@@ -80,35 +90,22 @@ class EventRelay:
         outcome = _Outcome()
         try:
             async for chunk in chunks:
-                if chunk is None:
+                if chunk is not None:
+                    await held_bytes.grow(len(chunk))
+                    for event in reader.feed(chunk):
+                        yield await self._rule(event, headers, messages, outcome)
+                    held_bytes.shrink(reader.buffered_bytes)
+                elif not reader.is_in_part:
                     # Events are sent as a whole, except parts of one over the limit.
-                    if not reader.is_in_part:
-                        yield KEEP_ALIVE
-                    continue
-                await held_bytes.grow(len(chunk))
-                for event in reader.feed(chunk):
-                    if text := await self._rule(event, headers, messages, outcome):
-                        yield text
-                held_bytes.shrink(reader.buffered_bytes)
+                    yield KEEP_ALIVE
                 if not messages.is_pending:
                     deadline.clear()
-            last_event = None if messages.enforces else reader.finish()
-            if last_event and (text := await self._rule(last_event, headers, messages, outcome)):
-                yield text
+            if not messages.enforces and (last_event := reader.finish()):
+                yield await self._rule(last_event, headers, messages, outcome)
             outcome.is_whole = True
-        except TimeoutError:
-            outcome.reason, outcome.is_resumable = self._timeouts.reason, False
-            self._timeouts.cancel(messages, headers)
-        except (
-            EventTooLongError,
-            LockFileError,
-            ByteBudgetError,
-            EncodingError,
-            UpstreamError,
-        ) as error:
-            if not isinstance(error, (ByteBudgetError, UpstreamError)):
-                outcome.is_resumable = False
-            outcome.reason = self._report_end(error)
+        except _ENDS as error:
+            outcome.is_resumable &= isinstance(error, (ByteBudgetError, UpstreamError))
+            outcome.reason = self._report_end(error, messages, headers)
         finally:
             await chunks.aclose()
             end = _end(messages, outcome)
@@ -159,9 +156,12 @@ class EventRelay:
             await self._send(headers, ruling.reply)
         return ruling.text or b""
 
-    def _report_end(self, error: Exception) -> str:
+    def _report_end(self, error: Exception, messages: HttpMessages, headers: RawHeaders) -> str:
         """Report the *error* that ends a stream; return its text."""
         match error:
+            case TimeoutError():
+                self._timeouts.cancel(messages, headers)
+                return self._timeouts.reason
             case EventTooLongError():
                 return self._report_long_event(Action.REJECTED)
             case LockFileError():

@@ -195,7 +195,8 @@ class _RelayedResponse(StreamingResponse):
     async def _chunks(self) -> AsyncIterator[bytes]:
         try:
             async for chunk in self._body:
-                yield chunk
+                if chunk:
+                    yield chunk
         except (UpstreamError, ByteBudgetError):
             # The head is sent, so only an incomplete body can signal the error to the client.
             raise ConnectionResetError from None
