@@ -283,7 +283,7 @@ class HttpProxy:
             return self._replace_body(request, response, text, await messages.rule_body(text))
         if self._enforces and response.status >= _FIRST_ERROR:
             return self._relay_error(messages, response, text)
-        return await self._relay_other(request, messages, response)
+        return await self._relay_other(request, messages, response, has_text=bool(text))
 
     def _relay_error(
         self, messages: HttpMessages, response: UpstreamResponse, text: bytes
@@ -373,9 +373,14 @@ class HttpProxy:
         return response, None
 
     async def _relay_other(
-        self, request: CountedRequest, messages: HttpMessages, response: UpstreamResponse
+        self,
+        request: CountedRequest,
+        messages: HttpMessages,
+        response: UpstreamResponse,
+        *,
+        has_text: bool,
     ) -> Response:
-        """Relay a *response* without a message."""
+        """Relay a *response* without a message; with *has_text*, its body is another one."""
         if self._forwarder.rewrite_location(response):
             messages.answer()
             return relay_response(request, response)
@@ -384,7 +389,7 @@ class HttpProxy:
             return problem_response(502, _REDIRECT, messages.answer(reason=_REDIRECT))
         if not response.is_success:
             return relay_response(request, response)
-        if response.is_read or response.status in _EMPTY_STATUSES:
+        if not has_text and (response.is_read or response.status in _EMPTY_STATUSES):
             # The server has no more to send. For a batch, the errors of rejected messages remain.
             error = messages.end_without_response(response.status)
             if error is None:
