@@ -11,7 +11,10 @@ from starlette.responses import Response, StreamingResponse
 from support.http_mcp_server import HttpMcpServer
 from support.http_proxy import codes, post, proxied
 
-PROGRESS = b'data: {"jsonrpc":"2.0","method":"notifications/message","params":{"data":1}}\n\n'
+PROGRESS = (
+    b'data: {"jsonrpc":"2.0","method":"notifications/message",'
+    b'"params":{"level":"info","data":1}}\n\n'
+)
 REASON = "the server did not respond within 0.3 s (--timeout)"
 FINDING = "server->client tools/call RESPONSE_TIMEOUT error, rejected"
 
