@@ -37,7 +37,7 @@ if find_spec("backports") and find_spec("backports.zstd"):
 @pytest.mark.parametrize("encoding", ENCODED)
 def test_chunks_make_no_difference(encoding: str, size: int) -> None:
     """The pieces are those of the whole text."""
-    body, decoder, pieces = ENCODED[encoding], BodyDecoder(encoding), []
+    body, decoder, pieces = ENCODED[encoding], BodyDecoder(encoding), list[bytes]()
     for start in range(0, len(body), size):
         pieces += decoder.decode(body[start : start + size])
     decoder.finish()
