@@ -16,6 +16,12 @@ _LOCK = {"format": 1, "tools": {"echo": {"digest": "", "definition": {}}}}
     [
         (["--listen", "127.0.0.1:1"], "--listen has no effect without --upstream"),
         (["--allow-origin", "http://a"], "--allow-origin has no effect without --upstream"),
+        (["--allow-host", "nginx"], "--allow-host has no effect without --upstream"),
+        (["--allow-host", "http://a"], "http://a: expected a host name, NAME:PORT or *"),
+        (["--public-url", "http://a/mcp"], "--public-url has no effect without --upstream"),
+        (["--public-url", "http://a/mcp?b"], "http://a/mcp?b: expected a URL of http or https"),
+        (["--keep-alive", "5"], "--keep-alive has no effect without --upstream"),
+        (["--timeout", "5"], "--timeout has no effect without --upstream"),
         (["--certificate", "a"], "--certificate has no effect without --upstream"),
         (["--private-key", "a"], "--private-key has no effect without --upstream"),
         (["--max-connections", "9"], "--max-connections has no effect without --upstream"),
