@@ -136,7 +136,7 @@ def _check_hosts(
     return tuple(name.lower() for name in names)
 
 
-_HOST = re.compile(r"\*|(?:[\w.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?")
+_HOST = re.compile(r"\*|(?:[\w.-]++|\[[0-9A-Fa-f:.]++\])(?::\d{1,5})?")
 
 
 def _check_public_url(
