@@ -149,6 +149,11 @@ def relay_response(
     With *keeps_encoding*, *body* has the encoding and length of *response*. After it is sent, or
     the client disconnects, *response* is closed and *release* is called.
     """
+    if body is None and response.is_read:
+        # Its bytes are counted, and would be counted again as they are sent.
+        result = Response(response.read_bytes(), response.status)
+        result.raw_headers += end_to_end_headers(response.raw_headers, {b"content-length"})
+        return result
     excluded = frozenset[bytes]() if body is None or keeps_encoding else BODY_HEADERS
     headers = end_to_end_headers(response.raw_headers, excluded)
     return _RelayedResponse(response, headers, body or _count_body(request, response), release)

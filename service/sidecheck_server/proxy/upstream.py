@@ -116,7 +116,7 @@ class UpstreamResponse:
         return content_encoding(self.headers)
 
     async def read(self, limit: int, held_bytes: HeldBytes | None = None) -> bytes:
-        """Return the whole body, decoded; afterwards, `chunks` still yields it as it was sent.
+        """Return the whole body, decoded; `read_bytes` and `chunks` have it as it was sent.
 
         Raises:
             BodyTooLargeError: the body, or the decoded body, has more than *limit* bytes.
@@ -137,6 +137,10 @@ class UpstreamResponse:
         self.close()
         self.is_read = True
         return decode_body(b"".join(read_chunks), self.encoding, limit)
+
+    def read_bytes(self) -> bytes:
+        """Return the body that was read, as it was sent."""
+        return b"".join(self._read_chunks)
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """Yield the body as it arrives, without decoding it.
