@@ -19,6 +19,7 @@ from functools import partial
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
+import psutil
 from harness.report import Claim, Effort, Section, Table, format_summary, run
 from harness.subjects import REPOSITORY
 from harness.turns import Rounds, take_turns
@@ -41,6 +42,8 @@ _SINGLE, _SINGLE_ALL = "no proxy, 2026-07-28", "all enforced, 2026-07-28"
 _IN_FLIGHT = 64
 _MAX_ADDED_MICROSECONDS = 1_000.0
 """Goal for the added time of a call, in microseconds."""
+_MAX_ADDED_SECONDS = 0.5
+"""Goal for the added processor time of the first answer, in seconds."""
 
 _INITIALIZE = {
     "protocolVersion": "2025-11-25",
@@ -60,7 +63,9 @@ _TEXT = (
     f"and take turns: first one call after the other, then {_IN_FLIGHT} in flight, over HTTP on "
     "as many connections. The added time is the difference of the medians in a round. Over HTTP, "
     "server and proxy use Starlette and uvicorn, and the calls belong to a session (2025-11-25) "
-    "or are single requests (2026-07-28)."
+    "or are single requests (2026-07-28). The processor time of a start is that of the client's "
+    "process and all below it when the answer to `initialize` arrives; a start from compiled "
+    "modules, as after the first one."
 )
 
 
@@ -95,6 +100,7 @@ def measure(effort: Effort) -> Section:
     note = {"title": "a title", "text": "x" * 52, "stars": 3}
     params = {"name": "store", "arguments": {"folder": "inbox", "notes": [note] * 10}}
     size = f"{len(json.dumps(params['arguments'])):,} bytes of arguments"
+    start, added_to_start = _compare_starts(effort.choose(10, 2))
     with ExitStack() as stack:
         callers = _stdio_callers(stack)
         turns = {name: partial(_turn, caller, params, calls) for name, caller in callers.items()}
@@ -106,8 +112,15 @@ def measure(effort: Effort) -> Section:
         "proxy",
         "The proxy over stdio and HTTP",
         _TEXT,
-        [stdio, http],
+        [stdio, http, start],
         [
+            Claim(
+                "the proxy starts fast",
+                f"{_MAX_ADDED_SECONDS} s of a processor at most (50 %) until the first answer, "
+                "with everything enforced",
+                f"{added_to_start:.2f} s",
+                added_to_start <= _MAX_ADDED_SECONDS,
+            ),
             _claim("stdio", added[_ALL]),
             _claim("HTTP", added_over_http[_ALL]),
         ],
@@ -128,6 +141,42 @@ def _stdio_callers(stack: ExitStack) -> dict[str, _Caller]:
     for name, options in _POLICIES.items():
         commands[name] = [*_PROXY, *options, "--", *_STDIO_SERVER]
     return {name: stack.enter_context(_stdio_caller(command)) for name, command in commands.items()}
+
+
+def _compare_starts(rounds: int) -> tuple[Table, float]:
+    """Return the processor times of starts, and the seconds that the proxy adds, enforced."""
+    commands = {_BARE: _STDIO_SERVER}
+    for name in ("all audited", _ALL):
+        commands[name] = [*_PROXY, *_POLICIES[name], "--", *_STDIO_SERVER]
+    turns = {name: partial(_start_seconds, command) for name, command in commands.items()}
+    for turn in turns.values():
+        turn()
+    starts = Rounds(take_turns(turns, rounds))
+
+    def added(name: str) -> float:
+        pairs = zip(starts.figures[name], starts.figures[_BARE], strict=True)
+        return statistics.median(seconds - bare for seconds, bare in pairs)
+
+    rows = [[name, format_summary(starts.of(name)), f"{added(name):.2f}"] for name in turns]
+    caption = f"Processor time until the first answer over stdio ({rounds} rounds)"
+    return Table(caption, ["policies", "seconds", "added"], rows), added(_ALL)
+
+
+def _start_seconds(command: list[str]) -> float:
+    """Return the processor seconds that *command* and its children take until an answer."""
+    with subprocess.Popen(  # noqa: S603  (our own command)
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        request = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": _INITIALIZE}
+        process.stdin.write(json.dumps(request).encode() + b"\n")
+        process.stdin.flush()
+        _check_response(process.stdout.readline())
+        root = psutil.Process(process.pid)
+        times = [each.cpu_times() for each in (root, *root.children(recursive=True))]
+        process.terminate()
+    return sum(time_.user + time_.system for time_ in times)
 
 
 def _http_turns(stack: ExitStack, params: Any, calls: int) -> dict[str, partial[Turn]]:

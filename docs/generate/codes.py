@@ -106,12 +106,19 @@ _MAPPINGS: CodeTable = MappingProxyType(
 )
 
 _TRANSCRIPTS: CodeTable = MappingProxyType(
-    {"TRANSCRIPT_LINE": "The object around a message in a transcript is malformed."}
+    {
+        "TRANSCRIPT_LINE": "The object around a message in a transcript is malformed.",
+        "MESSAGE_INCOMPLETE": "A log has only a part of a message, which is not checked.",
+    }
 )
 
 _PROXY: CodeTable = MappingProxyType(
     {
         "NOT_A_MESSAGE": "A line of the server is not a JSON object or array; it is not forwarded.",
+        "BYTE_ORDER_MARK": "A byte order mark is before a message; under enforcement it is "
+        "removed.",
+        "ERROR_WITHOUT_ID": "Under enforcement, an error of the server without an id was passed on "
+        "as the response to the only open request.",
         "CONTENT_LENGTH_FRAMING": "The server frames messages by `Content-Length`, like language "
         "servers; the connection ends.",
         "METHOD_NOT_ALLOWED": "Under enforcement, Envoy sent a request with an HTTP method that "

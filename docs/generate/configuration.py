@@ -49,7 +49,8 @@ or wait in their clients; see [Overload](../operations/deployment.md#overload).
 The handling of invalid messages in the traffic of a [gateway](../guides/gateways.md), as a
 table `[gateway_policies]` of the file or as `SIDECHECK_GATEWAY_POLICIES__ARGUMENTS=enforce`. The
 first four are `enforce`, `audit` or `off`; `repair` is `off`, `json-strings`, `safe-scalars` or
-`defaults`; `pins` is `off`, `first-use` or `locked`. They have the same meaning as for the
+`defaults`; `pins` is `off`, `first-use` or `locked`; `allow` is a list of
+[exemptions](../guides/proxy.md#what-enforcement-stops). They have the same meaning as for the
 [proxy](../guides/proxy.md#policies).
 
 {gateway_policies}

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from itertools import groupby
 
-from sidecheck_server.core.portability.facts import Fact, Target
+from sidecheck_server.core.portability.facts import Fact
 from sidecheck_server.core.portability.lints import REQUIREMENTS
+from sidecheck_server.core.portability.target import Target
 from sidecheck_server.core.portability.targets import FACTS
 
 from docs.generate.markdown import NOTICE, code, table

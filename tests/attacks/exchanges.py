@@ -117,6 +117,9 @@ _NO_MESSAGE = (
 _READINGS = dict.fromkeys(("NaN", "a trailing comma", "a comment"), _NOT_JSON)
 _READINGS["a letter that folds"] = "200 error -32602"
 
+#: The mark is removed, and the message validated.
+_MARKED = "UTF-8 with a mark"
+
 _INVALID_PING = b'{"jsonrpc":"1.0","id":1,"method":"ping"}'
 
 _REQUESTS: dict[str, tuple[str, tuple[Part, ...], str]] = {
@@ -129,7 +132,9 @@ _REQUESTS: dict[str, tuple[str, tuple[Part, ...], str]] = {
     **{
         name: (_ENCODINGS, _request(body), _INVALID if "batch" in name else _NOT_JSON)
         for name, body in REQUEST_BODIES.items()
+        if name != _MARKED
     },
+    _MARKED: (_ENCODINGS, _request(REQUEST_BODIES[_MARKED]), _FAILED_CALL),
     "gzip": (
         _ENCODED,
         _request(gzip.compress(BAD_CALL), _post(("content-encoding", "gzip"))),
@@ -267,7 +272,14 @@ _ORDERS: dict[str, tuple[tuple[Part, ...], str]] = {
 }
 
 _RESULTS: dict[str, tuple[str, tuple[Part, ...], str]] = {
-    **{f"JSON: {name}": (_ENCODINGS, _result(body), _FAILED) for name, body in BODIES.items()},
+    **{
+        f"JSON: {name}": (
+            _ENCODINGS,
+            _result(body),
+            "the client gets failed tool" if name == _MARKED else _FAILED,
+        )
+        for name, body in BODIES.items()
+    },
     "JSON: gzip": (
         _ENCODED,
         _result(

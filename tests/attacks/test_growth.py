@@ -89,7 +89,7 @@ GOES_BACK = {
     "core.formats.addresses.LDH_NAME": "matched as a whole; labels end at points",
     "core.formats.dates.TIME": "matched as a whole",
     "core.infer.source._STRING_OR_COMMENT": "a text that is not closed ends with the source",
-    "core.mcp.call_params._OBJECT_START": "matched at the start",
+    "core.payload.decoding._OBJECT_START": "matched at the start",
     "core.mcp.http_headers._ENCODED": "matched as a whole",
     "core.mcp.http_headers._VALUE": "matched as a whole",
     "core.mcp.rules.elicitation._DEVELOPMENT": "matched as a whole",

@@ -65,9 +65,9 @@ CALLS: dict[str, tuple[str, Plan, list[str], list[str]]] = {
     ),
     "a mark": (
         _LINES,
-        Plan("\xef\xbb\xbf" + _BAD_RESPONSE, responds=True),
-        ["result"],
-        [_DROPPED],
+        Plan("\xef\xbb\xbf" + _BAD_RESPONSE),
+        ["failed tool"],
+        ["BYTE_ORDER_MARK repaired", *_INVALID],
     ),
     "a carriage return between two": (
         _LINES,
@@ -93,31 +93,13 @@ CALLS: dict[str, tuple[str, Plan, list[str], list[str]]] = {
         ["result"],
         [_DROPPED],
     ),
-    "1,000 responses to no request": (
-        _IDS,
-        Plan(_response(_BAD, "77"), 1_000, responds=True),
-        ["result"],
-        [_FOREIGN],
-    ),
     "the id as a string": (
         _IDS,
         Plan(_response(_BAD, '"ID"'), responds=True),
-        ["result"],
+        ["error"],
         [_FOREIGN],
     ),
     "the id as a fraction": (_IDS, Plan(_response(_BAD, "ID.0")), ["failed tool"], _INVALID),
-    "no id": (
-        _IDS,
-        Plan(f'{{"jsonrpc":"2.0","result":{_BAD}}}\n', responds=True),
-        ["result"],
-        ["ID_MISSING rejected"],
-    ),
-    "null as the id": (
-        _IDS,
-        Plan(_response(_BAD, "null"), responds=True),
-        ["result"],
-        ["ID_NULL rejected"],
-    ),
     "1,000 responses to one call": (
         _IDS,
         Plan(_GOOD_RESPONSE + _BAD_RESPONSE * 999),
@@ -213,6 +195,27 @@ SESSIONS: dict[str, tuple[str, dict[str, Plan], list[str], int, list[str]]] = {
         ["result", "result", "error", "error"],
         0,
         [],
+    ),
+    "1,000 responses to no request": (
+        _IDS,
+        {"attack": Plan(_response(_BAD, "77"), 1_000)},
+        ["result", "result", "error", "result"],
+        0,
+        [_FOREIGN],
+    ),
+    "no id": (
+        _IDS,
+        {"attack": Plan(f'{{"jsonrpc":"2.0","result":{_BAD}}}\n')},
+        ["result", "result", "error", "result"],
+        0,
+        ["ID_MISSING rejected"],
+    ),
+    "null as the id": (
+        _IDS,
+        {"attack": Plan(_response(_BAD, "null"))},
+        ["result", "result", "error", "result"],
+        0,
+        ["ID_NULL rejected"],
     ),
     "responses before the handshake": (
         _IDS,

@@ -95,10 +95,69 @@ def test_the_mapping_converts_a_call_back() -> None:
     )
 
 
-@pytest.mark.parametrize("arguments", [["--for", "openai"], ["--mappings-out", "m.json"]])
+CLOSED: Any = {
+    "name": "get",
+    "inputSchema": {
+        "type": "object",
+        "properties": {"item id": {"type": "integer"}},
+        "required": ["item id"],
+        "additionalProperties": False,
+    },
+}
+PROVED = "search: wider: proved to accept all calls of the original, and possibly others"
+NARROWER = (
+    'arguments were valid, and are not: "size" is required and missing; expected an integer or null'
+)
+
+
+@pytest.mark.parametrize(
+    ("tool", "targets", "rows", "exit_code"),
+    [
+        (TOOL, [], [PROVED], 0),
+        (CLOSED, ["anthropic"], ["get: equivalent: proved to accept the same calls"], 0),
+        (TOOL, ["openai-strict"], [f"search: narrower: {NARROWER}", '  {"filter":{}}'], 1),
+    ],
+)
+def test_proofs_follow_the_losses(
+    tool: Any, targets: list[str], rows: list[str], exit_code: int
+) -> None:
+    """A narrower form fails, with arguments that show it."""
+    Path("tools.json").write_text(json.dumps([tool]))
+    options = [option for target in targets for option in ("--for", target)]
+    result = run("adapt", "--portable", "--prove", *options, "tools.json")
+
+    assert (exit_code, rows) == (
+        result.exit_code,
+        result.stderr.splitlines()[-1 - len(rows) : -1],
+    )
+
+
+def test_proofs_in_json() -> None:
+    """A tool that cannot be converted has none."""
+    Path("tools.json").write_text(json.dumps([TOOL, CLOSED, {"name": "broken"}]))
+    result = run(
+        "adapt", "--portable", "--prove", "--for", "openai-strict", "--format", "json", "tools.json"
+    )
+    witness = {
+        "payload": {"filter": {}},
+        "message": '"size" is required and missing; expected an integer or null',
+        "instance_location": "",
+        "keyword_location": "/required",
+    }
+
+    assert 1 == result.exit_code
+    assert [
+        {"tool": "search", "outcome": "narrower", "message": NARROWER, "witness": witness},
+        {"tool": "get", "outcome": "equivalent", "message": "", "witness": None},
+    ] == json.loads(result.stdout)["proofs"]
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--for", "openai"], ["--mappings-out", "m.json"], ["--prove"]]
+)
 def test_options_that_need_portable(arguments: list[str]) -> None:
     """They would have no effect."""
     result = run("adapt", *arguments, "tools.json")
 
     assert 2 == result.exit_code
-    assert "--for and --mappings-out need --portable" in result.stderr
+    assert "--for, --prove and --mappings-out need --portable" in result.stderr

@@ -22,6 +22,7 @@ from sidecheck import (
     ModelApi,
     OnUnknownTool,
     Options,
+    Portability,
     ProtocolContext,
     ProtocolMessage,
     RegisteredTool,
@@ -326,7 +327,8 @@ def _infer(client: Any, request: _Json) -> Any:
 
 def _adapt(client: Any, request: _Json) -> Any:
     version = request.get("protocol_version", "")
-    return client.inference.adapt_tool(target_of(request["tool"]), version)
+    portable = Portability(**request["portable"]) if "portable" in request else None
+    return client.inference.adapt_tool(target_of(request["tool"]), version, portable=portable)
 
 
 #: The calls that have one response, or an iterator of elements, by the name of the procedure.

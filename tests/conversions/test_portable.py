@@ -15,7 +15,7 @@ from sidecheck_server.core.convert.providers.mcp import DEFAULT_TARGETS
 from sidecheck_server.core.convert.types import ModelApi, ServerPrefix
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.portability.check import check_portability
-from sidecheck_server.core.portability.facts import Target
+from sidecheck_server.core.portability.target import Target
 
 SAMPLE = 150
 # Directories require annotations, which only the author of a tool knows.

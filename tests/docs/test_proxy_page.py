@@ -65,7 +65,11 @@ def proxy_commands() -> list[list[str]]:
             commands += map(json.loads, re.findall(r"^ENTRYPOINT (.*)$", text, re.MULTILINE))
         else:
             commands += map(shlex.split, text.splitlines())
-    return [command for command in commands if Path(command[0]).name == "sidecheck"]
+    return [
+        command
+        for command in commands
+        if Path(command[0]).name == "sidecheck" and command[1] == "proxy"
+    ]
 
 
 @pytest.mark.parametrize("command", proxy_commands(), ids=shlex.join)

@@ -144,3 +144,36 @@ async def test_a_list_without_an_end(
 
     assert ["TOOLS_NOT_PINNED"] == [line.split()[3] for line in lines]
     assert (False, 0 if asks == "client" else 3) == (lock.exists(), requests)
+
+
+@pytest.mark.parametrize(
+    ("version", "pinned"), [("2025-11-25", "ab"), ("2026-07-28", "abcd"), ("", "ab")]
+)
+@pytest.mark.parametrize("asks", ["client", "proxy"])
+async def test_an_empty_cursor(version: str, pinned: str, asks: str, tmp_path: Path) -> None:
+    """It leads to a further page since 2026-07-28, and is the end in earlier versions."""
+    pages = {None: ("ab", ""), "": ("cd", None)}
+    key = "io.modelcontextprotocol/protocolVersion"
+    call_params = {"_meta": json.dumps({key: version}).encode()} if version else {}
+
+    def page_of(cursor: str | None) -> Message:
+        names, next_cursor = pages[cursor]
+        result: dict[str, Any] = {"tools": [tool for tool in TOOLS if str(tool["name"]) in names]}
+        return message_of({"result": {**result, "nextCursor": next_cursor}})
+
+    async def list_tools(params: Mapping[str, bytes]) -> Message:
+        return page_of("" if "cursor" in params else None)
+
+    lock = tmp_path / "pins.json"
+    with local_checks() as checks:
+        report = Report(lambda _: None)
+        listings = Listings(checks, Policy.OFF, PinnedTools(path=lock), report, list_tools)
+        if asks == "proxy":
+            await listings.find("a", call_params)
+        else:
+            for params in ({}, {"cursor": ""}):
+                request = message_of({"method": "tools/list", "params": params})
+                page = page_of(params.get("cursor"))
+                await listings.rule_result(page, request_of(request, version))
+
+    assert list(pinned) == sorted(json.loads(lock.read_text())["tools"])

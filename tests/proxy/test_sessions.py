@@ -5,45 +5,12 @@ from typing import Any
 
 import pytest
 from sidecheck_server.proxy.messages import Direction
-from support.running_proxy import policies_of, proxied
+from support.running_proxy import policies_of, proxied, shake_hands
 from support.shared_material import REPOSITORY
 
 SESSIONS = json.loads((REPOSITORY / "tests/cases/proxy/sessions.json").read_text())
 TOOLS = SESSIONS["tools"]
 LISTS = {"all": TOOLS, "valid": TOOLS[:1]}
-
-HANDSHAKE: list[tuple[Direction, Any]] = [
-    (
-        "client",
-        {
-            "id": 1,
-            "method": "initialize",
-            "params": {
-                "protocolVersion": "2025-11-25",
-                "capabilities": {},
-                "clientInfo": {"name": "client", "version": "1"},
-            },
-        },
-    ),
-    (
-        "server",
-        {
-            "id": 1,
-            "result": {
-                "protocolVersion": "2025-11-25",
-                "capabilities": {
-                    "tools": {"listChanged": True},
-                    "prompts": {},
-                    "resources": {},
-                    "logging": {},
-                    "tasks": {"requests": {"tools": {"call": {}}}},
-                },
-                "serverInfo": {"name": "server", "version": "1"},
-            },
-        },
-    ),
-    ("client", {"method": "notifications/initialized"}),
-]
 
 
 def message_of(value: Any) -> Any:
@@ -64,8 +31,7 @@ async def test_a_session(case: Any) -> None:
     """By default, a message passes byte for byte and has no reply."""
     rulings, expected = [], []
     async with proxied(LISTS[case.get("lists", "valid")], policies_of(case["policies"])) as proxy:
-        for side, message in HANDSHAKE:
-            await proxy.session.handle(json.dumps(message_of(message)).encode(), side)
+        await shake_hands(proxy)
         for step in case["steps"]:
             sender: Direction = "client" if "client" in step else "server"
             text = text_of(message_of(step[sender]))

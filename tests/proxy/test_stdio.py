@@ -55,6 +55,7 @@ def test_a_recorded_session_is_clean(tmp_path: Path) -> None:
         "severity": "error",
         "location": "/params/arguments/do",
         "action": "passed",
+        "message": "expected a string, found an integer",
     } == finding
 
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import httpx
+from support.finding_lines import codes
 from support.http_mcp_server import SESSION, HttpMcpServer
 
 __all__ = [
@@ -105,12 +106,6 @@ def proxied(
         running.client.close()
         process.kill()
         process.communicate()
-
-
-def codes(err: str) -> list[str]:
-    """Return the findings in *err* from their direction on."""
-    lines = [line.split(" ", 1)[1] for line in err.splitlines() if "->" in line]
-    return [line.partition(":")[0] for line in lines]
 
 
 def call(id_: int = 2, name: str = "echo", **arguments: Any) -> dict[str, Any]:

@@ -29,10 +29,11 @@ class RunningPool:
         prepare: Callable[[int], Any] = prepare_process,
         argument: int = MEMORY,
         wait_seconds: float = PATIENCE,
+        on_demand: bool = False,
     ) -> None:
         self.events: list[WorkerEvent] = []
         self._changed = asyncio.Event()
-        self.pool = Pool(count, prepare, argument, wait_seconds, self._report)
+        self.pool = Pool(count, prepare, argument, wait_seconds, self._report, on_demand=on_demand)
 
     def _report(self, event: WorkerEvent) -> None:
         self.events.append(event)

@@ -8,12 +8,13 @@ from typing import Any
 
 from sidecheck import Client
 from sidecheck_server.cli.in_process import InProcessWorker
+from sidecheck_server.config.exemptions import Exemptions
 from sidecheck_server.config.policies import Policies, Policy, Repairs
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.types import Severity
 from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.local_checks import LocalChecks
-from sidecheck_server.proxy.messages import Message, read_message
+from sidecheck_server.proxy.messages import Direction, Message, read_message
 from sidecheck_server.proxy.pins import PinnedTools
 from sidecheck_server.proxy.report import Report
 from sidecheck_server.proxy.session import ProxySession
@@ -22,7 +23,48 @@ from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.rpc.local import LocalTransport
 from sidecheck_server.services.container import ServiceOptions, Services, create_services
 
-__all__ = ["Proxied", "local_checks", "local_client", "policies_of", "proxied"]
+__all__ = [
+    "Proxied",
+    "local_checks",
+    "local_client",
+    "policies_of",
+    "proxied",
+    "shake_hands",
+    "text_of",
+]
+
+_HANDSHAKE: list[tuple[Direction, Any]] = [
+    (
+        "client",
+        {
+            "id": 1,
+            "method": "initialize",
+            "params": {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": {"name": "client", "version": "1"},
+            },
+        },
+    ),
+    (
+        "server",
+        {
+            "id": 1,
+            "result": {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {
+                    "tools": {"listChanged": True},
+                    "prompts": {},
+                    "resources": {},
+                    "logging": {},
+                    "tasks": {"requests": {"tools": {"call": {}}}},
+                },
+                "serverInfo": {"name": "server", "version": "1"},
+            },
+        },
+    ),
+    ("client", {"method": "notifications/initialized"}),
+]
 
 
 @contextmanager
@@ -44,16 +86,16 @@ async def local_client() -> AsyncIterator[Client]:
 
 
 @contextmanager
-def local_checks() -> Iterator[LocalChecks]:
+def local_checks(*, hide_values: bool = False) -> Iterator[LocalChecks]:
     """Yield the checks of services in this process."""
     with _services() as services:
-        yield LocalChecks(services, Limits())
+        yield LocalChecks(services, Limits(), hide_values=hide_values)
 
 
-def policies_of(values: Mapping[str, str]) -> Policies:
+def policies_of(values: Mapping[str, Any]) -> Policies:
     """Return the policies with *values*; the other policies have their defaults."""
     kinds: dict[str, Any] = {field.name: Policy for field in fields(Policies)}
-    kinds["repair"] = Repairs
+    kinds |= {"repair": Repairs, "assert_formats": bool, "allow": Exemptions.parse}
     return Policies(**{name: kinds[name](value) for name, value in values.items()})
 
 
@@ -86,6 +128,23 @@ async def proxied(
 
     report = Report(lambda _: None, write, minimum=Severity.WARNING)
     with local_checks() as checks:
-        listings = Listings(checks, policies.tools, pins or PinnedTools(), report, list_tools)
+        listings = Listings(
+            checks, policies.tools, pins or PinnedTools(), report, list_tools, policies.allow
+        )
         async with ProxySession(checks, policies, report, listings) as session:
             yield Proxied(session, findings)
+
+
+async def shake_hands(proxy: Proxied) -> None:
+    """Initialize the session of *proxy*."""
+    for side, message in _HANDSHAKE:
+        await proxy.session.handle(text_of(message), side)
+
+
+def text_of(message: Any) -> bytes:
+    """Return the text of *message*: bytes, a batch, or an object without its version."""
+    if isinstance(message, bytes):
+        return message
+    if isinstance(message, list):
+        return b"[" + b",".join(map(text_of, message)) + b"]"
+    return json.dumps({"jsonrpc": "2.0", **message}).encode()

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from typing import Any
 
+from support.finding_lines import codes
 from support.shared_material import REPOSITORY
 
 __all__ = ["HANDSHAKE", "PROXY", "SECONDS", "SERVER", "Proxy", "codes"]
@@ -79,9 +80,3 @@ class Proxy:
             [json.loads(line) for line in out.splitlines()],
             err.decode(),
         )
-
-
-def codes(err: str) -> list[str]:
-    """Return the findings in *err* from their direction on."""
-    lines = [line.split(" ", 1)[1] for line in err.splitlines() if "->" in line]
-    return [line.partition(":")[0] for line in lines]

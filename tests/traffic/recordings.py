@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from sidecheck_server.cli.lint_messages import Line, read_transcript
+from sidecheck_server.cli.message_logs.messages import LoggedMessage
+from sidecheck_server.cli.message_logs.transcript import read_transcript
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import Limits
@@ -72,7 +73,7 @@ def locate_violations(path: Path) -> Iterator[Located]:
     return locate_in(read_lines(path))
 
 
-def read_lines(path: Path) -> list[Line]:
+def read_lines(path: Path) -> list[LoggedMessage]:
     """Return the messages of the recording at *path*."""
     lines = list(read_transcript(path.read_bytes(), _LIMITS))
     assert not any(line.faults for line in lines), path
@@ -80,7 +81,7 @@ def read_lines(path: Path) -> list[Line]:
 
 
 def locate_in(
-    lines: Iterable[Line], *, version: str = "", from_beginning: bool = True
+    lines: Iterable[LoggedMessage], *, version: str = "", from_beginning: bool = True
 ) -> Iterator[Located]:
     """Yield the violations in *lines*, which are one session.
 
@@ -93,7 +94,7 @@ def locate_in(
             yield Located(line.number, line.message, violation)
 
 
-def _check(session: Session, line: Line) -> tuple[Violation, ...]:
+def _check(session: Session, line: LoggedMessage) -> tuple[Violation, ...]:
     """Return the violations of the message of *line*, the next of *session*."""
     message = ProtocolMessage(line.message, line.request_method)
     request = session.check_request(message, line.sender, _REPORT)

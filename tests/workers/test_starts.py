@@ -94,6 +94,33 @@ async def test_processes_that_do_not_start(
     assert [] == worker_processes()
 
 
+def use_processor(seconds: int) -> None:
+    """Use *seconds* of processor time."""
+    while time.process_time() < seconds:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("prepare", "argument", "outcome"),
+    [
+        pytest.param(use_processor, 3, 1, id="a start that makes progress"),
+        pytest.param(time.sleep, 3600, NoWorkerError, id="a start that hangs"),
+        pytest.param(os._exit, 3, NoWorkerError, id="a start that fails"),
+    ],
+)
+async def test_the_first_task_starts_a_process_on_demand(
+    prepare: Callable[[int], Any], argument: int, outcome: Any
+) -> None:
+    """It waits for longer than the limit while the start uses a processor."""
+    pool = RunningPool(1, prepare=prepare, argument=argument, wait_seconds=1, on_demand=True)
+    await asyncio.sleep(0)
+    before = worker_processes()
+    result = await pool.outcome(PATIENCE, int, "1")
+    pool.pool.close()
+
+    assert ([], outcome, []) == (before, result, worker_processes())
+
+
 async def test_closing_kills_stopped_and_busy_processes() -> None:
     """They are killed at once, and their tasks fail."""
     async with running_pool(3) as pool:

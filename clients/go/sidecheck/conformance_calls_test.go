@@ -142,7 +142,8 @@ var sharedCalls = map[string]sharedCall{
 		}))
 	},
 	"AdaptTool": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
-		return rendered(c.Inference.AdaptTool(ctx, r.target("tool"), r.text("protocol_version")))
+		return rendered(c.Inference.AdaptTool(
+			ctx, r.target("tool"), r.text("protocol_version"), r.portability("portable")))
 	},
 }
 

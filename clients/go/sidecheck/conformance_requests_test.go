@@ -53,6 +53,14 @@ func (o object) objects(name string) []object {
 	return objects
 }
 
+func (o object) portability(name string) *sidecheck.Portability {
+	if !o.has(name) {
+		return nil
+	}
+	fields := o.object(name)
+	return &sidecheck.Portability{Targets: fields.texts("targets"), Prove: fields.flag("prove")}
+}
+
 func (o object) documents() []sidecheck.Document {
 	var documents []sidecheck.Document
 	for _, document := range o.objects("documents") {

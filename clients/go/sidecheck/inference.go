@@ -137,13 +137,18 @@ type AdaptedTool struct {
 	WrappedProperty string
 	// DroppedProperties are those of the definition that the version does not define.
 	DroppedProperties []string
+	// Portable has the losses and the mapping; nil if the definition was not made portable.
+	Portable *PortableForm
 }
 
 // AdaptTool adapts a definition to an MCP protocol version. Empty means that of the client, or
 // else the one that the tool was registered under, or else the default of the server. The tool
 // is a target for a definition, such as a [ToolDefinition].
+//
+// Unless portable is nil, the definition is also rewritten so that model APIs and clients accept it
+// as it is.
 func (i *InferenceClient) AdaptTool(
-	ctx context.Context, tool Target, version string,
+	ctx context.Context, tool Target, version string, portable *Portability,
 ) (*AdaptedTool, error) {
 	target, err := encodeTarget(tool)
 	if err != nil {
@@ -155,7 +160,10 @@ func (i *InferenceClient) AdaptTool(
 	var response pb.AdaptToolResponse
 	err = i.connection.call(ctx, pb.InferenceService_AdaptTool_FullMethodName,
 		&pb.AdaptToolRequest{
-			Tool: target, ProtocolVersion: version, MinRevision: i.connection.minRevision.Load(),
+			Tool:            target,
+			ProtocolVersion: version,
+			MinRevision:     i.connection.minRevision.Load(),
+			Portable:        portable.encode(),
 		}, &response)
 	if err != nil {
 		return nil, err
@@ -163,7 +171,11 @@ func (i *InferenceClient) AdaptTool(
 	if len(response.GetJson()) == 0 {
 		return nil, missingField(&response, "json")
 	}
+	form, err := decodePortable(response.GetPortable())
+	if err != nil {
+		return nil, err
+	}
 	return &AdaptedTool{
-		response.GetJson(), response.GetWrappedProperty(), response.GetDroppedProperties(),
+		response.GetJson(), response.GetWrappedProperty(), response.GetDroppedProperties(), form,
 	}, nil
 }

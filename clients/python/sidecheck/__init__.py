@@ -42,9 +42,6 @@ from sidecheck.conversion import (
     ConvertedTool,
     ConvertedTools,
     Convertible,
-    Effect,
-    Loss,
-    LossAction,
     MappingJson,
     ModelApi,
     ServerPrefix,
@@ -67,6 +64,8 @@ from sidecheck.errors import (
     Unavailable,
 )
 from sidecheck.info import Engine, Limits, ServerInfo
+from sidecheck.losses import Effect, Loss, LossAction
+from sidecheck.portability import Portability, PortabilityProof, PortableForm, ProofOutcome
 from sidecheck.protocol import (
     CheckedNames,
     CheckedTools,
@@ -221,6 +220,10 @@ __all__ = [
     "OnUnsupported",
     "Options",
     "Payload",
+    "Portability",
+    "PortabilityProof",
+    "PortableForm",
+    "ProofOutcome",
     "ProtocolClient",
     "ProtocolContext",
     "ProtocolJson",

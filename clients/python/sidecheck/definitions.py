@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from sidecheck.portability import PortableForm
 from sidecheck.verdicts import JsonText, Severity
 
 __all__ = [
@@ -112,6 +113,8 @@ class AdaptedTool:
     wrapped_property: str = ""
     #: Properties of the definition that the version does not have and that were removed.
     dropped_properties: tuple[str, ...] = ()
+    #: Set if the definition was made portable.
+    portable: PortableForm | None = None
 
     @property
     def definition(self) -> dict[str, Any]:

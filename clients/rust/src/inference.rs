@@ -6,6 +6,7 @@ use crate::connection::Connection;
 use crate::enumeration::enumeration;
 use crate::error::Error;
 use crate::json::Json;
+use crate::portability::{Portability, PortableForm};
 use crate::stubs::sidecheck::v1 as pb;
 use crate::target::Target;
 use crate::validation::version_or;
@@ -91,6 +92,8 @@ pub struct AdaptedTool {
     pub wrapped_property: String,
     /// Properties of the definition that the version does not define.
     pub dropped_properties: Vec<String>,
+    /// Losses and mapping; none if the definition was not made portable.
+    pub portable: Option<PortableForm>,
 }
 
 /// The inferences of a client. The policy for unavailable servers does not apply.
@@ -132,7 +135,8 @@ impl Inference {
     }
 
     /// Adapts a definition to an MCP protocol version. Empty is that of the client, or the one
-    /// that the tool was registered under, or the server's default.
+    /// that the tool was registered under, or the server's default. With `portable`, the
+    /// definition is also rewritten so that model APIs and clients accept it as it is.
     ///
     /// # Errors
     ///
@@ -141,11 +145,13 @@ impl Inference {
         &self,
         tool: impl Into<Target>,
         protocol_version: &str,
+        portable: Option<&Portability>,
     ) -> Result<AdaptedTool, Error> {
         let request = pb::AdaptToolRequest {
             tool: Some(tool.into().into()),
             protocol_version: version_or(protocol_version, self.connection.protocol_version()),
             min_revision: self.connection.min_revision(),
+            portable: portable.map(Into::into),
         };
         let response = self.connection.call(request).await?;
         if response.json.is_empty() {
@@ -155,6 +161,7 @@ impl Inference {
             json: response.json.into(),
             wrapped_property: response.wrapped_property,
             dropped_properties: response.dropped_properties,
+            portable: response.portable.map(TryInto::try_into).transpose()?,
         })
     }
 }

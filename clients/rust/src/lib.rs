@@ -34,6 +34,7 @@ mod json;
 #[cfg(feature = "rmcp")]
 pub mod mcp;
 mod options;
+mod portability;
 mod protocol;
 mod registration;
 mod registry;
@@ -67,6 +68,7 @@ pub use inference::{
 pub use info::{Engine, Limits, ServerInfo};
 pub use json::Json;
 pub use options::{ClientOptions, OnUnavailable};
+pub use portability::{Portability, PortabilityProof, PortableForm, ProofOutcome};
 pub use protocol::{
     CheckItem, CheckOptions, CheckResult, CheckedNames, CheckedTools, Disposition, NameCollision,
     NormalizedResult, Protocol, ProtocolContext, ProtocolMessage, RepeatedViolation, ResultProfile,

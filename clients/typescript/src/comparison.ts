@@ -198,6 +198,7 @@ function decodeEffect(message: wire.ChangeEffect | undefined, name: string): Cha
   return { level: decodeLevel(level), witness: decodeWitness(witness) };
 }
 
-function decodeWitness(message: wire.Witness | undefined): Witness | undefined {
+/** @internal */
+export function decodeWitness(message: wire.Witness | undefined): Witness | undefined {
   return message && { ...message, payload: requireJson(message.payload, "Witness.payload") };
 }

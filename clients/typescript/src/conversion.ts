@@ -2,10 +2,11 @@
 
 import type { CallOptions } from "./channel.js";
 import type { Connection } from "./connection.js";
-import { decodeEnum, encodeEnum } from "./enums.js";
+import { encodeEnum } from "./enums.js";
 import type { SidecheckError } from "./errors.js";
 import * as wire from "./gen/sidecheck/v1/conversion_service.js";
 import { decodeJson, encodeJsonObject, type JsonObjectInput, JsonText } from "./json.js";
+import { decodeLoss, type Loss } from "./losses.js";
 import {
   encodeCheckOptions,
   encodeContext,
@@ -57,24 +58,6 @@ export interface ToolToConvert {
   readonly target: Target;
   /** The server, for the tool name; by default the one that the tool is registered for. */
   readonly server?: string | undefined;
-}
-
-/** What the conversion did with something that it could not keep as it was. */
-export type LossAction = "kept" | "described" | "rewritten" | "encoded" | "dropped" | "unspecified";
-
-/** Effect of a loss on the set of admitted payloads, after the mapping is applied. */
-export type LossEffect = "equivalent" | "widened" | "narrowed" | "unspecified";
-
-/** Something that a conversion could not keep as it was. */
-export interface Loss {
-  /** JSON Pointer into the definition or result. */
-  readonly pointer: string;
-  /** The keyword, or the property of the definition, "" where the pointer suffices. */
-  readonly keyword: string;
-  readonly action: LossAction;
-  readonly effect: LossEffect;
-  /** Description for people. */
-  readonly message: string;
 }
 
 /** A tool in the form of an API. */
@@ -280,12 +263,4 @@ function decodeConversion({ server, name, outcome }: wire.ToolConversion): ToolC
     losses: outcome.value.losses.map(decodeLoss),
   };
   return { server, name, outcome: converted };
-}
-
-function decodeLoss(message: wire.Loss): Loss {
-  return {
-    ...message,
-    action: decodeEnum<LossAction>(wire.Loss_Action, "ACTION_", message.action),
-    effect: decodeEnum<LossEffect>(wire.Loss_Effect, "EFFECT_", message.effect),
-  };
 }

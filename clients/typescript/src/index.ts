@@ -26,9 +26,6 @@ export type {
   ConvertedResult,
   ConvertedTool,
   ConvertedTools,
-  Loss,
-  LossAction,
-  LossEffect,
   ModelApi,
   ToolConversion,
   ToolToConvert,
@@ -52,6 +49,14 @@ export type {
   InferredTools,
 } from "./inference.js";
 export type { InferenceClient } from "./inference-client.js";
+export type { Loss, LossAction, LossEffect } from "./losses.js";
+export type {
+  AdaptOptions,
+  Portability,
+  PortabilityProof,
+  PortableForm,
+  ProofOutcome,
+} from "./portability.js";
 export type {
   CheckDetailOptions,
   CheckedNames,

@@ -1,11 +1,11 @@
 /** Inference of definitions from source text, and their adaptation to protocol versions. */
 
-import type { CallOptions } from "./channel.js";
 import type { Connection } from "./connection.js";
 import { encodeEnum } from "./enums.js";
 import * as wire from "./gen/sidecheck/v1/inference_service.js";
 import type { AdaptedTool, InferOptions, InferredTools } from "./inference.js";
 import type { JsonObjectInput } from "./json.js";
+import { type AdaptOptions, decodePortableForm, encodePortability } from "./portability.js";
 import { requireJson } from "./responses.js";
 import { encodeToolTarget, type Target } from "./targets.js";
 import { decodeSeverity } from "./verdicts.js";
@@ -52,20 +52,28 @@ export class InferenceClient {
     );
   }
 
-  /** Adapts a tool, a target or a definition, to a protocol version. */
+  /**
+   * Adapts a tool, a target or a definition, to a protocol version; "" is that of the client. With
+   * `portable`, also rewrites it so that model APIs and clients accept it as it is.
+   */
   async adaptTool(
     tool: Target | JsonObjectInput,
     protocolVersion: string,
-    options?: CallOptions,
+    options: AdaptOptions = {},
   ): Promise<AdaptedTool> {
     return this.#connection.call(
       wire.InferenceServiceService.adaptTool,
       {
         tool: encodeToolTarget(tool, "tool"),
-        protocolVersion,
+        protocolVersion: protocolVersion || this.#connection.protocolVersion,
         minRevision: this.#connection.minRevision,
+        portable: encodePortability(options.portable),
       },
-      (response) => ({ ...response, json: requireJson(response.json, "AdaptToolResponse.json") }),
+      (response) => ({
+        ...response,
+        json: requireJson(response.json, "AdaptToolResponse.json"),
+        portable: decodePortableForm(response.portable),
+      }),
       options,
     );
   }

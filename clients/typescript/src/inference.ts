@@ -2,6 +2,7 @@
 
 import type { CallOptions } from "./channel.js";
 import type { JsonText } from "./json.js";
+import type { PortableForm } from "./portability.js";
 import type { Severity } from "./verdicts.js";
 
 /** Options of an inference. */
@@ -57,4 +58,6 @@ export interface AdaptedTool {
   readonly wrappedProperty: string;
   /** Properties of the definition that the version does not have. */
   readonly droppedProperties: readonly string[];
+  /** The losses and the mapping, if the definition was made portable. */
+  readonly portable: PortableForm | undefined;
 }

@@ -299,5 +299,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
   InferTools: (client, { source, ...request }) =>
     client.inference.inferTools(source, camel(request)),
   AdaptTool: (client, request) =>
-    client.inference.adaptTool(targetOf(request.tool), request.protocol_version ?? ""),
+    client.inference.adaptTool(targetOf(request.tool), request.protocol_version ?? "", {
+      portable: request.portable,
+    }),
 };

@@ -146,7 +146,15 @@ async function runStream(client: Client, { defaults, items }: Json): Promise<Jso
 const OMITTED_FIELDS = new Set(["registryRevision", "revision"]);
 
 /** Fields that are null when they are absent; others are empty texts. */
-const NULLABLE = new Set(["comparison", "newLocation", "oldLocation", "repair", "witness"]);
+const NULLABLE = new Set([
+  "comparison",
+  "newLocation",
+  "oldLocation",
+  "portable",
+  "proof",
+  "repair",
+  "witness",
+]);
 
 function render(value: Json, name = ""): Json {
   if (value === undefined) {

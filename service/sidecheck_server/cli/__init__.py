@@ -19,14 +19,16 @@ _COMMANDS = {
     "healthcheck": "Check whether a server is serving.",
     "infer": "Infer tool definitions from Python source text, offline.",
     "info": "Show the version and limits of a server.",
-    "lint-messages": "Check the messages of a transcript offline.",
+    "lint-messages": "Check the messages of transcripts and logs offline.",
     "proxy": "Validate the messages between an MCP client and a server.",
     "registry": "Migrate, inspect, export and import a registry.",
     "rules": "List the rules of the protocol.",
     "serve": "Run the service.",
     "token": "Create tokens for the callers of a server.",
     "tools": "Manage the registered tools of a server.",
+    "unwrap": "Take the proxy out of the configuration of a client.",
     "validate": "Validate payloads offline.",
+    "wrap": "Put the servers of a client behind the proxy.",
 }
 """Short help by command. The module of a command has its name, with underscores."""
 

@@ -1,6 +1,7 @@
 """`sidecheck adapt`: adapt tool definitions to a protocol version or to all targets, offline."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -19,6 +20,7 @@ from sidecheck_server.cli.options import FILE, form_option, format_examples, ver
 from sidecheck_server.cli.reports import format_count, format_json
 from sidecheck_server.cli.rows import Row, escape, write_rows
 from sidecheck_server.cli.tool_files import list_or_exit
+from sidecheck_server.core.convert.converted_tool import ConvertedTool
 from sidecheck_server.core.convert.providers.mcp import DEFAULT_TARGETS, portable_provider
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.functions import make_portable
@@ -26,7 +28,8 @@ from sidecheck_server.core.mcp.context import DEFAULT_VERSION
 from sidecheck_server.core.mcp.tool_definitions import read_tool_name
 from sidecheck_server.core.mcp.wrapping.definitions import AdaptedTool
 from sidecheck_server.core.payload import read_json
-from sidecheck_server.core.portability.targets import TOOL_TARGETS
+from sidecheck_server.core.portability.proof import Outcome
+from sidecheck_server.core.portability.target import TOOL_TARGETS
 from sidecheck_server.core.types import Verdict
 from sidecheck_server.services.container import Services
 from sidecheck_server.services.targets import InlineTool
@@ -40,6 +43,7 @@ __all__ = ["adapt"]
         "sidecheck adapt --protocol-version 2026-07-28 tools.json",
         "sidecheck adapt --portable --mappings-out mappings.json tools.json",
         "sidecheck adapt --portable --for openai --for anthropic tools.json",
+        "sidecheck adapt --portable --prove tools.json",
     )
 )
 @click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
@@ -58,6 +62,12 @@ __all__ = ["adapt"]
     help="With --portable, client or model API that must accept the definitions, as in "
     "`sidecheck check --for`. May be repeated.  [default: all but openai-strict]",
 )
+@click.option(
+    "--prove",
+    is_flag=True,
+    help="With --portable, compare each definition with its original, as `sidecheck diff` does, "
+    "and report whether it accepts the same calls.",
+)
 @form_option
 @mappings_option
 @click.pass_context
@@ -67,6 +77,7 @@ def adapt(
     protocol_version: str | None,
     portable: bool,
     targets: tuple[str, ...],
+    prove: bool,
     form: str,
     mappings_out: str | None,
 ) -> None:
@@ -81,18 +92,20 @@ def adapt(
     unions at the root and patterns that a target refuses are replaced, names shortened. A
     constraint that the rewritten schema cannot express moves to the description, and each
     loss says whether the definition still accepts the same arguments. `sidecheck
-    convert-call` converts calls back with the mappings.
+    convert-call` converts calls back with the mappings. With --prove, each definition is then
+    compared with its original: it is equivalent, wider, or undecided with the reason. If it is
+    narrower, the original accepts a call that it rejects, which only openai-strict may cause.
 
     The definitions are written to standard output as a JSON array, the changes to standard
     error. With --format json both are one object on standard output.
 
-    Exits with 0 if all definitions were adapted, with 1 if one cannot be read, and with 2 if
-    the command is wrong or a file cannot be read or has no tools.
+    Exits with 0 if all definitions were adapted, with 1 if one cannot be read or is narrower by
+    --prove, and with 2 if the command is wrong or a file cannot be read or has no tools.
     """
     if files.count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")
-    if not portable and (targets or mappings_out):
-        raise click.UsageError("--for and --mappings-out need --portable")
+    if not portable and (targets or mappings_out or prove):
+        raise click.UsageError("--for, --prove and --mappings-out need --portable")
     check_mappings_file(mappings_out)
     version = protocol_version or DEFAULT_VERSION
     sources = [
@@ -102,10 +115,14 @@ def adapt(
     ]
     if portable:
         report = _make_portable(sources, targets or DEFAULT_TARGETS, version)
+        if prove:
+            texts, unproved = [text for _file, text in sources], report
+            report = run_in_process(lambda services: _prove(services, texts, unproved, version))
         if mappings_out is not None:
             write_file(mappings_out, mappings_json(report))
         write_report(form, report)
-        context.exit(0 if report.ok else 1)
+        is_narrower = any(proof.outcome is Outcome.NARROWER for _, proof in report.proofs())
+        context.exit(0 if report.ok and not is_narrower else 1)
     tools = [InlineTool(text) for _file, text in sources]
     outcomes = run_in_process(lambda services: _adapt(services, tools, version))
     names = [read_tool_name(tool.json, LIMITS) for tool in tools]
@@ -123,6 +140,20 @@ def _make_portable(
         for (file, text), outcome in zip(sources, outcomes, strict=True)
     )
     return Report(portable_provider(targets), tools, Verdict())
+
+
+async def _prove(
+    services: Services, definitions: Sequence[bytes], report: Report, version: str
+) -> Report:
+    """Return *report* on *definitions* with a proof for each converted tool."""
+    tools = []
+    for text, tool in zip(definitions, report.tools, strict=True):
+        if isinstance(tool.outcome, ConvertedTool):
+            proof = await services.prover.prove(InlineTool(text), tool.outcome, version)
+            tools.append(replace(tool, proof=proof))
+        else:
+            tools.append(tool)
+    return replace(report, tools=tuple(tools))
 
 
 async def _adapt(

@@ -36,6 +36,7 @@ __all__ = [
     "format_payload",
     "summarize",
     "visible_changes",
+    "witness_object",
     "write_comparison",
 ]
 
@@ -240,7 +241,7 @@ def _verdict_object(verdict: SchemaVerdict) -> dict[str, Any]:
         "relation": verdict.relation.value,
         "level": verdict.level.value,
         "reason": verdict.reason,
-        "witness": _witness_object(verdict.witness),
+        "witness": witness_object(verdict.witness),
     }
 
 
@@ -260,10 +261,11 @@ def _change_object(change: Change) -> dict[str, Any]:
 
 
 def _effect_object(effect: Effect) -> dict[str, Any]:
-    return {"level": effect.level.value, "witness": _witness_object(effect.witness)}
+    return {"level": effect.level.value, "witness": witness_object(effect.witness)}
 
 
-def _witness_object(witness: Witness | None) -> dict[str, Any] | None:
+def witness_object(witness: Witness | None) -> dict[str, Any] | None:
+    """Return *witness* as a JSON object, or None."""
     if witness is None:
         return None
     return {

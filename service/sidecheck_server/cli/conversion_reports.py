@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
+from sidecheck_server.cli.comparison_reports import format_payload, witness_object
 from sidecheck_server.cli.files import write_output
 from sidecheck_server.cli.reports import STYLES, format_count, format_json
 from sidecheck_server.cli.rows import (
@@ -23,6 +24,7 @@ from sidecheck_server.core.convert.providers.provider import Provider
 from sidecheck_server.core.convert.types import Effect, Loss
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.payload import read_json
+from sidecheck_server.core.portability.proof import Outcome, PortabilityProof
 from sidecheck_server.core.types import Verdict, Violation
 
 __all__ = [
@@ -73,6 +75,8 @@ class ReportedTool:
     #: Name of the tool, or "" if it cannot be read.
     name: str
     outcome: ConvertedTool | RequestError
+    #: None if no proof was requested.
+    proof: PortabilityProof | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +106,12 @@ class Report:
             if isinstance(tool.outcome, ConvertedTool):
                 for loss in tool.outcome.losses:
                     yield tool.name, loss
+
+    def proofs(self) -> Iterator[tuple[str, PortabilityProof]]:
+        """Yield each proof with the name of its tool."""
+        for tool in self.tools:
+            if tool.proof is not None:
+                yield tool.name, tool.proof
 
     def errors(self) -> Iterator[tuple[str, str, RequestError]]:
         """Yield each error with the file and name of its tool."""
@@ -161,10 +171,21 @@ def _object(report: Report) -> dict[str, Any]:
         ],
         "not_strict": [{"tool": name, "reason": reason} for name, reason in report.not_strict()],
         "mappings": _mappings(report),
+        **({"proofs": proofs} if (proofs := list(map(_proof, report.proofs()))) else {}),
         "request": {
             "valid": report.request.valid,
             "violations": [_violation(violation) for violation in report.request.violations],
         },
+    }
+
+
+def _proof(named_proof: tuple[str, PortabilityProof]) -> dict[str, Any]:
+    name, proof = named_proof
+    return {
+        "tool": name,
+        "outcome": proof.outcome.value,
+        "message": proof.message,
+        "witness": witness_object(proof.witness),
     }
 
 
@@ -186,6 +207,8 @@ def _rows(report: Report) -> Iterator[Row]:
         yield _note(subject, ("not converted", "bold red"), message)
     for name, reason in report.not_strict():
         yield _note(name, ("not strict", "bold yellow"), reason)
+    for name, proof in report.proofs():
+        yield from _proof_rows(name, proof)
     for violation in report.request.violations:
         severity = (violation.severity.value, STYLES[violation.severity])
         location = f" (at {violation.instance_location})" if violation.instance_location else ""
@@ -222,6 +245,26 @@ def _loss_rows(report: Report) -> Iterator[Row]:
         yield Row(((f"{location}: ", "cyan"), (f"{action}, ", ""), (effect, "bold")), indent=2)
         yield Row(((message, ""),), indent=4)
         previous = name
+
+
+_PROOF_STYLES = {
+    Outcome.EQUIVALENT: "bold green",
+    Outcome.WIDER: "bold green",
+    Outcome.UNDECIDED: "bold yellow",
+    Outcome.NARROWER: "bold red",
+}
+_PROOF_TEXTS = {
+    Outcome.EQUIVALENT: "proved to accept the same calls",
+    Outcome.WIDER: "proved to accept all calls of the original, and possibly others",
+}
+
+
+def _proof_rows(name: str, proof: PortabilityProof) -> Iterator[Row]:
+    """Yield a row for *proof*, and one for the payload that it found."""
+    message = _PROOF_TEXTS.get(proof.outcome, proof.message)
+    yield _note(name, (proof.outcome.value, _PROOF_STYLES[proof.outcome]), message)
+    if proof.witness is not None:
+        yield Row(((format_payload(proof.witness), ""),), indent=2)
 
 
 def _note(subject: str, word: Part, message: str) -> Row:

@@ -1,20 +1,21 @@
-"""`sidecheck lint-messages`: check the messages of transcripts offline."""
+"""`sidecheck lint-messages`: check the messages of transcripts and logs offline."""
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import click
-import msgspec
 
 from sidecheck_server.cli.files import read_input, write_output
-from sidecheck_server.cli.findings import Finding, Source, find_violations
+from sidecheck_server.cli.findings import Finding, Place, Source, find_violations
 from sidecheck_server.cli.in_process import LIMITS, run_in_process
+from sidecheck_server.cli.message_logs.forms import FORMS, find_form
+from sidecheck_server.cli.message_logs.messages import LoggedMessage, MessageLog, NotThisFormError
 from sidecheck_server.cli.options import (
     FILE,
     excerpts_option,
-    form_option,
     format_examples,
     min_severity_option,
     version_option,
@@ -28,10 +29,11 @@ from sidecheck_server.cli.reports import (
     violation_object,
     write_blocks,
 )
-from sidecheck_server.cli.rows import is_terminal
+from sidecheck_server.cli.rows import escape, is_terminal
+from sidecheck_server.cli.sarif import sarif_log
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.context import DEFAULT_VERSION, Context, Sender
+from sidecheck_server.core.mcp.context import DEFAULT_VERSION, Context
 from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage, ReportLimits
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.payload.faults import line_and_column
@@ -39,105 +41,7 @@ from sidecheck_server.core.types import Severity, Verdict, Violation, pointer_st
 from sidecheck_server.services.checks import RequestContext, SessionChecker
 from sidecheck_server.services.container import Services
 
-__all__ = [
-    "DIRECTIONS",
-    "Line",
-    "group_repeated",
-    "lint_messages",
-    "read_transcript",
-    "with_count",
-]
-
-DIRECTIONS = {
-    "client": Sender.CLIENT,
-    "client-to-server": Sender.CLIENT,
-    "server": Sender.SERVER,
-    "server-to-client": Sender.SERVER,
-}
-"""Senders by the value of "direction" in a line."""
-
-TRANSCRIPT_LINE = "TRANSCRIPT_LINE"
-"""Code of violations in the object around a message."""
-
-
-_STATUSES = range(100, 600)
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """Non-blank line of a transcript."""
-
-    #: Number of the line, from 1.
-    number: int
-    text: bytes
-    #: JSON text of its message.
-    message: bytes
-    #: Location of the message in the line, as a JSON Pointer.
-    pointer: str = ""
-    sender: Sender | None = None
-    #: For a response, the method of its request, or "".
-    request_method: str = ""
-    #: Status of the HTTP response to the message, or 0.
-    http_status: int = 0
-    #: Violations in the object around the message.
-    faults: tuple[Violation, ...] = ()
-
-
-def read_transcript(text: bytes, limits: Limits) -> Iterator[Line]:
-    """Yield the non-blank lines of *text*."""
-    for number, line in enumerate(text.split(b"\n"), 1):
-        if line.strip():
-            yield _read_line(number, line.removesuffix(b"\r"), limits)
-
-
-def _read_line(number: int, text: bytes, limits: Limits) -> Line:
-    wrapper = _read_wrapper(text, limits)
-    if wrapper is None:
-        return Line(number, text, text)
-    faults = []
-    direction, method = wrapper.get("direction"), wrapper.get("request_method")
-    sender = DIRECTIONS.get(direction) if isinstance(direction, str) else None
-    if sender is None and direction is not None:
-        names = ", ".join(f'"{name}"' for name in DIRECTIONS)
-        faults.append(_fault("/direction", f"unknown direction; expected one of {names}"))
-    if method is not None and not isinstance(method, str):
-        faults.append(_fault("/request_method", "expected the name of a method, as a string"))
-    http = wrapper.get("http")
-    status = http.get("status") if isinstance(http, dict) else None
-    valid_status = status if type(status) is int and status in _STATUSES else 0
-    if status is not None and not valid_status:
-        lowest, highest = _STATUSES[0], _STATUSES[-1]
-        message = f"expected a status of HTTP, an integer from {lowest} to {highest}"
-        faults.append(_fault("/http/status", message))
-    return Line(
-        number,
-        text,
-        bytes(msgspec.json.decode(text, type=dict[str, msgspec.Raw])["message"]),
-        "/message",
-        sender,
-        method if isinstance(method, str) else "",
-        valid_status,
-        tuple(faults),
-    )
-
-
-def _read_wrapper(text: bytes, limits: Limits) -> dict[str, Any] | None:
-    """Return the object around a message, None if there is none or it is unreadable."""
-    if len(text) > limits.payload_bytes:
-        return None
-    try:
-        # The object adds one level of nesting to its message.
-        value = decode(text, max_depth=limits.payload_depth + 1)
-    except (MalformedError, RequestError):
-        return None
-    if isinstance(value, dict) and "message" in value and "jsonrpc" not in value:
-        return value
-    return None
-
-
-def _fault(pointer: str, message: str) -> Violation:
-    return Violation(pointer, "", "", TRANSCRIPT_LINE, message)
-
+__all__ = ["group_repeated", "lint_messages", "with_count"]
 
 _Key: TypeAlias = tuple[object, ...]
 
@@ -222,6 +126,12 @@ def _names_around(value: Any, pointer: str) -> tuple[object, ...]:
 _MAX_VIOLATIONS = 100
 """Maximum number of violations per message."""
 
+MESSAGE_INCOMPLETE = "MESSAGE_INCOMPLETE"
+"""Code of the violation of a message that its log has only in part."""
+
+_OPENING = re.compile(rb'"method"\s*:\s*"(?:initialize|server/discover)"')
+"""Method of the first message of a session."""
+
 
 @click.command(
     "lint-messages",
@@ -230,6 +140,8 @@ _MAX_VIOLATIONS = 100
         "sidecheck lint-messages session.jsonl --protocol-version 2025-11-25",
         "sidecheck lint-messages monday.jsonl tuesday.jsonl --min-severity error",
         "sidecheck lint-messages last-hour.jsonl --partial",
+        "sidecheck lint-messages mcp-server-weather.log",
+        "sidecheck lint-messages --format sarif trace.har > sidecheck.sarif",
         "my-proxy --dump | sidecheck lint-messages -",
     ),
 )
@@ -240,8 +152,20 @@ _MAX_VIOLATIONS = 100
     is_flag=True,
     help="The session does not begin with the first line: apply no rules that need all of it.",
 )
+@click.option(
+    "--form",
+    "log_form",
+    type=click.Choice(sorted(FORMS)),
+    help="Form of the files.  [default: recognized by their content]",
+)
 @min_severity_option
-@form_option
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "sarif"]),
+    default="text",
+    show_default=True,
+)
 @excerpts_option
 @click.pass_context
 def lint_messages(
@@ -249,44 +173,72 @@ def lint_messages(
     files: tuple[str, ...],
     protocol_version: str | None,
     partial: bool,
+    log_form: str | None,
     min_severity: str,
     form: str,
     excerpts: bool | None,
 ) -> None:
-    """Check each message of each FILE, a transcript of one session; - reads standard input.
+    """Check each message of each FILE, a transcript or a log; - reads standard input.
 
-    Each line is JSON: a message (or a batch), or an object with "message" and
+    Each line of a transcript is JSON: a message (or a batch), or an object with "message" and
     optionally "direction", the sender ("client" or "client-to-server"; "server" or
     "server-to-client"), "request_method", for a response the method of its request, and
     "http", an object with the "status" of the HTTP response: a message of the client
     with 400 or more was rejected, and takes no part in the session. Other properties of
     the object and blank lines are ignored.
 
-    The lines of a file are one session, in order: responses are matched with their requests as
-    far as directions and methods allow. Locations point into the line.
+    The messages in logs of Claude Desktop, in the output of VS Code, in exports of the MCP
+    Inspector and in HAR files are checked too. The number of lines without a message is written
+    to standard error. A message that the log has only in part is reported, and not checked.
+
+    The lines of a transcript are one session, in order: responses are matched with their requests
+    as far as directions and methods allow. In a log, each initialize begins another session.
+    Locations point into the line, or into the message of a log.
 
     A violation that applies to many messages, such as the use of a deprecated feature, is
     reported once for the session or the tool, with the number of messages. The text format also
     reports once a violation that several messages repeat for the same tool or method.
 
-    With --format json the output is a list with an object per line that is not blank:
-    "file", "line" (from 1), "ok" (no errors), and "violations", each as in a verdict, with its
-    "line" and "column", and with the number of messages as "messages" if it is reported
-    once for all of them.
+    With --format json the output is a list with an object per line that is not blank, or per
+    message of a log: "file", "line" (from 1), "ok" (no errors), and "violations", each as in a
+    verdict, with its "line" and "column", and with the number of messages as "messages" if it is
+    reported once for all of them.
 
     Exits with 0 if no message has an error, with 1 if one has, and with 2 if the
     command is wrong or a file cannot be read.
     """
-    texts = [(file, read_input(file)) for file in files]
+    logs = [(file, _read_log(file, log_form)) for file in files]
     session = RequestContext(
         Context(version=protocol_version or DEFAULT_VERSION),
         ReportLimits(_MAX_VIOLATIONS, min_severity=Severity(min_severity)),
         names_version=protocol_version is not None,
         from_beginning=not partial,
     )
-    sessions = run_in_process(lambda services: _lint_files(services, texts, session))
-    _write(form, sessions, excerpts=excerpts)
-    context.exit(0 if all(outcome.ok for outcomes in sessions for outcome in outcomes) else 1)
+    outcomes = run_in_process(lambda services: _lint_logs(services, logs, session))
+    version = protocol_version or DEFAULT_VERSION
+    _write(form, version, [name for name, _ in logs], outcomes, excerpts=excerpts)
+    context.exit(0 if all(outcome.ok for log in outcomes for outcome in log) else 1)
+
+
+def _read_log(file: str, form: str | None) -> MessageLog:
+    """Return the messages of *file*; write the number of its other parts to standard error.
+
+    Raises:
+        click.UsageError: the file cannot be read, or does not have *form*.
+    """
+    text = read_input(file)
+    name = form or find_form(text)
+    try:
+        log = FORMS[name].read(text, LIMITS)
+    except NotThisFormError as error:
+        raise click.UsageError(
+            f"cannot read {escape(file)} in the form {name}: {escape(str(error))}"
+        ) from None
+    if log.skipped:
+        skipped = format_count(log.skipped, log.noun)
+        note = "is not a message" if log.skipped == 1 else "are not messages"
+        click.echo(f"{escape(file)} ({name}): skipped {skipped} that {note}", err=True)
+    return log
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,63 +278,89 @@ class _Outcome:
         return value
 
 
-async def _lint_files(
-    services: Services, texts: Sequence[tuple[str, bytes]], context: RequestContext
+async def _lint_logs(
+    services: Services, logs: Sequence[tuple[str, MessageLog]], context: RequestContext
 ) -> list[list[_Outcome]]:
-    """Return the outcomes of each file of *texts*, pairs of name and content."""
-    return [await _lint(services, name, text, context) for name, text in texts]
+    """Return the outcomes of each of *logs*, pairs of name and content."""
+    return [await _lint(services, name, log.messages, context) for name, log in logs]
 
 
 async def _lint(
-    services: Services, name: str, text: bytes, context: RequestContext
+    services: Services, name: str, messages: Sequence[LoggedMessage], context: RequestContext
 ) -> list[_Outcome]:
-    """Return an outcome for each line of *text*, the content of the file *name*."""
-    lines = list(read_transcript(text, LIMITS))
-    session = SessionChecker(services.protocol_checker, LIMITS, context)
-    verdicts = [
-        await _check(session, line, context)
-        for line in with_progress(lines, len(lines), "Checking messages")
-    ]
-    messages: defaultdict[int, dict[str, int]] = defaultdict(dict)
+    """Return an outcome for each of *messages*, those of the file *name*."""
+    sessions: dict[str, SessionChecker] = {}
+    verdicts = []
+    numbered = enumerate(messages, 1)
+    for number, message in with_progress(numbered, len(messages), "Checking messages"):
+        session = sessions.get(message.session)
+        if session is None:
+            session_context = _context_from(message, context)
+            session = SessionChecker(services.protocol_checker, LIMITS, session_context)
+            sessions[message.session] = session
+        verdicts.append(await _check(session, message, number, context))
+    counts: defaultdict[int, dict[str, int]] = defaultdict(dict)
     # Decision 0055: a violation that is true of every message is reported once, with its count.
-    for repetition in session.repetitions():
-        messages[repetition.first][repetition.code] = repetition.count
+    for session in sessions.values():
+        for repetition in session.repetitions():
+            counts[repetition.first][repetition.code] = repetition.count
     return [
-        _outcome(name, line, verdict, messages.get(line.number, {}))
-        for line, verdict in zip(lines, verdicts, strict=True)
+        _outcome(name, message, verdict, counts.get(number, {}))
+        for number, (message, verdict) in enumerate(zip(messages, verdicts, strict=True), 1)
     ]
 
 
-async def _check(session: SessionChecker, line: Line, context: RequestContext) -> Verdict:
+def _context_from(first: LoggedMessage, context: RequestContext) -> RequestContext:
+    """Return *context* for a session whose first message in its log is *first*."""
+    # A log may have been rotated, or begin with the connection of another program.
+    begins_late = bool(first.session) and not _OPENING.search(first.message)
+    return replace(context, from_beginning=context.from_beginning and not begins_late)
+
+
+async def _check(
+    session: SessionChecker, message: LoggedMessage, number: int, context: RequestContext
+) -> Verdict:
+    if message.missing:
+        session.skip()
+        text = f"{message.missing}; this message is not checked"
+        return Verdict((Violation("", "", "", MESSAGE_INCOMPLETE, text, Severity.WARNING),))
     request = CheckRequest(
-        ProtocolMessage(line.message, line.request_method),
-        replace(context.context, sender=line.sender),
+        ProtocolMessage(message.message, message.request_method),
+        replace(context.context, sender=message.sender),
         context.limits,
     )
     try:
-        report = await session.check(request, number=line.number, http_status=line.http_status)
+        report = await session.check(request, number=number, http_status=message.http_status)
     except RequestError as error:
         return Verdict((Violation("", "", "", error.reason.value, error.message),))
     return report.verdict
 
 
-def _outcome(name: str, line: Line, verdict: Verdict, messages: Mapping[str, int]) -> _Outcome:
-    # The source is the single line, because a whole transcript is not JSON.
-    source = Source(name, line.text)
+def _outcome(
+    name: str, message: LoggedMessage, verdict: Verdict, counts: Mapping[str, int]
+) -> _Outcome:
+    # The source is the text of the message, because a whole log is not JSON.
+    source = Source(name, message.text)
     violations = [
-        *line.faults,
+        *message.faults,
         *(
-            replace(violation, instance_location=line.pointer + violation.instance_location)
+            replace(violation, instance_location=message.pointer + violation.instance_location)
             for violation in verdict.violations
         ),
     ]
+    if message.missing:
+        # Its text is not JSON, so there are no values to locate.
+        place = Place(0, min(1, len(message.text)), 1, 1, 1, 2)
+        findings = [Finding(source, "", "", violation, place) for violation in violations]
+    else:
+        findings = find_violations(source, violations)
     return _Outcome(
         name,
-        line.number,
+        message.number,
         not any(violation.severity is Severity.ERROR for violation in violations),
         verdict.truncated,
-        _in_file(find_violations(source, violations), line.number),
-        messages,
+        tuple(_in_file(finding, message) for finding in findings),
+        counts,
     )
 
 
@@ -396,28 +374,52 @@ def _in_line(finding: Finding) -> Violation:
     return replace(violation, message=message)
 
 
-def _in_file(findings: Sequence[Finding], number: int) -> tuple[Finding, ...]:
-    """Return *findings* of the line *number* with positions in the whole file."""
-    return tuple(
-        replace(
-            finding,
-            violation=_in_line(finding),
-            place=replace(finding.place, line=number, end_line=number),
+def _in_file(finding: Finding, message: LoggedMessage) -> Finding:
+    """Return *finding* in the text of *message* with its position in the whole file."""
+    place = finding.place
+    if message.is_string:
+        end = message.column + 1
+        place = replace(
+            place,
+            line=message.number,
+            column=message.column,
+            end_line=message.number,
+            end_column=end,
         )
-        for finding in findings
+        return replace(finding, place=place)
+    shift = message.column - 1
+    place = replace(
+        place,
+        line=message.number + place.line - 1,
+        column=place.column + (shift if place.line == 1 else 0),
+        end_line=message.number + place.end_line - 1,
+        end_column=place.end_column + (shift if place.end_line == 1 else 0),
     )
+    located = replace(finding, place=place)
+    return replace(located, violation=_in_line(located))
 
 
-def _write(form: str, sessions: Sequence[list[_Outcome]], *, excerpts: bool | None) -> None:
-    outcomes = [outcome for session in sessions for outcome in session]
+def _write(
+    form: str,
+    version: str,
+    names: Sequence[str],
+    logs: Sequence[list[_Outcome]],
+    *,
+    excerpts: bool | None,
+) -> None:
+    outcomes = [outcome for log in logs for outcome in log]
     if form == "json":
         write_output(format_json([outcome.as_object() for outcome in outcomes]))
+        return
+    if form == "sarif":
+        reported = [finding for outcome in outcomes for finding in outcome.findings_with_counts()]
+        write_output(format_json(sarif_log(list(dict.fromkeys(names)), reported, (), version)))
         return
     findings = [finding for outcome in outcomes for finding in outcome.findings]
     groups = [
         group
-        for session in sessions
-        for group in group_repeated([outcome.findings_with_counts() for outcome in session], LIMITS)
+        for log in logs
+        for group in group_repeated([outcome.findings_with_counts() for outcome in log], LIMITS)
     ]
     distinct = sum(map(len, groups))
     note = f", {distinct:,} without repetitions" if distinct < len(findings) else ""

@@ -11,9 +11,8 @@ from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.mcp.tool_definitions import decode_tool
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.portability.check import PortabilityFinding, check_portability
-from sidecheck_server.core.portability.facts import Target
 from sidecheck_server.core.portability.server_json import check_server_json, is_server_json
-from sidecheck_server.core.portability.targets import TOOL_TARGETS
+from sidecheck_server.core.portability.target import TOOL_TARGETS, Target
 from sidecheck_server.core.types import SEVERITY_RANK, Severity, Verdict, Violation
 
 __all__ = ["PortabilityOptions", "read_server_json_verdict", "target_options"]

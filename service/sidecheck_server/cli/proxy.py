@@ -19,9 +19,9 @@ from sidecheck_server.cli.options import format_examples
 from sidecheck_server.cli.rows import escape
 from sidecheck_server.cli.tls_options import tls_options
 from sidecheck_server.config.addresses import Address, ClientTls
+from sidecheck_server.config.exemptions import Exemptions
 from sidecheck_server.config.policies import Pinning, Policies, Policy, Repairs
-from sidecheck_server.core.convert.providers.mcp import DEFAULT_TARGETS
-from sidecheck_server.core.portability.targets import TOOL_TARGETS
+from sidecheck_server.core.portability.target import TOOL_TARGETS
 from sidecheck_server.proxy.http_limits import HttpAddress, HttpLimits
 from sidecheck_server.proxy.options import ProxyOptions
 from sidecheck_server.proxy.pins import LockFileError, open_pins
@@ -258,6 +258,19 @@ _NOT_STARTED = 127
     "--enforce", is_flag=True, help="Set each of these four policies that is not given to enforce."
 )
 @click.option(
+    "--allow",
+    multiple=True,
+    metavar="EXEMPTION",
+    help="Let pass under enforcement, and report as allowed: the findings of a rule (CODE), the "
+    "calls, results and definition of a tool (tool:NAME), or the messages of a method "
+    "(method:NAME). May be repeated.",
+)
+@click.option(
+    "--assert-formats",
+    is_flag=True,
+    help="Assert `format` in schemas of arguments and results, such as date-time.",
+)
+@click.option(
     "--repair",
     type=click.Choice([repairs.value for repairs in Repairs]),
     default="off",
@@ -345,6 +358,8 @@ def proxy(
     messages: str | None,
     tools: str | None,
     enforce: bool,
+    allow: tuple[str, ...],
+    assert_formats: bool,
     repair: str,
     pins: str,
     pins_file: Path,
@@ -376,11 +391,20 @@ def proxy(
     default = Policy.ENFORCE if enforce else Policy.AUDIT
     policies = {name: default if value is None else Policy(value) for name, value in values.items()}
     try:
+        exemptions = Exemptions.parse(allow)
+    except ValueError as error:
+        raise click.UsageError(escape(f"--allow: {error}")) from None
+    try:
         pinned_tools = open_pins(Pinning(pins), pins_file)
     except LockFileError as error:
         raise click.UsageError(escape(str(error))) from None
     options = ProxyOptions(
-        Policies(**policies, repair=Repairs(repair)),
+        Policies(
+            **policies,
+            repair=Repairs(repair),
+            assert_formats=assert_formats,
+            allow=exemptions,
+        ),
         pinned_tools,
         service,
         tls,
@@ -393,7 +417,7 @@ def proxy(
         origins,
         paths,
         http_limits,
-        (targets or tuple(sorted(DEFAULT_TARGETS))) if portable else (),
+        (targets or _default_targets()) if portable else (),
         hosts,
         public_url or "",
         keep_alive,
@@ -423,6 +447,10 @@ def _check_combination(context: click.Context) -> None:
     if params["portable"] and params["upstream"] is not None:
         # Headers repeat names and arguments of a call (2026-07-28, basic/transports).
         raise click.UsageError("--portable works with -- COMMAND only, not with --upstream")
+    if params["assert_formats"] and params["arguments"] == params["results"] == "off":
+        raise click.UsageError(
+            "--assert-formats has no effect with --arguments off and --results off"
+        )
     if params["repair"] != "off" and params["arguments"] == "off":
         raise click.UsageError("--repair has no effect with --arguments off")
     report, record = params["report"], params["record"]
@@ -451,6 +479,13 @@ async def _start(command: tuple[str, ...], options: ProxyOptions) -> int:
     return await run_proxy(server, options)
 
 
+def _default_targets() -> tuple[str, ...]:
+    # Imported late, because it imports the facts about all model APIs.
+    from sidecheck_server.core.convert.providers.mcp import DEFAULT_TARGETS  # noqa: PLC0415
+
+    return tuple(sorted(DEFAULT_TARGETS))
+
+
 def _is_http_url(url: str) -> bool:
     try:
         parts = urlsplit(url)
@@ -476,6 +511,6 @@ def _parse_address(listen: str, certificate: Path | None, private_key: Path | No
 
 
 async def _serve(upstream: str, address: HttpAddress, options: ProxyOptions) -> int:
-    from sidecheck_server.cli.proxy_run import run_http_proxy  # noqa: PLC0415
+    from sidecheck_server.cli.http_proxy_run import run_http_proxy  # noqa: PLC0415
 
     return await run_http_proxy(upstream, address, options)

@@ -28,7 +28,8 @@ from sidecheck_server.config.settings import (
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION, VERSIONS
-from sidecheck_server.observability.log import LOG_FLUSH_SECONDS, configure_log
+from sidecheck_server.observability.log import configure_log
+from sidecheck_server.observability.log_output import LOG_FLUSH_SECONDS
 from sidecheck_server.registry import RegistryInUse, RegistryUnusable
 from sidecheck_server.rpc.shutdown import HURRIED_GRACE_SECONDS
 from sidecheck_server.rpc.sockets import AddressInUseError

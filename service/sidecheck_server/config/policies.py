@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
+from sidecheck_server.config.exemptions import NO_EXEMPTIONS, Exemptions
+
 __all__ = ["GatewayPolicies", "Pinning", "Policies", "Policy", "Repairs"]
 
 
@@ -53,6 +55,14 @@ class Policies:
         Repairs,
         "Repairs of arguments, in the call that is forwarded; each includes the one before.",
     ] = Repairs.OFF
+    assert_formats: Annotated[
+        bool, "Whether `format` is asserted for arguments and results, such as date-time."
+    ] = False
+    allow: Annotated[
+        Exemptions,
+        "Exemptions from enforcement: codes of rules, tool:NAME and method:NAME. Their findings "
+        "stay, as allowed.",
+    ] = NO_EXEMPTIONS
 
     @property
     def enforces_any(self) -> bool:

@@ -30,8 +30,10 @@ from pydantic_settings import (
 )
 
 from sidecheck_server.config.addresses import Address
+from sidecheck_server.config.exemptions import Exemptions
 from sidecheck_server.config.input_files import UnusableFileError, check_file
 from sidecheck_server.config.policies import GatewayPolicies, Pinning
+from sidecheck_server.config.setting_names import DEFAULT_MEMORY_BYTES, UnusableSettingsError
 from sidecheck_server.config.transport_limits import TransportLimits
 from sidecheck_server.core.limits import LONGEST_SEARCH, Limits
 from sidecheck_server.registry.location import HISTORY_SECONDS, PostgresLocation, RegistryLocation
@@ -168,6 +170,19 @@ def check_quotas(quotas: RegistryQuotas) -> RegistryQuotas:
     return quotas
 
 
+def read_policies(value: Any) -> Any:
+    """Return the policies in *value*, with the exemptions in the texts of `allow`."""
+    if not (isinstance(value, dict) and "allow" in value):
+        return value
+    texts = read_list(value["allow"])
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise ValueError("allow: expected a list of CODE, tool:NAME or method:NAME")
+    try:
+        return {**value, "allow": Exemptions.parse(texts)}
+    except ValueError as error:
+        raise ValueError(f"allow: {error}") from None
+
+
 def check_policies(policies: GatewayPolicies) -> GatewayPolicies:
     """Check that *policies* have a folder if they pin tools."""
     if policies.pins is not Pinning.OFF and not policies.pins_folder:
@@ -224,10 +239,6 @@ def check_limits(limits: Limits) -> Limits:
 _LARGEST_FILE = 1 << 20
 """Largest settings file, in bytes."""
 _FILE_VARIABLE = "SIDECHECK_CONFIG"
-
-
-class UnusableSettingsError(Exception):
-    """A setting is invalid; the message names it and the expected value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,7 +386,7 @@ class Settings(BaseSettings):
             "compiled schemas of registered tools, a quarter for those of requests. Several "
             "processes share it.",
         ),
-    ] = 256 << 20
+    ] = DEFAULT_MEMORY_BYTES
     # Decision 0020: the operator, not the caller, decides which verdicts are enforced.
     report_only: Annotated[
         tuple[str, ...],
@@ -429,6 +440,7 @@ class Settings(BaseSettings):
     ] = TransportLimits()
     gateway_policies: Annotated[
         GatewayPolicies,
+        BeforeValidator(read_policies),
         AfterValidator(check_policies),
         Field(description="Policies of gateways for invalid subjects."),
     ] = GatewayPolicies()

@@ -5,6 +5,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from sidecheck_server.core.limits import DEFAULT_SESSION_BYTES
+
 __all__ = ["TransportLimits"]
 
 # gRPC options are 31-bit integers, and its times are in milliseconds.
@@ -75,7 +77,7 @@ class TransportLimits:
         "Most bytes of memory for all sessions together. Once half of it is used, each session "
         "drops its oldest messages beyond an equal share of the other half.",
         _BYTES,
-    ] = 64 << 20
+    ] = DEFAULT_SESSION_BYTES
     bytes_in_flight: Annotated[
         int,
         "Most bytes of large requests in memory at once, and as many of large responses. As many "

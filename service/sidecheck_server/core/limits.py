@@ -6,6 +6,7 @@ from typing import Annotated, TypeAlias
 from sidecheck_server.core.errors import ErrorReason, RequestError
 
 __all__ = [
+    "DEFAULT_SESSION_BYTES",
     "DEFAULT_VIOLATIONS",
     "LONGEST_SEARCH",
     "STEPS_PER_SECOND",
@@ -18,6 +19,9 @@ __all__ = [
     "spend",
 ]
 
+
+DEFAULT_SESSION_BYTES = 64 << 20
+"""Bytes of memory for all sessions together, unless a setting says otherwise."""
 
 DEFAULT_VIOLATIONS = 20
 """Violations that a verdict lists, unless a request asks for another number."""

@@ -35,7 +35,7 @@ class Verdict(IntEnum):
     """Verdict on an exchange, from best to worst."""
 
     VALID = 0
-    #: Invalid, and forwarded because no policy enforces.
+    #: Invalid, and forwarded because no policy enforces the rule, or it is exempt.
     INVALID = 1
     #: Forwarded after a repair, or without some of its tools.
     CHANGED = 2
@@ -141,5 +141,5 @@ def _verdict_of(finding: Finding) -> Verdict:
             return Verdict.REJECTED
         case Action.REPAIRED | Action.DROPPED:
             return Verdict.CHANGED
-        case Action.PASSED:
+        case Action.PASSED | Action.ALLOWED:
             return Verdict.UNVALIDATED if finding.is_unvalidated else Verdict.INVALID

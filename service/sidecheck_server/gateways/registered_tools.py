@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Mapping
 
+from sidecheck_server.config.exemptions import NO_EXEMPTIONS, Exemptions
 from sidecheck_server.config.policies import Policy
 from sidecheck_server.core.types import JsonValue
 from sidecheck_server.proxy.checks import NotCheckedError, RegistryChecks
@@ -13,11 +14,11 @@ from sidecheck_server.proxy.definition_checks import (
     not_listed,
     not_pinned,
 )
-from sidecheck_server.proxy.listing_pages import EndlessListError, ListPages
+from sidecheck_server.proxy.listing_pages import EndlessListError, ListPages, read_next_cursor
 from sidecheck_server.proxy.messages import Message, string_value
 from sidecheck_server.proxy.pending import Request
 from sidecheck_server.proxy.pins import PinnedTools
-from sidecheck_server.proxy.report import Findings, finding_of_error
+from sidecheck_server.proxy.report import Action, Findings, finding_of_error
 from sidecheck_server.proxy.rulings import Ruling
 from sidecheck_server.services.targets import RegisteredTool
 
@@ -43,11 +44,12 @@ class RegisteredTools:
         policy: Policy,
         pins: PinnedTools,
         findings: Findings,
+        allow: Exemptions = NO_EXEMPTIONS,
     ) -> None:
         self._registry = checks
         self._server = server
         self._findings = findings
-        self._checks = DefinitionChecks(checks, policy, pins, findings, repeats=True)
+        self._checks = DefinitionChecks(checks, policy, pins, findings, allow, repeats=True)
         self._pages = ListPages()
         self._dropped: OrderedDict[str, None] = OrderedDict()
         #: Definitions of the most recently called tools.
@@ -104,7 +106,7 @@ class RegisteredTools:
         """Return the ruling on *response*, the page of tools that *request* asks for."""
 
         async def learn(page: Mapping[str, bytes], tools: list[ListedTool]) -> list[ListedTool]:
-            next_cursor = string_value(page.get("nextCursor"))
+            next_cursor = read_next_cursor(page, request.version)
             names = None
             try:
                 names = self._pages.add(request.cursor, tools, next_cursor)
@@ -138,14 +140,14 @@ class RegisteredTools:
             if passed_tools:
                 removed |= await self._register(passed_tools, version)
         except NotCheckedError as error:
-            self._findings.add(finding_of_error(error, "server", _METHOD, passes=True))
+            self._findings.add(finding_of_error(error, "server", _METHOD, action=Action.PASSED))
             # The registered definitions may be out of date.
             removed |= {tool.name for tool in passed_tools}
         try:
             if names := sorted(removed - {""}):
                 await self._registry.delete(self._server, names)
         except NotCheckedError as error:
-            self._findings.add(finding_of_error(error, "server", _METHOD, passes=True))
+            self._findings.add(finding_of_error(error, "server", _METHOD, action=Action.PASSED))
 
     async def _register(self, tools: list[ListedTool], version: str) -> set[str]:
         """Register *tools*; return the names of those that the registry rejected.

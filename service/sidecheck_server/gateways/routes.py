@@ -11,6 +11,7 @@ from urllib.parse import quote
 import structlog
 
 from sidecheck_server.access.identity import check_server
+from sidecheck_server.config.exemptions import Exemptions
 from sidecheck_server.config.policies import GatewayPolicies, Policies
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.gateways.outcomes import GatewayFindings, Outcome
@@ -132,7 +133,9 @@ class Routes:
 
     def _create_route(self, server: str, policies: Policies) -> Route:
         pins = open_pins(self._pinning, self._pins_folder / f"{quote(server, safe='')}.json")
-        tools = RegisteredTools(self._checks, server, policies.tools, pins, self._findings)
+        tools = RegisteredTools(
+            self._checks, server, policies.tools, pins, self._findings, policies.allow
+        )
         make_session = partial(ProxySession, self._checks, policies, self._findings)
         connections = HttpConnections(SharedTools(tools), make_session)
         return Route(policies, tools, make_session, connections)
@@ -149,14 +152,29 @@ def _override(policies: Policies, overrides: Mapping[str, str]) -> Policies:
         value = overrides.get(field.name)
         if value is None:
             continue
-        kind: Any = type(field.default)
         try:
-            changes[field.name] = kind(value)
-        except ValueError:
-            expected = ", ".join(map(str, kind))
+            changes[field.name] = _read_override(type(field.default), value)
+        except ValueError as error:
             raise RequestError(
                 ErrorReason.INVALID_REQUEST,
-                f"unknown policy for {field.name} from the gateway; expected one of {expected}",
+                f"unknown policy for {field.name} from the gateway; {error}",
                 {"field": field.name},
             ) from None
     return replace(policies, **changes)
+
+
+_BOOLEANS = {"true": True, "false": False}
+
+
+def _read_override(kind: Any, value: str) -> Any:
+    """Return *value* as a policy of *kind*.
+
+    Raises:
+        ValueError: it is unknown; the message says what is expected.
+    """
+    if kind is Exemptions:
+        return Exemptions.parse(text.strip() for text in value.split(",") if text.strip())
+    values = _BOOLEANS if kind is bool else {policy.value: policy for policy in kind}
+    if value not in values:
+        raise ValueError(f"expected one of {', '.join(values)}")
+    return values[value]

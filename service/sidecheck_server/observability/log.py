@@ -1,30 +1,28 @@
 """Configuration of the log: filtering, formatting and writing of events."""
 
-import atexit
 import logging
 import os
-import stat
-from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import structlog
 from structlog.typing import EventDict, Processor
 
 from sidecheck_server.access.identity import IDENTITY
-from sidecheck_server.config.settings import Settings
+from sidecheck_server.observability.log_output import open_log_output
 from sidecheck_server.observability.log_writer import LogWriter
 from sidecheck_server.observability.tracing.variables import exporter_names
 
-__all__ = ["LOG_FLUSH_SECONDS", "configure_log"]
+if TYPE_CHECKING:
+    # A proxy configures events without the settings of a server.
+    from sidecheck_server.config.settings import Settings
+
+__all__ = ["configure_events", "configure_log", "report_dropped"]
 
 _CALL_EVENT_PREFIXES = ("rpc.", "gateway.")
 
-LOG_FLUSH_SECONDS = 0.4
-"""Longest time that the end of the process waits for the log to be written."""
 
-
-def configure_log(settings: Settings, process: int | None = None) -> LogWriter:
+def configure_log(settings: "Settings", process: int | None = None) -> LogWriter:
     """Write events to standard error: readable on a terminal, as JSON elsewhere.
 
     Records that libraries log with `logging` become events as well. Neither logging nor direct
@@ -32,14 +30,20 @@ def configure_log(settings: Settings, process: int | None = None) -> LogWriter:
     flushed when the process exits. With several processes, events have the number of the
     *process*.
     """
-    console = settings.log_format == "console" or (settings.log_format == "auto" and os.isatty(2))
-    writer = LogWriter(os.dup(2), _report_dropped)
-    atexit.register(partial(writer.flush, LOG_FLUSH_SECONDS))
-    _unblock_standard_error()
+    writer = open_log_output(report_dropped)
+    configure_events(writer, settings.log_format, settings.log_level, process)
+    return writer
+
+
+def configure_events(
+    writer: LogWriter, log_format: str, log_level: str, process: int | None = None
+) -> None:
+    """Write events of *log_level* and above to *writer*; see `configure_log`."""
+    console = log_format == "console" or (log_format == "auto" and os.isatty(2))
     renderer: Any = (
         structlog.dev.ConsoleRenderer() if console else structlog.processors.JSONRenderer()
     )
-    level = logging.getLevelNamesMapping()[settings.log_level.upper()]
+    level = logging.getLevelNamesMapping()[log_level.upper()]
     # Code on hot paths checks this level before it builds an event.
     logging.getLogger("sidecheck").setLevel(level)
     structlog.configure(
@@ -56,24 +60,6 @@ def configure_log(settings: Settings, process: int | None = None) -> LogWriter:
         cache_logger_on_first_use=True,
     )
     logging.basicConfig(level=logging.WARNING, handlers=[_LibraryHandler()], force=True)
-    return writer
-
-
-def _unblock_standard_error() -> None:
-    """Let writes to descriptor 2 fail instead of block if nobody reads it.
-
-    gRPC, the interpreter and worker processes, which inherit the descriptor, write to it
-    directly. The pipe is opened again, because `O_NONBLOCK` on the existing description would
-    affect all processes that share it. Sockets, and pipes that cannot be opened again, for
-    lack of permission or of /proc, remain unchanged.
-    """
-    if not (stat.S_ISFIFO(os.fstat(2).st_mode) or os.isatty(2)):
-        return
-    with suppress(OSError):
-        flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY
-        reopened = os.open("/proc/self/fd/2", flags)
-        os.dup2(reopened, 2)
-        os.close(reopened)
 
 
 def _add_token(_logger: Any, _method: str, event: EventDict) -> EventDict:
@@ -100,7 +86,8 @@ def _tracing_processors() -> list[Processor]:
     return [add_span]
 
 
-def _report_dropped(lines: int) -> None:
+def report_dropped(lines: int) -> None:
+    """Log that *lines* of the log were dropped."""
     structlog.get_logger().warning("log.dropped", lines=lines)
 
 

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
-from sidecheck_server.core.mcp.call_params import is_object_text
+from sidecheck_server.core.payload import is_object_text
 from sidecheck_server.core.types import Violation
 from sidecheck_server.proxy.messages import Message, read_object, split_members, string_value
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from sidecheck_server.config.exemptions import NO_CODES, ExemptCodes
 from sidecheck_server.config.policies import Policies, Policy, Repairs
 from sidecheck_server.core.repair.types import Coercion
 from sidecheck_server.core.repair.types import Repairs as RepairOptions
-from sidecheck_server.core.types import Change, Severity
+from sidecheck_server.core.types import Change, Severity, Verdict
 from sidecheck_server.proxy.checks import CallTarget, Checks, NotCheckedError
 from sidecheck_server.proxy.listing_pages import ToolSource
 from sidecheck_server.proxy.messages import (
@@ -21,8 +23,17 @@ from sidecheck_server.proxy.messages import (
 )
 from sidecheck_server.proxy.pending import Request
 from sidecheck_server.proxy.report import Action, Finding, Findings, finding_of, finding_of_error
-from sidecheck_server.proxy.rulings import Ruling, passes_unvalidated, reject, unvalidated_reason
-from sidecheck_server.services.prepared_targets import ValidationOutcome
+from sidecheck_server.proxy.rulings import (
+    Ruling,
+    action_on,
+    decide_unvalidated,
+    find_fault,
+    reject,
+    unvalidated_reason,
+)
+
+if TYPE_CHECKING:
+    from sidecheck_server.services.prepared_targets import ValidationOutcome
 
 __all__ = ["METHOD", "Admission", "ToolCalls"]
 
@@ -94,26 +105,39 @@ class ToolCalls:
         repairs = _REPAIRS[self._policies.repair]
         try:
             outcome = await self._checks.validate_call(
-                target, request, version, repairs, follows_protocol=follows_protocol
+                target,
+                request,
+                version,
+                repairs,
+                follows_protocol=follows_protocol,
+                assert_formats=self._policies.assert_formats,
             )
         except NotCheckedError as error:
             return self._decide_unvalidated(request, name, error, self._policies.arguments, target)
         return self._decide_validated(request, name, target, outcome)
 
     def _decide_validated(
-        self, request: Message, name: str, target: CallTarget, outcome: ValidationOutcome
+        self, request: Message, name: str, target: CallTarget, outcome: "ValidationOutcome"
     ) -> Admission:
         verdict, repair = outcome.verdict, outcome.verdict.repair
         if repair is not None and repair.verdict.valid and repair.changes:
             ruling = Ruling(request.with_property("params", repair.payload))
             changes = tuple(_finding_of_change(change, name) for change in repair.changes)
             return Admission(ruling, target, changes)
-        is_rejected = not verdict.valid and self._policies.arguments is Policy.ENFORCE
-        action = Action.REJECTED if is_rejected else Action.PASSED
+        policy = self._policies.arguments
+        rejection = self._find_rejection(verdict, name, policy)
         findings = tuple(
-            finding_of(violation, "client", METHOD, name, action, "/params")
+            finding_of(
+                violation,
+                "client",
+                METHOD,
+                name,
+                action_on(violation, policy, rejection),
+                "/params",
+            )
             for violation in verdict.violations
         )
+        is_rejected = rejection is not None
         ruling = _reject_call(outcome, request) if is_rejected else Ruling(request.text)
         return Admission(ruling, target, findings)
 
@@ -125,11 +149,24 @@ class ToolCalls:
         policy: Policy,
         target: CallTarget | None = None,
     ) -> Admission:
-        passes = passes_unvalidated(self._checks, error, policy)
-        reason = unvalidated_reason(error)
-        ruling = Ruling(request.text) if passes else reject(request, reason)
-        finding = finding_of_error(error, "client", METHOD, name, passes=passes)
+        # The lock file of pinned tools has no exemptions.
+        exempt = NO_CODES if self._tools.uses_pins else self._exempt(name)
+        action = decide_unvalidated(self._checks, error, policy, exempt)
+        is_rejected = action is Action.REJECTED
+        ruling = reject(request, unvalidated_reason(error)) if is_rejected else Ruling(request.text)
+        finding = finding_of_error(error, "client", METHOD, name, action=action)
         return Admission(ruling, target, (finding,))
+
+    def _exempt(self, name: str) -> ExemptCodes:
+        """Return the codes that do not reject a call of the tool *name*, or its result."""
+        return self._policies.allow.find(METHOD, name)
+
+    def _find_rejection(self, verdict: Verdict, name: str, policy: Policy) -> Action | None:
+        """Return `Action.REJECTED` if *policy* rejects what *verdict* is on, or else None."""
+        if verdict.valid or policy is not Policy.ENFORCE:
+            return None
+        fault = find_fault(verdict.violations, self._exempt(name), is_truncated=verdict.truncated)
+        return None if fault is None else Action.REJECTED
 
     async def rule_result(
         self, response: Message, request: Request, *, follows_protocol: bool
@@ -141,18 +178,23 @@ class ToolCalls:
         assert request.target is not None, "the result of an unknown tool is not validated"
         try:
             outcome = await self._checks.validate_result(
-                request.target, response, request.version, follows_protocol=follows_protocol
+                request.target,
+                response,
+                request.version,
+                follows_protocol=follows_protocol,
+                assert_formats=self._policies.assert_formats,
             )
         except NotCheckedError as error:
             return self.rule_unvalidated(response, request, error)
         verdict, reply = outcome.verdict, outcome.reply
-        is_rejected = not verdict.valid and self._policies.results is Policy.ENFORCE
-        action = Action.REJECTED if is_rejected else Action.PASSED
+        policy = self._policies.results
+        rejection = self._find_rejection(verdict, request.tool, policy)
         for violation in verdict.violations:
+            action = action_on(violation, policy, rejection)
             self._report.add(
                 finding_of(violation, "server", METHOD, request.tool, action, "/result")
             )
-        if not is_rejected:
+        if rejection is None:
             return Ruling(response.text)
         if not reply.call_tool_result:
             return reject(response, reply.json_rpc_error or reply.tool_error_text)
@@ -163,9 +205,12 @@ class ToolCalls:
         self, response: Message, request: Request, error: NotCheckedError
     ) -> Ruling:
         """Return the ruling on *response*, which was not validated because of *error*."""
-        passes = passes_unvalidated(self._checks, error, self._policies.results)
-        self._report.add(finding_of_error(error, "server", METHOD, request.tool, passes=passes))
-        return Ruling(response.text) if passes else reject(response, unvalidated_reason(error))
+        exempt = self._exempt(request.tool)
+        action = decide_unvalidated(self._checks, error, self._policies.results, exempt)
+        self._report.add(finding_of_error(error, "server", METHOD, request.tool, action=action))
+        if action is Action.REJECTED:
+            return reject(response, unvalidated_reason(error))
+        return Ruling(response.text)
 
 
 def _finding(name: str, code: str, severity: Severity, action: Action, note: str) -> Finding:
@@ -189,11 +234,11 @@ def _finding_of_change(change: Change, name: str) -> Finding:
         severity=Severity.WARNING,
         location=f"/params{change.pointer}",
         action=Action.REPAIRED,
-        message=change.message,
+        note=change.message,
     )
 
 
-def _reject_call(outcome: ValidationOutcome, request: Message) -> Ruling:
+def _reject_call(outcome: "ValidationOutcome", request: Message) -> Ruling:
     """Return the rejection of the call *request* because of the invalid *outcome*."""
     # Decision 0028: the core chooses a tool result or a JSON-RPC error, by the protocol version.
     reply = outcome.reply

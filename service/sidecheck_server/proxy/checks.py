@@ -4,14 +4,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from sidecheck_server.core.repair.types import Repairs
 from sidecheck_server.core.types import Verdict
 from sidecheck_server.proxy.messages import Direction, Message
-from sidecheck_server.services.checks import SubjectReport
-from sidecheck_server.services.prepared_targets import ValidationOutcome
 from sidecheck_server.services.targets import InlineTool, RegisteredTool
+
+if TYPE_CHECKING:
+    # The relay uses this port before the services are imported.
+    from sidecheck_server.core.repair.types import Repairs
+    from sidecheck_server.services.checks import SubjectReport
+    from sidecheck_server.services.prepared_targets import ValidationOutcome
 
 __all__ = [
     "CallTarget",
@@ -57,7 +60,7 @@ class ToolVerdicts:
 class MessageSession(Protocol):
     """Checks of the messages of one connection, in order."""
 
-    async def check(self, message: bytes, sender: Direction, http_status: int) -> SubjectReport:
+    async def check(self, message: bytes, sender: Direction, http_status: int) -> "SubjectReport":
         """Return the report on the next *message*.
 
         *http_status* is the status of the HTTP response to the message, or 0.
@@ -90,13 +93,15 @@ class Checks(Protocol):
         target: CallTarget,
         call: Message,
         protocol_version: str,
-        repairs: Repairs | None,
+        repairs: "Repairs | None",
         *,
         follows_protocol: bool,
-    ) -> ValidationOutcome:
+        assert_formats: bool = False,
+    ) -> "ValidationOutcome":
         """Return the outcome for the params of *call*, with locations relative to them.
 
-        With *follows_protocol*, the check of the session found no fault in the params.
+        With *follows_protocol*, the check of the session found no fault in the params. With
+        *assert_formats*, ``format`` of the schema is an assertion.
         """
         ...
 
@@ -107,10 +112,12 @@ class Checks(Protocol):
         protocol_version: str,
         *,
         follows_protocol: bool,
-    ) -> ValidationOutcome:
+        assert_formats: bool = False,
+    ) -> "ValidationOutcome":
         """Return the outcome for the result of *response*, with locations relative to it.
 
-        With *follows_protocol*, the check of the session found no fault in the result.
+        With *follows_protocol*, the check of the session found no fault in the result. With
+        *assert_formats*, ``format`` of the schema is an assertion.
         """
         ...
 

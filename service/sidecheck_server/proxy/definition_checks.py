@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from sidecheck_server.config.exemptions import NO_CODES, NO_EXEMPTIONS, Exemptions
 from sidecheck_server.config.policies import Policy
 from sidecheck_server.core.payload import read_json
 from sidecheck_server.core.types import JsonValue, Verdict, Violation
@@ -21,7 +22,14 @@ from sidecheck_server.proxy.messages import (
 )
 from sidecheck_server.proxy.pins import PinnedTools
 from sidecheck_server.proxy.report import Action, Finding, Findings, finding_of, finding_of_error
-from sidecheck_server.proxy.rulings import Ruling, passes_unvalidated, reject, unvalidated_reason
+from sidecheck_server.proxy.rulings import (
+    Ruling,
+    action_on,
+    decide_unvalidated,
+    find_fault,
+    reject,
+    unvalidated_reason,
+)
 
 __all__ = ["DefinitionChecks", "ListedTool", "input_schema_of", "not_listed", "not_pinned"]
 
@@ -58,6 +66,7 @@ class DefinitionChecks:
         policy: Policy,
         pins: PinnedTools,
         report: Findings,
+        allow: Exemptions = NO_EXEMPTIONS,
         *,
         repeats: bool = False,
     ) -> None:
@@ -65,6 +74,7 @@ class DefinitionChecks:
         self._policy = policy
         self._pins = pins
         self._report = report
+        self._allow = allow
         self._repeats = repeats
         #: Digests of definitions whose violations have been reported.
         self._reported_digests: set[bytes] = set()
@@ -89,9 +99,9 @@ class DefinitionChecks:
         try:
             tools = await learn(page, await self.check(result_text, definitions, version))
         except NotCheckedError as error:
-            passes = passes_unvalidated(self._checks, error, self._policy)
-            self._report.add(finding_of_error(error, "server", _METHOD, passes=passes))
-            if passes:
+            action = self._decide_unvalidated(error)
+            self._report.add(finding_of_error(error, "server", _METHOD, action=action))
+            if action is not Action.REJECTED:
                 return Ruling(response.text)
             return reject(response, unvalidated_reason(error))
         passed_definitions = [tool.definition for tool in tools if not tool.dropped]
@@ -108,7 +118,7 @@ class DefinitionChecks:
         entries = []
         for index, definition in enumerate(definitions):
             name = _name_of(definition)
-            dropped = index in invalid and self._policy is Policy.ENFORCE
+            dropped = index in invalid
             self._pins.note_definition(name, definition)
             if not self._pins.admits(name, definition):
                 difference = self._pins.find_difference(name, definition)
@@ -130,7 +140,7 @@ class DefinitionChecks:
     async def _find_invalid(
         self, result: bytes, definitions: list[bytes], version: str
     ) -> set[int]:
-        """Return the indexes of invalid definitions; report their violations.
+        """Return the indexes of definitions to drop; report the violations of all.
 
         Raises:
             NotCheckedError: the check failed, and unchecked definitions must not pass.
@@ -140,16 +150,18 @@ class DefinitionChecks:
         try:
             verdicts = await self._verdicts(result, definitions, version)
         except NotCheckedError as error:
-            if not passes_unvalidated(self._checks, error, self._policy):
+            action = self._decide_unvalidated(error)
+            if action is Action.REJECTED:
                 raise
-            self._report.add(finding_of_error(error, "server", _METHOD, passes=True))
+            self._report.add(finding_of_error(error, "server", _METHOD, action=action))
             return set()
         invalid = set()
         for index, verdict in enumerate(verdicts):
-            action = Action.PASSED
-            if not verdict.valid:
+            name = _name_of(definitions[index])
+            rejection = None
+            if self._policy is Policy.ENFORCE and self._is_at_fault(verdict, name):
                 invalid.add(index)
-                action = Action.DROPPED if self._policy is Policy.ENFORCE else action
+                rejection = Action.DROPPED
             if not self._repeats:
                 digest = sha256(definitions[index]).digest()
                 if digest in self._reported_digests:
@@ -158,9 +170,21 @@ class DefinitionChecks:
                     self._reported_digests.add(digest)
             for violation in verdict.violations:
                 base = f"/result/tools/{index}"
-                name = _name_of(definitions[index])
+                action = action_on(violation, self._policy, rejection)
                 self._report.add(finding_of(violation, "server", _METHOD, name, action, base))
         return invalid
+
+    def _is_at_fault(self, verdict: Verdict, name: str) -> bool:
+        """Return whether *verdict* has errors that drop the tool *name*."""
+        exempt = self._allow.find(_METHOD, name)
+        is_truncated = verdict.truncated
+        return find_fault(verdict.violations, exempt, is_truncated=is_truncated) is not None
+
+    def _decide_unvalidated(self, error: NotCheckedError) -> Action:
+        """Return the action on a list whose check *error* prevented."""
+        # The lock file of pinned tools has no exemptions.
+        exempt = NO_CODES if self.uses_pins else self._allow.find(_METHOD)
+        return decide_unvalidated(self._checks, error, self._policy, exempt)
 
     async def _verdicts(
         self, result: bytes, definitions: list[bytes], version: str

@@ -10,7 +10,14 @@ from typing import Protocol
 
 from sidecheck_server.core.mcp.context import VERSIONS
 from sidecheck_server.proxy.listing_pages import ToolSource
-from sidecheck_server.proxy.messages import Direction, Message, Received, join_array, read_list
+from sidecheck_server.proxy.messages import (
+    Direction,
+    Message,
+    Received,
+    RequestId,
+    join_array,
+    read_list,
+)
 from sidecheck_server.proxy.rulings import Ruling
 from sidecheck_server.proxy.session import ProxySession
 
@@ -68,10 +75,12 @@ class Connection:
             "server": asyncio.Lock(),
         }
 
-    async def handle(self, received: Received, sender: Direction) -> Ruling:
-        """Return the ruling on the *received* message of *sender*."""
+    async def handle(
+        self, received: Received, sender: Direction, awaited: RequestId | None = None
+    ) -> Ruling:
+        """Return the ruling on the *received* message of *sender*; see `ProxySession.handle`."""
         async with self._locks[sender]:
-            return await self.session.handle(received, sender)
+            return await self.session.handle(received, sender, awaited=awaited)
 
     def fail(
         self, message: Message | list[Message] | None, reason: str = UNANSWERED

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from sidecheck_server.config.policies import Policies, Policy
-from sidecheck_server.core.types import Severity
 from sidecheck_server.proxy.http_checks import (
     error_status,
     find_mismatches,
@@ -26,7 +25,10 @@ from sidecheck_server.proxy.messages import (
     RequestId,
     error_response,
     parse_received,
+    request_id,
+    string_value,
 )
+from sidecheck_server.proxy.pending import are_similar
 from sidecheck_server.proxy.report import Action, Finding, Findings
 from sidecheck_server.proxy.sse import Event
 
@@ -35,6 +37,8 @@ __all__ = ["BodyKind", "EventRuling", "HttpMessages", "Record", "Reply"]
 #: Kind of the body of a response: one message or batch, events with messages, or neither.
 BodyKind: TypeAlias = Literal["message", "events", "other"]
 
+_CALL = "tools/call"
+_MISMATCH = "HEADER_MISMATCH"
 _CHARSET = "the content type has a parameter other than charset=utf-8; omit the parameter"
 _OTHER_BODY = "the body of the response is neither JSON nor events"
 _NO_RESPONSE = (
@@ -42,7 +46,6 @@ _NO_RESPONSE = (
     'text/event-stream (2025-11-25, basic/transports, "Sending Messages to the Server")'
 )
 
-_MARK = b"\xef\xbb\xbf"
 _FREED_STATUSES = frozenset({301, 302, 307, 308})
 """Statuses of redirections whose request the server did not take (RFC 9110, section 15.4)."""
 
@@ -106,7 +109,7 @@ class HttpMessages:
         """
         if not is_utf8(self._headers) and not self.report_and_decide("client", _CHARSET):
             return Reply(415, _error(_CHARSET))
-        received, mark = self._read(body, "client")
+        received = self._read(body, "client")
         message = self._message = received.content
         connection = self._connection = self._connections.acquire(self._headers, message)
         ruling = await connection.handle(received, "client")
@@ -114,12 +117,13 @@ class HttpMessages:
         if rejection := self._check_headers(message, connection):
             connection.answer(message)
             return rejection
+        reply = ruling.reply if ruling.refusal is None else ruling.refusal
         if ruling.forward is not None:
-            self.reply = ruling.reply
-            return mark + ruling.forward
-        if ruling.reply is None:
+            self.reply = reply
+            return ruling.forward
+        if reply is None:
             return Reply(202)
-        return Reply(error_status(self._headers, ruling.reply), ruling.reply)
+        return Reply(error_status(self._headers, reply), reply)
 
     async def begin_response(
         self, method: str, status: int, headers: Mapping[str, str]
@@ -163,9 +167,8 @@ class HttpMessages:
         # Some servers send a content type with the empty response to a notification.
         if not text:
             return self.end_without_response(200) or b""
-        received, mark = self._read(text, "server")
-        output = (await self.connection.handle(received, "server")).forward
-        output = None if output is None else mark + output
+        received = self._read(text, "server")
+        output = (await self.connection.handle(received, "server", self._awaited)).forward
         if isinstance(self._message, list):
             return self.answer(output) or b""
         # An error means that the body lacks the response to the request.
@@ -183,7 +186,7 @@ class HttpMessages:
         original_text = event.mark + event.text
         if not event.data:
             return EventRuling(event.safe_text(event.data) if self.enforces else original_text)
-        received, mark = self._parse(event.data, "server")
+        received = parse_received(event.data)
         message = received.content
         # Some readers ignore the event type, or accept other types for messages.
         is_other = event.type != b"message" and not (self.enforces and event.may_be_json)
@@ -200,14 +203,14 @@ class HttpMessages:
                 )
             )
             return EventRuling(None)
-        ruling = await self.connection.handle(received, "server")
+        ruling = await self.connection.handle(received, "server", self._awaited)
         if ruling.forward is None:
             return EventRuling(None, ruling.reply)
         self._answered.update(item.id for item in received.messages if item.has_answer)
         if self.enforces:
             return EventRuling(event.safe_text(ruling.forward), ruling.reply)
-        is_same = ruling.forward is received.text
-        text = original_text if is_same else event.with_data(mark + ruling.forward)
+        is_same = ruling.forward is event.data
+        text = original_text if is_same else event.with_data(ruling.forward)
         return EventRuling(text, ruling.reply)
 
     def end_without_response(self, status: int) -> bytes | None:
@@ -276,7 +279,10 @@ class HttpMessages:
     @property
     def is_pending(self) -> bool:
         """Whether a request has no response in the events yet."""
-        return any(message.id not in self._answered for message in self._requests)
+        return any(
+            not any(id_ == message.id or are_similar(id_, message.id) for id_ in self._answered)
+            for message in self._requests
+        )
 
     @property
     def request_ids(self) -> list[bytes]:
@@ -317,30 +323,20 @@ class HttpMessages:
         if not (isinstance(message, Message) and isinstance(request, Message)):
             return False
         is_foreign = message.is_response and message.id != request.id
-        return is_foreign and self.enforces
+        # The session answers the request with the reason in these cases.
+        is_meant = message.is_error_without_id or are_similar(message.id, request.id)
+        return is_foreign and not is_meant and self.enforces
 
-    def _read(self, text: bytes, sender: Direction) -> tuple[Received, bytes]:
-        received, mark = self._parse(text, sender)
+    @property
+    def _awaited(self) -> RequestId:
+        """Id of the request that the response answers; null if there is none, or several."""
+        message = self._message
+        return message.id if isinstance(message, Message) else request_id(b"null")
+
+    def _read(self, text: bytes, sender: Direction) -> Received:
+        received = parse_received(text)
         self._record_message(received, sender)
-        return received, mark
-
-    def _parse(self, text: bytes, sender: Direction) -> tuple[Received, bytes]:
-        """Return the messages in *text*, and the byte order mark before them, to be kept.
-
-        Under enforcement the mark is removed, because only some readers ignore it.
-        """
-        if not text.startswith(_MARK):
-            return parse_received(text), b""
-        self._findings.add(
-            Finding(
-                sender=sender,
-                code="BYTE_ORDER_MARK",
-                severity=Severity.WARNING,
-                action=Action.REPAIRED if self.enforces else Action.PASSED,
-                note="JSON text must not begin with a byte order mark (RFC 8259, section 8.1)",
-            )
-        )
-        return parse_received(text[len(_MARK) :]), b"" if self.enforces else _MARK
+        return received
 
     def _record_message(self, received: Received, sender: Direction) -> None:
         if self._record is not None:
@@ -353,11 +349,15 @@ class HttpMessages:
         policy = self._policies.messages
         if policy is Policy.OFF or not isinstance(message, Message):
             return None
-        action = Action.REJECTED if policy is Policy.ENFORCE else Action.PASSED
+        action = Action.PASSED
+        if policy is Policy.ENFORCE:
+            tool = string_value(message.params.get("name")) if message.method == _CALL else ""
+            exempt = self._policies.allow.find(message.method, tool)
+            action = Action.ALLOWED if _MISMATCH in exempt else Action.REJECTED
         mismatches = find_mismatches(self._headers, message, connection.tools)
         for mismatch in mismatches:
             self._findings.add(mismatch_finding(message, mismatch, action))
-        if not mismatches or policy is not Policy.ENFORCE:
+        if not mismatches or action is not Action.REJECTED:
             return None
         return Reply(400, mismatch_response(message, mismatches[0]))
 

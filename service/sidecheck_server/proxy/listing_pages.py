@@ -10,7 +10,7 @@ from typing import Final, Protocol, TypeAlias
 from sidecheck_server.core.types import JsonValue
 from sidecheck_server.proxy.checks import CallTarget, NotCheckedError
 from sidecheck_server.proxy.definition_checks import ListedTool
-from sidecheck_server.proxy.messages import Message, read_object
+from sidecheck_server.proxy.messages import Message, read_cursor, read_object
 from sidecheck_server.proxy.pending import Request
 from sidecheck_server.proxy.rulings import Ruling
 
@@ -23,6 +23,7 @@ __all__ = [
     "SharedFetch",
     "ToolSource",
     "client_metadata",
+    "read_next_cursor",
 ]
 
 
@@ -102,6 +103,22 @@ def client_metadata(params: Mapping[str, bytes]) -> dict[str, bytes]:
     return {name: metadata[name] for name in _CLIENT_METADATA if name in metadata}
 
 
+_FIRST_VERSION_WITH_EMPTY_CURSORS = "2026-07-28"
+
+
+def read_next_cursor(page: Mapping[str, bytes], version: str) -> str | None:
+    """Return the cursor of the page after *page*, None if *page* is the last.
+
+    An empty cursor leads to a further page (2026-07-28, server/utilities/pagination,
+    "Implementation Guidelines"). Earlier versions do not say so; their servers write it for the
+    end of a list, and clients stop there.
+    """
+    text = page.get("nextCursor", b"null").strip()
+    if not text.startswith(b'"') or (text == b'""' and version < _FIRST_VERSION_WITH_EMPTY_CURSORS):
+        return None
+    return read_cursor(text)
+
+
 _MAX_PAGES = 1_000
 _MAX_TOOLS = 100_000
 _MAX_BYTES = 16 << 20
@@ -142,7 +159,7 @@ class ListPages:
         self._tools = self._bytes = 0
 
     def add(
-        self, cursor: str | None, tools: list[ListedTool], next_cursor: str
+        self, cursor: str | None, tools: list[ListedTool], next_cursor: str | None
     ) -> frozenset[str] | None:
         """Add the page at *cursor* (None for the first), with *tools*.
 
@@ -156,7 +173,7 @@ class ListPages:
         if previous_pages is None:
             return None
         names = frozenset(tool.name for tool in tools)
-        if not next_cursor:
+        if next_cursor is None:
             return names.union(*(page.names for page in previous_pages))
         if next_cursor == cursor or any(next_cursor == page.cursor for page in previous_pages):
             self._remove(cursor)

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from copy import copy
 from functools import partial
 
+from sidecheck_server.config.exemptions import NO_EXEMPTIONS, Exemptions
 from sidecheck_server.config.policies import Policy
 from sidecheck_server.core.types import JsonValue
 from sidecheck_server.proxy.checks import Checks, NotCheckedError
@@ -22,6 +23,7 @@ from sidecheck_server.proxy.listing_pages import (
     ListTools,
     SharedFetch,
     client_metadata,
+    read_next_cursor,
 )
 from sidecheck_server.proxy.messages import (
     Message,
@@ -53,8 +55,9 @@ class Listings:
         pins: PinnedTools,
         report: Findings,
         list_tools: ListTools,
+        allow: Exemptions = NO_EXEMPTIONS,
     ) -> None:
-        self._checks = DefinitionChecks(checks, policy, pins, report)
+        self._checks = DefinitionChecks(checks, policy, pins, report, allow)
         self._list_tools = list_tools
         self._tools: dict[str, InlineTool] = {}
         #: Bytes of the tools that were learned since the last complete list.
@@ -119,7 +122,7 @@ class Listings:
 
         async def learn(page: Mapping[str, bytes], tools: list[ListedTool]) -> list[ListedTool]:
             self._failure = None
-            next_cursor = string_value(page.get("nextCursor"))
+            next_cursor = read_next_cursor(page, request.version)
             self._learn(tools)
             try:
                 names = self._pages.add(request.cursor, tools, next_cursor)
@@ -144,7 +147,7 @@ class Listings:
         list_params: dict[str, bytes] = {"_meta": join_object(metadata)} if metadata else {}
         entries: list[ListedTool] = []
         size = 0
-        cursors: set[bytes] = set()
+        cursors: set[str] = set()
         is_complete = False
         for _ in range(_MAX_PAGES):
             try:
@@ -161,12 +164,12 @@ class Listings:
             if size > _MAX_BYTES:
                 raise not_listed("the list of tools is too large")
             entries += await self._checks.check(response.properties["result"], definitions, version)
-            cursor = page.get("nextCursor", b"")
-            is_complete = not string_value(cursor)
-            if is_complete or cursor in cursors:
+            cursor = read_next_cursor(page, version)
+            is_complete = cursor is None
+            if cursor is None or cursor in cursors:
                 break
             cursors.add(cursor)
-            list_params["cursor"] = cursor
+            list_params["cursor"] = page["nextCursor"]
         if not is_complete and self._checks.uses_pins:
             self._checks.report_endless("its cursors form a cycle, or it has too many pages")
             # Stored, so that later calls do not fetch as many pages again.

@@ -1,17 +1,15 @@
 """Checks by the services of this process, without a transport."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Final, Protocol, TypeAlias
 
-from sidecheck_server.config.transport_limits import TransportLimits
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
-from sidecheck_server.core.limits import DEFAULT_VIOLATIONS, Limits
+from sidecheck_server.core.limits import DEFAULT_SESSION_BYTES, DEFAULT_VIOLATIONS, Limits
 from sidecheck_server.core.mcp.call_errors import ErrorResponse
-from sidecheck_server.core.mcp.call_params import is_object_text
 from sidecheck_server.core.mcp.context import (
     Context,
     Sender,
@@ -20,6 +18,7 @@ from sidecheck_server.core.mcp.context import (
 )
 from sidecheck_server.core.mcp.sessions.memory import MemoryPool
 from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage, ReportLimits
+from sidecheck_server.core.payload import is_object_text
 from sidecheck_server.core.repair.types import Repairs
 from sidecheck_server.core.types import Verdict
 from sidecheck_server.proxy.checks import (
@@ -29,27 +28,36 @@ from sidecheck_server.proxy.checks import (
     ToolVerdicts,
 )
 from sidecheck_server.proxy.messages import Direction, Message
-from sidecheck_server.rpc.handler import log_failure
-from sidecheck_server.services.calls import CallVerdict, reply_for_call, reply_for_result
+from sidecheck_server.services.calls import (
+    CallValidator,
+    CallVerdict,
+    reply_for_call,
+    reply_for_result,
+)
 from sidecheck_server.services.checks import RequestContext, SessionChecker, SubjectReport
-from sidecheck_server.services.container import Services
 from sidecheck_server.services.prepared_targets import ValidationOutcome
-from sidecheck_server.services.registration import Registration
+from sidecheck_server.services.protocol import ProtocolChecker
 from sidecheck_server.services.request_work import open_request
-from sidecheck_server.services.resolution import require_binding
-from sidecheck_server.services.targets import InlineTool
-from sidecheck_server.services.tools import ToolsToCheck
+from sidecheck_server.services.resolution import TargetResolver
+from sidecheck_server.services.tools import ToolsChecker, ToolsToCheck
 from sidecheck_server.services.validation import ValidationOptions
 
-__all__ = ["CHECK_TOOLS", "LocalChecks", "ObserveCalls", "ObservedCall", "unobserved"]
+__all__ = [
+    "CHECK_TOOLS",
+    "PACKAGE",
+    "CheckingServices",
+    "LocalChecks",
+    "LogFailure",
+    "ObserveCalls",
+    "ObservedCall",
+    "unobserved",
+]
 
-_PACKAGE: Final = "sidecheck.v1"
-_CHECK_SESSION: Final = f"{_PACKAGE}.ProtocolService/CheckSession"
-CHECK_TOOLS: Final = f"{_PACKAGE}.ProtocolService/CheckTools"
-_VALIDATE: Final = f"{_PACKAGE}.ValidationService/Validate"
-_GET_TOOL: Final = f"{_PACKAGE}.RegistryService/GetTool"
-_REGISTER_TOOLS: Final = f"{_PACKAGE}.RegistryService/RegisterTools"
-_DELETE_TOOLS: Final = f"{_PACKAGE}.RegistryService/DeleteTools"
+PACKAGE: Final = "sidecheck.v1"
+"""Package of the methods of the API."""
+_CHECK_SESSION: Final = f"{PACKAGE}.ProtocolService/CheckSession"
+CHECK_TOOLS: Final = f"{PACKAGE}.ProtocolService/CheckTools"
+_VALIDATE: Final = f"{PACKAGE}.ValidationService/Validate"
 
 _MAX_SESSIONS: Final = 40_000
 """Maximum number of open sessions; in practice their total memory is the tighter bound."""
@@ -91,23 +99,68 @@ def unobserved(_path: str, _message: bytes) -> AbstractContextManager[ObservedCa
     return _UNOBSERVED
 
 
+class CheckingServices(Protocol):
+    """The services that the checks use."""
+
+    @property
+    def resolver(self) -> TargetResolver:
+        """Resolves tools to compiled schemas."""
+        ...
+
+    @property
+    def call_validator(self) -> CallValidator:
+        """Validates calls and results."""
+        ...
+
+    @property
+    def protocol_checker(self) -> ProtocolChecker:
+        """Checks messages."""
+        ...
+
+    @property
+    def tools_checker(self) -> ToolsChecker:
+        """Checks lists of tools."""
+        ...
+
+
+LogFailure: TypeAlias = Callable[[Exception, str], str]
+
+
+def _log_failure(error: Exception, method: str) -> str:
+    # Imported late: errors are rare, and the module imports gRPC.
+    from sidecheck_server.rpc.handler import log_failure  # noqa: PLC0415
+
+    return log_failure(error, method)
+
+
 class LocalChecks:
-    """Checks of *services* within *limits*; *observe* is called for each."""
+    """Checks of *services* within *limits*; *observe* is called for each.
+
+    *log_failure* logs an unexpected error of a method, and returns the id of the event.
+
+    With *hide_values*, the texts of verdicts have nothing of the messages. Replies to calls and
+    results have, because their receivers know the messages.
+    """
 
     passes_unavailable = False
 
     def __init__(
         self,
-        services: Services,
+        services: CheckingServices,
         limits: Limits,
         observe: ObserveCalls = unobserved,
+        log_failure: LogFailure = _log_failure,
+        *,
+        hide_values: bool = False,
     ) -> None:
         self._services = services
+        self._hides_values = hide_values
         self._limits = limits
         self._observe = observe
         self._violations = min(DEFAULT_VIOLATIONS, limits.violations)
         self._report_limits = ReportLimits(self._violations, limits.verdict_characters)
-        self._memory = MemoryPool(TransportLimits().session_bytes, _MAX_SESSIONS)
+        self._log_failure = log_failure
+        self._memory = MemoryPool(DEFAULT_SESSION_BYTES, _MAX_SESSIONS)
 
     async def open_session(self, protocol_version: str, *, from_beginning: bool) -> "_Session":
         """Return a session.
@@ -140,6 +193,7 @@ class LocalChecks:
         repairs: Repairs | None,
         *,
         follows_protocol: bool,
+        assert_formats: bool = False,
     ) -> ValidationOutcome:
         """Return the outcome for the params of *call*, with locations relative to them.
 
@@ -148,13 +202,20 @@ class LocalChecks:
         """
         params = call.properties.get("params", b"{}")
         arguments = call.params.get("arguments", b"{}") if follows_protocol else None
+        validator = self._services.call_validator
         with self.call(_VALIDATE, call.text) as observed:
-            options = self._options(target, protocol_version, repairs)
-            verdict = await self._services.call_validator.validate_params(
-                params, target, options, arguments=arguments
+            options = self._options(
+                target, protocol_version, repairs, assert_formats=assert_formats
             )
+            verdict = await validator.validate_params(params, target, options, arguments=arguments)
             observed.completed(verdict.verdict)
-            return _outcome(verdict, reply_for_call(verdict, params, options))
+            explained = verdict
+            if options.evaluation.hide_values and not verdict.verdict.valid:
+                options = _showing_values(options)
+                explained = await validator.validate_params(
+                    params, target, options, arguments=arguments
+                )
+            return _outcome(verdict, reply_for_call(explained, params, options))
 
     async def validate_result(
         self,
@@ -163,6 +224,7 @@ class LocalChecks:
         protocol_version: str,
         *,
         follows_protocol: bool,
+        assert_formats: bool = False,
     ) -> ValidationOutcome:
         """Return the outcome for the result of *response*, with locations relative to it.
 
@@ -171,15 +233,20 @@ class LocalChecks:
         """
         result = response.properties["result"]
         with self.call(_VALIDATE) as observed:
-            options = self._options(target, protocol_version, None)
+            options = self._options(target, protocol_version, None, assert_formats=assert_formats)
             content = None
             if follows_protocol and has_structured_content(options.version):
                 content = _content_of(response)
-            verdict = await self._services.call_validator.validate_result(
-                result, target, options, content=content
-            )
+            validator = self._services.call_validator
+            verdict = await validator.validate_result(result, target, options, content=content)
             observed.completed(verdict.verdict)
-            return _outcome(verdict, reply_for_result(verdict, options))
+            explained = verdict
+            if options.evaluation.hide_values and not verdict.verdict.valid:
+                options = _showing_values(options)
+                explained = await validator.validate_result(
+                    result, target, options, content=content
+                )
+            return _outcome(verdict, reply_for_result(explained, options))
 
     async def check_tools(self, tools_list: bytes, protocol_version: str) -> ToolVerdicts:
         """Return the verdicts on *tools_list*.
@@ -195,43 +262,6 @@ class LocalChecks:
             verdicts = tuple(outcome.verdict for outcome in report.outcomes)
             observed.completed(*verdicts)
             return ToolVerdicts(verdicts, report.tools_list_verdict)
-
-    async def registered_tool(self, server: str, name: str) -> bytes:
-        """Return the definition of a registered tool.
-
-        Raises:
-            NotCheckedError: UNKNOWN_TOOL, or the registry cannot be read.
-        """
-        with self.call(_GET_TOOL):
-            return require_binding(self._services.registry, server, name).definition.json
-
-    async def register(
-        self, server: str, definitions: Sequence[bytes], protocol_version: str
-    ) -> list[bool]:
-        """Register *definitions*; return whether each was accepted.
-
-        Raises:
-            NotCheckedError: the registry cannot be written.
-        """
-        with self.call(_REGISTER_TOOLS):
-            check_version_known(protocol_version)
-            batch_size, accepted = self._limits.batch_items, list[bool]()
-            for start in range(0, len(definitions), batch_size):
-                tools = tuple(map(InlineTool, definitions[start : start + batch_size]))
-                result = await self._services.registrar.register(
-                    Registration(server, tools, protocol_version=protocol_version)
-                )
-                accepted += [outcome.action is not None for outcome in result.outcomes]
-            return accepted
-
-    async def delete(self, server: str, names: Sequence[str]) -> None:
-        """Delete the registered tools *names*.
-
-        Raises:
-            NotCheckedError: the registry cannot be written.
-        """
-        with self.call(_DELETE_TOOLS):
-            await self._services.registry_writer.delete(server, list(names))
 
     @contextmanager
     def call(self, path: str, message: bytes = b"") -> Iterator[ObservedCall]:
@@ -249,26 +279,35 @@ class LocalChecks:
                 raise NotCheckedError(error.reason.value, error.message) from None
             except Exception as error:  # noqa: BLE001  (nothing unexpected may end the proxy)
                 observed.failed(None)
-                id_ = log_failure(error, path.rpartition("/")[2])
+                id_ = self._log_failure(error, path.rpartition("/")[2])
                 raise NotCheckedError(
                     "INTERNAL", f"internal error; see error_id {id_} in the log"
                 ) from None
 
     def _context(self, version: str) -> Context:
         check_version_known(version)
-        return Context(version=version or self._services.resolver.default_version)
+        version = version or self._services.resolver.default_version
+        return Context(version=version, hide_values=self._hides_values)
 
     def _options(
-        self, target: CallTarget, version: str, repairs: Repairs | None
+        self,
+        target: CallTarget,
+        version: str,
+        repairs: Repairs | None,
+        *,
+        assert_formats: bool,
     ) -> ValidationOptions:
         check_version_known(version)
         evaluation = EvaluationOptions(
             max_violations=self._violations,
             max_length=self._limits.verdict_characters,
             repairs=repairs,
+            hide_values=self._hides_values,
         )
         version = self._services.resolver.version_of(target, version)
-        return ValidationOptions(evaluation=evaluation, version=version)
+        return ValidationOptions(
+            evaluation=evaluation, version=version, assert_formats=assert_formats
+        )
 
 
 class _Session:
@@ -323,6 +362,12 @@ def _content_of(response: Message) -> bytes | None:
     content = result.get("structuredContent")
     is_plain = result.get("isError", b"false") == b"false" and "resultType" not in result
     return content if content is not None and is_plain and is_object_text(content) else None
+
+
+def _showing_values(options: ValidationOptions) -> ValidationOptions:
+    """Return *options* for a reply: with values, and without repairs, which replies do not have."""
+    evaluation = replace(options.evaluation, hide_values=False, repairs=None)
+    return replace(options, evaluation=evaluation)
 
 
 def _outcome(call: CallVerdict, reply: ErrorResponse) -> ValidationOutcome:

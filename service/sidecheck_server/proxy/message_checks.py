@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from sidecheck_server.config.exemptions import NO_CODES, ExemptCodes
 from sidecheck_server.config.policies import Policy
 from sidecheck_server.core.payload import UNREADABLE_CODES
 from sidecheck_server.core.types import Severity, Violation
@@ -18,7 +19,9 @@ from sidecheck_server.proxy.pending import PendingRequests
 from sidecheck_server.proxy.report import Action, Findings, finding_of, finding_of_error
 from sidecheck_server.proxy.rulings import (
     Ruling,
-    passes_unvalidated,
+    action_on,
+    decide_unvalidated,
+    find_fault,
     reject,
     unvalidated_reason,
     with_id,
@@ -48,19 +51,34 @@ class CheckOutcome:
     version: str = ""
     #: Method by whose rules the whole message was checked; "" if unknown.
     method: str = ""
+    #: Codes that do not reject the message.
+    exempt: ExemptCodes = NO_CODES
 
     @property
     def first_error(self) -> Violation | None:
-        """First violation that makes the message invalid; None if it is valid."""
-        errors = (
-            violation for violation in self.violations if violation.severity is Severity.ERROR
+        """First violation that makes the message invalid and is not exempt, or None."""
+        if not self.violations:
+            return None
+        return find_fault(self.violations, self.exempt, is_truncated=self.is_truncated)
+
+    @property
+    def blocking_ambiguity(self) -> Violation | None:
+        """The ambiguity, unless it is exempt."""
+        ambiguity = self.ambiguity
+        return None if ambiguity is None or ambiguity.code in self.exempt else ambiguity
+
+    @property
+    def has_exempt_errors(self) -> bool:
+        """Whether it has errors that do not reject the message."""
+        return any(
+            violation.severity is Severity.ERROR and violation.code in self.exempt
+            for violation in self.violations
         )
-        return next(errors, None) if self.violations else None
 
     @property
     def fault_text(self) -> str:
         """Code and location of the ambiguity or else the first error, without values."""
-        fault = self.ambiguity or self.first_error
+        fault = self.blocking_ambiguity or self.first_error
         return f"{fault.code} at {fault.instance_location or 'its root'}" if fault else "invalid"
 
     @property
@@ -102,6 +120,10 @@ class CheckOutcome:
         """Return the outcome with *ambiguity*, unless it is None or one is known already."""
         return self if ambiguity is None or self.ambiguity else replace(self, ambiguity=ambiguity)
 
+    def with_exemptions(self, exempt: ExemptCodes) -> "CheckOutcome":
+        """Return the outcome, of which *exempt* codes do not reject the message."""
+        return self if exempt == self.exempt else replace(self, exempt=exempt)
+
     def exclude(self, location: str) -> "CheckOutcome":
         """Return the outcome without the violations at *location* or below it."""
         if not self.violations:
@@ -125,7 +147,7 @@ class CheckOutcome:
             else:
                 batch_violations.append(violation)
         batch_outcome = replace(self, violations=tuple(batch_violations))
-        outcomes = [CheckOutcome(tuple(violations)) for violations in by_item]
+        outcomes = [CheckOutcome(tuple(violations), exempt=self.exempt) for violations in by_item]
         if self.is_truncated and self.first_error is not None:
             # An item without an error may have one beyond the limit of violations.
             truncated = CheckOutcome((Violation("", "", "", "LIMIT_EXCEEDED", ""),))
@@ -232,8 +254,8 @@ class MessageRulings:
     def rejects(self, outcome: CheckOutcome) -> bool:
         """Return whether the policy rejects a message with *outcome*."""
         if outcome.failure is not None:
-            return not passes_unvalidated(self._checks, outcome.failure, self._policy)
-        if outcome.ambiguity is not None:
+            return self._decide_unvalidated(outcome, outcome.failure) is Action.REJECTED
+        if outcome.blocking_ambiguity is not None:
             return True
         return outcome.first_error is not None and self._policy is Policy.ENFORCE
 
@@ -251,13 +273,19 @@ class MessageRulings:
         With *is_rejected*, another check rejects the message, and the report says so.
         """
         rejects = self.rejects(outcome)
-        action = Action.REJECTED if rejects or is_rejected else Action.PASSED
+        rejection = Action.REJECTED if rejects or is_rejected else None
         for violation in outcome.all_violations:
+            # An ambiguity rejects a message under any policy.
+            policy = Policy.ENFORCE if violation is outcome.ambiguity else self._policy
+            action = action_on(violation, policy, rejection)
             self._report.add(finding_of(violation, sender, method, tool, action, ""))
         if outcome.failure is not None:
-            passes = action is Action.PASSED
-            self._report.add(finding_of_error(outcome.failure, sender, method, passes=passes))
+            action = rejection or self._decide_unvalidated(outcome, outcome.failure)
+            self._report.add(finding_of_error(outcome.failure, sender, method, action=action))
         return not rejects
+
+    def _decide_unvalidated(self, outcome: CheckOutcome, failure: NotCheckedError) -> Action:
+        return decide_unvalidated(self._checks, failure, self._policy, outcome.exempt)
 
     def reject(self, message: Message, sender: Direction, outcome: CheckOutcome) -> Ruling:
         """Return the ruling on a *message* that is rejected because of *outcome*."""
@@ -268,10 +296,13 @@ class MessageRulings:
             self._pending[PEERS[sender]].remove(request)
         if outcome.failure is not None:
             return reject(message, unvalidated_reason(outcome.failure))
-        if message.is_request and outcome.error_response:
+        # The error of the check may name a violation that is exempt.
+        has_error_response = outcome.error_response and not outcome.has_exempt_errors
+        if message.is_request and has_error_response:
             return Ruling(reply=with_id(outcome.error_response, message))
         if message.is_response:
             return reject(message, f"the response is invalid: {outcome.fault_text}")
-        if outcome.ambiguity is not None and outcome.ambiguity.code == "PAYLOAD_NOT_JSON":
+        ambiguity = outcome.blocking_ambiguity
+        if ambiguity is not None and ambiguity.code == "PAYLOAD_NOT_JSON":
             return reject(message, "Parse error: not JSON", PARSE_ERROR)
         return reject(message, f"Invalid request: {outcome.fault_text}", INVALID_REQUEST)

@@ -22,6 +22,7 @@ __all__ = [
     "join_array",
     "join_object",
     "parse_received",
+    "read_cursor",
     "read_items",
     "read_list",
     "read_message",
@@ -45,6 +46,8 @@ INVALID_REQUEST = -32600
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _MAX_BATCH_MESSAGES = 1000
 """Maximum number of messages in a batch."""
@@ -74,6 +77,11 @@ class Message:
         return self.id[0] is not bytes
 
     @property
+    def is_json_rpc(self) -> bool:
+        """Whether it has the version of JSON-RPC 2.0, as every message must."""
+        return string_value(self.properties.get("jsonrpc")) == "2.0"
+
+    @property
     def is_request(self) -> bool:
         """Whether the message requires a response."""
         return "method" in self.properties and "id" in self.properties
@@ -100,12 +108,22 @@ class Message:
         """Whether it has a result or an error, even if it has a method too."""
         return "result" in self.properties or "error" in self.properties
 
+    @property
+    def is_error_without_id(self) -> bool:
+        """Whether it is an error whose id is missing or null, so that its request is unknown."""
+        has_no_id = self.properties.get("id", b"null") == b"null"
+        return has_no_id and "error" in self.properties and "method" not in self.properties
+
     def without_method(self) -> "Message":
         """Return the message without its method, as a reader that expects a response sees it."""
         if "method" not in self.properties:
             return self
         properties = {name: text for name, text in self.properties.items() if name != "method"}
         return Message(self.text, properties)
+
+    def with_id(self, id_text: bytes) -> "Message":
+        """Return the message, with the same text, as one with the id *id_text*."""
+        return Message(self.text, {**self.properties, "id": id_text})
 
     def with_property(self, name: str, value: bytes) -> bytes:
         """Return the text of the message with *value*, JSON text, as its property *name*."""
@@ -121,6 +139,20 @@ class Received:
     content: Message | list[Message] | None
 
     @property
+    def has_byte_order_mark(self) -> bool:
+        """Whether a byte order mark is before the message, which readers may ignore.
+
+        Clause: RFC 8259, section 8.1.
+        """
+        return self.content is not None and self.text.startswith(_BYTE_ORDER_MARK)
+
+    def without_byte_order_mark(self) -> "Received":
+        """Return the text without its byte order mark, and the same messages."""
+        if isinstance(self.content, Message):
+            return Received(self.content.text, self.content)
+        return Received(self.text.removeprefix(_BYTE_ORDER_MARK), self.content)
+
+    @property
     def messages(self) -> list[Message]:
         """The messages in the text, none if it is invalid."""
         content = self.content
@@ -128,8 +160,8 @@ class Received:
 
 
 def parse_received(text: bytes) -> Received:
-    """Return *text* together with the messages in it."""
-    return Received(text, read_message(text))
+    """Return *text* together with the messages in it, after a byte order mark."""
+    return Received(text, read_message(text.removeprefix(_BYTE_ORDER_MARK)))
 
 
 def read_message(text: bytes) -> Message | list[Message] | None:
@@ -272,6 +304,13 @@ def string_value(text: bytes | None) -> str:
     """Return the string in the JSON *text*, "" if it is not a string."""
     value = None if text is None else _value(text)
     return value if isinstance(value, str) else ""
+
+
+def read_cursor(text: bytes) -> str:
+    """Return the cursor in the JSON *text* as comparable text, different for other values."""
+    value = _value(text)
+    is_string = isinstance(value, str)
+    return msgspec.json.encode(value).decode() if is_string else text.decode("utf-8", "replace")
 
 
 def _value(text: bytes) -> Any:

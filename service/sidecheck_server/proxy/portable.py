@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Iterable, Sequence
 
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.functions import convert_call, make_portable
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION, VERSIONS
 from sidecheck_server.proxy.messages import (
     Message,
@@ -83,6 +82,9 @@ class PortableTools:
 
     def _rewrite(self, definitions: Sequence[bytes]) -> list[bytes]:
         """Return *definitions*, rewritten where that is possible."""
+        # Imported late: conversion is large, and few proxies rewrite tools.
+        from sidecheck_server.core.functions import make_portable  # noqa: PLC0415
+
         outcomes = make_portable(definitions, self._targets, self._version, keep_names=True)
         rewritten = []
         for definition, outcome in zip(definitions, outcomes, strict=True):
@@ -120,6 +122,8 @@ def _restore_call(request: Message, mapping: bytes, definition: bytes) -> bytes:
 
     Arguments that cannot be converted stay as they are; validation reports them.
     """
+    from sidecheck_server.core.functions import convert_call  # noqa: PLC0415
+
     params = request.params
     call = join_object({"name": params["name"], "arguments": params.get("arguments", b"{}")})
     try:

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import cast
 
 from sidecheck import (
+    CheckOptions,
     Client,
     Coercion,
     Options,
@@ -39,10 +40,15 @@ __all__ = ["RemoteChecks"]
 
 
 class RemoteChecks:
-    """Checks of the server that *client* is connected to."""
+    """Checks of the server that *client* is connected to.
 
-    def __init__(self, client: Client) -> None:
+    With *hide_values*, the texts of verdicts have nothing of the messages. Replies to calls and
+    results have, because their receivers know the messages.
+    """
+
+    def __init__(self, client: Client, *, hide_values: bool = False) -> None:
         self._client = client
+        self._hides_values = hide_values
 
     @property
     def passes_unavailable(self) -> bool:
@@ -56,7 +62,9 @@ class RemoteChecks:
             NotCheckedError: the stream cannot be opened.
         """
         context = ProtocolContext(protocol_version=protocol_version)
-        session = self._client.protocol.session(context=context, from_beginning=from_beginning)
+        session = self._client.protocol.session(
+            context=context, from_beginning=from_beginning, options=self._check_options()
+        )
         with _translate_errors():
             return _Session(await session.__aenter__())
 
@@ -68,6 +76,7 @@ class RemoteChecks:
         repairs: Repairs | None,
         *,
         follows_protocol: bool,  # noqa: ARG002  (the server checks all of it)
+        assert_formats: bool = False,
     ) -> ValidationOutcome:
         """Return the outcome for the params of *call*, with locations relative to them.
 
@@ -79,12 +88,24 @@ class RemoteChecks:
             coercion=Coercion(repairs.coercion.value),
             apply_defaults=repairs.apply_defaults,
             protocol_version=protocol_version,
+            hide_values=self._hides_values,
+            assert_formats=assert_formats,
         )
         params = call.properties.get("params", b"{}")
         with _translate_errors():
-            return _convert_outcome(
-                await self._client.validate_call(_convert_target(target), params, options=options)
+            verdict = await self._client.validate_call(
+                _convert_target(target), params, options=options
             )
+            explained = verdict
+            if options.hide_values and not verdict.valid:
+                explained = await self._client.validate_call(
+                    _convert_target(target),
+                    params,
+                    options=Options(
+                        protocol_version=protocol_version, assert_formats=assert_formats
+                    ),
+                )
+            return _convert_outcome(verdict, explained)
 
     async def validate_result(
         self,
@@ -93,20 +114,33 @@ class RemoteChecks:
         protocol_version: str,
         *,
         follows_protocol: bool,  # noqa: ARG002  (the server checks all of it)
+        assert_formats: bool = False,
     ) -> ValidationOutcome:
         """Return the outcome for the result of *response*, with locations relative to it.
 
         Raises:
             NotCheckedError: validation was not possible.
         """
-        options = Options(protocol_version=protocol_version)
+        options = Options(
+            protocol_version=protocol_version,
+            hide_values=self._hides_values,
+            assert_formats=assert_formats,
+        )
         result = response.properties["result"]
         with _translate_errors():
-            return _convert_outcome(
-                await self._client.validate_call_result(
-                    _convert_target(target), result, options=options
-                )
+            verdict = await self._client.validate_call_result(
+                _convert_target(target), result, options=options
             )
+            explained = verdict
+            if options.hide_values and not verdict.valid:
+                explained = await self._client.validate_call_result(
+                    _convert_target(target),
+                    result,
+                    options=Options(
+                        protocol_version=protocol_version, assert_formats=assert_formats
+                    ),
+                )
+            return _convert_outcome(verdict, explained)
 
     async def check_tools(self, tools_list: bytes, protocol_version: str) -> ToolVerdicts:
         """Return the verdicts on *tools_list*.
@@ -116,9 +150,14 @@ class RemoteChecks:
         """
         context = ProtocolContext(protocol_version=protocol_version)
         with _translate_errors():
-            report = await self._client.protocol.check_tools(tools_list, context=context)
+            report = await self._client.protocol.check_tools(
+                tools_list, context=context, options=self._check_options()
+            )
         verdicts = tuple(_convert_verdict(outcome.verdict) for outcome in report.outcomes)
         return ToolVerdicts(verdicts, _convert_verdict(report.tools_list_verdict))
+
+    def _check_options(self) -> CheckOptions:
+        return CheckOptions(hide_values=self._hides_values)
 
 
 class _Session:
@@ -165,9 +204,12 @@ def _convert_target(target: CallTarget) -> Target:
     return RemoteTool(target.server, target.name)
 
 
-def _convert_outcome(verdict: RemoteVerdict) -> ValidationOutcome:
+def _convert_outcome(verdict: RemoteVerdict, explained: RemoteVerdict) -> ValidationOutcome:
+    """Return the outcome with *verdict*, and with the reply of *explained*."""
     reply = ErrorResponse(
-        verdict.tool_error_text, bytes(verdict.call_tool_result), bytes(verdict.json_rpc_error)
+        explained.tool_error_text,
+        bytes(explained.call_tool_result),
+        bytes(explained.json_rpc_error),
     )
     return ValidationOutcome(_convert_verdict(verdict), enforced=verdict.enforced, reply=reply)
 

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from sidecheck_server.core.types import Severity, Violation
 from sidecheck_server.proxy.checks import NotCheckedError
+from sidecheck_server.proxy.finding_words import describe_code
 from sidecheck_server.proxy.messages import Direction
 
 __all__ = ["Action", "Finding", "Findings", "Report", "finding_of", "finding_of_error"]
@@ -27,6 +28,8 @@ class Action(StrEnum):
     """Action of the proxy on the message or tool of a finding."""
 
     PASSED = "passed"
+    #: Passed although a policy enforces the rule, because of an exemption.
+    ALLOWED = "allowed"
     #: The sender gets an error, or the receiver gets one in place of the message.
     REJECTED = "rejected"
     #: Removed without an error to either side.
@@ -52,7 +55,7 @@ class Finding:
     action: Action = Action.PASSED
     #: Explanation that may contain values of the message.
     message: str = ""
-    #: Explanation without values of the message.
+    #: Explanation without values of the message; "" to explain the code.
     note: str = ""
     #: Whether validation was not possible; *code* is then the reason.
     is_unvalidated: bool = False
@@ -61,7 +64,10 @@ class Finding:
 def finding_of(
     violation: Violation, sender: Direction, method: str, tool: str, action: Action, base: str
 ) -> Finding:
-    """Return the finding of *violation*, whose location is relative to *base*."""
+    """Return the finding of *violation*, whose location is relative to *base*.
+
+    The checks of the proxy omit values from the messages of violations, unless it shows values.
+    """
     return Finding(
         sender=sender,
         method=method,
@@ -70,12 +76,12 @@ def finding_of(
         severity=violation.severity,
         location=base + violation.instance_location,
         action=action,
-        message=violation.message,
+        note=violation.message,
     )
 
 
 def finding_of_error(
-    error: NotCheckedError, sender: Direction, method: str, tool: str = "", *, passes: bool
+    error: NotCheckedError, sender: Direction, method: str, tool: str = "", *, action: Action
 ) -> Finding:
     """Return the finding of a message that was not validated because of *error*."""
     return Finding(
@@ -83,9 +89,9 @@ def finding_of_error(
         method=method,
         tool=tool,
         code=error.reason,
-        action=Action.PASSED if passes else Action.REJECTED,
+        action=action,
         message=error.message,
-        note="could not be validated",
+        note=f"could not be validated: {describe_code(error.reason)}",
         is_unvalidated=True,
     )
 
@@ -135,7 +141,7 @@ class Report:
         self._codes[finding.code] += 1
         self._actions[finding.action] += 1
         explanation = finding.message if self._show_values else ""
-        explanation = explanation or finding.note
+        explanation = explanation or finding.note or describe_code(finding.code)
         time = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         self._write_line(_render_line(time, finding, explanation))
         if self._write_json is not None:
@@ -143,27 +149,29 @@ class Report:
 
     def summary(self) -> str:
         """Return the counts of messages and findings, in one line."""
-        parts = [
-            f"{self._messages['client']:,} messages from the client",
-            f"{self._messages['server']:,} from the server",
-        ]
+        from_client, from_server = self._messages["client"], self._messages["server"]
+        noun = "message" if from_client == 1 else "messages"
+        messages = f"{from_client:,} {noun} from the client, {from_server:,} from the server"
         total = self._codes.total()
-        if total:
-            codes = ", ".join(f"{code} {count:,}" for code, count in self._codes.most_common())
-            actions = ", ".join(f"{count:,} {action}" for action, count in self._actions.items())
-            parts.append(f"{total:,} findings ({actions}): {codes}")
-        else:
-            parts.append("no findings")
-        return "; ".join(parts)
+        if not total:
+            return f"{messages}; no findings"
+        actions = ", ".join(f"{count:,} {action}" for action, count in self._actions.items())
+        codes = "; ".join(
+            f"{_truncate(describe_code(code))} ({code}): {count:,}"
+            for code, count in self._codes.most_common()
+        )
+        noun = "finding" if total == 1 else "findings"
+        return f"{messages}; {total:,} {noun} ({actions}): {codes}"
 
 
 def _render_line(time: str, finding: Finding, explanation: str) -> str:
+    """Return the line of *finding*: its context, *explanation*, and the facts for programs."""
     direction = f"{finding.sender}->{_RECEIVERS[finding.sender]}"
-    location = _truncate(finding.location, _MAX_LOCATION_CHARACTERS)
-    words = [_truncate(finding.method), _truncate(finding.tool), finding.code, location]
-    printed_words = [_escape(word) for word in words if word]
-    text = " ".join([time, direction, *printed_words, f"{finding.severity}, {finding.action}"])
-    return f"{text}: {_escape(explanation)}" if explanation else text
+    names = [_escape(name) for name in (_truncate(finding.method), _truncate(finding.tool)) if name]
+    location = _escape(_truncate(finding.location, _MAX_LOCATION_CHARACTERS))
+    place = f"{finding.code} at {location}" if location else finding.code
+    facts = f"({place}, {finding.severity}, {finding.action})"
+    return f"{' '.join([time, direction, *names])}: {_escape(explanation)} {facts}"
 
 
 def _render_json(time: str, finding: Finding, explanation: str) -> bytes:

@@ -1,8 +1,11 @@
 """Rulings: the decision on a message, and the text to forward or to reply."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from sidecheck_server.config.exemptions import ExemptCodes
 from sidecheck_server.config.policies import Policy
+from sidecheck_server.core.types import Severity, Violation
 from sidecheck_server.proxy.checks import Checks, NotCheckedError
 from sidecheck_server.proxy.messages import (
     INTERNAL_ERROR,
@@ -11,8 +14,17 @@ from sidecheck_server.proxy.messages import (
     join_object,
     read_object,
 )
+from sidecheck_server.proxy.report import Action
 
-__all__ = ["Ruling", "passes_unvalidated", "reject", "unvalidated_reason", "with_id"]
+__all__ = [
+    "Ruling",
+    "action_on",
+    "decide_unvalidated",
+    "find_fault",
+    "reject",
+    "unvalidated_reason",
+    "with_id",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +35,48 @@ class Ruling:
     forward: bytes | None = None
     #: Response to the sender; None to send nothing.
     reply: bytes | None = None
+    #: Further messages for the receiver, each on its own.
+    others: tuple[bytes, ...] = ()
+    #: Response in place of *reply* where it is not itself a message of a stream, as over HTTP;
+    #: None if it is the same. On a stream, two programs that log what they receive would answer
+    #: each other without end.
+    refusal: bytes | None = None
 
 
-def passes_unvalidated(checks: Checks, error: NotCheckedError, policy: Policy) -> bool:
-    """Return whether a message passes although *error* prevented its validation."""
-    return policy is not Policy.ENFORCE or (error.is_unavailable and checks.passes_unavailable)
+def find_fault(
+    violations: Iterable[Violation], exempt: ExemptCodes, *, is_truncated: bool = False
+) -> Violation | None:
+    """Return the first of *violations* that makes a subject invalid and is not *exempt*.
+
+    With *is_truncated*, the limit cut off *violations*, which has the errors first, so that
+    further errors are unknown.
+    """
+    has_errors = False
+    for violation in violations:
+        if violation.severity is Severity.ERROR:
+            if violation.code not in exempt:
+                return violation
+            has_errors = True
+    if has_errors and is_truncated and not exempt.covers_all:
+        return Violation("", "", "", "LIMIT_EXCEEDED", "")
+    return None
+
+
+def action_on(violation: Violation, policy: Policy, rejection: Action | None) -> Action:
+    """Return the action of a finding: *rejection*, if not None, or how the subject passes."""
+    if rejection is not None:
+        return rejection
+    is_exempt = policy is Policy.ENFORCE and violation.severity is Severity.ERROR
+    return Action.ALLOWED if is_exempt else Action.PASSED
+
+
+def decide_unvalidated(
+    checks: Checks, error: NotCheckedError, policy: Policy, exempt: ExemptCodes
+) -> Action:
+    """Return the action on a message whose validation *error* prevented."""
+    if policy is not Policy.ENFORCE or (error.is_unavailable and checks.passes_unavailable):
+        return Action.PASSED
+    return Action.ALLOWED if error.reason in exempt else Action.REJECTED
 
 
 def unvalidated_reason(error: NotCheckedError) -> str:

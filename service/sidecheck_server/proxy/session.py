@@ -1,9 +1,12 @@
 """Rulings on the messages of one MCP connection through the proxy."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Self
 
+from sidecheck_server.config.exemptions import ExemptCodes
 from sidecheck_server.config.policies import Policies, Policy
+from sidecheck_server.core.types import Severity
 from sidecheck_server.proxy.ambiguity import (
     find_call_ambiguity,
     find_call_result_ambiguity,
@@ -13,6 +16,7 @@ from sidecheck_server.proxy.ambiguity import (
 from sidecheck_server.proxy.calls import METHOD as CALL
 from sidecheck_server.proxy.calls import Admission, ToolCalls
 from sidecheck_server.proxy.checks import Checks, NotCheckedError
+from sidecheck_server.proxy.list_repairs import ListRepairs
 from sidecheck_server.proxy.listing_pages import PROTOCOL_VERSION, ToolSource
 from sidecheck_server.proxy.message_checks import (
     PEERS,
@@ -25,6 +29,7 @@ from sidecheck_server.proxy.messages import (
     Direction,
     Message,
     Received,
+    RequestId,
     error_response,
     join_array,
     parse_received,
@@ -35,10 +40,13 @@ from sidecheck_server.proxy.messages import (
 from sidecheck_server.proxy.pending import PendingRequests, Request, request_of
 from sidecheck_server.proxy.report import Action, Finding, Findings
 from sidecheck_server.proxy.rulings import Ruling
+from sidecheck_server.proxy.unmatched import UnmatchedResponses
 
 __all__ = ["ProxySession"]
 
 _LIST = "tools/list"
+_UNREADABLE = frozenset({"NOT_A_MESSAGE", "PAYLOAD_NOT_JSON"})
+"""Codes of text that is not a message, either of which exempts it."""
 _MAX_SERVER_REQUESTS = 10_000
 """Maximum number of pending requests of the server."""
 
@@ -86,6 +94,8 @@ class ProxySession:
             "server": PendingRequests(_MAX_SERVER_REQUESTS),
         }
         self._messages = MessageRulings(checks, policies.messages, report, self._pending)
+        self._list_repairs = ListRepairs(checks, policies.messages, report)
+        self._unmatched = UnmatchedResponses(policies, report, self._messages, self._pending)
 
     async def __aenter__(self) -> Self:
         return self
@@ -99,29 +109,69 @@ class ProxySession:
         await self._checks.reset()
 
     async def handle(
-        self, received: Received | bytes, sender: Direction, http_status: int = 0
+        self,
+        received: Received | bytes,
+        sender: Direction,
+        http_status: int = 0,
+        *,
+        awaited: RequestId | None = None,
     ) -> Ruling:
-        """Return the ruling on the *received* message of *sender*, parsed or as text."""
+        """Return the ruling on the *received* message of *sender*, parsed or as text.
+
+        *awaited* is the id of the request of the client that a text of the server answers, if
+        the transport tells, and null for none. Callers that pass it pass one text at a time.
+        """
+        if sender == "server":
+            self._unmatched.awaited = awaited
         self._report.count_message(sender)
         if isinstance(received, bytes):
             received = parse_received(received)
+        if received.has_byte_order_mark:
+            return await self._rule_marked(received, sender, http_status)
+        return await self._rule_received(received, sender, http_status)
+
+    async def _rule_marked(self, received: Received, sender: Direction, http_status: int) -> Ruling:
+        """Return the ruling on *received*, which has a byte order mark."""
+        is_removed = self._enforces_text(sender)
+        self._report.add(
+            Finding(
+                sender=sender,
+                code="BYTE_ORDER_MARK",
+                severity=Severity.WARNING,
+                action=Action.REPAIRED if is_removed else Action.PASSED,
+                note="a byte order mark is before the message, which not all readers ignore",
+            )
+        )
+        unmarked = received.without_byte_order_mark()
+        ruling = await self._rule_received(unmarked, sender, http_status)
+        passes = ruling.forward is unmarked.text and not is_removed
+        return replace(ruling, forward=received.text) if passes else ruling
+
+    def _enforces_text(self, sender: Direction) -> bool:
+        """Return whether text of *sender* passes only as it was validated."""
+        # A lenient reader may find a call or a result in text that is not a message here.
+        return self._enforces_content[sender] or self._policies.messages is Policy.ENFORCE
+
+    async def _rule_received(
+        self, received: Received, sender: Direction, http_status: int
+    ) -> Ruling:
         text, content = received.text, received.content
         outcome = await self._checks.check(text, sender, http_status)
+        outcome = outcome.with_exemptions(self._policies.allow.find())
         if isinstance(content, Message):
             return await self._rule(content, sender, outcome)
         if content is not None:
             return await self._rule_batch(content, text, sender, outcome)
-        # A lenient reader may find a call or a result in text that is not a message here.
-        policy = self._policies.messages
-        if self._enforces_content[sender]:
-            policy = Policy.ENFORCE
-        passes = self._messages.report_and_decide(
-            outcome, sender, is_rejected=policy is Policy.ENFORCE
-        )
-        if passes and policy is not Policy.ENFORCE:
+        is_rejected = self._enforces_text(sender) and _UNREADABLE.isdisjoint(outcome.exempt.codes)
+        if not is_rejected:
+            outcome = outcome.with_exemptions(ExemptCodes(outcome.exempt.codes | _UNREADABLE))
+        passes = self._messages.report_and_decide(outcome, sender, is_rejected=is_rejected)
+        if passes and not is_rejected:
             return Ruling(text)
         if passes and not outcome.violations:
             self._report.add(Finding(sender=sender, code="NOT_A_MESSAGE", action=Action.REJECTED))
+        if sender == "server":
+            return Ruling(self._unmatched.fail_only_request(None))
         error = error_response(None, "Parse error", PARSE_ERROR)
         return Ruling(reply=outcome.error_response or error)
 
@@ -161,18 +211,50 @@ class ProxySession:
                 for message, item in zip(batch, items, strict=True)
             ]
         else:
-            rejection = CheckOutcome(batch_outcome.violations, failure=batch_outcome.failure)
-            rulings = [self._messages.reject(message, sender, rejection) for message in batch]
+            return self._reject_batch(batch, sender, batch_outcome)
         forwarded = [ruling.forward for ruling in rulings if ruling.forward is not None]
         replies = [ruling.reply for ruling in rulings if ruling.reply is not None]
         is_unchanged = forwarded == [message.text for message in batch]
         return Ruling(
             text if is_unchanged else join_array(forwarded) if forwarded else None,
             join_array(replies) if replies else None,
+            refusal=_join_refusals(rulings),
+        )
+
+    def _reject_batch(
+        self, batch: list[Message], sender: Direction, outcome: CheckOutcome
+    ) -> Ruling:
+        """Return the ruling on *batch*, which is rejected as a whole because of *outcome*."""
+        rejection = replace(outcome, error_response=b"", is_complete=False, is_truncated=False)
+        rulings = [
+            _without_reply_to_other_text(self._messages.reject(message, sender, rejection), message)
+            for message in batch
+        ]
+        replies = [ruling.reply for ruling in rulings if ruling.reply is not None]
+        # Errors for requests that the sender of the batch answers: each is a message of its own,
+        # because its receiver may know no batches.
+        errors = [ruling.forward for ruling in rulings if ruling.forward is not None]
+        if sender == "server" and not errors:
+            error = self._unmatched.fail_only_request(batch[0])
+            errors = [] if error is None else [error]
+        return Ruling(
+            errors[0] if errors else None,
+            join_array(replies) if replies else None,
+            tuple(errors[1:]),
+            _join_refusals(rulings),
         )
 
     async def _rule(self, message: Message, sender: Direction, outcome: CheckOutcome) -> Ruling:
         """Return the ruling on one *message*, whose check as a message has *outcome*."""
+        ruling = await self._rule_message(message, sender, outcome)
+        is_dropped = ruling.forward is None and ruling.reply is None
+        if sender == "server" and is_dropped and (message.is_response or message.has_answer):
+            return replace(ruling, forward=self._unmatched.fail_only_request(message))
+        return _without_reply_to_other_text(ruling, message)
+
+    async def _rule_message(
+        self, message: Message, sender: Direction, outcome: CheckOutcome
+    ) -> Ruling:
         if self._enforces_content[sender]:
             outcome = outcome.with_ambiguity(
                 find_message_ambiguity(
@@ -182,6 +264,10 @@ class ProxySession:
         # A client that waits for the response may ignore the method of such a message.
         if sender == "server" and message.has_answer and self._pending["client"].find(message.id):
             message = message.without_method()
+        if sender == "server" and message.is_error_without_id:
+            ruling = self._unmatched.rule_error_without_id(message, outcome)
+            if ruling is not None:
+                return ruling
         if message.is_response:
             return await self._rule_response(message, sender, outcome)
         if not message.is_request:
@@ -202,6 +288,8 @@ class ProxySession:
     ) -> Ruling:
         """Return the ruling on a request or notification."""
         version = self._version if request is None else request.version
+        tool = string_value(message.params.get("name")) if message.method == CALL else ""
+        outcome = outcome.with_exemptions(self._policies.allow.find(message.method, tool))
         follows_protocol = outcome.is_clean("/params", CALL, version)
         is_strict = outcome.is_strict_json
         if message.method == CALL:
@@ -249,7 +337,18 @@ class ProxySession:
         pending = self._pending[PEERS[sender]]
         request = pending.find(message.id)
         if request is None:
-            return self._rule_unexpected(message, sender, outcome)
+            request = pending.find_similar(message.id)
+            if request is None:
+                # A session that was joined mid-session may have earlier requests of the server.
+                may_be_earlier = sender == "client" and not self._from_beginning
+                return self._unmatched.rule(message, sender, outcome, may_be_earlier=may_be_earlier)
+            error = self._unmatched.reject_similar(message, request, sender, outcome)
+            if error is not None:
+                pending.remove(request)
+                return Ruling(error)
+            outcome = outcome.exclude("/id")
+            message = message.with_id(request.id_text)
+        outcome = outcome.with_exemptions(self._policies.allow.find(request.method, request.tool))
         if sender == "server":
             ruling = await self._rule_result(message, request, outcome)
         elif self._messages.report_and_decide(outcome, sender):
@@ -260,43 +359,24 @@ class ProxySession:
         pending.remove(request)
         return ruling
 
-    def _rule_unexpected(
-        self, message: Message, sender: Direction, outcome: CheckOutcome
-    ) -> Ruling:
-        """Return the ruling on a response without a pending request."""
-        passes = self._messages.report_and_decide(outcome, sender)
-        if not passes or not self._policies.enforces_any:
-            return Ruling(message.text if passes else None)
-        # Errors for unreadable messages have no id. A session that was joined mid-session may have
-        # earlier requests of the server. But a result of the server without its request cannot be
-        # validated.
-        has_no_id = message.id == request_id(b"null")
-        if has_no_id or (sender == "client" and not self._from_beginning):
-            return Ruling(message.text)
-        code = "RESPONSE_WITHOUT_REQUEST"
-        self._report.add(Finding(sender=sender, code=code, location="/id", action=Action.REJECTED))
-        return Ruling()
-
     async def _rule_result(
         self, message: Message, request: Request, outcome: CheckOutcome
     ) -> Ruling:
         """Return the ruling on the server's response to *request*."""
         is_result = request.target is not None and self._is_call_result(message, request)
-        is_strict = outcome.is_strict_json
         follows_protocol = outcome.is_clean("/result", CALL, request.version)
-        # The policies of tools and results decide on these parts.
-        if request.method == _LIST and self._tools.checks_lists:
-            outcome = outcome.exclude("/result/tools/")
-        elif request.method == CALL:
-            outcome = outcome.exclude("/result" if is_result else "/result/structuredContent")
-        if self._enforces_content["server"] and request.method == _LIST:
-            ambiguity = find_list_ambiguity(message, is_strict=is_strict)
-            outcome = outcome.with_ambiguity(ambiguity)
-        elif self._enforces_content["server"] and is_result:
-            ambiguity = find_call_result_ambiguity(message, is_strict=is_strict)
-            outcome = outcome.with_ambiguity(ambiguity)
-        if not self._messages.report_and_decide(outcome, "server", request.method, request.tool):
-            return self._messages.reject(message, "server", outcome)
+        outcome = self._select_faults(message, request, outcome, is_result=is_result)
+        if self._messages.rejects(outcome):
+            includes_items = request.method != _LIST or not self._tools.checks_lists
+            repaired = await self._list_repairs.repair(
+                message, request, outcome, includes_items=includes_items
+            )
+            if repaired is None:
+                self._messages.report_and_decide(outcome, "server", request.method, request.tool)
+                return self._messages.reject(message, "server", outcome)
+            message = repaired
+        else:
+            self._messages.report_and_decide(outcome, "server", request.method, request.tool)
         if is_result:
             return await self._calls.rule_result(
                 message, request, follows_protocol=follows_protocol
@@ -310,7 +390,45 @@ class ProxySession:
             return await self._tools.rule_result(message, request)
         return Ruling(message.text)
 
+    def _select_faults(
+        self, message: Message, request: Request, outcome: CheckOutcome, *, is_result: bool
+    ) -> CheckOutcome:
+        """Return *outcome* without what the policies of tools and results decide on.
+
+        It has the ambiguity of the parts that they decide on.
+        """
+        is_strict = outcome.is_strict_json
+        if request.method == _LIST and self._tools.checks_lists:
+            outcome = outcome.exclude("/result/tools/")
+        elif request.method == CALL:
+            outcome = outcome.exclude("/result" if is_result else "/result/structuredContent")
+        if self._enforces_content["server"] and request.method == _LIST:
+            return outcome.with_ambiguity(find_list_ambiguity(message, is_strict=is_strict))
+        if self._enforces_content["server"] and is_result:
+            return outcome.with_ambiguity(find_call_result_ambiguity(message, is_strict=is_strict))
+        return outcome
+
     def _is_call_result(self, message: Message, request: Request) -> bool:
         """Return whether *message* has a result to validate as that of a tool call."""
         is_validated = self._policies.results is not Policy.OFF and "result" in message.properties
         return is_validated and request.is_answered_by(message.result or {})
+
+
+def _join_refusals(rulings: Iterable[Ruling]) -> bytes | None:
+    """Return the replies and refusals of *rulings* as a batch, None if there is no refusal."""
+    rulings = list(rulings)
+    if all(ruling.refusal is None for ruling in rulings):
+        return None
+    errors = (ruling.reply or ruling.refusal for ruling in rulings)
+    return join_array(error for error in errors if error is not None)
+
+
+def _without_reply_to_other_text(ruling: Ruling, message: Message) -> Ruling:
+    """Return *ruling* without a reply to *message*, if that is not of JSON-RPC 2.0.
+
+    Programs that log what they receive, as JSON with an id and a method, would log the reply too,
+    so that both sides would answer each other without end.
+    """
+    if ruling.reply is None or message.is_json_rpc:
+        return ruling
+    return replace(ruling, reply=None, refusal=ruling.reply)

@@ -171,7 +171,7 @@ class StdioProxy:
         while await self._from_server.read(_CHUNK):
             pass
 
-    async def _relay(self, line: bytes, sender: Direction) -> None:
+    async def _relay(self, line: bytes, sender: Direction) -> None:  # noqa: C901
         if not line.strip():
             return
         # A carriage return is white space in JSON, but ends a line for some readers, such as
@@ -195,6 +195,8 @@ class StdioProxy:
             # The last line may lack a line break, and an error for another request may follow it.
             line_break = line[len(text) :] if ruling.forward is text else b""
             await self._forward(ruling.forward, line_break or b"\n", sender)
+        for text in ruling.others:
+            await self._forward(text, b"\n", sender)
         if ruling.reply is not None:
             await self._write(ruling.reply + b"\n", sender)
         if self._server_ended:

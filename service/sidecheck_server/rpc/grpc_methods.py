@@ -7,7 +7,8 @@ and the text of a Python exception.
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
+from contextlib import aclosing
 from typing import Any, Final, NoReturn, Self
 
 import grpc
@@ -242,9 +243,10 @@ def _server_stream(
                 call.authorize(authorizer)
                 message = await admission.receive(context)
                 metrics.received += 1
-                async for response in method.handler(method.deserialize(message), call):
-                    metrics.sent += 1
-                    yield response
+                async with aclosing(method.handler(method.deserialize(message), call)) as responses:
+                    async for response in responses:
+                        metrics.sent += 1
+                        yield response
             except _FAILURES as error:
                 await call.fail(error)
 
@@ -258,16 +260,22 @@ def _bidi_stream(method: Method, metrics: MethodMetrics, authorizer: Authorizer)
         with _GrpcCall(context, method, metrics) as call:
             try:
                 call.authorize(authorizer)
-                async for response in method.handler(_read_requests(context, metrics), call):
-                    metrics.sent += 1
-                    yield response
+                # Closed here: the garbage collector may find generators at any depth of recursion,
+                # where the event loop cannot close them.
+                async with (
+                    aclosing(_read_requests(context, metrics)) as requests,
+                    aclosing(method.handler(requests, call)) as responses,
+                ):
+                    async for response in responses:
+                        metrics.sent += 1
+                        yield response
             except _FAILURES as error:
                 await call.fail(error)
 
     return respond
 
 
-async def _read_requests(context: Context, metrics: MethodMetrics) -> AsyncIterator[Any]:
+async def _read_requests(context: Context, metrics: MethodMetrics) -> AsyncGenerator[Any]:
     """Yield the requests of a stream, without keeping one while waiting for the next.
 
     The iterator of gRPC keeps the previous request during that wait.

@@ -57,6 +57,8 @@ from sidecheck_server.rpc.mapping.fields import limits_to_proto
 from sidecheck_server.rpc.mapping.inference import (
     adapted_tool_to_proto,
     inferred_to_proto,
+    portability_from_proto,
+    portable_tool_to_proto,
     source_from_proto,
     tool_to_adapt_from_proto,
 )
@@ -177,6 +179,7 @@ class InferenceServicer(InferenceServiceServicer):
         self._inferrer = services.inferrer
         self._resolver = services.resolver
         self._adapter = services.adapter
+        self._portable_adapter = services.portable_adapter
         self._limits = limits
         self._registry = services.registry
         self.changes = services.changes
@@ -191,12 +194,18 @@ class InferenceServicer(InferenceServiceServicer):
 
     @rpc_handler
     async def AdaptTool(self, request: AdaptToolRequest) -> AdaptToolResponse:  # noqa: N802
-        """Adapt a definition to a protocol version."""
+        """Adapt a definition to a protocol version, and to model APIs and clients."""
+        open_request(self._limits)
         target, requested_version = tool_to_adapt_from_proto(request)
+        targets, prove = portability_from_proto(request.portable)
         revision = self._registry.revision
         tool = await self._resolver.resolve_tool(target)
         version = self._resolver.version_of(target, requested_version)
-        response = adapted_tool_to_proto(await self._adapter.adapt(tool.definition, version))
+        if request.HasField("portable"):
+            portable = await self._portable_adapter.adapt(tool, version, targets, prove=prove)
+            response = portable_tool_to_proto(portable)
+        else:
+            response = adapted_tool_to_proto(await self._adapter.adapt(tool.definition, version))
         response.registry_revision = revision
         check_response_size(response, self._limits)
         return response

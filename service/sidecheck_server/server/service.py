@@ -1,6 +1,5 @@
-"""Composition root: creates registry, workers, services and servers."""
+"""Composition root of the service: creates registry, workers, services and servers."""
 
-import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict
@@ -23,7 +22,6 @@ from sidecheck_server.observability.metrics import (
 )
 from sidecheck_server.observability.tracing.composition import running_tracing
 from sidecheck_server.observability.tracing.instrumentation import Carrier
-from sidecheck_server.proxy.local_checks import LocalChecks
 from sidecheck_server.registry.opening import open_registry
 from sidecheck_server.registry.postgres.steps import (
     Reconnected,
@@ -38,25 +36,19 @@ from sidecheck_server.rpc.tls import read_certificates
 from sidecheck_server.server.components import (
     ServingComponents,
     create_server,
-    end_task,
     frozen_heap,
     read_tokens,
     running_methods,
-    service_options,
 )
 from sidecheck_server.server.processes.fleet import Fleet, MetricsByProcess
 from sidecheck_server.server.processes.forwarded_tasks import SharedWorkers
-from sidecheck_server.services.container import create_services
+from sidecheck_server.server.worker_log import log_worker_event
 from sidecheck_server.services.registration import Registrar, Registration
 from sidecheck_server.workers import (
-    WorkerDied,
-    WorkerEvent,
-    WorkerRestarted,
     Workers,
-    WorkerStartFailed,
 )
 
-__all__ = ["running_checks", "running_service"]
+__all__ = ["running_service"]
 
 _log = structlog.get_logger("sidecheck.service")
 
@@ -99,7 +91,7 @@ async def running_service(
         # Spawn workers before gRPC starts threads.
         workers, own_settings, serving_settings = _create_workers(settings)
         stack.callback(workers.close)
-        workers.subscribe(_log_worker_event)
+        workers.subscribe(log_worker_event)
         await workers.start()
         components = await stack.enter_async_context(
             running_methods(own_settings, registry, workers.run, tokens, tracing)
@@ -146,26 +138,6 @@ async def running_service(
         yield server
 
 
-@asynccontextmanager
-async def running_checks(settings: Settings) -> AsyncIterator[LocalChecks]:
-    """Run the services in this process, with a registry in memory; yield their checks.
-
-    The checks can be used at once; tasks wait until the first worker process has started.
-    """
-    async with AsyncExitStack() as stack:
-        registry = open_registry(None, settings.registry_quotas)
-        stack.callback(registry.close)
-        workers = Workers(settings.workers, settings.limits)
-        stack.callback(workers.close)
-        workers.subscribe(_log_worker_event)
-        starting = asyncio.create_task(workers.start())
-        stack.push_async_callback(end_task, starting)
-        services = create_services(
-            registry, workers.run, settings.limits, service_options(settings)
-        )
-        yield LocalChecks(services, settings.limits)
-
-
 def _create_workers(settings: Settings) -> tuple[Workers, Settings, Settings]:
     """Return the workers, and the settings of this and of serving processes.
 
@@ -190,22 +162,6 @@ def _create_http(settings: Settings, components: ServingComponents, scrape: Scra
     )
     routes = [*create_routes(endpoints, access), *create_page_routes(access)]
     return create_application(scrape, lambda: served.health.is_serving, access, routes)
-
-
-def _log_worker_event(event: WorkerEvent) -> None:
-    match event:
-        case WorkerDied(cause, exit_, idle, alive):
-            _log.warning("worker.died", cause=cause, exit=exit_, idle=idle, alive=alive)
-        case WorkerRestarted(alive):
-            _log.info("worker.restarted", alive=alive)
-        case WorkerStartFailed(cause, detail, seconds, alive):
-            _log.error(
-                "worker.start_failed",
-                cause=cause,
-                detail=detail,
-                retry_seconds=seconds,
-                alive=alive,
-            )
 
 
 def _log_registry_event(event: RegistryEvent) -> None:

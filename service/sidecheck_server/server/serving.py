@@ -16,7 +16,8 @@ from typing import Any
 from prometheus_client import Metric
 
 from sidecheck_server.config.settings import Settings, UnusableSettingsError
-from sidecheck_server.observability.log import LOG_FLUSH_SECONDS, configure_log
+from sidecheck_server.observability.log import configure_log
+from sidecheck_server.observability.log_output import LOG_FLUSH_SECONDS
 from sidecheck_server.observability.log_writer import LogWriter
 from sidecheck_server.observability.metrics import LoadCollector, register_process
 from sidecheck_server.observability.tracing.composition import running_tracing

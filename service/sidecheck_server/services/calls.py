@@ -17,7 +17,6 @@ from sidecheck_server.core.mcp.call_errors import (
 from sidecheck_server.core.mcp.call_params import (
     ARGUMENTS,
     called_tool_name,
-    is_object_text,
     requested_version,
     with_property,
 )
@@ -26,7 +25,7 @@ from sidecheck_server.core.mcp.context import VERSIONS, Context
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.results.check import STRUCTURED_CONTENT, missing_output_verdict
 from sidecheck_server.core.mcp.subjects import CallParams, CheckRequest, ReportLimits, ToolResult
-from sidecheck_server.core.payload import UNREADABLE_CODES
+from sidecheck_server.core.payload import UNREADABLE_CODES, is_object_text
 from sidecheck_server.core.types import Repair, Verdict, Violation
 from sidecheck_server.services.offload import CountOffloaded, allow_offloading
 from sidecheck_server.services.protocol import ProtocolChecker

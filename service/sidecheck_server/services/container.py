@@ -1,28 +1,32 @@
 """Container of the application services, which share caches and workers."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.context import DEFAULT_VERSION
 from sidecheck_server.registry import Registry
-from sidecheck_server.registry.location import HISTORY_SECONDS
 from sidecheck_server.services.cache import Cache, MemoryShares
-from sidecheck_server.services.calls import CallValidator, ResultChecker
+from sidecheck_server.services.calls import CallValidator
 from sidecheck_server.services.change_log import ChangeLog
+from sidecheck_server.services.check_services import (
+    DEFAULT_CLASSES,
+    ServiceClasses,
+    ServiceOptions,
+    create_check_services,
+)
 from sidecheck_server.services.checks import SubjectChecker
 from sidecheck_server.services.comparison import ToolComparer, ToolSetComparer
 from sidecheck_server.services.conversion import ConversionCache, Converter
 from sidecheck_server.services.definitions import DefinitionChecker
 from sidecheck_server.services.model_calls import CallConverter, ResultConverter
 from sidecheck_server.services.normalization import Inferrer, Normalizer
+from sidecheck_server.services.portability import PortabilityProver, PortableAdapter
 from sidecheck_server.services.prepared_targets import PreparedTargets
 from sidecheck_server.services.protocol import ProtocolChecker
 from sidecheck_server.services.registration import Registrar, RegistryWriter, ReportRegistry
-from sidecheck_server.services.request_work import charge_tasks
 from sidecheck_server.services.resolution import TargetResolver, ToolAdapter
-from sidecheck_server.services.schemas import CompiledSchemas, ProtocolSchemas
+from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.tools import ToolsChecker
 from sidecheck_server.services.validation import Validator
 from sidecheck_server.workers.tasks import RunTask
@@ -31,30 +35,6 @@ __all__ = ["ServiceClasses", "ServiceOptions", "Services", "create_services"]
 
 _HISTORY_BYTES: Final = 32 << 20
 """Maximum memory of the change log of the registry, in bytes."""
-
-
-@dataclass(frozen=True, slots=True)
-class ServiceOptions:
-    """Settings of the services other than their limits."""
-
-    #: Maximum memory of all caches together, in bytes.
-    memory_bytes: int
-    #: Servers whose tools get verdicts that are not enforced.
-    report_only: frozenset[str] = frozenset()
-    inference: bool = True
-    #: The protocol version of requests and registrations that name none.
-    protocol_version: str = DEFAULT_VERSION
-    #: Seconds for which the change log keeps a change of the registry.
-    history_seconds: float = HISTORY_SECONDS
-
-
-@dataclass(frozen=True, slots=True)
-class ServiceClasses:
-    """Classes of services that tracing replaces by subclasses."""
-
-    schemas: Callable[..., CompiledSchemas] = CompiledSchemas
-    resolver: Callable[..., TargetResolver] = TargetResolver
-    validator: Callable[..., Validator] = Validator
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +57,8 @@ class Services:
     result_converter: ResultConverter
     normalizer: Normalizer
     adapter: ToolAdapter
+    portable_adapter: PortableAdapter
+    prover: PortabilityProver
     inferrer: Inferrer
     comparer: ToolComparer
     tool_sets: ToolSetComparer
@@ -91,7 +73,7 @@ def create_services(
     limits: Limits,
     options: ServiceOptions,
     report_registry: ReportRegistry = lambda _: None,
-    classes: ServiceClasses = ServiceClasses(),
+    classes: ServiceClasses = DEFAULT_CLASSES,
 ) -> Services:
     """Create the services of *classes* on *registry*; *run* executes tasks of workers.
 
@@ -99,23 +81,15 @@ def create_services(
     """
     shares = MemoryShares(options.memory_bytes)
     changes = ChangeLog(registry, options.history_seconds, _HISTORY_BYTES)
-    run_charged = charge_tasks(run, limits)
-    schemas = classes.schemas(run_charged, limits, shares.registered_schemas, shares.inline_schemas)
-    # All requests share the schemas of the protocol, so that none is charged for them.
-    protocol_schemas = ProtocolSchemas(run, limits)
-    checker = ProtocolChecker(protocol_schemas, schemas, run_charged, limits)
-    adapter = ToolAdapter(limits, shares.adapted_tools)
-    version = options.protocol_version
+    checks = create_check_services(registry, run, limits, options, classes)
+    run_charged, schemas, resolver = checks.run_charged, checks.schemas, checks.resolver
+    checker, adapter, validator = checks.protocol_checker, checks.adapter, checks.validator
+    calls, results = checks.call_validator, checks.results
     writer = RegistryWriter(registry, report_registry)
-    resolver = classes.resolver(
-        registry, schemas, adapter, limits, options.report_only, version, shares.inline_tools
-    )
-    validator = classes.validator(run_charged)
-    calls = CallValidator(resolver, validator, checker, limits)
-    results = ResultChecker(resolver, validator, checker)
     conversions = ConversionCache(run_charged, limits, shares.conversions)
     definitions = DefinitionChecker(schemas, checker, limits, shares.findings)
     comparer = ToolComparer(run_charged, limits)
+    prover = PortabilityProver(adapter, comparer, limits)
     return Services(
         registry=registry,
         schemas=schemas,
@@ -125,21 +99,23 @@ def create_services(
         prepared_targets=PreparedTargets(resolver, validator, calls, registry, schemas),
         protocol_checker=checker,
         subject_checker=SubjectChecker(resolver, checker, results),
-        tools_checker=ToolsChecker(checker, limits),
-        registrar=Registrar(registry, writer, definitions, comparer, version),
+        tools_checker=checks.tools_checker,
+        registrar=Registrar(registry, writer, definitions, comparer, options.protocol_version),
         registry_writer=writer,
         converter=Converter(resolver, registry, conversions, limits),
         call_converter=CallConverter(resolver, validator, registry, limits),
         result_converter=ResultConverter(resolver, results, limits),
         normalizer=Normalizer(resolver, adapter, results, limits),
         adapter=adapter,
+        portable_adapter=PortableAdapter(conversions, adapter, prover, limits),
+        prover=prover,
         inferrer=Inferrer(run_charged, limits, enabled=options.inference),
         comparer=comparer,
         tool_sets=ToolSetComparer(registry, comparer, limits),
         changes=changes,
         caches={
             **schemas.caches,
-            "protocol_schemas": protocol_schemas.cache,
+            "protocol_schemas": checks.protocol_schemas.cache,
             "inline_tools": resolver.cache,
             "adapted_tools": adapter.cache,
             "conversions": conversions.cache,

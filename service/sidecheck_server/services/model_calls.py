@@ -26,9 +26,9 @@ from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.call_errors import invalid_result_response
-from sidecheck_server.core.mcp.call_params import ARGUMENTS, is_object_text
+from sidecheck_server.core.mcp.call_params import ARGUMENTS
 from sidecheck_server.core.mcp.subjects import CheckRequest, ToolResult
-from sidecheck_server.core.payload import decode
+from sidecheck_server.core.payload import decode, is_object_text
 from sidecheck_server.core.types import Change, Verdict
 from sidecheck_server.registry import Registry
 from sidecheck_server.services.calls import CallVerdict, ResultChecker, reply_for_model_call

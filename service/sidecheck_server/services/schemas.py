@@ -127,7 +127,7 @@ class ProtocolSchemas:
 
         async def compute(begin: Begin) -> CompiledSchema:
             source = self._source(version, name)
-            artifact = await self._run(CompileSchema(source), begin)
+            artifact = await self._run(CompileSchema(source, is_known_valid=True), begin)
             return await asyncio.to_thread(_load_complete, source, artifact, self._limits)
 
         await self._schemas.get((version, name), compute)

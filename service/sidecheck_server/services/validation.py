@@ -9,7 +9,8 @@ from sidecheck_server.core.evaluate import (
     details_unavailable,
     try_evaluate_inline,
 )
-from sidecheck_server.core.mcp.call_params import has_property_text, is_object_text
+from sidecheck_server.core.mcp.call_params import has_property_text
+from sidecheck_server.core.payload import is_object_text
 from sidecheck_server.core.types import Severity, Verdict, Violation
 from sidecheck_server.services.offload import CountOffloaded
 from sidecheck_server.services.request_work import charge_work

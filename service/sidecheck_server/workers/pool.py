@@ -151,9 +151,10 @@ class _CallQueue:
 class Pool:
     """Pool of *count* processes, each prepared by calling *prepare* with *argument*.
 
-    While no process is alive, tasks wait for at most *wait_seconds*. *report* is called with
-    each event. A pool must be created in a running event loop. One thread for each process
-    waits for it, so that neither large tasks nor stopped processes block the loop.
+    While no process is alive, tasks wait for at most *wait_seconds*. With *on_demand*, the first
+    task starts the processes, and tasks wait as long as their start makes progress. *report* is
+    called with each event. A pool must be created in a running event loop. One thread for each
+    process waits for it, so that neither large tasks nor stopped processes block the loop.
 
     Raises:
         WorkerStartError: the system cannot start the threads.
@@ -166,8 +167,12 @@ class Pool:
         argument: int,
         wait_seconds: float,
         report: Callable[[WorkerEvent], None],
+        *,
+        on_demand: bool = False,
     ) -> None:
         self.alive = 0
+        self._size = count
+        self._on_demand = on_demand
         self._prepare = prepare
         self._argument = argument
         self._wait_seconds = wait_seconds
@@ -184,10 +189,12 @@ class Pool:
         self._queue = _CallQueue()
         #: The numbers of the keepers (see `_keep`) that could not start a process.
         self._failed_starts: set[int] = set()
+        #: Processor time of each starting process at the last check, by its id.
+        self._start_seconds: dict[int, float] = {}
         self._ready: asyncio.Future[None] = self._loop.create_future()
-        self._keepers = [self._loop.create_task(self._keep(number)) for number in range(count)]
-        for keeper in self._keepers:
-            keeper.add_done_callback(_raise_failure)
+        self._keepers: list[asyncio.Task[None]] = []
+        if not on_demand:
+            self._start_keepers()
 
     async def wait_until_ready(self) -> None:
         """Wait until the first process is ready.
@@ -211,6 +218,9 @@ class Pool:
         """
         if self._closed or self._has_given_up:
             raise NoWorkerError
+        if not self._keepers:
+            self._start_keepers()
+            self._count(0)
         call = _Call(seconds, function, arguments, self._loop.create_future())
         result: _Result = await self._queue.run(call)
         return result
@@ -236,6 +246,12 @@ class Pool:
         if self._give_up_timer is not None:
             self._give_up_timer.cancel()
 
+    def _start_keepers(self) -> None:
+        for number in range(self._size):
+            keeper = self._loop.create_task(self._keep(number))
+            keeper.add_done_callback(_raise_failure)
+            self._keepers.append(keeper)
+
     def _count(self, change: int) -> None:
         """Add *change* to the number of live processes."""
         self.alive += change
@@ -246,8 +262,26 @@ class Pool:
             self._give_up_timer = self._loop.call_later(self._wait_seconds, self._give_up)
 
     def _give_up(self) -> None:
+        if self._on_demand and self._is_starting():
+            self._give_up_timer = self._loop.call_later(self._wait_seconds, self._give_up)
+            return
         self._has_given_up = True
         self._queue.fail_all(NoWorkerError)
+
+    def _is_starting(self) -> bool:
+        """Return whether the start of the processes has made progress since the last call.
+
+        Progress is processor time, since a busy machine may take any time for a start. A start
+        that failed is none, although the next attempt uses processor time as well.
+        """
+        before = self._start_seconds
+        self._start_seconds = {
+            process.id: process.processor_seconds() for process in self._processes
+        }
+        return not self._failed_starts and (
+            not self._start_seconds
+            or any(used > before.get(id_, 0) for id_, used in self._start_seconds.items())
+        )
 
     async def _keep(self, number: int) -> None:
         """Keep one process running: run tasks in it, and replace it whenever it dies."""
@@ -274,6 +308,7 @@ class Pool:
                     self._ready.set_exception(error)
                 self._report(WorkerStartFailed(error.cause, error.detail, pause, self.alive))
             else:
+                self._failed_starts.discard(number)
                 self._count(1)
                 return process
             await asyncio.sleep(pause)

@@ -6,20 +6,13 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, ClassVar, Final, Generic, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Protocol, TypeAlias, TypeVar
 
 from cachetools import LRUCache
 
-from sidecheck_server.core.compat.changes import ToolComparison
 from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema, compile_schema
-from sidecheck_server.core.convert.converted_tool import ToolForm
-from sidecheck_server.core.convert.providers import PROVIDERS
-from sidecheck_server.core.convert.tool_conversion import convert_definition
-from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
-from sidecheck_server.core.infer.infer import infer_tools
-from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
 from sidecheck_server.core.limits import STEPS_PER_SECOND, Limits
 from sidecheck_server.core.mcp.check import CheckReport, check
 from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup, compile_protocol_schemas
@@ -28,6 +21,13 @@ from sidecheck_server.core.mcp.tool_definitions import ToolDefinition, read_tool
 from sidecheck_server.core.payload import number_steps
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document, Verdict
+
+if TYPE_CHECKING:
+    # Kinds of work that few processes do import their package when they run.
+    from sidecheck_server.core.compat.changes import ToolComparison
+    from sidecheck_server.core.convert.converted_tool import ToolForm
+    from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
+    from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
 
 __all__ = [
     "CONVERSION_BYTE",
@@ -146,9 +146,11 @@ class CompileSchema(Task[Artifact]):
     activity = "compiling the schema"
 
     source: SchemaSource
+    #: Whether the schema is valid against its meta-schema, as those of the protocol are.
+    is_known_valid: bool = False
 
     def execute(self, limits: Limits) -> Artifact:
-        return compile_schema(self.source, limits)
+        return compile_schema(self.source, limits, is_known_valid=self.is_known_valid)
 
     def input_steps(self) -> int:
         return _COMPILATION + _SCHEMA_BYTE * self._size
@@ -246,7 +248,7 @@ def _protocol_schemas(limits: Limits) -> SchemaLookup:
 
 
 @dataclass(frozen=True, slots=True)
-class ConvertTool(Task[ToolForm]):
+class ConvertTool(Task["ToolForm"]):
     """Converts a definition, without choosing the name of the tool.
 
     Errors are those of `read_tool` and `convert_definition`.
@@ -257,18 +259,22 @@ class ConvertTool(Task[ToolForm]):
 
     text: bytes
     documents: tuple[Document, ...]
-    api: ModelApi
-    options: ConversionOptions
+    api: "ModelApi"
+    options: "ConversionOptions"
 
-    def execute(self, limits: Limits) -> ToolForm:
+    def execute(self, limits: Limits) -> "ToolForm":
+        from sidecheck_server.core.convert.providers import find_provider  # noqa: PLC0415
+        from sidecheck_server.core.convert.tool_conversion import convert_definition  # noqa: PLC0415
+
         tool = read_tool(self.text, self.documents, limits)
-        return convert_definition(tool, PROVIDERS[self.api], self.options, limits)
+        provider = find_provider(self.api, self.options)
+        return convert_definition(tool, provider, self.options, limits)
 
     def input_steps(self) -> int:
         integers = INTEGER_USES * number_steps(self.text)
         return _TRANSFER + CONVERSION_BYTE * len(self.text) + integers
 
-    def result_steps(self, result: ToolForm, limits: Limits) -> int:
+    def result_steps(self, result: "ToolForm", limits: Limits) -> int:
         return CONVERSION_BYTE * result.length
 
     def input_attributes(self) -> Attributes:
@@ -276,7 +282,7 @@ class ConvertTool(Task[ToolForm]):
 
 
 @dataclass(frozen=True, slots=True)
-class InferTools(Task[InferenceResult]):
+class InferTools(Task["InferenceResult"]):
     """Infers the tools of a source text; errors are those of `infer_tools`.
 
     It charges no steps, because a request causes only one such task.
@@ -286,9 +292,11 @@ class InferTools(Task[InferenceResult]):
     activity = "parsing the source text"
 
     source: bytes
-    options: InferenceOptions
+    options: "InferenceOptions"
 
-    def execute(self, limits: Limits) -> InferenceResult:
+    def execute(self, limits: Limits) -> "InferenceResult":
+        from sidecheck_server.core.infer.infer import infer_tools  # noqa: PLC0415
+
         return infer_tools(self.source, self.options, limits)
 
     def input_attributes(self) -> Attributes:
@@ -296,7 +304,7 @@ class InferTools(Task[InferenceResult]):
 
 
 @dataclass(frozen=True, slots=True)
-class CompareTools(Task[ToolComparison]):
+class CompareTools(Task["ToolComparison"]):
     """Compares two definitions; with *undecided*, without a proof.
 
     The search for a proof is bounded only by its process. It is native code and may crash.
@@ -310,8 +318,7 @@ class CompareTools(Task[ToolComparison]):
     new: ToolDefinition
     undecided: str = ""
 
-    def execute(self, limits: Limits) -> ToolComparison:
-        # Imported late: the library is large, and few workers ever compare.
+    def execute(self, limits: Limits) -> "ToolComparison":
         from sidecheck_server.core.compat.compare import compare_definitions  # noqa: PLC0415
 
         started = time.process_time()
@@ -322,7 +329,7 @@ class CompareTools(Task[ToolComparison]):
     def input_steps(self) -> int:
         return _TRANSFER + _SCHEMA_BYTE * self._size
 
-    def result_steps(self, result: ToolComparison, limits: Limits) -> int:
+    def result_steps(self, result: "ToolComparison", limits: Limits) -> int:
         return result.steps
 
     def input_attributes(self) -> Attributes:

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from contextvars import ContextVar
+from importlib import import_module
 from pathlib import Path
 from typing import TypeVar
 from weakref import WeakValueDictionary
@@ -39,7 +40,8 @@ _TASKS_PER_WORKER = 2
 class Workers:
     """Worker processes, which can be killed and have limited memory."""
 
-    def __init__(self, count: int, limits: Limits) -> None:
+    def __init__(self, count: int, limits: Limits, *, on_demand: bool = False) -> None:
+        """Start the processes; with *on_demand*, when the first task needs one."""
         self._limits = limits
         self._slots = _TaskSlots(count * _TASKS_PER_WORKER, per_caller=count)
         self._observers: list[Callable[[WorkerEvent], None]] = []
@@ -51,7 +53,12 @@ class Workers:
         #: Intended number of processes.
         self.count = count
         self._pool = Pool(
-            count, prepare_process, limits.worker_bytes, limits.worker_wait_seconds, self._report
+            count,
+            prepare_process if on_demand else _prepare_for_all_tasks,
+            limits.worker_bytes,
+            limits.worker_wait_seconds,
+            self._report,
+            on_demand=on_demand,
         )
 
     @property
@@ -156,6 +163,13 @@ class Workers:
     def close(self) -> None:
         """Stop all workers at once."""
         self._pool.close()
+
+
+def _prepare_for_all_tasks(memory: int) -> None:
+    """Import the packages of frequent tasks, and prepare the process."""
+    for package in ("convert.providers", "convert.tool_conversion", "infer.infer"):
+        import_module(f"sidecheck_server.core.{package}")
+    prepare_process(memory)
 
 
 def _crashed(fault: str) -> RequestError:

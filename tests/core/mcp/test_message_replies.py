@@ -149,8 +149,9 @@ def test_valid_batch_has_no_response() -> None:
 
 
 def test_size_of_an_error_response_is_limited() -> None:
-    meta = {f"-{number}{'k' * 9000}": 1 for number in range(50)}
-    response = reply({**PING, "params": {"_meta": meta}}, "2025-11-25")
+    arguments = {f"{number}{'k' * 9000}": 1 for number in range(50)}
+    params = {"name": "greet", "arguments": arguments}
+    response = reply({**PING, "method": "prompts/get", "params": params}, "2025-11-25")
     data = response["error"]["data"]
     assert (len(data["violations"]), data["truncated"]) == (20, True)
     assert max(len(violation["pointer"]) for violation in data["violations"]) == 300

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.portability.check import check_portability
-from sidecheck_server.core.portability.facts import Effect, Target
+from sidecheck_server.core.portability.facts import Effect
 from sidecheck_server.core.portability.lints import REQUIREMENTS
-from sidecheck_server.core.portability.targets import FACTS, TOOL_TARGETS
+from sidecheck_server.core.portability.target import TOOL_TARGETS, Target
+from sidecheck_server.core.portability.targets import FACTS
 from sidecheck_server.core.types import Severity
 
 OPENAI, STRICT, ANTHROPIC = Target.OPENAI, Target.OPENAI_STRICT, Target.ANTHROPIC

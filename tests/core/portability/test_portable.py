@@ -9,7 +9,7 @@ from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.functions import convert_call, make_portable
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.portability.check import check_portability
-from sidecheck_server.core.portability.facts import Target
+from sidecheck_server.core.portability.target import Target
 
 DRAFT_07 = "http://json-schema.org/draft-07/schema#"
 HINTS = {

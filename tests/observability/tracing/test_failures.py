@@ -17,7 +17,7 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.observability.tracing.instrumentation import Carrier
 from sidecheck_server.observability.tracing.sdk import wrap
 from sidecheck_server.proxy.checks import NotCheckedError
-from sidecheck_server.proxy.local_checks import LocalChecks
+from sidecheck_server.proxy.local_registry_checks import LocalRegistryChecks
 from sidecheck_server.proxy.messages import Message, read_message
 from sidecheck_server.registry.quotas import RegistryQuotas
 from sidecheck_server.registry.sqlite import open_registry
@@ -45,7 +45,7 @@ class Recorded:
 
 
 @contextmanager
-def checks_of(run: RunTask, tracer: trace.Tracer) -> Iterator[LocalChecks]:
+def checks_of(run: RunTask, tracer: trace.Tracer) -> Iterator[LocalRegistryChecks]:
     """Yield checks by services in this process, with spans by *tracer*."""
     limits, traced = Limits(), wrap(tracer)
     with closing(open_registry(None, RegistryQuotas())) as registry:
@@ -56,10 +56,10 @@ def checks_of(run: RunTask, tracer: trace.Tracer) -> Iterator[LocalChecks]:
             ServiceOptions(memory_bytes=64 << 20),
             classes=traced.classes,
         )
-        yield LocalChecks(services, limits, traced.checks)
+        yield LocalRegistryChecks(services, limits, traced.checks)
 
 
-async def validate(checks: LocalChecks) -> None:
+async def validate(checks: LocalRegistryChecks) -> None:
     """Validate a call, whose tool has to be compiled."""
     tool = InlineTool(b'{"name":"t","inputSchema":{"type":"object"}}')
     call = read_message(b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}')

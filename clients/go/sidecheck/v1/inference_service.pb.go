@@ -75,6 +75,70 @@ func (OnUnsupported) EnumDescriptor() ([]byte, []int) {
 	return file_sidecheck_v1_inference_service_proto_rawDescGZIP(), []int{0}
 }
 
+// Outcome of the search for a proof.
+type PortabilityProof_Outcome int32
+
+const (
+	// Never sent.
+	PortabilityProof_OUTCOME_UNSPECIFIED PortabilityProof_Outcome = 0
+	// Both definitions provably accept the same calls.
+	PortabilityProof_OUTCOME_EQUIVALENT PortabilityProof_Outcome = 1
+	// The portable definition provably accepts every call that the original accepts, and is
+	// not known to accept no others.
+	PortabilityProof_OUTCOME_WIDER PortabilityProof_Outcome = 2
+	// Neither a proof nor a counterexample was found.
+	PortabilityProof_OUTCOME_UNDECIDED PortabilityProof_Outcome = 3
+	// The original accepts a call, or a result, that the portable definition rejects. Unless a
+	// loss reports that it narrows, as with the target `openai-strict`, this is a defect of the
+	// server, and `message` says so.
+	PortabilityProof_OUTCOME_NARROWER PortabilityProof_Outcome = 4
+)
+
+// Enum value maps for PortabilityProof_Outcome.
+var (
+	PortabilityProof_Outcome_name = map[int32]string{
+		0: "OUTCOME_UNSPECIFIED",
+		1: "OUTCOME_EQUIVALENT",
+		2: "OUTCOME_WIDER",
+		3: "OUTCOME_UNDECIDED",
+		4: "OUTCOME_NARROWER",
+	}
+	PortabilityProof_Outcome_value = map[string]int32{
+		"OUTCOME_UNSPECIFIED": 0,
+		"OUTCOME_EQUIVALENT":  1,
+		"OUTCOME_WIDER":       2,
+		"OUTCOME_UNDECIDED":   3,
+		"OUTCOME_NARROWER":    4,
+	}
+)
+
+func (x PortabilityProof_Outcome) Enum() *PortabilityProof_Outcome {
+	p := new(PortabilityProof_Outcome)
+	*p = x
+	return p
+}
+
+func (x PortabilityProof_Outcome) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (PortabilityProof_Outcome) Descriptor() protoreflect.EnumDescriptor {
+	return file_sidecheck_v1_inference_service_proto_enumTypes[1].Descriptor()
+}
+
+func (PortabilityProof_Outcome) Type() protoreflect.EnumType {
+	return &file_sidecheck_v1_inference_service_proto_enumTypes[1]
+}
+
+func (x PortabilityProof_Outcome) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use PortabilityProof_Outcome.Descriptor instead.
+func (PortabilityProof_Outcome) EnumDescriptor() ([]byte, []int) {
+	return file_sidecheck_v1_inference_service_proto_rawDescGZIP(), []int{8, 0}
+}
+
 // Request to infer tools from Python source text.
 type InferToolsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -416,7 +480,10 @@ type AdaptToolRequest struct {
 	// `UNKNOWN_PROTOCOL_VERSION`.
 	ProtocolVersion string `protobuf:"bytes,2,opt,name=protocol_version,json=protocolVersion,proto3" json:"protocol_version,omitempty"`
 	// Minimum revision of the registry to read; see `RegistryService`. 0 reads the current one.
-	MinRevision   uint64 `protobuf:"varint,3,opt,name=min_revision,json=minRevision,proto3" json:"min_revision,omitempty"`
+	MinRevision uint64 `protobuf:"varint,3,opt,name=min_revision,json=minRevision,proto3" json:"min_revision,omitempty"`
+	// Rewrites the definition so that model APIs and clients accept it as it is. Unset: the
+	// definition is only adapted to the version.
+	Portable      *Portability `protobuf:"bytes,4,opt,name=portable,proto3" json:"portable,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -472,6 +539,71 @@ func (x *AdaptToolRequest) GetMinRevision() uint64 {
 	return 0
 }
 
+func (x *AdaptToolRequest) GetPortable() *Portability {
+	if x != nil {
+		return x.Portable
+	}
+	return nil
+}
+
+// Options of a portable form.
+type Portability struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Model APIs and clients that must accept the definition, named as for `sidecheck check
+	// --for`, for example `openai` or `claude-code`. Empty means all but `openai-strict`. An
+	// unknown name fails with `INVALID_REQUEST`.
+	Targets []string `protobuf:"bytes,1,rep,name=targets,proto3" json:"targets,omitempty"`
+	// Whether to prove that the rewritten definition accepts every call that the original
+	// accepts, as `CompareTools` proves that a change breaks no caller.
+	Prove         bool `protobuf:"varint,2,opt,name=prove,proto3" json:"prove,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Portability) Reset() {
+	*x = Portability{}
+	mi := &file_sidecheck_v1_inference_service_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Portability) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Portability) ProtoMessage() {}
+
+func (x *Portability) ProtoReflect() protoreflect.Message {
+	mi := &file_sidecheck_v1_inference_service_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Portability.ProtoReflect.Descriptor instead.
+func (*Portability) Descriptor() ([]byte, []int) {
+	return file_sidecheck_v1_inference_service_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Portability) GetTargets() []string {
+	if x != nil {
+		return x.Targets
+	}
+	return nil
+}
+
+func (x *Portability) GetProve() bool {
+	if x != nil {
+		return x.Prove
+	}
+	return false
+}
+
 // Response to `AdaptTool`.
 type AdaptToolResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -485,13 +617,15 @@ type AdaptToolResponse struct {
 	DroppedProperties []string `protobuf:"bytes,3,rep,name=dropped_properties,json=droppedProperties,proto3" json:"dropped_properties,omitempty"`
 	// Registry revision in which the tool was resolved.
 	RegistryRevision uint64 `protobuf:"varint,4,opt,name=registry_revision,json=registryRevision,proto3" json:"registry_revision,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// The portable form. Set if the request has `portable`.
+	Portable      *PortableForm `protobuf:"bytes,5,opt,name=portable,proto3" json:"portable,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *AdaptToolResponse) Reset() {
 	*x = AdaptToolResponse{}
-	mi := &file_sidecheck_v1_inference_service_proto_msgTypes[5]
+	mi := &file_sidecheck_v1_inference_service_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -503,7 +637,7 @@ func (x *AdaptToolResponse) String() string {
 func (*AdaptToolResponse) ProtoMessage() {}
 
 func (x *AdaptToolResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sidecheck_v1_inference_service_proto_msgTypes[5]
+	mi := &file_sidecheck_v1_inference_service_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -516,7 +650,7 @@ func (x *AdaptToolResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdaptToolResponse.ProtoReflect.Descriptor instead.
 func (*AdaptToolResponse) Descriptor() ([]byte, []int) {
-	return file_sidecheck_v1_inference_service_proto_rawDescGZIP(), []int{5}
+	return file_sidecheck_v1_inference_service_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *AdaptToolResponse) GetJson() []byte {
@@ -547,11 +681,161 @@ func (x *AdaptToolResponse) GetRegistryRevision() uint64 {
 	return 0
 }
 
+func (x *AdaptToolResponse) GetPortable() *PortableForm {
+	if x != nil {
+		return x.Portable
+	}
+	return nil
+}
+
+// What a portable definition lost, and the data that converts its calls back.
+type PortableForm struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Mapping for `ConvertToolCall`, as JSON text. A call is the `params` of a `tools/call`, as
+	// for `MODEL_API_MCP`. The name of the tool may be shortened; the mapping has both names. Of
+	// tools that are adapted one by one, two can get the same name, which `ConvertTools` avoids.
+	Mapping []byte `protobuf:"bytes,1,opt,name=mapping,proto3" json:"mapping,omitempty"`
+	// All differences from the original definition, ordered by location.
+	Losses []*Loss `protobuf:"bytes,2,rep,name=losses,proto3" json:"losses,omitempty"`
+	// Effect of all losses together on the set of accepted calls: the worst one of a loss.
+	Effect Loss_Effect `protobuf:"varint,3,opt,name=effect,proto3,enum=sidecheck.v1.Loss_Effect" json:"effect,omitempty"`
+	// Proof of the effect. Set if the request has `prove`.
+	Proof         *PortabilityProof `protobuf:"bytes,4,opt,name=proof,proto3" json:"proof,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PortableForm) Reset() {
+	*x = PortableForm{}
+	mi := &file_sidecheck_v1_inference_service_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PortableForm) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PortableForm) ProtoMessage() {}
+
+func (x *PortableForm) ProtoReflect() protoreflect.Message {
+	mi := &file_sidecheck_v1_inference_service_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PortableForm.ProtoReflect.Descriptor instead.
+func (*PortableForm) Descriptor() ([]byte, []int) {
+	return file_sidecheck_v1_inference_service_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *PortableForm) GetMapping() []byte {
+	if x != nil {
+		return x.Mapping
+	}
+	return nil
+}
+
+func (x *PortableForm) GetLosses() []*Loss {
+	if x != nil {
+		return x.Losses
+	}
+	return nil
+}
+
+func (x *PortableForm) GetEffect() Loss_Effect {
+	if x != nil {
+		return x.Effect
+	}
+	return Loss_EFFECT_UNSPECIFIED
+}
+
+func (x *PortableForm) GetProof() *PortabilityProof {
+	if x != nil {
+		return x.Proof
+	}
+	return nil
+}
+
+// Relation of the calls that a portable definition accepts to those that the original accepts.
+//
+// The mapping counts: calls are compared after it is applied. Objects that a schema leaves open
+// are read as JSON Schema defines them, as in `SCHEMA_READING_AS_WRITTEN`.
+type PortabilityProof struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The outcome.
+	Outcome PortabilityProof_Outcome `protobuf:"varint,1,opt,name=outcome,proto3,enum=sidecheck.v1.PortabilityProof_Outcome" json:"outcome,omitempty"`
+	// Reason of an undecided or narrower outcome. Empty otherwise.
+	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Arguments that only the original accepts. Set if the outcome is narrower and they, rather
+	// than a result, show it.
+	Witness       *Witness `protobuf:"bytes,3,opt,name=witness,proto3" json:"witness,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PortabilityProof) Reset() {
+	*x = PortabilityProof{}
+	mi := &file_sidecheck_v1_inference_service_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PortabilityProof) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PortabilityProof) ProtoMessage() {}
+
+func (x *PortabilityProof) ProtoReflect() protoreflect.Message {
+	mi := &file_sidecheck_v1_inference_service_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PortabilityProof.ProtoReflect.Descriptor instead.
+func (*PortabilityProof) Descriptor() ([]byte, []int) {
+	return file_sidecheck_v1_inference_service_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *PortabilityProof) GetOutcome() PortabilityProof_Outcome {
+	if x != nil {
+		return x.Outcome
+	}
+	return PortabilityProof_OUTCOME_UNSPECIFIED
+}
+
+func (x *PortabilityProof) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *PortabilityProof) GetWitness() *Witness {
+	if x != nil {
+		return x.Witness
+	}
+	return nil
+}
+
 var File_sidecheck_v1_inference_service_proto protoreflect.FileDescriptor
 
 const file_sidecheck_v1_inference_service_proto_rawDesc = "" +
 	"\n" +
-	"$sidecheck/v1/inference_service.proto\x12\fsidecheck.v1\x1a\x19sidecheck/v1/target.proto\x1a\x1asidecheck/v1/verdict.proto\"\xe5\x01\n" +
+	"$sidecheck/v1/inference_service.proto\x12\fsidecheck.v1\x1a\x1dsidecheck/v1/comparison.proto\x1a%sidecheck/v1/conversion_service.proto\x1a\x19sidecheck/v1/target.proto\x1a\x1asidecheck/v1/verdict.proto\"\xe5\x01\n" +
 	"\x11InferToolsRequest\x12\x16\n" +
 	"\x06source\x18\x01 \x01(\fR\x06source\x12\x1c\n" +
 	"\tfunctions\x18\x02 \x03(\tR\tfunctions\x12B\n" +
@@ -577,16 +861,36 @@ const file_sidecheck_v1_inference_service_proto_rawDesc = "" +
 	"\n" +
 	"end_column\x18\a \x01(\rR\tendColumn\x12\x1a\n" +
 	"\bfunction\x18\b \x01(\tR\bfunction\x12\x1c\n" +
-	"\tparameter\x18\t \x01(\tR\tparameter\"\x8a\x01\n" +
+	"\tparameter\x18\t \x01(\tR\tparameter\"\xc1\x01\n" +
 	"\x10AdaptToolRequest\x12(\n" +
 	"\x04tool\x18\x01 \x01(\v2\x14.sidecheck.v1.TargetR\x04tool\x12)\n" +
 	"\x10protocol_version\x18\x02 \x01(\tR\x0fprotocolVersion\x12!\n" +
-	"\fmin_revision\x18\x03 \x01(\x04R\vminRevision\"\xae\x01\n" +
+	"\fmin_revision\x18\x03 \x01(\x04R\vminRevision\x125\n" +
+	"\bportable\x18\x04 \x01(\v2\x19.sidecheck.v1.PortabilityR\bportable\"=\n" +
+	"\vPortability\x12\x18\n" +
+	"\atargets\x18\x01 \x03(\tR\atargets\x12\x14\n" +
+	"\x05prove\x18\x02 \x01(\bR\x05prove\"\xe6\x01\n" +
 	"\x11AdaptToolResponse\x12\x12\n" +
 	"\x04json\x18\x01 \x01(\fR\x04json\x12)\n" +
 	"\x10wrapped_property\x18\x02 \x01(\tR\x0fwrappedProperty\x12-\n" +
 	"\x12dropped_properties\x18\x03 \x03(\tR\x11droppedProperties\x12+\n" +
-	"\x11registry_revision\x18\x04 \x01(\x04R\x10registryRevision*a\n" +
+	"\x11registry_revision\x18\x04 \x01(\x04R\x10registryRevision\x126\n" +
+	"\bportable\x18\x05 \x01(\v2\x1a.sidecheck.v1.PortableFormR\bportable\"\xbd\x01\n" +
+	"\fPortableForm\x12\x18\n" +
+	"\amapping\x18\x01 \x01(\fR\amapping\x12*\n" +
+	"\x06losses\x18\x02 \x03(\v2\x12.sidecheck.v1.LossR\x06losses\x121\n" +
+	"\x06effect\x18\x03 \x01(\x0e2\x19.sidecheck.v1.Loss.EffectR\x06effect\x124\n" +
+	"\x05proof\x18\x04 \x01(\v2\x1e.sidecheck.v1.PortabilityProofR\x05proof\"\x9b\x02\n" +
+	"\x10PortabilityProof\x12@\n" +
+	"\aoutcome\x18\x01 \x01(\x0e2&.sidecheck.v1.PortabilityProof.OutcomeR\aoutcome\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x12/\n" +
+	"\awitness\x18\x03 \x01(\v2\x15.sidecheck.v1.WitnessR\awitness\"z\n" +
+	"\aOutcome\x12\x17\n" +
+	"\x13OUTCOME_UNSPECIFIED\x10\x00\x12\x16\n" +
+	"\x12OUTCOME_EQUIVALENT\x10\x01\x12\x11\n" +
+	"\rOUTCOME_WIDER\x10\x02\x12\x15\n" +
+	"\x11OUTCOME_UNDECIDED\x10\x03\x12\x14\n" +
+	"\x10OUTCOME_NARROWER\x10\x04*a\n" +
 	"\rOnUnsupported\x12\x1e\n" +
 	"\x1aON_UNSUPPORTED_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14ON_UNSUPPORTED_ERROR\x10\x01\x12\x16\n" +
@@ -609,34 +913,48 @@ func file_sidecheck_v1_inference_service_proto_rawDescGZIP() []byte {
 	return file_sidecheck_v1_inference_service_proto_rawDescData
 }
 
-var file_sidecheck_v1_inference_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_sidecheck_v1_inference_service_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_sidecheck_v1_inference_service_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_sidecheck_v1_inference_service_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_sidecheck_v1_inference_service_proto_goTypes = []any{
-	(OnUnsupported)(0),         // 0: sidecheck.v1.OnUnsupported
-	(*InferToolsRequest)(nil),  // 1: sidecheck.v1.InferToolsRequest
-	(*InferToolsResponse)(nil), // 2: sidecheck.v1.InferToolsResponse
-	(*InferredTool)(nil),       // 3: sidecheck.v1.InferredTool
-	(*Diagnostic)(nil),         // 4: sidecheck.v1.Diagnostic
-	(*AdaptToolRequest)(nil),   // 5: sidecheck.v1.AdaptToolRequest
-	(*AdaptToolResponse)(nil),  // 6: sidecheck.v1.AdaptToolResponse
-	(Severity)(0),              // 7: sidecheck.v1.Severity
-	(*Target)(nil),             // 8: sidecheck.v1.Target
+	(OnUnsupported)(0),            // 0: sidecheck.v1.OnUnsupported
+	(PortabilityProof_Outcome)(0), // 1: sidecheck.v1.PortabilityProof.Outcome
+	(*InferToolsRequest)(nil),     // 2: sidecheck.v1.InferToolsRequest
+	(*InferToolsResponse)(nil),    // 3: sidecheck.v1.InferToolsResponse
+	(*InferredTool)(nil),          // 4: sidecheck.v1.InferredTool
+	(*Diagnostic)(nil),            // 5: sidecheck.v1.Diagnostic
+	(*AdaptToolRequest)(nil),      // 6: sidecheck.v1.AdaptToolRequest
+	(*Portability)(nil),           // 7: sidecheck.v1.Portability
+	(*AdaptToolResponse)(nil),     // 8: sidecheck.v1.AdaptToolResponse
+	(*PortableForm)(nil),          // 9: sidecheck.v1.PortableForm
+	(*PortabilityProof)(nil),      // 10: sidecheck.v1.PortabilityProof
+	(Severity)(0),                 // 11: sidecheck.v1.Severity
+	(*Target)(nil),                // 12: sidecheck.v1.Target
+	(*Loss)(nil),                  // 13: sidecheck.v1.Loss
+	(Loss_Effect)(0),              // 14: sidecheck.v1.Loss.Effect
+	(*Witness)(nil),               // 15: sidecheck.v1.Witness
 }
 var file_sidecheck_v1_inference_service_proto_depIdxs = []int32{
-	0, // 0: sidecheck.v1.InferToolsRequest.on_unsupported:type_name -> sidecheck.v1.OnUnsupported
-	3, // 1: sidecheck.v1.InferToolsResponse.tools:type_name -> sidecheck.v1.InferredTool
-	4, // 2: sidecheck.v1.InferToolsResponse.diagnostics:type_name -> sidecheck.v1.Diagnostic
-	7, // 3: sidecheck.v1.Diagnostic.severity:type_name -> sidecheck.v1.Severity
-	8, // 4: sidecheck.v1.AdaptToolRequest.tool:type_name -> sidecheck.v1.Target
-	1, // 5: sidecheck.v1.InferenceService.InferTools:input_type -> sidecheck.v1.InferToolsRequest
-	5, // 6: sidecheck.v1.InferenceService.AdaptTool:input_type -> sidecheck.v1.AdaptToolRequest
-	2, // 7: sidecheck.v1.InferenceService.InferTools:output_type -> sidecheck.v1.InferToolsResponse
-	6, // 8: sidecheck.v1.InferenceService.AdaptTool:output_type -> sidecheck.v1.AdaptToolResponse
-	7, // [7:9] is the sub-list for method output_type
-	5, // [5:7] is the sub-list for method input_type
-	5, // [5:5] is the sub-list for extension type_name
-	5, // [5:5] is the sub-list for extension extendee
-	0, // [0:5] is the sub-list for field type_name
+	0,  // 0: sidecheck.v1.InferToolsRequest.on_unsupported:type_name -> sidecheck.v1.OnUnsupported
+	4,  // 1: sidecheck.v1.InferToolsResponse.tools:type_name -> sidecheck.v1.InferredTool
+	5,  // 2: sidecheck.v1.InferToolsResponse.diagnostics:type_name -> sidecheck.v1.Diagnostic
+	11, // 3: sidecheck.v1.Diagnostic.severity:type_name -> sidecheck.v1.Severity
+	12, // 4: sidecheck.v1.AdaptToolRequest.tool:type_name -> sidecheck.v1.Target
+	7,  // 5: sidecheck.v1.AdaptToolRequest.portable:type_name -> sidecheck.v1.Portability
+	9,  // 6: sidecheck.v1.AdaptToolResponse.portable:type_name -> sidecheck.v1.PortableForm
+	13, // 7: sidecheck.v1.PortableForm.losses:type_name -> sidecheck.v1.Loss
+	14, // 8: sidecheck.v1.PortableForm.effect:type_name -> sidecheck.v1.Loss.Effect
+	10, // 9: sidecheck.v1.PortableForm.proof:type_name -> sidecheck.v1.PortabilityProof
+	1,  // 10: sidecheck.v1.PortabilityProof.outcome:type_name -> sidecheck.v1.PortabilityProof.Outcome
+	15, // 11: sidecheck.v1.PortabilityProof.witness:type_name -> sidecheck.v1.Witness
+	2,  // 12: sidecheck.v1.InferenceService.InferTools:input_type -> sidecheck.v1.InferToolsRequest
+	6,  // 13: sidecheck.v1.InferenceService.AdaptTool:input_type -> sidecheck.v1.AdaptToolRequest
+	3,  // 14: sidecheck.v1.InferenceService.InferTools:output_type -> sidecheck.v1.InferToolsResponse
+	8,  // 15: sidecheck.v1.InferenceService.AdaptTool:output_type -> sidecheck.v1.AdaptToolResponse
+	14, // [14:16] is the sub-list for method output_type
+	12, // [12:14] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_sidecheck_v1_inference_service_proto_init() }
@@ -644,6 +962,8 @@ func file_sidecheck_v1_inference_service_proto_init() {
 	if File_sidecheck_v1_inference_service_proto != nil {
 		return
 	}
+	file_sidecheck_v1_comparison_proto_init()
+	file_sidecheck_v1_conversion_service_proto_init()
 	file_sidecheck_v1_target_proto_init()
 	file_sidecheck_v1_verdict_proto_init()
 	type x struct{}
@@ -651,8 +971,8 @@ func file_sidecheck_v1_inference_service_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sidecheck_v1_inference_service_proto_rawDesc), len(file_sidecheck_v1_inference_service_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   6,
+			NumEnums:      2,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -42,6 +42,9 @@ type InferenceServiceClient interface {
 	// Before 2026-07-28 an output schema whose root is not an object is wrapped in an object
 	// with one property; from 2026-07-28 on it is not wrapped. A marker in the schema identifies
 	// the wrapper.
+	//
+	// With `portable`, the definition is also rewritten so that model APIs and clients accept it
+	// as it is. Fails with `NOT_CONVERTIBLE` if there is no such form.
 	AdaptTool(ctx context.Context, in *AdaptToolRequest, opts ...grpc.CallOption) (*AdaptToolResponse, error)
 }
 
@@ -92,6 +95,9 @@ type InferenceServiceServer interface {
 	// Before 2026-07-28 an output schema whose root is not an object is wrapped in an object
 	// with one property; from 2026-07-28 on it is not wrapped. A marker in the schema identifies
 	// the wrapper.
+	//
+	// With `portable`, the definition is also rewritten so that model APIs and clients accept it
+	// as it is. Fails with `NOT_CONVERTIBLE` if there is no such form.
 	AdaptTool(context.Context, *AdaptToolRequest) (*AdaptToolResponse, error)
 	mustEmbedUnimplementedInferenceServiceServer()
 }

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from sidecheck._blocking.connection import Connection
 from sidecheck.definitions import AdaptedTool, InferredTools, OnUnsupported, Source
+from sidecheck.portability import Portability
 from sidecheck.targets import Target, ToolJson
 from sidecheck.tool_lists import Definition
 from sidecheck.wire import inference
@@ -62,6 +63,7 @@ class BlockingInferenceClient:
         tool: Target | Definition | ToolJson,
         protocol_version: str = "",
         *,
+        portable: Portability | None = None,
         timeout: float | None = None,
     ) -> AdaptedTool:
         """Return a definition adapted to a protocol version; "" is the client's version.
@@ -69,7 +71,11 @@ class BlockingInferenceClient:
         *tool* is a definition or its target. Before 2026-07-28, an output schema whose root is
         not an object is wrapped in an object; since then it is unwrapped. Properties that the
         version does not have are dropped and reported.
+
+        With *portable*, the definition is also rewritten so that model APIs and clients accept it
+        as it is; `AdaptedTool.portable` has the losses, and the mapping with which
+        `BlockingConversionClient.convert_tool_call` converts calls back.
         """
         version = protocol_version or self._connection.protocol_version
-        request = inference.encode_adaptation(tool, version)
+        request = inference.encode_adaptation(tool, version, portable)
         return self._connection.call(request, inference.decode_adaptation, timeout)

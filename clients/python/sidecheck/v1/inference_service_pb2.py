@@ -22,11 +22,13 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from sidecheck.v1 import comparison_pb2 as sidecheck_dot_v1_dot_comparison__pb2
+from sidecheck.v1 import conversion_service_pb2 as sidecheck_dot_v1_dot_conversion__service__pb2
 from sidecheck.v1 import target_pb2 as sidecheck_dot_v1_dot_target__pb2
 from sidecheck.v1 import verdict_pb2 as sidecheck_dot_v1_dot_verdict__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n$sidecheck/v1/inference_service.proto\x12\x0csidecheck.v1\x1a\x19sidecheck/v1/target.proto\x1a\x1asidecheck/v1/verdict.proto\"\xa0\x01\n\x11InferToolsRequest\x12\x0e\n\x06source\x18\x01 \x01(\x0c\x12\x11\n\tfunctions\x18\x02 \x03(\t\x12\x33\n\x0eon_unsupported\x18\x03 \x01(\x0e\x32\x1b.sidecheck.v1.OnUnsupported\x12\x16\n\x0einjected_types\x18\x04 \x03(\t\x12\x1b\n\x13injected_parameters\x18\x05 \x03(\t\"n\n\x12InferToolsResponse\x12)\n\x05tools\x18\x01 \x03(\x0b\x32\x1a.sidecheck.v1.InferredTool\x12-\n\x0b\x64iagnostics\x18\x02 \x03(\x0b\x32\x18.sidecheck.v1.Diagnostic\"W\n\x0cInferredTool\x12\x0c\n\x04json\x18\x01 \x01(\x0c\x12\x10\n\x08\x66unction\x18\x02 \x01(\t\x12\x0c\n\x04line\x18\x03 \x01(\r\x12\x19\n\x11\x64\x65\x66inition_digest\x18\x04 \x01(\t\"\xbe\x01\n\nDiagnostic\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12(\n\x08severity\x18\x02 \x01(\x0e\x32\x16.sidecheck.v1.Severity\x12\x0f\n\x07message\x18\x03 \x01(\t\x12\x0c\n\x04line\x18\x04 \x01(\r\x12\x0e\n\x06\x63olumn\x18\x05 \x01(\r\x12\x10\n\x08\x65nd_line\x18\x06 \x01(\r\x12\x12\n\nend_column\x18\x07 \x01(\r\x12\x10\n\x08\x66unction\x18\x08 \x01(\t\x12\x11\n\tparameter\x18\t \x01(\t\"f\n\x10\x41\x64\x61ptToolRequest\x12\"\n\x04tool\x18\x01 \x01(\x0b\x32\x14.sidecheck.v1.Target\x12\x18\n\x10protocol_version\x18\x02 \x01(\t\x12\x14\n\x0cmin_revision\x18\x03 \x01(\x04\"r\n\x11\x41\x64\x61ptToolResponse\x12\x0c\n\x04json\x18\x01 \x01(\x0c\x12\x18\n\x10wrapped_property\x18\x02 \x01(\t\x12\x1a\n\x12\x64ropped_properties\x18\x03 \x03(\t\x12\x19\n\x11registry_revision\x18\x04 \x01(\x04*a\n\rOnUnsupported\x12\x1e\n\x1aON_UNSUPPORTED_UNSPECIFIED\x10\x00\x12\x18\n\x14ON_UNSUPPORTED_ERROR\x10\x01\x12\x16\n\x12ON_UNSUPPORTED_ANY\x10\x02\x32\xb1\x01\n\x10InferenceService\x12O\n\nInferTools\x12\x1f.sidecheck.v1.InferToolsRequest\x1a .sidecheck.v1.InferToolsResponse\x12L\n\tAdaptTool\x12\x1e.sidecheck.v1.AdaptToolRequest\x1a\x1f.sidecheck.v1.AdaptToolResponseBW\n\x0fio.sidecheck.v1P\x01ZBgithub.com/sidecheck/sidecheck/clients/go/sidecheck/v1;sidecheckv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n$sidecheck/v1/inference_service.proto\x12\x0csidecheck.v1\x1a\x1dsidecheck/v1/comparison.proto\x1a%sidecheck/v1/conversion_service.proto\x1a\x19sidecheck/v1/target.proto\x1a\x1asidecheck/v1/verdict.proto\"\xa0\x01\n\x11InferToolsRequest\x12\x0e\n\x06source\x18\x01 \x01(\x0c\x12\x11\n\tfunctions\x18\x02 \x03(\t\x12\x33\n\x0eon_unsupported\x18\x03 \x01(\x0e\x32\x1b.sidecheck.v1.OnUnsupported\x12\x16\n\x0einjected_types\x18\x04 \x03(\t\x12\x1b\n\x13injected_parameters\x18\x05 \x03(\t\"n\n\x12InferToolsResponse\x12)\n\x05tools\x18\x01 \x03(\x0b\x32\x1a.sidecheck.v1.InferredTool\x12-\n\x0b\x64iagnostics\x18\x02 \x03(\x0b\x32\x18.sidecheck.v1.Diagnostic\"W\n\x0cInferredTool\x12\x0c\n\x04json\x18\x01 \x01(\x0c\x12\x10\n\x08\x66unction\x18\x02 \x01(\t\x12\x0c\n\x04line\x18\x03 \x01(\r\x12\x19\n\x11\x64\x65\x66inition_digest\x18\x04 \x01(\t\"\xbe\x01\n\nDiagnostic\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12(\n\x08severity\x18\x02 \x01(\x0e\x32\x16.sidecheck.v1.Severity\x12\x0f\n\x07message\x18\x03 \x01(\t\x12\x0c\n\x04line\x18\x04 \x01(\r\x12\x0e\n\x06\x63olumn\x18\x05 \x01(\r\x12\x10\n\x08\x65nd_line\x18\x06 \x01(\r\x12\x12\n\nend_column\x18\x07 \x01(\r\x12\x10\n\x08\x66unction\x18\x08 \x01(\t\x12\x11\n\tparameter\x18\t \x01(\t\"\x93\x01\n\x10\x41\x64\x61ptToolRequest\x12\"\n\x04tool\x18\x01 \x01(\x0b\x32\x14.sidecheck.v1.Target\x12\x18\n\x10protocol_version\x18\x02 \x01(\t\x12\x14\n\x0cmin_revision\x18\x03 \x01(\x04\x12+\n\x08portable\x18\x04 \x01(\x0b\x32\x19.sidecheck.v1.Portability\"-\n\x0bPortability\x12\x0f\n\x07targets\x18\x01 \x03(\t\x12\r\n\x05prove\x18\x02 \x01(\x08\"\xa0\x01\n\x11\x41\x64\x61ptToolResponse\x12\x0c\n\x04json\x18\x01 \x01(\x0c\x12\x18\n\x10wrapped_property\x18\x02 \x01(\t\x12\x1a\n\x12\x64ropped_properties\x18\x03 \x03(\t\x12\x19\n\x11registry_revision\x18\x04 \x01(\x04\x12,\n\x08portable\x18\x05 \x01(\x0b\x32\x1a.sidecheck.v1.PortableForm\"\x9d\x01\n\x0cPortableForm\x12\x0f\n\x07mapping\x18\x01 \x01(\x0c\x12\"\n\x06losses\x18\x02 \x03(\x0b\x32\x12.sidecheck.v1.Loss\x12)\n\x06\x65\x66\x66\x65\x63t\x18\x03 \x01(\x0e\x32\x19.sidecheck.v1.Loss.Effect\x12-\n\x05proof\x18\x04 \x01(\x0b\x32\x1e.sidecheck.v1.PortabilityProof\"\x80\x02\n\x10PortabilityProof\x12\x37\n\x07outcome\x18\x01 \x01(\x0e\x32&.sidecheck.v1.PortabilityProof.Outcome\x12\x0f\n\x07message\x18\x02 \x01(\t\x12&\n\x07witness\x18\x03 \x01(\x0b\x32\x15.sidecheck.v1.Witness\"z\n\x07Outcome\x12\x17\n\x13OUTCOME_UNSPECIFIED\x10\x00\x12\x16\n\x12OUTCOME_EQUIVALENT\x10\x01\x12\x11\n\rOUTCOME_WIDER\x10\x02\x12\x15\n\x11OUTCOME_UNDECIDED\x10\x03\x12\x14\n\x10OUTCOME_NARROWER\x10\x04*a\n\rOnUnsupported\x12\x1e\n\x1aON_UNSUPPORTED_UNSPECIFIED\x10\x00\x12\x18\n\x14ON_UNSUPPORTED_ERROR\x10\x01\x12\x16\n\x12ON_UNSUPPORTED_ANY\x10\x02\x32\xb1\x01\n\x10InferenceService\x12O\n\nInferTools\x12\x1f.sidecheck.v1.InferToolsRequest\x1a .sidecheck.v1.InferToolsResponse\x12L\n\tAdaptTool\x12\x1e.sidecheck.v1.AdaptToolRequest\x1a\x1f.sidecheck.v1.AdaptToolResponseBW\n\x0fio.sidecheck.v1P\x01ZBgithub.com/sidecheck/sidecheck/clients/go/sidecheck/v1;sidecheckv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,20 +36,28 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'sidecheck.v1.inference_serv
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\017io.sidecheck.v1P\001ZBgithub.com/sidecheck/sidecheck/clients/go/sidecheck/v1;sidecheckv1'
-  _globals['_ONUNSUPPORTED']._serialized_start=886
-  _globals['_ONUNSUPPORTED']._serialized_end=983
-  _globals['_INFERTOOLSREQUEST']._serialized_start=110
-  _globals['_INFERTOOLSREQUEST']._serialized_end=270
-  _globals['_INFERTOOLSRESPONSE']._serialized_start=272
-  _globals['_INFERTOOLSRESPONSE']._serialized_end=382
-  _globals['_INFERREDTOOL']._serialized_start=384
-  _globals['_INFERREDTOOL']._serialized_end=471
-  _globals['_DIAGNOSTIC']._serialized_start=474
-  _globals['_DIAGNOSTIC']._serialized_end=664
-  _globals['_ADAPTTOOLREQUEST']._serialized_start=666
-  _globals['_ADAPTTOOLREQUEST']._serialized_end=768
-  _globals['_ADAPTTOOLRESPONSE']._serialized_start=770
-  _globals['_ADAPTTOOLRESPONSE']._serialized_end=884
-  _globals['_INFERENCESERVICE']._serialized_start=986
-  _globals['_INFERENCESERVICE']._serialized_end=1163
+  _globals['_ONUNSUPPORTED']._serialized_start=1515
+  _globals['_ONUNSUPPORTED']._serialized_end=1612
+  _globals['_INFERTOOLSREQUEST']._serialized_start=180
+  _globals['_INFERTOOLSREQUEST']._serialized_end=340
+  _globals['_INFERTOOLSRESPONSE']._serialized_start=342
+  _globals['_INFERTOOLSRESPONSE']._serialized_end=452
+  _globals['_INFERREDTOOL']._serialized_start=454
+  _globals['_INFERREDTOOL']._serialized_end=541
+  _globals['_DIAGNOSTIC']._serialized_start=544
+  _globals['_DIAGNOSTIC']._serialized_end=734
+  _globals['_ADAPTTOOLREQUEST']._serialized_start=737
+  _globals['_ADAPTTOOLREQUEST']._serialized_end=884
+  _globals['_PORTABILITY']._serialized_start=886
+  _globals['_PORTABILITY']._serialized_end=931
+  _globals['_ADAPTTOOLRESPONSE']._serialized_start=934
+  _globals['_ADAPTTOOLRESPONSE']._serialized_end=1094
+  _globals['_PORTABLEFORM']._serialized_start=1097
+  _globals['_PORTABLEFORM']._serialized_end=1254
+  _globals['_PORTABILITYPROOF']._serialized_start=1257
+  _globals['_PORTABILITYPROOF']._serialized_end=1513
+  _globals['_PORTABILITYPROOF_OUTCOME']._serialized_start=1391
+  _globals['_PORTABILITYPROOF_OUTCOME']._serialized_end=1513
+  _globals['_INFERENCESERVICE']._serialized_start=1615
+  _globals['_INFERENCESERVICE']._serialized_end=1792
 # @@protoc_insertion_point(module_scope)

@@ -71,6 +71,9 @@ class InferenceServiceServicer(object):
         Before 2026-07-28 an output schema whose root is not an object is wrapped in an object
         with one property; from 2026-07-28 on it is not wrapped. A marker in the schema identifies
         the wrapper.
+
+        With `portable`, the definition is also rewritten so that model APIs and clients accept it
+        as it is. Fails with `NOT_CONVERTIBLE` if there is no such form.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -49,6 +49,9 @@ class InferenceServiceStub:
     Before 2026-07-28 an output schema whose root is not an object is wrapped in an object
     with one property; from 2026-07-28 on it is not wrapped. A marker in the schema identifies
     the wrapper.
+
+    With `portable`, the definition is also rewritten so that model APIs and clients accept it
+    as it is. Fails with `NOT_CONVERTIBLE` if there is no such form.
     """
 
 @_typing.type_check_only
@@ -72,6 +75,9 @@ class InferenceServiceAsyncStub(InferenceServiceStub):
     Before 2026-07-28 an output schema whose root is not an object is wrapped in an object
     with one property; from 2026-07-28 on it is not wrapped. A marker in the schema identifies
     the wrapper.
+
+    With `portable`, the definition is also rewritten so that model APIs and clients accept it
+    as it is. Fails with `NOT_CONVERTIBLE` if there is no such form.
     """
 
 class InferenceServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -104,6 +110,9 @@ class InferenceServiceServicer(metaclass=_abc_1.ABCMeta):
         Before 2026-07-28 an output schema whose root is not an object is wrapped in an object
         with one property; from 2026-07-28 on it is not wrapped. A marker in the schema identifies
         the wrapper.
+
+        With `portable`, the definition is also rewritten so that model APIs and clients accept it
+        as it is. Fails with `NOT_CONVERTIBLE` if there is no such form.
         """
 
 def add_InferenceServiceServicer_to_server(servicer: InferenceServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -34,8 +34,10 @@ __all__ = [
     "READINGS",
     "decode_comparison",
     "decode_tool_comparison",
+    "decode_witness",
     "encode_comparison",
     "encode_tool_set",
+    "members_by_number",
 ]
 
 Member = TypeVar("Member", bound=StrEnum)

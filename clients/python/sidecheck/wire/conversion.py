@@ -11,9 +11,6 @@ from sidecheck.conversion import (
     ConvertedTool,
     ConvertedTools,
     Convertible,
-    Effect,
-    Loss,
-    LossAction,
     MappingJson,
     ModelApi,
     ServerPrefix,
@@ -21,6 +18,7 @@ from sidecheck.conversion import (
     ToolToConvert,
 )
 from sidecheck.json_texts import is_json_object, protocol_text
+from sidecheck.losses import Effect, Loss, LossAction
 from sidecheck.protocol import CheckOptions, ProtocolContext, ProtocolJson, ToolResult
 from sidecheck.targets import TARGETS, Target
 from sidecheck.tool_lists import DEFINITIONS, list_tools
@@ -40,6 +38,8 @@ from sidecheck.wire.values import (
 
 __all__ = [
     "decode_call",
+    "decode_effect",
+    "decode_losses",
     "decode_result",
     "decode_tools",
     "encode_call",
@@ -210,10 +210,15 @@ def decode_losses(messages: Iterable[conversion_pb.Loss]) -> tuple[Loss, ...]:
             message,
             Loss,
             action=ACTIONS.get(message.action, LossAction.UNSPECIFIED),
-            effect=EFFECTS.get(message.effect, Effect.UNSPECIFIED),
+            effect=decode_effect(message.effect),
         )
         for message in messages
     )
+
+
+def decode_effect(value: conversion_pb.Loss.Effect) -> Effect:
+    """Return the effect for its number."""
+    return EFFECTS.get(value, Effect.UNSPECIFIED)
 
 
 def decode_call(response: conversion_pb.ConvertToolCallResponse) -> ConvertedCall:

@@ -4,10 +4,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from sidecheck.definitions import AdaptedTool, Diagnostic, InferredTool, InferredTools, Source
+from sidecheck.portability import Portability, PortabilityProof, PortableForm, ProofOutcome
 from sidecheck.targets import Target, ToolJson
 from sidecheck.tool_lists import Definition
 from sidecheck.v1 import inference_service_pb2 as inference_pb
 from sidecheck.verdicts import JsonText
+from sidecheck.wire.comparison import decode_witness, members_by_number
+from sidecheck.wire.conversion import decode_effect, decode_losses
 from sidecheck.wire.errors import require_json
 from sidecheck.wire.values import copy_fields, decode_severity, encode_tool_target, find_label
 
@@ -17,6 +20,9 @@ ON_UNSUPPORTED: Final[Mapping[str, str]] = {
     "error": "ON_UNSUPPORTED_ERROR",
     "any": "ON_UNSUPPORTED_ANY",
 }
+OUTCOMES: Final = members_by_number(
+    inference_pb.PortabilityProof.Outcome.DESCRIPTOR, "OUTCOME_", ProofOutcome
+)
 
 
 def encode_inference(source: Source) -> inference_pb.InferToolsRequest:
@@ -55,15 +61,24 @@ def decode_inference(response: inference_pb.InferToolsResponse) -> InferredTools
 
 
 def encode_adaptation(
-    tool: Target | Definition | ToolJson, protocol_version: str
+    tool: Target | Definition | ToolJson,
+    protocol_version: str,
+    portable: Portability | None = None,
 ) -> inference_pb.AdaptToolRequest:
     """Return the request to adapt *tool*; bare JSON is a definition.
 
     Raises:
-        TypeError: *tool* is a ``str``, or neither a definition nor a target.
+        TypeError: *tool* is a ``str``, or neither a definition nor a target; *portable* is no
+            `Portability`.
     """
+    if not isinstance(portable, Portability | None):
+        raise TypeError(f"portable must be Portability, not {type(portable).__name__}")
     return inference_pb.AdaptToolRequest(
-        tool=encode_tool_target(tool), protocol_version=protocol_version
+        tool=encode_tool_target(tool),
+        protocol_version=protocol_version,
+        portable=None
+        if portable is None
+        else inference_pb.Portability(targets=portable.targets, prove=portable.prove),
     )
 
 
@@ -74,4 +89,24 @@ def decode_adaptation(response: inference_pb.AdaptToolResponse) -> AdaptedTool:
         AdaptedTool,
         json=JsonText(require_json(response, "json")),
         dropped_properties=tuple(response.dropped_properties),
+        portable=decode_portable(response.portable) if response.HasField("portable") else None,
+    )
+
+
+def decode_portable(message: inference_pb.PortableForm) -> PortableForm:
+    """Return the portable form in *message*."""
+    return PortableForm(
+        mapping=JsonText(require_json(message, "mapping")),
+        losses=decode_losses(message.losses),
+        effect=decode_effect(message.effect),
+        proof=decode_proof(message.proof) if message.HasField("proof") else None,
+    )
+
+
+def decode_proof(message: inference_pb.PortabilityProof) -> PortabilityProof:
+    """Return the proof in *message*."""
+    return PortabilityProof(
+        outcome=OUTCOMES.get(message.outcome, ProofOutcome.UNSPECIFIED),
+        message=message.message,
+        witness=decode_witness(message),
     )

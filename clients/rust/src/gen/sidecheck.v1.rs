@@ -2101,9 +2101,26 @@ pub struct AdaptToolRequest {
     /// Minimum revision of the registry to read; see `RegistryService`. 0 reads the current one.
     #[prost(uint64, tag="3")]
     pub min_revision: u64,
+    /// Rewrites the definition so that model APIs and clients accept it as it is. Unset: the
+    /// definition is only adapted to the version.
+    #[prost(message, optional, tag="4")]
+    pub portable: ::core::option::Option<Portability>,
+}
+/// Options of a portable form.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Portability {
+    /// Model APIs and clients that must accept the definition, named as for `sidecheck check
+    /// --for`, for example `openai` or `claude-code`. Empty means all but `openai-strict`. An
+    /// unknown name fails with `INVALID_REQUEST`.
+    #[prost(string, repeated, tag="1")]
+    pub targets: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Whether to prove that the rewritten definition accepts every call that the original
+    /// accepts, as `CompareTools` proves that a change breaks no caller.
+    #[prost(bool, tag="2")]
+    pub prove: bool,
 }
 /// Response to `AdaptTool`.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct AdaptToolResponse {
     /// Adapted definition, as JSON text. The bytes are those of the original definition if
     /// nothing had to change.
@@ -2119,6 +2136,91 @@ pub struct AdaptToolResponse {
     /// Registry revision in which the tool was resolved.
     #[prost(uint64, tag="4")]
     pub registry_revision: u64,
+    /// The portable form. Set if the request has `portable`.
+    #[prost(message, optional, tag="5")]
+    pub portable: ::core::option::Option<PortableForm>,
+}
+/// What a portable definition lost, and the data that converts its calls back.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PortableForm {
+    /// Mapping for `ConvertToolCall`, as JSON text. A call is the `params` of a `tools/call`, as
+    /// for `MODEL_API_MCP`. The name of the tool may be shortened; the mapping has both names. Of
+    /// tools that are adapted one by one, two can get the same name, which `ConvertTools` avoids.
+    #[prost(bytes="bytes", tag="1")]
+    pub mapping: ::prost::bytes::Bytes,
+    /// All differences from the original definition, ordered by location.
+    #[prost(message, repeated, tag="2")]
+    pub losses: ::prost::alloc::vec::Vec<Loss>,
+    /// Effect of all losses together on the set of accepted calls: the worst one of a loss.
+    #[prost(enumeration="loss::Effect", tag="3")]
+    pub effect: i32,
+    /// Proof of the effect. Set if the request has `prove`.
+    #[prost(message, optional, tag="4")]
+    pub proof: ::core::option::Option<PortabilityProof>,
+}
+/// Relation of the calls that a portable definition accepts to those that the original accepts.
+///
+/// The mapping counts: calls are compared after it is applied. Objects that a schema leaves open
+/// are read as JSON Schema defines them, as in `SCHEMA_READING_AS_WRITTEN`.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PortabilityProof {
+    /// The outcome.
+    #[prost(enumeration="portability_proof::Outcome", tag="1")]
+    pub outcome: i32,
+    /// Reason of an undecided or narrower outcome. Empty otherwise.
+    #[prost(string, tag="2")]
+    pub message: ::prost::alloc::string::String,
+    /// Arguments that only the original accepts. Set if the outcome is narrower and they, rather
+    /// than a result, show it.
+    #[prost(message, optional, tag="3")]
+    pub witness: ::core::option::Option<Witness>,
+}
+/// Nested message and enum types in `PortabilityProof`.
+pub mod portability_proof {
+    /// Outcome of the search for a proof.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[repr(i32)]
+    pub enum Outcome {
+        /// Never sent.
+        Unspecified = 0,
+        /// Both definitions provably accept the same calls.
+        Equivalent = 1,
+        /// The portable definition provably accepts every call that the original accepts, and is
+        /// not known to accept no others.
+        Wider = 2,
+        /// Neither a proof nor a counterexample was found.
+        Undecided = 3,
+        /// The original accepts a call, or a result, that the portable definition rejects. Unless a
+        /// loss reports that it narrows, as with the target `openai-strict`, this is a defect of the
+        /// server, and `message` says so.
+        Narrower = 4,
+    }
+    impl Outcome {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "OUTCOME_UNSPECIFIED",
+                Self::Equivalent => "OUTCOME_EQUIVALENT",
+                Self::Wider => "OUTCOME_WIDER",
+                Self::Undecided => "OUTCOME_UNDECIDED",
+                Self::Narrower => "OUTCOME_NARROWER",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "OUTCOME_UNSPECIFIED" => Some(Self::Unspecified),
+                "OUTCOME_EQUIVALENT" => Some(Self::Equivalent),
+                "OUTCOME_WIDER" => Some(Self::Wider),
+                "OUTCOME_UNDECIDED" => Some(Self::Undecided),
+                "OUTCOME_NARROWER" => Some(Self::Narrower),
+                _ => None,
+            }
+        }
+    }
 }
 /// Treatment of an annotation that has no schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]

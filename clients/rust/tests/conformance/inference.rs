@@ -1,7 +1,7 @@
 //! Inferences and adaptations.
 
 use serde_json::{Value, json};
-use sidecheck::{Client, InferOptions};
+use sidecheck::{Client, InferOptions, Portability};
 
 use crate::requests::{elements, string, target, word};
 use crate::results::Failure;
@@ -24,7 +24,12 @@ pub async fn call(client: &Client, procedure: &str, case: &Value) -> Result<Valu
         "AdaptTool" => {
             let tool = target(&request["tool"]).expect("each case has a tool");
             let version = string(&request["protocol_version"]);
-            json!(inference.adapt_tool(tool, version).await?)
+            let portable: Option<Portability> = match &request["portable"] {
+                Value::Null => None,
+                options => Some(serde_json::from_value(options.clone()).expect("options")),
+            };
+            let adapted = inference.adapt_tool(tool, version, portable.as_ref());
+            json!(adapted.await?)
         }
         other => panic!("unknown call {other}"),
     })

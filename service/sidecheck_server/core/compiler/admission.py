@@ -307,8 +307,12 @@ def read_source(source: SchemaSource, limits: Limits) -> SchemaContext:
     return SchemaContext(source, limits)
 
 
-def admit_schema(source: SchemaSource, limits: Limits) -> AdmittedSchema:
+def admit_schema(
+    source: SchemaSource, limits: Limits, *, is_known_valid: bool = False
+) -> AdmittedSchema:
     """Check the schema of *source*, and return it with its references resolved.
+
+    With *is_known_valid*, it is not checked against its meta-schema.
 
     Raises:
         RequestError: as `read_source`, and INVALID_SCHEMA, INVALID_PATTERN,
@@ -317,7 +321,7 @@ def admit_schema(source: SchemaSource, limits: Limits) -> AdmittedSchema:
     """
     context = read_source(source, limits)
     try:
-        admission = _Admission(context, limits)
+        admission = _Admission(context, limits, is_known_valid=is_known_valid)
         survey = admission.admit(context.schema, context.dialect)
     except RecursionError:
         raise recursion_depth_error(
@@ -332,9 +336,10 @@ def admit_schema(source: SchemaSource, limits: Limits) -> AdmittedSchema:
 class _Admission:
     """Admission of a schema and of the meta-schemas among its documents."""
 
-    def __init__(self, context: SchemaContext, limits: Limits) -> None:
+    def __init__(self, context: SchemaContext, limits: Limits, *, is_known_valid: bool) -> None:
         self.context = context
         self.limits = limits
+        self.is_known_valid = is_known_valid
         self.patterns = PatternAdmission(limits)
         #: Errors of the unpublished dialects by URI; None for admitted dialects.
         self.dialects: dict[str, RequestError | None] = {}
@@ -365,6 +370,8 @@ class _Admission:
         self, schema: JsonValue, subschema: Subschema, resources: Resources, faults: SchemaFaults
     ) -> None:
         """Check *schema*, at *subschema*, against its meta-schema; admit that first."""
+        if self.is_known_valid:
+            return
         dialect = subschema.dialect
         if dialect.uri not in DIALECTS:
             if dialect.uri not in self.dialects:

@@ -50,13 +50,18 @@ class Artifact:
     pattern_instructions: int = 0
 
 
-def compile_schema(source: SchemaSource, limits: Limits) -> Artifact:
+def compile_schema(
+    source: SchemaSource, limits: Limits, *, is_known_valid: bool = False
+) -> Artifact:
     """Return the artifact of the schema of *source*.
+
+    With *is_known_valid*, the schema is not checked against its meta-schema, whose own
+    compilation takes longer than that of most schemas.
 
     Raises:
         RequestError: the schema is not admitted; see `admit_schema`.
     """
-    admitted = admit_schema(source, limits)
+    admitted = admit_schema(source, limits, is_known_valid=is_known_valid)
     context = admitted.context
     digest = digest_of(context.schema, source.documents)
     fast: FastCode | None

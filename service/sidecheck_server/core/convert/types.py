@@ -72,6 +72,8 @@ class ConversionOptions:
     drop_defaults: bool = False
     #: Protocol version that an included output schema is adapted to, or "" for none.
     protocol_version: str = ""
+    #: Targets of a definition for MCP clients, sorted; empty for `mcp.DEFAULT_TARGETS`.
+    targets: tuple[str, ...] = ()
 
 
 class Action(StrEnum):

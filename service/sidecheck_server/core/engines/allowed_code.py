@@ -37,51 +37,53 @@ RUNTIME_NAMES = frozenset(
 _OWN_NAME = re.compile(r"(?:[dPFCS]\d+|data(?:_[a-z0-9_]+)?|budget)\Z")
 _SET = re.compile(r"S\d+\Z")
 _METHODS = frozenset({"items", "is_integer"})
-_NODES = (
-    ast.Add,
-    ast.And,
-    ast.Assign,
-    ast.Attribute,
-    ast.AugAssign,
-    ast.BinOp,
-    ast.BoolOp,
-    ast.Call,
-    ast.Compare,
-    ast.Constant,
-    ast.Eq,
-    ast.ExceptHandler,
-    ast.Expr,
-    ast.For,
-    ast.FunctionDef,
-    ast.Gt,
-    ast.GtE,
-    ast.If,
-    ast.In,
-    ast.Is,
-    ast.IsNot,
-    ast.Load,
-    ast.Lt,
-    ast.LtE,
-    ast.Module,
-    ast.Mult,
-    ast.Name,
-    ast.Not,
-    ast.NotEq,
-    ast.NotIn,
-    ast.Or,
-    ast.Pass,
-    ast.Raise,
-    ast.Set,
-    ast.Slice,
-    ast.Store,
-    ast.Sub,
-    ast.Subscript,
-    ast.Try,
-    ast.Tuple,
-    ast.USub,
-    ast.UnaryOp,
-    ast.arg,
-    ast.arguments,
+_NODES = frozenset(
+    {
+        ast.Add,
+        ast.And,
+        ast.Assign,
+        ast.Attribute,
+        ast.AugAssign,
+        ast.BinOp,
+        ast.BoolOp,
+        ast.Call,
+        ast.Compare,
+        ast.Constant,
+        ast.Eq,
+        ast.ExceptHandler,
+        ast.Expr,
+        ast.For,
+        ast.FunctionDef,
+        ast.Gt,
+        ast.GtE,
+        ast.If,
+        ast.In,
+        ast.Is,
+        ast.IsNot,
+        ast.Load,
+        ast.Lt,
+        ast.LtE,
+        ast.Module,
+        ast.Mult,
+        ast.Name,
+        ast.Not,
+        ast.NotEq,
+        ast.NotIn,
+        ast.Or,
+        ast.Pass,
+        ast.Raise,
+        ast.Set,
+        ast.Slice,
+        ast.Store,
+        ast.Sub,
+        ast.Subscript,
+        ast.Try,
+        ast.Tuple,
+        ast.USub,
+        ast.UnaryOp,
+        ast.arg,
+        ast.arguments,
+    }
 )
 
 
@@ -150,10 +152,16 @@ def check_generated_code(tree: ast.Module) -> None:
     Raises:
         AssertionError: another node occurs; the schema must not be compiled.
     """
-    contextual_nodes = {id(_find_contextual_node(node)) for node in ast.walk(tree)}
-    for node in ast.walk(tree):
-        if id(node) in contextual_nodes:
+    nodes = list(ast.walk(tree))
+    contextual_nodes = {
+        id(_find_contextual_node(node))
+        for node in nodes
+        if isinstance(node, ast.Assign | ast.Compare)
+    }
+    for node in nodes:
+        kind = type(node)
+        condition = _CONDITIONS.get(kind)
+        if kind in _NODES and (condition is None or condition(node)):
             continue
-        condition = _CONDITIONS.get(type(node))
-        if not isinstance(node, _NODES) or (condition is not None and not condition(node)):
-            raise AssertionError(f"generated code has a disallowed {type(node).__name__}")
+        if id(node) not in contextual_nodes:
+            raise AssertionError(f"generated code has a disallowed {kind.__name__}")

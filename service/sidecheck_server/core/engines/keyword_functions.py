@@ -9,10 +9,9 @@ in binary, search with ``re``, or lose the path of subschemas.
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Any
-
-from jsonschema import Draft202012Validator
 
 from sidecheck_server.core.engines.fault import NO_FAULTS, Fault
 from sidecheck_server.core.engines.scope import KeywordFunction
@@ -405,11 +404,31 @@ def _count_up_to(enough: int, validator: Any, instance: list[Any], subschema: An
     return count
 
 
-_PREFIX_ITEMS = Draft202012Validator.VALIDATORS["prefixItems"]
+@cache
+def _functions_of_jsonschema() -> Mapping[str, KeywordFunction]:
+    # Imported late: it takes as long as compiling ten schemas, and valid payloads need none.
+    from jsonschema import Draft202012Validator  # noqa: PLC0415
+
+    functions: Mapping[str, KeywordFunction] = Draft202012Validator.VALIDATORS
+    return functions
+
+
+def _from_jsonschema(keyword: str) -> KeywordFunction:
+    """Return jsonschema's function of *keyword*."""
+
+    def apply(validator: Any, value: Any, instance: Any, schema: Any) -> Iterable[Fault]:
+        # A generator, so that this call adds no stack frame to its evaluation.
+        return _functions_of_jsonschema()[keyword](validator, value, instance, schema)
+
+    return apply
+
+
+_PREFIX_ITEMS = _from_jsonschema("prefixItems")
 
 _APPLICATORS: Mapping[str, Any] = MappingProxyType(
     {
-        **{name: Draft202012Validator.VALIDATORS[name] for name in ("allOf", "dependentSchemas")},
+        "allOf": _from_jsonschema("allOf"),
+        "dependentSchemas": _from_jsonschema("dependentSchemas"),
         "$ref": _ref,
         "$recursiveRef": _recursive_ref,
         "$dynamicRef": _dynamic_ref,

@@ -1,6 +1,5 @@
 """Checks and reads the ``params`` of ``tools/call`` requests."""
 
-import re
 from typing import Any
 
 import msgspec
@@ -17,7 +16,6 @@ __all__ = [
     "called_tool_name",
     "check_call_params",
     "has_property_text",
-    "is_object_text",
     "property_text",
     "requested_version",
     "with_property",
@@ -46,7 +44,6 @@ _CALL = msgspec.json.Decoder(_Call)
 _REQUEST = msgspec.json.Decoder(_Request)
 _PROPERTIES = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-_OBJECT_START = re.compile(rb"[ \t\n\r]*\{")
 
 
 def called_tool_name(params: bytes) -> str | None:
@@ -100,11 +97,6 @@ def _build_name_mismatch(name: str, tool: str, *, hide_values: bool) -> Violatio
     shown_name = Values(hidden=hide_values).format(name)
     message = f"expected {quote(tool)}, the tool to validate against, found {shown_name}"
     return Violation("/name", "", "", _NAME_MISMATCH, message)
-
-
-def is_object_text(text: bytes) -> bool:
-    """Return whether the JSON text *text* is an object."""
-    return _OBJECT_START.match(text) is not None
 
 
 def has_property_text(text: bytes, name: str) -> bool:

@@ -28,6 +28,7 @@ __all__ = [
     "encode_like",
     "encode_sorted",
     "has_long_integers",
+    "is_object_text",
     "nesting_depth",
     "number_steps",
     "read_json",
@@ -358,6 +359,14 @@ def _iterate_repeated_keys(text: bytes) -> Iterator[tuple[_Path, str]]:
 
 
 _CONTAINERS = {tuple, list}
+
+
+_OBJECT_START = re.compile(rb"[ \t\n\r]*\{")
+
+
+def is_object_text(text: bytes) -> bool:
+    """Return whether the JSON text *text* is an object."""
+    return _OBJECT_START.match(text) is not None
 
 
 def _find_duplicates(pairs: tuple[tuple[str, Any], ...]) -> Iterator[str]:

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from sidecheck_server.core.limits import Exhausted, Limits, limit_exceeded_error
-from sidecheck_server.core.portability.facts import Effect, Fact, Hazard, Target, view_tool
+from sidecheck_server.core.portability.facts import Effect, Fact, Hazard, view_tool
 from sidecheck_server.core.portability.lints import find_lints
+from sidecheck_server.core.portability.target import Target
 from sidecheck_server.core.portability.targets import FACTS
 from sidecheck_server.core.types import Severity, Violation, as_pointer
 
@@ -84,7 +85,7 @@ def check_portability(
             for place in fact.hazard.find(view, budget):
                 key = (as_pointer(place.path), fact.hazard.code, place.subject)
                 occurrences.setdefault(key, (place.keyword, fact.hazard, []))[2].append(fact)
-        lints = list(find_lints(view, budget))
+        lints = list(find_lints(view, budget, limits))
     except Exhausted:
         bound = "steps"
         raise limit_exceeded_error(bound, limits.steps, "checking portability") from None

@@ -1,12 +1,13 @@
-"""Data model of portability: targets, hazards, and effects of hazards."""
+"""Data model of portability: facts, hazards, and effects of hazards."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from enum import Enum, StrEnum
+from enum import Enum
 from typing import Any, TypeAlias
 
 from sidecheck_server.core.convert.providers.provider import Source
 from sidecheck_server.core.limits import Budget
+from sidecheck_server.core.portability.target import Target
 from sidecheck_server.core.schemas.walker import SchemaLocation, walk_schema
 
 __all__ = [
@@ -16,36 +17,12 @@ __all__ = [
     "Hazard",
     "Occurrence",
     "Path",
-    "Target",
     "ToolView",
     "view_tool",
 ]
 
 #: Keys and indexes that lead from the tool definition to a value.
 Path: TypeAlias = tuple[str | int, ...]
-
-
-class Target(StrEnum):
-    """Model API, client or directory that uses tool definitions."""
-
-    OPENAI = "openai"
-    OPENAI_STRICT = "openai-strict"
-    ANTHROPIC = "anthropic"
-    GEMINI = "gemini"
-    VERTEX = "vertex"
-    BEDROCK = "bedrock"
-    MISTRAL = "mistral"
-    OLLAMA = "ollama"
-    LLAMA_CPP = "llama.cpp"
-    CLAUDE_CODE = "claude-code"
-    VSCODE = "vscode"
-    CURSOR = "cursor"
-    TYPESCRIPT_SDK_1 = "typescript-sdk-1"
-    TYPESCRIPT_SDK_2 = "typescript-sdk-2"
-    OPENAI_APPS = "openai-apps"
-    CLAUDE_CONNECTORS = "claude-connectors"
-    #: Reads the file `server.json`, not tools.
-    MCP_REGISTRY = "mcp-registry"
 
 
 class Effect(Enum):

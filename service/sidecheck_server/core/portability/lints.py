@@ -10,10 +10,11 @@ from sidecheck_server.core.explain.nearest import find_nearest
 from sidecheck_server.core.formats import FORMATS
 from sidecheck_server.core.formats.rules import format_checker
 from sidecheck_server.core.json_values import canonical_json, has_type
-from sidecheck_server.core.limits import Budget, spend
+from sidecheck_server.core.limits import Budget, Limits, spend
 from sidecheck_server.core.portability.facts import Path, ToolView
+from sidecheck_server.core.portability.one_of_overlap import find_overlap
 from sidecheck_server.core.schemas.keywords import KEYWORDS
-from sidecheck_server.core.schemas.walker import declared_draft
+from sidecheck_server.core.schemas.walker import SchemaLocation, declared_draft
 from sidecheck_server.core.types import Draft, Severity, Violation, as_pointer
 
 __all__ = ["REQUIREMENTS", "find_lints"]
@@ -53,12 +54,15 @@ _KNOWN = {draft: frozenset(KEYWORDS[draft]) | _ANNOTATIONS for draft in Draft}
 _EVERY_KEYWORD = sorted(frozenset().union(*_KNOWN.values()))
 
 
-def find_lints(view: ToolView, budget: Budget) -> Iterator[Violation]:
+def find_lints(view: ToolView, budget: Budget, limits: Limits) -> Iterator[Violation]:
     """Yield the lints of both schemas of a tool, as violations.
+
+    *limits* bound the evaluation of samples.
 
     Raises:
         Exhausted: *budget* is spent.
     """
+    overlap_budget = [_OVERLAPS]
     for name, locations in (("inputSchema", view.inputs), ("outputSchema", view.outputs)):
         draft = declared_draft(locations[0].schema) if locations else Draft.DRAFT_2020_12
         for location in locations:
@@ -66,7 +70,10 @@ def find_lints(view: ToolView, budget: Budget) -> Iterator[Violation]:
             path = (name, *location.path)
             yield from _keyword_lints(location.schema, path, draft, budget)
             yield from _value_lints(location.schema, path)
-            yield from _overlapping_branches(location.schema, path, budget)
+            overlaps = list(_overlapping_branches(location.schema, path, budget))
+            yield from overlaps or _overlapping_samples(
+                locations[0].schema, location, path, (overlap_budget, limits)
+            )
     yield from _untyped_parameters(view)
 
 
@@ -165,16 +172,39 @@ def _overlapping_branches(
         if other is None and types is not None:
             other = next((number for number, known in typed.items() if known & types), None)
         if other is not None:
-            message = (
-                f"some values are valid against this branch and branch {other} of oneOf, which "
-                'rejects them; write "anyOf", or tell the branches apart by a "const"'
-            )
-            yield _lint((*path, "oneOf", index), "ONE_OF_BRANCHES_OVERLAP", message, "oneOf")
+            yield _overlap(path, index, other, "some values are")
         texts.setdefault(text, index)
         if types is not None:
             typed[index] = types
 
 
+def _overlap(path: Path, index: int, other: int, values: str) -> Violation:
+    message = (
+        f"{values} valid against this branch and branch {other} of oneOf, which rejects that; "
+        'write "anyOf", or tell the branches apart by a "const"'
+    )
+    return _lint((*path, "oneOf", index), "ONE_OF_BRANCHES_OVERLAP", message, "oneOf")
+
+
+def _overlapping_samples(
+    root: dict[str, Any],
+    location: SchemaLocation,
+    path: Path,
+    bounds: tuple[Budget, Limits],
+) -> Iterator[Violation]:
+    """Yield the first branch of oneOf for which a sample is valid against an earlier one, too."""
+    if isinstance(location.schema.get("oneOf"), list):
+        overlap = find_overlap(root, location, *bounds)
+        if overlap is not None:
+            sample = overlap.payload.decode()
+            shown = sample if len(sample) <= _MAX_SAMPLE else f"{sample[:_MAX_SAMPLE]}…"
+            yield _overlap(path, overlap.branch, overlap.other, f"{shown} is")
+
+
+_OVERLAPS = 4_000_000
+"""Steps of all searches for overlaps in a tool; further branches are not searched."""
+_MAX_SAMPLE = 100
+"""Characters of a sample in a message."""
 _BRANCH_PAIR = 10
 """Steps of comparing the types of two branches."""
 _TEXTS = frozenset({"title", "description", "type"})

@@ -9,12 +9,10 @@ has subschemas.
 # resources (under `dependencies` next to an array of names), support only the published
 # dialects, and omit from the dynamic scope a resource that is entered without a reference.
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
+from functools import cached_property
 from urllib.parse import unquote, urldefrag, urljoin
-
-from jsonschema_specifications import REGISTRY
 
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.json_values import json_equal
@@ -88,9 +86,27 @@ def _anchors_of(schema: dict[str, JsonValue], dialect: Dialect) -> list[tuple[st
     return anchors
 
 
-PUBLISHED: Mapping[str, JsonValue] = MappingProxyType(
-    {uri: REGISTRY.contents(uri) for uri in REGISTRY}
-)
+class _PublishedSchemas(Mapping[str, JsonValue]):
+    """The published schemas, read at the first use."""
+
+    @cached_property
+    def _schemas(self) -> Mapping[str, JsonValue]:
+        # Imported late: it reads all files, and the protocol's own schemas need none of them.
+        from jsonschema_specifications import REGISTRY  # noqa: PLC0415
+
+        return {uri: REGISTRY.contents(uri) for uri in REGISTRY}
+
+    def __getitem__(self, uri: str) -> JsonValue:
+        return self._schemas[uri]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._schemas)
+
+    def __len__(self) -> int:
+        return len(self._schemas)
+
+
+PUBLISHED: Mapping[str, JsonValue] = _PublishedSchemas()
 """The meta-schemas of all drafts and vocabularies by URI, without an empty fragment."""
 
 

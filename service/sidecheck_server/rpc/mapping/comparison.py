@@ -32,6 +32,7 @@ __all__ = [
     "level_to_proto",
     "reading_from_proto",
     "tool_set_from_proto",
+    "witness_to_proto",
 ]
 
 _LEVELS: Final[Mapping[Level, proto.ChangeLevel]] = MappingProxyType(
@@ -168,7 +169,7 @@ def _verdict_to_proto(verdict: SchemaVerdict) -> proto.SchemaVerdict:
         relation=_RELATIONS[verdict.relation],
         level=_LEVELS[verdict.level],
         reason=verdict.reason,
-        witness=_witness_to_proto(verdict.witness),
+        witness=witness_to_proto(verdict.witness),
     )
 
 
@@ -188,12 +189,11 @@ def _change_to_proto(change: Change) -> proto.DefinitionChange:
 
 
 def _effect_to_proto(effect: Effect) -> proto.ChangeEffect:
-    return proto.ChangeEffect(
-        level=_LEVELS[effect.level], witness=_witness_to_proto(effect.witness)
-    )
+    return proto.ChangeEffect(level=_LEVELS[effect.level], witness=witness_to_proto(effect.witness))
 
 
-def _witness_to_proto(witness: Witness | None) -> proto.Witness | None:
+def witness_to_proto(witness: Witness | None) -> proto.Witness | None:
+    """Return the message of *witness*, or None."""
     if witness is None:
         return None
     return proto.Witness(

@@ -45,6 +45,8 @@ __all__ = [
     "conversion_to_proto",
     "converted_call_to_proto",
     "converted_result_to_proto",
+    "effect_to_proto",
+    "losses_to_proto",
     "result_from_proto",
     "tools_to_convert_from_proto",
 ]
@@ -163,7 +165,7 @@ def _converted_tool(tool: ConvertedTool) -> proto.ConvertedTool:
         name=tool.name,
         strict=tool.strict,
         mapping=tool.mapping,
-        losses=_losses(tool.losses),
+        losses=losses_to_proto(tool.losses),
         not_strict_reason=tool.not_strict_reason,
     )
 
@@ -193,12 +195,20 @@ def converted_result_to_proto(result: ConvertedResult) -> proto.ConvertToolResul
     """Return the message of a converted result."""
     return proto.ConvertToolResultResponse(
         message=result.message,
-        losses=_losses(result.losses),
+        losses=losses_to_proto(result.losses),
         verdict=protocol_verdict_to_proto(result.verdict),
     )
 
 
-def _losses(losses: Iterable[Loss]) -> list[proto.Loss]:
+def effect_to_proto(losses: Iterable[Loss]) -> proto.Loss.Effect:
+    """Return the worst effect of *losses*."""
+    effects = {loss.effect for loss in losses}
+    worst = next((effect for effect in reversed(Effect) if effect in effects), Effect.EQUIVALENT)
+    return _EFFECTS[worst]
+
+
+def losses_to_proto(losses: Iterable[Loss]) -> list[proto.Loss]:
+    """Return the messages of *losses*."""
     return [
         proto.Loss(
             pointer=loss.pointer,

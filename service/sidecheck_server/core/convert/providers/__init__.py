@@ -13,9 +13,9 @@ from sidecheck_server.core.convert.providers import (
     openai,
 )
 from sidecheck_server.core.convert.providers.provider import Provider
-from sidecheck_server.core.convert.types import ModelApi
+from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
 
-__all__ = ["PROVIDERS"]
+__all__ = ["PROVIDERS", "find_provider"]
 
 _ALL = (
     openai.CHAT,
@@ -33,3 +33,10 @@ PROVIDERS: Mapping[ModelApi, Provider] = MappingProxyType(
     {provider.key: provider for provider in _ALL}
 )
 """Every provider by the key of its API."""
+
+
+def find_provider(api: ModelApi, options: ConversionOptions) -> Provider:
+    """Return the provider of *api*; that of MCP clients depends on the targets in *options*."""
+    if api is ModelApi.MCP and options.targets:
+        return mcp.portable_provider(options.targets)
+    return PROVIDERS[api]

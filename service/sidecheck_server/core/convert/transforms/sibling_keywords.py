@@ -225,7 +225,9 @@ class _Declarations:
             self.required_names.update(dict.fromkeys(keywords.get("required", ())))
             self.type = self.type or keywords.get("type")
         if self.others is None:
-            self.others = _other_properties(keywords, own=depth == 0)
+            others = _other_properties(keywords, own=depth == 0)
+            # What a branch demands of undeclared properties holds for its own values only.
+            self.others = others if required or others is None else SchemaNode(others.path)
         for child, child_required in _in_place(node):
             self.collect(child, depth + 1, required=required and child_required)
 

@@ -6,14 +6,14 @@ from types import MappingProxyType
 from typing import Any
 
 from sidecheck_server.core.evaluate import DETAILS_UNAVAILABLE, EvaluationOptions
-from sidecheck_server.core.mcp.call_params import is_object_text, property_text
+from sidecheck_server.core.mcp.call_params import property_text
 from sidecheck_server.core.mcp.context import has_structured_content, requires_object_output
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup, check_value
 from sidecheck_server.core.mcp.rules.rule import Fault, type_clause
 from sidecheck_server.core.mcp.rules.tools import OUTPUT_MISSING
 from sidecheck_server.core.mcp.subjects import ResultProfile, ToolResult
-from sidecheck_server.core.payload import UNREADABLE_CODES
+from sidecheck_server.core.payload import UNREADABLE_CODES, is_object_text
 from sidecheck_server.core.types import Verdict, Violation
 
 __all__ = [

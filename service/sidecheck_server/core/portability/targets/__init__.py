@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from sidecheck_server.core.portability.facts import Fact, Target
+from sidecheck_server.core.portability.facts import Fact
 from sidecheck_server.core.portability.targets import clients, directories, model_apis
 
-__all__ = ["FACTS", "REQUIREMENTS", "TOOL_TARGETS"]
+__all__ = ["FACTS", "REQUIREMENTS"]
 
 FACTS: tuple[Fact, ...] = (*model_apis.FACTS, *clients.FACTS, *directories.FACTS)
 """Every fact about tools, the facts of one target together."""
@@ -15,6 +15,3 @@ REQUIREMENTS: Mapping[str, str] = MappingProxyType(
     {fact.hazard.code: fact.hazard.requirement for fact in FACTS}
 )
 """Requirement of each hazard, by its code."""
-
-TOOL_TARGETS = frozenset(Target) - {Target.MCP_REGISTRY}
-"""Targets of tool definitions."""

@@ -4,7 +4,8 @@ from sidecheck_server.core.convert.providers.anthropic import MESSAGES
 from sidecheck_server.core.convert.providers.provider import Source
 from sidecheck_server.core.portability import naming_hazards as naming
 from sidecheck_server.core.portability import schema_hazards as hazards
-from sidecheck_server.core.portability.facts import Effect, Fact, Target
+from sidecheck_server.core.portability.facts import Effect, Fact
+from sidecheck_server.core.portability.target import Target
 
 __all__ = ["FACTS"]
 

@@ -3,7 +3,8 @@
 from sidecheck_server.core.convert.providers.provider import Source
 from sidecheck_server.core.mcp.name_grammars import LETTERS_TO_DASH_64
 from sidecheck_server.core.portability import naming_hazards as naming
-from sidecheck_server.core.portability.facts import Effect, Fact, Target
+from sidecheck_server.core.portability.facts import Effect, Fact
+from sidecheck_server.core.portability.target import Target
 
 __all__ = ["FACTS"]
 

@@ -8,7 +8,8 @@ from sidecheck_server.core.convert.providers.subset import Subset
 from sidecheck_server.core.mcp.name_grammars import LETTERS_TO_DASH_64
 from sidecheck_server.core.portability import naming_hazards as naming
 from sidecheck_server.core.portability import schema_hazards as hazards
-from sidecheck_server.core.portability.facts import Effect, Fact, Hazard, Target
+from sidecheck_server.core.portability.facts import Effect, Fact, Hazard
+from sidecheck_server.core.portability.target import Target
 
 __all__ = ["FACTS"]
 

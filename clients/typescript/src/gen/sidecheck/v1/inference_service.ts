@@ -18,6 +18,8 @@ import {
   type ServiceError,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
+import { Witness } from "./comparison.js";
+import { Loss, Loss_Effect, loss_EffectFromJSON, loss_EffectToJSON } from "./conversion_service.js";
 import { Target } from "./target.js";
 import { Severity, severityFromJSON, severityToJSON } from "./verdict.js";
 
@@ -148,6 +150,26 @@ export interface AdaptToolRequest {
   protocolVersion: string;
   /** Minimum revision of the registry to read; see `RegistryService`. 0 reads the current one. */
   minRevision: bigint;
+  /**
+   * Rewrites the definition so that model APIs and clients accept it as it is. Unset: the
+   * definition is only adapted to the version.
+   */
+  portable: Portability | undefined;
+}
+
+/** Options of a portable form. */
+export interface Portability {
+  /**
+   * Model APIs and clients that must accept the definition, named as for `sidecheck check
+   * --for`, for example `openai` or `claude-code`. Empty means all but `openai-strict`. An
+   * unknown name fails with `INVALID_REQUEST`.
+   */
+  targets: string[];
+  /**
+   * Whether to prove that the rewritten definition accepts every call that the original
+   * accepts, as `CompareTools` proves that a change breaks no caller.
+   */
+  prove: boolean;
 }
 
 /** Response to `AdaptTool`. */
@@ -166,6 +188,106 @@ export interface AdaptToolResponse {
   droppedProperties: string[];
   /** Registry revision in which the tool was resolved. */
   registryRevision: bigint;
+  /** The portable form. Set if the request has `portable`. */
+  portable: PortableForm | undefined;
+}
+
+/** What a portable definition lost, and the data that converts its calls back. */
+export interface PortableForm {
+  /**
+   * Mapping for `ConvertToolCall`, as JSON text. A call is the `params` of a `tools/call`, as
+   * for `MODEL_API_MCP`. The name of the tool may be shortened; the mapping has both names. Of
+   * tools that are adapted one by one, two can get the same name, which `ConvertTools` avoids.
+   */
+  mapping: Buffer;
+  /** All differences from the original definition, ordered by location. */
+  losses: Loss[];
+  /** Effect of all losses together on the set of accepted calls: the worst one of a loss. */
+  effect: Loss_Effect;
+  /** Proof of the effect. Set if the request has `prove`. */
+  proof: PortabilityProof | undefined;
+}
+
+/**
+ * Relation of the calls that a portable definition accepts to those that the original accepts.
+ *
+ * The mapping counts: calls are compared after it is applied. Objects that a schema leaves open
+ * are read as JSON Schema defines them, as in `SCHEMA_READING_AS_WRITTEN`.
+ */
+export interface PortabilityProof {
+  /** The outcome. */
+  outcome: PortabilityProof_Outcome;
+  /** Reason of an undecided or narrower outcome. Empty otherwise. */
+  message: string;
+  /**
+   * Arguments that only the original accepts. Set if the outcome is narrower and they, rather
+   * than a result, show it.
+   */
+  witness: Witness | undefined;
+}
+
+/** Outcome of the search for a proof. */
+export enum PortabilityProof_Outcome {
+  /** OUTCOME_UNSPECIFIED - Never sent. */
+  OUTCOME_UNSPECIFIED = 0,
+  /** OUTCOME_EQUIVALENT - Both definitions provably accept the same calls. */
+  OUTCOME_EQUIVALENT = 1,
+  /**
+   * OUTCOME_WIDER - The portable definition provably accepts every call that the original accepts, and is
+   * not known to accept no others.
+   */
+  OUTCOME_WIDER = 2,
+  /** OUTCOME_UNDECIDED - Neither a proof nor a counterexample was found. */
+  OUTCOME_UNDECIDED = 3,
+  /**
+   * OUTCOME_NARROWER - The original accepts a call, or a result, that the portable definition rejects. Unless a
+   * loss reports that it narrows, as with the target `openai-strict`, this is a defect of the
+   * server, and `message` says so.
+   */
+  OUTCOME_NARROWER = 4,
+  UNRECOGNIZED = -1,
+}
+
+export function portabilityProof_OutcomeFromJSON(object: any): PortabilityProof_Outcome {
+  switch (object) {
+    case 0:
+    case "OUTCOME_UNSPECIFIED":
+      return PortabilityProof_Outcome.OUTCOME_UNSPECIFIED;
+    case 1:
+    case "OUTCOME_EQUIVALENT":
+      return PortabilityProof_Outcome.OUTCOME_EQUIVALENT;
+    case 2:
+    case "OUTCOME_WIDER":
+      return PortabilityProof_Outcome.OUTCOME_WIDER;
+    case 3:
+    case "OUTCOME_UNDECIDED":
+      return PortabilityProof_Outcome.OUTCOME_UNDECIDED;
+    case 4:
+    case "OUTCOME_NARROWER":
+      return PortabilityProof_Outcome.OUTCOME_NARROWER;
+    case -1:
+    case "UNRECOGNIZED":
+    default:
+      return PortabilityProof_Outcome.UNRECOGNIZED;
+  }
+}
+
+export function portabilityProof_OutcomeToJSON(object: PortabilityProof_Outcome): string {
+  switch (object) {
+    case PortabilityProof_Outcome.OUTCOME_UNSPECIFIED:
+      return "OUTCOME_UNSPECIFIED";
+    case PortabilityProof_Outcome.OUTCOME_EQUIVALENT:
+      return "OUTCOME_EQUIVALENT";
+    case PortabilityProof_Outcome.OUTCOME_WIDER:
+      return "OUTCOME_WIDER";
+    case PortabilityProof_Outcome.OUTCOME_UNDECIDED:
+      return "OUTCOME_UNDECIDED";
+    case PortabilityProof_Outcome.OUTCOME_NARROWER:
+      return "OUTCOME_NARROWER";
+    case PortabilityProof_Outcome.UNRECOGNIZED:
+    default:
+      return "UNRECOGNIZED";
+  }
 }
 
 function createBaseInferToolsRequest(): InferToolsRequest {
@@ -739,7 +861,7 @@ export const Diagnostic: MessageFns<Diagnostic> = {
 };
 
 function createBaseAdaptToolRequest(): AdaptToolRequest {
-  return { tool: undefined, protocolVersion: "", minRevision: 0n };
+  return { tool: undefined, protocolVersion: "", minRevision: 0n, portable: undefined };
 }
 
 export const AdaptToolRequest: MessageFns<AdaptToolRequest> = {
@@ -755,6 +877,9 @@ export const AdaptToolRequest: MessageFns<AdaptToolRequest> = {
         throw new globalThis.Error("value provided for field message.minRevision of type uint64 too large");
       }
       writer.uint32(24).uint64(message.minRevision);
+    }
+    if (message.portable !== undefined) {
+      Portability.encode(message.portable, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -796,6 +921,14 @@ export const AdaptToolRequest: MessageFns<AdaptToolRequest> = {
             message.minRevision = reader.uint64() as bigint;
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.portable = Portability.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -821,6 +954,7 @@ export const AdaptToolRequest: MessageFns<AdaptToolRequest> = {
         : isSet(object.min_revision)
         ? BigInt(object.min_revision)
         : 0n,
+      portable: isSet(object.portable) ? Portability.fromJSON(object.portable) : undefined,
     };
   },
 
@@ -835,6 +969,9 @@ export const AdaptToolRequest: MessageFns<AdaptToolRequest> = {
     if (message.minRevision !== 0n) {
       obj.minRevision = message.minRevision.toString();
     }
+    if (message.portable !== undefined) {
+      obj.portable = Portability.toJSON(message.portable);
+    }
     return obj;
   },
 
@@ -848,12 +985,106 @@ export const AdaptToolRequest: MessageFns<AdaptToolRequest> = {
     message.minRevision = (object.minRevision !== undefined && object.minRevision !== null)
       ? BigInt(object.minRevision)
       : 0n;
+    message.portable = (object.portable !== undefined && object.portable !== null)
+      ? Portability.fromPartial(object.portable)
+      : undefined;
+    return message;
+  },
+};
+
+function createBasePortability(): Portability {
+  return { targets: [], prove: false };
+}
+
+export const Portability: MessageFns<Portability> = {
+  encode(message: Portability, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.targets) {
+      writer.uint32(10).string(v!);
+    }
+    if (message.prove !== false) {
+      writer.uint32(16).bool(message.prove);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Portability {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePortability();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.targets.push(reader.string());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.prove = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): Portability {
+    return {
+      targets: globalThis.Array.isArray(object?.targets) ? object.targets.map((e: any) => globalThis.String(e)) : [],
+      prove: isSet(object.prove) ? globalThis.Boolean(object.prove) : false,
+    };
+  },
+
+  toJSON(message: Portability): unknown {
+    const obj: any = {};
+    if (message.targets?.length) {
+      obj.targets = message.targets;
+    }
+    if (message.prove !== false) {
+      obj.prove = message.prove;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<Portability>, I>>(base?: I): Portability {
+    return Portability.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Portability>, I>>(object: I): Portability {
+    const message = createBasePortability();
+    message.targets = object.targets?.map((e) => e) || [];
+    message.prove = object.prove ?? false;
     return message;
   },
 };
 
 function createBaseAdaptToolResponse(): AdaptToolResponse {
-  return { json: Buffer.alloc(0), wrappedProperty: "", droppedProperties: [], registryRevision: 0n };
+  return {
+    json: Buffer.alloc(0),
+    wrappedProperty: "",
+    droppedProperties: [],
+    registryRevision: 0n,
+    portable: undefined,
+  };
 }
 
 export const AdaptToolResponse: MessageFns<AdaptToolResponse> = {
@@ -872,6 +1103,9 @@ export const AdaptToolResponse: MessageFns<AdaptToolResponse> = {
         throw new globalThis.Error("value provided for field message.registryRevision of type uint64 too large");
       }
       writer.uint32(32).uint64(message.registryRevision);
+    }
+    if (message.portable !== undefined) {
+      PortableForm.encode(message.portable, writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -921,6 +1155,14 @@ export const AdaptToolResponse: MessageFns<AdaptToolResponse> = {
             message.registryRevision = reader.uint64() as bigint;
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.portable = PortableForm.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -951,6 +1193,7 @@ export const AdaptToolResponse: MessageFns<AdaptToolResponse> = {
         : isSet(object.registry_revision)
         ? BigInt(object.registry_revision)
         : 0n,
+      portable: isSet(object.portable) ? PortableForm.fromJSON(object.portable) : undefined,
     };
   },
 
@@ -968,6 +1211,9 @@ export const AdaptToolResponse: MessageFns<AdaptToolResponse> = {
     if (message.registryRevision !== 0n) {
       obj.registryRevision = message.registryRevision.toString();
     }
+    if (message.portable !== undefined) {
+      obj.portable = PortableForm.toJSON(message.portable);
+    }
     return obj;
   },
 
@@ -982,6 +1228,231 @@ export const AdaptToolResponse: MessageFns<AdaptToolResponse> = {
     message.registryRevision = (object.registryRevision !== undefined && object.registryRevision !== null)
       ? BigInt(object.registryRevision)
       : 0n;
+    message.portable = (object.portable !== undefined && object.portable !== null)
+      ? PortableForm.fromPartial(object.portable)
+      : undefined;
+    return message;
+  },
+};
+
+function createBasePortableForm(): PortableForm {
+  return { mapping: Buffer.alloc(0), losses: [], effect: 0, proof: undefined };
+}
+
+export const PortableForm: MessageFns<PortableForm> = {
+  encode(message: PortableForm, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.mapping.length !== 0) {
+      writer.uint32(10).bytes(message.mapping);
+    }
+    for (const v of message.losses) {
+      Loss.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.effect !== 0) {
+      writer.uint32(24).int32(message.effect);
+    }
+    if (message.proof !== undefined) {
+      PortabilityProof.encode(message.proof, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PortableForm {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePortableForm();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mapping = Buffer.from(reader.bytes());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.losses.push(Loss.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.effect = reader.int32() as any;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.proof = PortabilityProof.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): PortableForm {
+    return {
+      mapping: isSet(object.mapping) ? Buffer.from(bytesFromBase64(object.mapping)) : Buffer.alloc(0),
+      losses: globalThis.Array.isArray(object?.losses) ? object.losses.map((e: any) => Loss.fromJSON(e)) : [],
+      effect: isSet(object.effect) ? loss_EffectFromJSON(object.effect) : 0,
+      proof: isSet(object.proof) ? PortabilityProof.fromJSON(object.proof) : undefined,
+    };
+  },
+
+  toJSON(message: PortableForm): unknown {
+    const obj: any = {};
+    if (message.mapping.length !== 0) {
+      obj.mapping = base64FromBytes(message.mapping);
+    }
+    if (message.losses?.length) {
+      obj.losses = message.losses.map((e) => Loss.toJSON(e));
+    }
+    if (message.effect !== 0) {
+      obj.effect = loss_EffectToJSON(message.effect);
+    }
+    if (message.proof !== undefined) {
+      obj.proof = PortabilityProof.toJSON(message.proof);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<PortableForm>, I>>(base?: I): PortableForm {
+    return PortableForm.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PortableForm>, I>>(object: I): PortableForm {
+    const message = createBasePortableForm();
+    message.mapping = object.mapping ?? Buffer.alloc(0);
+    message.losses = object.losses?.map((e) => Loss.fromPartial(e)) || [];
+    message.effect = object.effect ?? 0;
+    message.proof = (object.proof !== undefined && object.proof !== null)
+      ? PortabilityProof.fromPartial(object.proof)
+      : undefined;
+    return message;
+  },
+};
+
+function createBasePortabilityProof(): PortabilityProof {
+  return { outcome: 0, message: "", witness: undefined };
+}
+
+export const PortabilityProof: MessageFns<PortabilityProof> = {
+  encode(message: PortabilityProof, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.outcome !== 0) {
+      writer.uint32(8).int32(message.outcome);
+    }
+    if (message.message !== "") {
+      writer.uint32(18).string(message.message);
+    }
+    if (message.witness !== undefined) {
+      Witness.encode(message.witness, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PortabilityProof {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePortabilityProof();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.outcome = reader.int32() as any;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.witness = Witness.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): PortabilityProof {
+    return {
+      outcome: isSet(object.outcome) ? portabilityProof_OutcomeFromJSON(object.outcome) : 0,
+      message: isSet(object.message) ? globalThis.String(object.message) : "",
+      witness: isSet(object.witness) ? Witness.fromJSON(object.witness) : undefined,
+    };
+  },
+
+  toJSON(message: PortabilityProof): unknown {
+    const obj: any = {};
+    if (message.outcome !== 0) {
+      obj.outcome = portabilityProof_OutcomeToJSON(message.outcome);
+    }
+    if (message.message !== "") {
+      obj.message = message.message;
+    }
+    if (message.witness !== undefined) {
+      obj.witness = Witness.toJSON(message.witness);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<PortabilityProof>, I>>(base?: I): PortabilityProof {
+    return PortabilityProof.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PortabilityProof>, I>>(object: I): PortabilityProof {
+    const message = createBasePortabilityProof();
+    message.outcome = object.outcome ?? 0;
+    message.message = object.message ?? "";
+    message.witness = (object.witness !== undefined && object.witness !== null)
+      ? Witness.fromPartial(object.witness)
+      : undefined;
     return message;
   },
 };
@@ -1015,6 +1486,9 @@ export const InferenceServiceService = {
    * Before 2026-07-28 an output schema whose root is not an object is wrapped in an object
    * with one property; from 2026-07-28 on it is not wrapped. A marker in the schema identifies
    * the wrapper.
+   *
+   * With `portable`, the definition is also rewritten so that model APIs and clients accept it
+   * as it is. Fails with `NOT_CONVERTIBLE` if there is no such form.
    */
   adaptTool: {
     path: "/sidecheck.v1.InferenceService/AdaptTool" as const,
@@ -1043,6 +1517,9 @@ export interface InferenceServiceServer extends UntypedServiceImplementation {
    * Before 2026-07-28 an output schema whose root is not an object is wrapped in an object
    * with one property; from 2026-07-28 on it is not wrapped. A marker in the schema identifies
    * the wrapper.
+   *
+   * With `portable`, the definition is also rewritten so that model APIs and clients accept it
+   * as it is. Fails with `NOT_CONVERTIBLE` if there is no such form.
    */
   adaptTool: handleUnaryCall<AdaptToolRequest, AdaptToolResponse>;
 }
@@ -1077,6 +1554,9 @@ export interface InferenceServiceClient extends Client {
    * Before 2026-07-28 an output schema whose root is not an object is wrapped in an object
    * with one property; from 2026-07-28 on it is not wrapped. A marker in the schema identifies
    * the wrapper.
+   *
+   * With `portable`, the definition is also rewritten so that model APIs and clients accept it
+   * as it is. Fails with `NOT_CONVERTIBLE` if there is no such form.
    */
   adaptTool(
     request: AdaptToolRequest,

@@ -82,7 +82,7 @@ final class ComparisonMessages {
                 message.hasWitness() ? Optional.of(witness(message.getWitness())) : Optional.empty());
     }
 
-    private static ToolComparison.Witness witness(io.sidecheck.v1.Witness message) {
+    static ToolComparison.Witness witness(io.sidecheck.v1.Witness message) {
         return new ToolComparison.Witness(
                 ValidationMessages.json(message.getPayload()),
                 message.getMessage(),

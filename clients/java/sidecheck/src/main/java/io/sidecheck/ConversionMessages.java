@@ -79,7 +79,7 @@ final class ConversionMessages {
                         response.hasVerdict(), response.getVerdict(), "ConvertToolResultResponse.verdict"));
     }
 
-    private static List<Loss> losses(List<io.sidecheck.v1.Loss> messages) {
+    static List<Loss> losses(List<io.sidecheck.v1.Loss> messages) {
         return messages.stream()
                 .map(loss -> new Loss(
                         loss.getPointer(),
@@ -101,7 +101,7 @@ final class ConversionMessages {
         };
     }
 
-    private static Loss.Effect effect(io.sidecheck.v1.Loss.Effect effect) {
+    static Loss.Effect effect(io.sidecheck.v1.Loss.Effect effect) {
         return switch (effect) {
             case EFFECT_EQUIVALENT -> Loss.Effect.EQUIVALENT;
             case EFFECT_WIDENED -> Loss.Effect.WIDENED;

@@ -127,7 +127,9 @@ final class ConformanceCalls {
                                         texts(request, "injected_types"),
                                         texts(request, "injected_parameters")));
             case "AdaptTool" ->
-                client.inference().adaptTool(target(request.get("tool")), text(request, "protocol_version"));
+                client.inference()
+                        .adaptTool(
+                                target(request.get("tool")), text(request, "protocol_version"), portability(request));
             default -> null;
         };
     }
@@ -157,6 +159,11 @@ final class ConformanceCalls {
             result.put("error", error);
         }
         return result;
+    }
+
+    private static Portability portability(JsonNode request) {
+        JsonNode portable = request.path("portable");
+        return portable.isMissingNode() ? null : new Portability(texts(portable, "targets"), flag(portable, "prove"));
     }
 
     private static Thread sender(ValidationStream stream, JsonNode items, int start) {
