@@ -82,6 +82,8 @@ _MARKERS = {
     "server/processes/test_processes.py": ("server", "slow", "long"),
     "services/test_compatibility.py": ("slow",),
     "services/test_prepared_targets.py": ("slow",),
+    "windows/test_stubbed.py": ("slow",),
+    "windows/test_stubbed_proxy.py": ("server", "slow"),
 }
 
 #: Names that start a server, in its own process or in that of the test.

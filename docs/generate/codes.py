@@ -114,19 +114,23 @@ _TRANSCRIPTS: CodeTable = MappingProxyType(
 
 _PROXY: CodeTable = MappingProxyType(
     {
-        "NOT_A_MESSAGE": "A line of the server is not a JSON object or array; it is not forwarded.",
+        "NOT_A_MESSAGE": "A line of the server is not a JSON-RPC message; it is not forwarded, "
+        "unless a message may be inside. The first such line of each kind is reported, and the "
+        "number of the others at the end.",
+        "MESSAGE_OVER_LINES": "A message over stdio has several lines; reported once.",
         "BYTE_ORDER_MARK": "A byte order mark is before a message; under enforcement it is "
-        "removed.",
+        "removed. Over stdio it is reported once.",
         "ERROR_WITHOUT_ID": "Under enforcement, an error of the server without an id was passed on "
         "as the response to the only open request.",
         "CONTENT_LENGTH_FRAMING": "The server frames messages by `Content-Length`, like language "
-        "servers; the connection ends.",
+        "servers. Its messages pass without validation; under enforcement, the connection ends.",
         "METHOD_NOT_ALLOWED": "Under enforcement, Envoy sent a request with an HTTP method that "
         "Streamable HTTP does not use.",
         "PATH_NOT_ALLOWED": "Under enforcement, a request for a path other than the endpoint that "
         "is not allowed (`--allow-path`).",
-        "MESSAGE_TOO_LONG": "A message is beyond `--max-message-bytes`, or an event beyond "
-        "`payload_bytes` of a gateway's service; the connection or stream ends.",
+        "MESSAGE_TOO_LONG": "A message is beyond `--max-message-bytes`: over stdio it passes "
+        "without validation, or under enforcement an error replaces it. Or an event is beyond "
+        "`payload_bytes` of a gateway's service; the stream ends.",
         "TOOLS_NOT_LISTED": "The server did not list its tools, so a call could not be validated.",
         "TOOLS_NOT_PINNED": "Pinning is on, but no tools are pinned: the list has no end or is too "
         "large, or no complete list has passed; calls are rejected.",
@@ -150,7 +154,8 @@ _PROXY: CodeTable = MappingProxyType(
         "REQUEST_NOT_ANSWERED": "The server sent an invalid request in a stream of events; it was "
         "dropped, and Envoy cannot send an error to the server.",
         "NOT_VALIDATED": "Data over HTTP could not be read as a message; it was forwarded or "
-        "rejected without validation.",
+        "rejected without validation. Or messages over stdio passed without validation, because "
+        "too many waited for it, it failed, or the connection ended.",
         "PINS_NOT_WRITTEN": "The lock file of pinned tools could not be written.",
         "TOOL_DROPPED": "A call names a tool that was removed from the list.",
         "TOOL_ADDED": "A tool that is listed or called is not pinned.",

@@ -6,6 +6,7 @@ import sys
 from types import FrameType
 
 from sidecheck_server.cli import sidecheck
+from sidecheck_server.cli.operating_system import END_SIGNALS, prepare_streams
 
 __all__ = ["main"]
 
@@ -13,13 +14,15 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command-line interface."""
     _open_missing_descriptors()
+    prepare_streams()
     # gRPC writes lines to standard error that are not log events. Commands import it later,
     # and it reads this variable then.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     # Shells and CI systems start background jobs with SIGINT ignored. `serve` installs
     # handlers for both signals.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGTERM, _exit)
+    for number in END_SIGNALS:
+        signal.signal(number, _exit)
     sidecheck(prog_name="sidecheck")
 
 

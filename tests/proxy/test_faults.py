@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sidecheck_server.config.policies import Pinning
 from sidecheck_server.proxy.pins import open_pins
-from support.stdio_proxy import HANDSHAKE, PROXY, SECONDS, SERVER, Proxy, codes
+from support.stdio_proxy import HANDSHAKE, PROXY, SECONDS, SERVER, Proxy
 
 
 def test_a_server_that_closes_its_output_and_lives_on(proxy: Proxy) -> None:
@@ -32,17 +32,6 @@ def test_a_server_that_ends_at_once() -> None:
 
     assert (0, [*range(1, 20)]) == (code, [response["id"] for response in responses])
     assert {-32603} == {response["error"]["code"] for response in responses}
-
-
-def test_a_server_that_floods_its_output_is_ended() -> None:
-    """Its output is not read."""
-    proxy = Proxy("--max-message-bytes", "100000")
-    proxy.shake_hands()
-    proxy.call(2, do="flood")
-    code, responses, err = proxy.end()
-
-    assert (7, [2]) == (code, [response["id"] for response in responses])
-    assert "server->client MESSAGE_TOO_LONG error, rejected" in codes(err)
 
 
 @pytest.mark.parametrize("option", ["--report", "--record"])

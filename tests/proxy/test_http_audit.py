@@ -123,7 +123,7 @@ def test_a_body_passes_in_audit(server: HttpMcpServer, limited: HttpProxied, nam
     headers |= {"mcp-method": "tools/call", "mcp-name": "echo"}
     with limited.client.stream("POST", limited.url, content=message, headers=headers) as response:
         received = b"".join(response.iter_raw())
-    finding = read_finding(limited, f" {code} ")
+    finding = read_finding(limited, f"({code}")
 
     assert (200, body) == (response.status_code, received)
     assert (type_, encoding) == (
@@ -144,7 +144,7 @@ def test_a_body_under_enforcement(server: HttpMcpServer, strict: HttpProxied, na
         for line in response.text.splitlines()
         if line.removeprefix("data: ").startswith("{")
     ]
-    finding = read_finding(strict, f" {code} ", " REQUEST_NOT_ANSWERED ")
+    finding = read_finding(strict, f"({code}", "(REQUEST_NOT_ANSWERED")
 
     assert 2 == message["id"]
     if words:
@@ -251,7 +251,7 @@ def test_a_request_in_audit_and_enforced(
     sent |= {"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "echo"}
     passed = limited.client.post(limited.url, content=body, headers=sent)
     _, _, headers, received = server.requests[-1]
-    finding = read_finding(limited, f" {code} ")
+    finding = read_finding(limited, f"({code}")
     count = len(server.requests)
     refused = strict.client.post(strict.url, content=body, headers=sent)
 

@@ -49,7 +49,7 @@ def test_a_caller(
     finding = named.process.stderr.readline()
 
     assert (403, note) == (response.status_code, response.json()["error"]["message"])
-    assert finding.endswith(f"client->server CALLER_NOT_ALLOWED error, rejected: {note}\n")
+    assert finding.endswith(f"client->server: {note} (CALLER_NOT_ALLOWED, error, rejected)\n")
     assert value not in finding
 
 

@@ -15,6 +15,8 @@ async def test_a_server_has_the_environment_without_the_token(
     monkeypatch.setenv("SIDECHECK_TOKEN", "sct_secret")
     monkeypatch.setenv("OTHER", "kept")
     server = await start_server([sys.executable, "-c", _PRINT], 2)
-    output, _ = await server.communicate()
+    output = b""
+    while chunk := await server.reader.read(100):
+        output += chunk
 
-    assert b"None kept" == output.strip()
+    assert (b"None kept", 0) == (output.strip(), await server.wait())

@@ -10,6 +10,10 @@ from pathlib import Path
 import pytest
 from support.stdio_proxy import HANDSHAKE, PROXY, SECONDS, SERVER, Proxy, codes
 
+_NOTIFICATION = (
+    b'{"jsonrpc":"2.0",%b"method":"notifications/message","params":{"level":"info","data":0}}'
+)
+
 
 def test_valid_messages_pass_byte_for_byte(proxy: Proxy) -> None:
     """White space, escapes, the order of members and the spelling of numbers are kept."""
@@ -106,26 +110,19 @@ def test_requests_that_the_server_leaves_open_are_answered(
     )
 
 
-@pytest.mark.parametrize(
-    ("behavior", "finding", "after"),
-    [
-        ("print", "server->client NOT_A_MESSAGE error, dropped", [2]),
-        ("half", "server->client NOT_A_MESSAGE error, dropped", [2]),
-        ("frame", "server->client CONTENT_LENGTH_FRAMING error, rejected", [2]),
-        ("bytes", "server->client notifications/message PAYLOAD_NOT_JSON error, passed", [None, 2]),
-    ],
-)
-def test_stray_output(proxy: Proxy, behavior: str, finding: str, after: list[int | None]) -> None:
-    """It is reported, and only messages reach the client."""
-    proxy.call(2, do=behavior)
-    received = [proxy.line() for _ in after]
+@pytest.mark.parametrize("options", [(), ("--enforce",)])
+def test_a_message_that_is_not_in_utf_8(options: tuple[str, ...]) -> None:
+    """In audit it passes; under enforcement it does not."""
+    proxy = Proxy(*options)
+    proxy.shake_hands()
+    proxy.call(2, do="bytes")
+    lines = [proxy.line()] if options else [proxy.line(), proxy.line()]
     _, rest, err = proxy.end()
-    ids = [
-        int(line.split(b'"id":')[1].lstrip()[:1]) if b'"id"' in line else None for line in received
-    ]
 
-    assert (after, []) == (ids, rest)
-    assert finding in codes(err)
+    assert ([], 2) == (rest, json.loads(lines[-1])["id"])
+    assert options or b'"data":"\xff"' in lines[0]
+    action = "rejected" if options else "passed"
+    assert f"server->client notifications/message PAYLOAD_NOT_JSON error, {action}" in codes(err)
 
 
 def test_a_message_of_ten_megabytes(proxy: Proxy) -> None:
@@ -136,18 +133,6 @@ def test_a_message_of_ten_megabytes(proxy: Proxy) -> None:
 
     assert 10_000_000 < len(response["result"]["content"][0]["text"])
     assert (0, []) == (code, codes(err))
-
-
-def test_a_message_over_the_limit_ends_the_connection() -> None:
-    """The requests before it are answered."""
-    proxy = Proxy("--max-message-bytes", "100000")
-    proxy.shake_hands()
-    proxy.call(2)
-    proxy.call(3, text="x" * 100_000)
-    code, responses, err = proxy.end()
-
-    assert (0, [2]) == (code, [response["id"] for response in responses])
-    assert "client->server MESSAGE_TOO_LONG error, rejected" in codes(err)
 
 
 def test_a_thousand_calls_in_flight(proxy: Proxy) -> None:
@@ -185,25 +170,28 @@ def test_the_last_line_needs_no_end() -> None:
     assert (0, 1) == (run.returncode, json.loads(run.stdout)["id"])
 
 
+@pytest.mark.parametrize(("options", "between"), [((), b"\r"), (("--arguments", "enforce"), b" ")])
 @pytest.mark.parametrize(
     ("command", "received"),
     [
         ("cat >&2", "stderr"),
-        ('cat >/dev/null; printf \'%s\\r%s\' \'{"jsonrpc":"2.0",\' \'"method":"ping"}\'', "stdout"),
+        (f"cat >/dev/null; printf '{_NOTIFICATION.decode()}' '\\r'", "stdout"),
     ],
     ids=["from the client", "from the server"],
 )
-def test_a_message_is_one_line_for_every_reader(command: str, received: str) -> None:
-    """Text files of Python end a line at a carriage return too."""
+def test_a_message_is_one_line_for_every_reader(
+    command: str, received: str, options: tuple[str, ...], between: bytes
+) -> None:
+    """Text files of Python end a line at a carriage return too; audit changes nothing."""
     run = subprocess.run(
-        [*PROXY, "/bin/sh", "-c", command],
-        input=b'{"jsonrpc":"2.0",\r"method":"ping"}',
+        [*PROXY[:-1], *options, "--", "/bin/sh", "-c", command],
+        input=_NOTIFICATION % b"\r",
         capture_output=True,
         check=False,
         timeout=SECONDS,
     )
 
-    assert b'{"jsonrpc":"2.0", "method":"ping"}\n' in getattr(run, received)
+    assert _NOTIFICATION % between in getattr(run, received)
 
 
 def test_files_are_as_good_as_pipes(tmp_path: Path) -> None:

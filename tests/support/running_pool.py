@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from sidecheck_server.workers.events import WorkerEvent
+from sidecheck_server.workers.operating_system import prepare_process
 from sidecheck_server.workers.pool import Pool
-from sidecheck_server.workers.process import prepare_process
 from support.worker_processes import worker_processes
 
 __all__ = ["MEMORY", "PATIENCE", "RunningPool", "running_pool"]

@@ -12,7 +12,9 @@ from support.shared_material import REPOSITORY
 __all__ = ["HANDSHAKE", "PROXY", "SECONDS", "SERVER", "Proxy", "codes"]
 
 SERVER = [sys.executable, str(REPOSITORY / "tests" / "support" / "scripted_server.py")]
-PROXY = [sys.executable, "-m", "sidecheck_server", "proxy", "--"]
+# On a busy machine, validation starts late.
+_COMMAND = [sys.executable, "-m", "sidecheck_server", "proxy", "--finish-seconds", "300"]
+PROXY = [*_COMMAND, "--"]
 SECONDS = 300
 
 HANDSHAKE: list[dict[str, Any]] = [
@@ -36,7 +38,7 @@ class Proxy:
         self, *options: str, server: list[str] = SERVER, env: dict[str, str] | None = None
     ) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "sidecheck_server", "proxy", *options, "--", *server],
+            [*_COMMAND, *options, "--", *server],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -71,6 +73,12 @@ class Proxy:
     def receive(self) -> Any:
         """Return the next message for the client."""
         return json.loads(self.line())
+
+    def end_input(self) -> None:
+        """Close the input of the proxy."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.stdin = None
 
     def end(self) -> tuple[int, list[Any], str]:
         """Close the input; return the exit code, the remaining messages and standard error."""

@@ -77,6 +77,6 @@ def write_file(name: str, text: str) -> None:
         click.UsageError: the file cannot be written; exit code 2.
     """
     try:
-        Path(name).write_text(f"{text}\n", "utf-8")
+        Path(name).write_text(f"{text}\n", "utf-8", newline="\n")
     except OSError as error:
         raise click.UsageError(f"cannot write {name}: {error.strerror}") from None

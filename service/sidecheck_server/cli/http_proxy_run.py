@@ -7,6 +7,7 @@ from functools import partial
 import click
 
 from sidecheck_server.cli.proxy_setup import (
+    create_client,
     create_report,
     create_transcript,
     read_proxy_settings,
@@ -51,7 +52,14 @@ async def run_http_proxy(upstream: str, address: HttpAddress, options: ProxyOpti
 
     try:
         async with AsyncExitStack() as stack:
-            checks = await stack.enter_async_context(running_checks(settings, options, events))
+            checks = await stack.enter_async_context(
+                running_checks(
+                    settings,
+                    create_client(options),
+                    events,
+                    hide_values=not options.show_values,
+                )
+            )
             server = Upstream(upstream)
             stack.push_async_callback(server.close)
             make_listings = partial(

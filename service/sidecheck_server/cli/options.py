@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import click
 
 from sidecheck_server.cli.files import read_input
+from sidecheck_server.cli.operating_system import HAS_UNIX_SOCKETS
 from sidecheck_server.core.mcp.context import VERSIONS
 from sidecheck_server.core.types import Document
 
@@ -93,6 +94,7 @@ def target_option(command: Command) -> Command:
         show_default=f"SIDECHECK_LISTEN or SIDECHECK_UNIX_SOCKET, or {_DEFAULT_TARGET}",
         metavar="TARGET",
         help="Address of the server: host:port, or unix:/path.",
+        callback=_check_target,
     )(command)
 
 
@@ -114,6 +116,12 @@ def version_option(default: str) -> Callable[[Command], Command]:
         type=click.Choice(VERSIONS),
         help=f"MCP protocol version whose rules apply.  {default}",
     )
+
+
+def _check_target(_context: click.Context, _option: click.Parameter, target: str) -> str:
+    if target.startswith("unix:") and not HAS_UNIX_SOCKETS:
+        raise click.BadParameter("gRPC has no unix sockets on Windows; use host:port")
+    return target
 
 
 def _default_target() -> str:

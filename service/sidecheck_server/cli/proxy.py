@@ -23,6 +23,7 @@ from sidecheck_server.config.exemptions import Exemptions
 from sidecheck_server.config.policies import Pinning, Policies, Policy, Repairs
 from sidecheck_server.core.portability.target import TOOL_TARGETS
 from sidecheck_server.proxy.http_limits import HttpAddress, HttpLimits
+from sidecheck_server.proxy.operating_system import open_privately
 from sidecheck_server.proxy.options import ProxyOptions
 from sidecheck_server.proxy.pins import LockFileError, open_pins
 from sidecheck_server.proxy.server_process import ServerNotStartedError, start_server
@@ -110,16 +111,12 @@ class _OutputFile(click.ParamType[FileIO]):
         if value == "-":
             self.fail("standard output is for messages; name a file", param, ctx)
         try:
-            file = FileIO(value, self._mode, opener=_open_privately)
+            file = FileIO(value, self._mode, opener=open_privately)
         except OSError as error:
             self.fail(escape(f"{value}: {error.strerror}"), param, ctx)
         if ctx is not None:
             ctx.call_on_close(file.close)
         return file
-
-
-def _open_privately(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NONBLOCK, 0o600)
 
 
 def _check_hosts(
@@ -340,6 +337,14 @@ _NOT_STARTED = 127
     show_default=True,
     help="Maximum size of a message.",
 )
+@click.option(
+    "--finish-seconds",
+    type=click.FloatRange(0, 3_600),
+    default=10.0,
+    show_default=True,
+    help="Over stdio, maximum time for the validation of messages that have passed, after the end "
+    "of the connection.",
+)
 @http_limit_options
 def proxy(
     command: tuple[str, ...],
@@ -373,6 +378,7 @@ def proxy(
     show_values: bool,
     min_severity: str,
     max_message_bytes: int,
+    finish_seconds: float,
     http_limits: HttpLimits,
 ) -> None:
     """Relay and validate the messages between an MCP client and a server.
@@ -418,6 +424,7 @@ def proxy(
         paths,
         http_limits,
         (targets or _default_targets()) if portable else (),
+        finish_seconds,
         hosts,
         public_url or "",
         keep_alive,

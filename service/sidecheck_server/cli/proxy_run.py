@@ -1,12 +1,13 @@
 """Composition of `sidecheck proxy` over stdio: checks, report and relay."""
 
-from asyncio.subprocess import Process
-from contextlib import AsyncExitStack
-from functools import partial
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import click
 
 from sidecheck_server.cli.proxy_setup import (
+    create_client,
     create_report,
     create_transcript,
     read_proxy_settings,
@@ -15,19 +16,20 @@ from sidecheck_server.cli.proxy_setup import (
 from sidecheck_server.cli.rows import escape
 from sidecheck_server.observability.deferred_log import DeferredLog
 from sidecheck_server.observability.log_output import LOG_FLUSH_SECONDS
+from sidecheck_server.proxy.endpoint import ServerEndpoint
+from sidecheck_server.proxy.listing_pages import ListTools
 from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.options import ProxyOptions
 from sidecheck_server.proxy.pins import LockFileError
-from sidecheck_server.proxy.pipes import open_reader, open_writer
+from sidecheck_server.proxy.pipes import DescriptorReader, DescriptorWriter, take_descriptor
 from sidecheck_server.proxy.portable import PortableTools
-from sidecheck_server.proxy.server_process import kill_server
 from sidecheck_server.proxy.session import ProxySession
 from sidecheck_server.proxy.stdio import StdioProxy
 
 __all__ = ["run_proxy"]
 
 
-async def run_proxy(server: Process, options: ProxyOptions) -> int:
+async def run_proxy(server: ServerEndpoint, options: ProxyOptions) -> int:
     """Relay between *server* and the client at the descriptors 0 and 1.
 
     Return the exit code of the server.
@@ -39,34 +41,40 @@ async def run_proxy(server: Process, options: ProxyOptions) -> int:
     events = DeferredLog(settings.log_format, settings.log_level)
     log = events.output
     report = create_report(options, log)
-    try:
-        async with AsyncExitStack() as stack:
-            checks = await stack.enter_async_context(running_checks(settings, options, events))
-            stdio = StdioProxy(
-                server,
-                await open_reader(0),
-                await open_writer(1),
-                partial(
-                    Listings,
-                    checks,
-                    options.policies.tools,
-                    options.pins,
-                    report,
-                    allow=options.policies.allow,
-                ),
-                partial(ProxySession, checks, options.policies, report),
-                report,
-                create_transcript(options, log),
-                options.max_message_bytes,
-                PortableTools(options.portable_targets, report)
-                if options.portable_targets
-                else None,
+
+    @asynccontextmanager
+    async def open_session(list_tools: ListTools) -> AsyncIterator[ProxySession]:
+        policies = options.policies
+        hide_values = not options.show_values
+        async with running_checks(settings, client, events, hide_values=hide_values) as checks:
+            listings = Listings(
+                checks, policies.tools, options.pins, report, list_tools, allow=policies.allow
             )
-            return await stdio.run()
+            async with ProxySession(checks, policies, report, listings) as session:
+                yield session
+
+    try:
+        # Before anything is relayed, so that invalid options are errors.
+        client = create_client(options)
+        targets = options.portable_targets
+        stdio = StdioProxy(
+            server,
+            DescriptorReader(take_descriptor(0, os.O_RDONLY)),
+            DescriptorWriter(take_descriptor(1, os.O_WRONLY)),
+            open_session,
+            report,
+            create_transcript(options, log),
+            options.max_message_bytes,
+            observes=options.observes,
+            lists_tools=options.lists_tools,
+            finish_seconds=options.finish_seconds,
+            portable=PortableTools(targets, report) if targets else None,
+        )
+        return await stdio.run()
     except LockFileError as error:
         raise click.ClickException(escape(str(error))) from None
     finally:
         # The server is still running only if the proxy failed.
-        await kill_server(server)
+        await server.end()
         log.write(f"sidecheck proxy: {report.summary()}\n")
         log.flush(LOG_FLUSH_SECONDS)

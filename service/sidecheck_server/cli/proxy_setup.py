@@ -23,24 +23,49 @@ from sidecheck_server.proxy.report import Report
 from sidecheck_server.proxy.transcript import LineFile, Transcript
 
 if TYPE_CHECKING:
+    from sidecheck import Client
+
     from sidecheck_server.proxy.local_checks import LocalChecks
 
-__all__ = ["create_report", "create_transcript", "read_proxy_settings", "running_checks"]
+__all__ = [
+    "create_client",
+    "create_report",
+    "create_transcript",
+    "read_proxy_settings",
+    "running_checks",
+]
 
 
 @asynccontextmanager
 async def running_checks(
-    settings: CheckSettings, options: ProxyOptions, log: DeferredLog
+    settings: CheckSettings, client: "Client | None", log: DeferredLog, *, hide_values: bool
 ) -> AsyncIterator[Checks]:
-    """Run the checks, whose modules are imported here: relaying needs none of them."""
-    if options.service is None:
+    """Run the checks, by *client* or in this process.
+
+    Their modules are imported here: relaying needs none of them.
+    """
+    if client is None:
         # In a thread, so that the event loop relays meanwhile.
         running_local_checks = await asyncio.to_thread(
-            _import_local_checks, hide_values=not options.show_values
+            _import_local_checks, hide_values=hide_values
         )
         with running_local_checks(settings, log.configure) as local_checks:
             yield local_checks
         return
+    from sidecheck_server.proxy.remote_checks import RemoteChecks  # noqa: PLC0415
+
+    async with client:
+        yield RemoteChecks(client, hide_values=hide_values)
+
+
+def create_client(options: ProxyOptions) -> "Client | None":
+    """Return the client of the service that *options* name; None to validate in this process.
+
+    Raises:
+        click.UsageError: the options of the service are invalid.
+    """
+    if options.service is None:
+        return None
     from sidecheck import Client  # noqa: PLC0415
 
     from sidecheck_server.cli.connection import (  # noqa: PLC0415
@@ -48,14 +73,11 @@ async def running_checks(
         resolve_tls,
         usage_errors,
     )
-    from sidecheck_server.proxy.remote_checks import RemoteChecks  # noqa: PLC0415
 
     with usage_errors():
         tls = resolve_tls(options.service, options.tls)
         on_unavailable = options.on_unavailable
-        client = Client(options.service, tls=tls, on_unavailable=on_unavailable, **client_token())
-    async with client:
-        yield RemoteChecks(client, hide_values=not options.show_values)
+        return Client(options.service, tls=tls, on_unavailable=on_unavailable, **client_token())
 
 
 def _import_local_checks(

@@ -15,6 +15,7 @@ from typing import Any, NoReturn, get_type_hints
 import click
 
 from sidecheck_server.cli.files import read_input
+from sidecheck_server.cli.operating_system import HAS_SERVICE
 from sidecheck_server.cli.options import FILE, format_examples
 from sidecheck_server.cli.rows import escape
 from sidecheck_server.cli.tool_files import list_or_exit
@@ -318,6 +319,11 @@ def serve(
     SIDECHECK_ and its name, unless its help names another: --unix-socket is
     SIDECHECK_UNIX_SOCKET. A list in a variable is separated by commas, or written as JSON.
     """
+    if not HAS_SERVICE:
+        raise click.ClickException(
+            "the service runs on POSIX systems only, such as Linux: run it there, in WSL or in a"
+            " container, and give its host:port to the proxy, the commands and the clients"
+        )
     if tools_server and len(tools_server) != len(tools):
         raise click.UsageError("give --tools-server for each --tools or for none")
     names = tools_server or ("",) * len(tools)

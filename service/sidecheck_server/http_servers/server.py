@@ -17,6 +17,7 @@ from uvicorn.server import ServerState
 
 from sidecheck_server.config.addresses import Address
 from sidecheck_server.http_servers.connections import Bound, ClientBounds
+from sidecheck_server.http_servers.operating_system import LISTENER_OPTION, handled_signals
 
 __all__ = [
     "BoundedProtocol",
@@ -211,7 +212,7 @@ def open_listener(address: Address) -> socket.socket:
     # response of several writes waits 40 milliseconds for an acknowledgement.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.setsockopt(socket.SOL_SOCKET, LISTENER_OPTION, 1)
         listener.bind((address.host, address.port))
         listener.listen(_BACKLOG)
     except BaseException:
@@ -251,16 +252,10 @@ class HttpServer(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Stop gracefully at the first signal in the context, at once at a second one."""
-        loop = asyncio.get_running_loop()
-        for number in self._signals:
-            loop.add_signal_handler(number, self._end)
-        try:
+        with handled_signals(self._signals, self._end):
             yield
-        finally:
-            for number in self._signals:
-                loop.remove_signal_handler(number)
 
-    def _end(self) -> None:
+    def _end(self, _number: int) -> None:
         self.force_exit = self.should_exit
         self.should_exit = True
 

@@ -5,9 +5,10 @@ Logging an event never blocks, even if nobody reads standard error.
 # Decision 0051: a stuck log reader can delay neither calls nor the end of the process.
 
 import os
-import select
 import threading
 from collections.abc import Callable
+
+from sidecheck_server.observability.operating_system import ATOMIC_BYTES, wait_until_writable
 
 __all__ = ["LogWriter"]
 
@@ -83,11 +84,11 @@ class LogWriter:
 def _size_at_once(text: memoryview) -> int:
     """Return the number of bytes of *text* to write at once, in whole lines.
 
-    Writes of several processes to one pipe are atomic only up to PIPE_BUF bytes (pipe(7)).
+    Several processes may write to one pipe.
     """
-    if len(text) <= select.PIPE_BUF:
+    if len(text) <= ATOMIC_BYTES:
         return len(text)
-    end = bytes(text[: select.PIPE_BUF]).rfind(b"\n") + 1
+    end = bytes(text[:ATOMIC_BYTES]).rfind(b"\n") + 1
     return end or len(text)
 
 
@@ -99,9 +100,7 @@ def _write_all(descriptor: int, text: bytes) -> int:
             try:
                 rest = rest[os.write(descriptor, rest[: _size_at_once(rest)]) :]
             except BlockingIOError:  # the creator of the pipe has set O_NONBLOCK
-                poll = select.poll()
-                poll.register(descriptor, select.POLLOUT)
-                poll.poll()
+                wait_until_writable(descriptor)
     except OSError:
         pass  # the reader has closed the pipe, or the disk is full; the caller counts lost lines
     return len(text) - len(rest)

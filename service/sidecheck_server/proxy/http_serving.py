@@ -1,6 +1,5 @@
 """HTTP server of the proxy."""
 
-import signal
 import socket
 from collections.abc import Callable
 
@@ -9,12 +8,12 @@ from starlette.types import ASGIApp
 
 from sidecheck_server.config.addresses import Address
 from sidecheck_server.http_servers.connections import ClientBounds
+from sidecheck_server.http_servers.operating_system import STOP_SIGNALS
 from sidecheck_server.http_servers.server import HttpServer, open_listener
 from sidecheck_server.proxy.http_limits import HttpAddress
 
 __all__ = ["serve_http"]
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _GRACE_SECONDS = 5
 _IDLE_SECONDS = 75
 """Seconds before an idle connection is closed: longer than clients keep connections for reuse."""
@@ -50,7 +49,7 @@ async def serve_http(
     config.load()
     with _listen(address.address) as listener:
         report_ready(listener.getsockname()[1])
-        await HttpServer(config, bounds, _SIGNALS).serve(sockets=[listener])
+        await HttpServer(config, bounds, STOP_SIGNALS).serve(sockets=[listener])
 
 
 def _listen(address: Address) -> socket.socket:

@@ -10,7 +10,7 @@ from typing import Final, Protocol, TypeAlias
 from sidecheck_server.core.types import JsonValue
 from sidecheck_server.proxy.checks import CallTarget, NotCheckedError
 from sidecheck_server.proxy.definition_checks import ListedTool
-from sidecheck_server.proxy.messages import Message, read_cursor, read_object
+from sidecheck_server.proxy.messages import Message, join_object, read_cursor, read_object
 from sidecheck_server.proxy.pending import Request
 from sidecheck_server.proxy.rulings import Ruling
 
@@ -23,6 +23,7 @@ __all__ = [
     "SharedFetch",
     "ToolSource",
     "client_metadata",
+    "list_params",
     "read_next_cursor",
 ]
 
@@ -101,6 +102,12 @@ def client_metadata(params: Mapping[str, bytes]) -> dict[str, bytes]:
     """Return the metadata about the client in *params* of a request, as JSON texts."""
     metadata = read_object(params.get("_meta", b"")) or {}
     return {name: metadata[name] for name in _CLIENT_METADATA if name in metadata}
+
+
+def list_params(call_params: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the params to list the tools for a call with *call_params*."""
+    metadata = client_metadata(call_params)
+    return {"_meta": join_object(metadata)} if metadata else {}
 
 
 _FIRST_VERSION_WITH_EMPTY_CURSORS = "2026-07-28"

@@ -5,7 +5,7 @@ from io import FileIO
 from typing import Literal
 
 from sidecheck_server.config.addresses import ClientTls
-from sidecheck_server.config.policies import Policies
+from sidecheck_server.config.policies import Policies, Policy, Repairs
 from sidecheck_server.proxy.http_limits import HttpLimits
 from sidecheck_server.proxy.pins import PinnedTools
 
@@ -37,7 +37,8 @@ class ProxyOptions:
     http_limits: HttpLimits = field(default_factory=HttpLimits)
     #: Targets whose clients get rewritten definitions, over stdio; none to rewrite nothing.
     portable_targets: tuple[str, ...] = ()
-
+    #: Seconds for the validation of messages that have passed, after the end of a connection.
+    finish_seconds: float = 10.0
     #: Names of this proxy in the host header of callers over HTTP.
     hosts: tuple[str, ...] = ()
     #: URL under which clients call the proxy over HTTP, for authorization metadata; "" if unknown.
@@ -51,3 +52,16 @@ class ProxyOptions:
     def enforces(self) -> bool:
         """Whether the proxy rejects content that it cannot validate."""
         return self.policies.enforces_any or self.pins.is_active
+
+    @property
+    def lists_tools(self) -> bool:
+        """Whether calls are validated by the tools that the server lists."""
+        policies = self.policies
+        return {policies.arguments, policies.results, policies.tools} != {Policy.OFF}
+
+    @property
+    def observes(self) -> bool:
+        """Whether the proxy can neither stop nor change a message over stdio."""
+        return (
+            not self.enforces and self.policies.repair is Repairs.OFF and not self.portable_targets
+        )

@@ -80,6 +80,9 @@ class PendingRequests:
         self._requests[request] = None
         self._by_id.setdefault(request.id, OrderedDict())[request] = None
 
+    def __len__(self) -> int:
+        return len(self._requests)
+
     def find(self, id_: RequestId) -> Request | None:
         """Return the request to which a response with *id_* belongs."""
         return next(iter(self._by_id.get(id_, ())), None)

@@ -1,18 +1,32 @@
-"""Lines of pipes, sockets, terminals and files, with back-pressure."""
+"""Pipes, sockets, terminals and files, read and written by blocking calls in threads.
+
+`O_NONBLOCK` belongs to an open file description, which other processes may share: standard input,
+output and error can be one socket or terminal. So no descriptor is ever set non-blocking.
+"""
 
 import asyncio
 import os
-import stat
-from collections.abc import AsyncIterator
-from typing import Protocol
+import select
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from queue import SimpleQueue
+from typing import Any, Protocol, TypeVar
 
-__all__ = ["LineTooLongError", "Reader", "Writer", "open_reader", "open_writer", "read_lines"]
+__all__ = [
+    "DescriptorReader",
+    "DescriptorWriter",
+    "Line",
+    "LineReader",
+    "Reader",
+    "Writer",
+    "take_descriptor",
+]
 
 _CHUNK = 64 << 10
 
-
-class LineTooLongError(Exception):
-    """A line is longer than the limit, so that the rest cannot be split into messages."""
+_Result = TypeVar("_Result")
 
 
 class Reader(Protocol):
@@ -27,11 +41,15 @@ class Writer(Protocol):
     """Writer of bytes, which waits while the other end does not read."""
 
     async def write(self, data: bytes) -> None:
-        """Write *data*."""
+        """Write *data*.
+
+        Raises:
+            OSError: the other end is closed.
+        """
         ...
 
     async def close(self) -> None:
-        """Write the remaining bytes, and close."""
+        """Close, even if the other end is closed."""
         ...
 
     def abort(self) -> None:
@@ -39,61 +57,95 @@ class Writer(Protocol):
         ...
 
 
-async def read_lines(reader: Reader, limit: int) -> AsyncIterator[bytes]:
-    r"""Yield the lines of *reader* with line breaks, which the last line may lack.
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line with its line break, which the last line may lack, or a piece of a long line."""
 
-    Raises:
-        LineTooLongError: a line has more than *limit* bytes.
+    text: bytes
+    #: Whether the line is longer than the limit, so that it arrives in pieces.
+    is_piece: bool = False
+    #: Whether the line ends here.
+    is_end: bool = True
+
+
+class LineReader:
+    """Splits the bytes of *reader* into lines; those of more than *limit* bytes into pieces.
+
+    With a limit of 0, the bytes pass as they arrive.
     """
-    pieces: list[bytes] = []
-    size = 0
-    while chunk := await reader.read(_CHUNK):
-        *complete, rest = chunk.split(b"\n")
-        for line in complete:
-            complete_line = b"".join([*pieces, line, b"\n"])
-            pieces, size = [], 0
-            if len(complete_line) > limit + 1:
-                raise LineTooLongError
-            yield complete_line
-        if rest:
-            pieces.append(rest)
-            size += len(rest)
-            if size > limit:
-                raise LineTooLongError
-    if pieces:
-        yield b"".join(pieces)
+
+    def __init__(self, reader: Reader, limit: int) -> None:
+        self._reader = reader
+        self.limit = limit
+        #: Number of chunks so far, by which others notice that the sender is silent.
+        self.chunks = 0
+
+    async def lines(self) -> AsyncIterator[Line]:
+        """Yield the lines, and pieces of lines."""
+        pieces: list[bytes] = []
+        size = 0
+        is_long = False
+        while chunk := await self._reader.read(_CHUNK):
+            self.chunks += 1
+            *complete, rest = chunk.split(b"\n")
+            for part in complete:
+                text = b"".join([*pieces, part, b"\n"])
+                yield Line(text, is_piece=is_long or len(text) > self.limit + 1)
+                pieces, size, is_long = [], 0, False
+            if rest:
+                pieces.append(rest)
+                size += len(rest)
+            if rest and (is_long or size > self.limit):
+                is_long = True
+                yield Line(b"".join(pieces), is_piece=True, is_end=False)
+                pieces, size = [], 0
+        if pieces or is_long:
+            yield Line(b"".join(pieces), is_piece=is_long)
 
 
-async def open_reader(descriptor: int) -> Reader:
-    """Return a reader of *descriptor*, that of a pipe, socket, terminal or file."""
-    if not _is_stream(descriptor):
-        return _FileReader(descriptor)
-    loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader(limit=_CHUNK)
-    pipe = os.fdopen(os.dup(descriptor), "rb", buffering=0)
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
-    return reader
+def take_descriptor(descriptor: int, flags: int) -> int:
+    """Return a private copy of *descriptor*; put the null device, opened with *flags*, there.
+
+    Child processes then cannot inherit the original, and closing the copy closes it.
+    """
+    copy = os.dup(descriptor)
+    null = os.open(os.devnull, flags)
+    os.dup2(null, descriptor)
+    os.close(null)
+    return copy
 
 
-async def open_writer(descriptor: int) -> Writer:
-    """Return a writer to *descriptor*, that of a pipe, socket, terminal or file."""
-    if not _is_stream(descriptor):
-        return _FileWriter(descriptor)
-    loop = asyncio.get_running_loop()
-    pipe = os.fdopen(os.dup(descriptor), "wb", buffering=0)
-    transport, protocol = await loop.connect_write_pipe(
-        lambda: asyncio.streams.FlowControlMixin(loop), pipe
-    )
-    return StreamWriter(asyncio.StreamWriter(transport, protocol, None, loop))
+class DescriptorReader:
+    """Reads a descriptor, one chunk at a time."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._calls = _BlockingCalls("read")
+
+    async def read(self, n: int) -> bytes:
+        """Return at most *n* bytes, b"" at the end or if the other end has failed."""
+        try:
+            return await self._calls.run(lambda: self._read(n))
+        except OSError:
+            return b""  # a terminal without its other side fails with EIO
+
+    def _read(self, n: int) -> bytes:
+        while True:
+            try:
+                return os.read(self._descriptor, n)
+            except BlockingIOError:  # another process has set O_NONBLOCK
+                select.select([self._descriptor], [], [])
 
 
-class StreamWriter:
-    """Writes to a stream of asyncio."""
+class DescriptorWriter:
+    """Writes to a descriptor, which it owns."""
 
-    def __init__(self, stream: asyncio.StreamWriter) -> None:
-        self._stream = stream
-        # `write` then returns only when the buffer is empty, so nothing is lost at the end.
-        stream.transport.set_write_buffer_limits(high=0)
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._calls = _BlockingCalls("write")
+        self._lock = asyncio.Lock()
+        self._aborted = asyncio.Event()
+        self._is_closed = False
 
     async def write(self, data: bytes) -> None:
         """Write *data*; return when all of it is written.
@@ -101,49 +153,88 @@ class StreamWriter:
         Raises:
             OSError: the other end is closed.
         """
-        if self._stream.transport.is_closing():
-            raise BrokenPipeError
-        self._stream.write(data)
-        await self._stream.drain()
+        async with self._lock:
+            if self._is_closed:
+                raise BrokenPipeError
+            writing = asyncio.ensure_future(self._calls.run(lambda: self._write(data)))
+            aborted = asyncio.ensure_future(self._aborted.wait())
+            await asyncio.wait({writing, aborted}, return_when=asyncio.FIRST_COMPLETED)
+            aborted.cancel()
+            if not writing.done():
+                writing.cancel()
+                raise BrokenPipeError
+            await writing
 
     async def close(self) -> None:
-        """Close the stream, even if the other end is closed."""
-        self._stream.close()
+        """Close the descriptor after the running write."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        # Not in this thread, because closing does not end a write that blocks in another.
+        self._calls.start(lambda: os.close(self._descriptor))
 
     def abort(self) -> None:
-        """Close the stream, and discard unwritten bytes."""
-        self._stream.transport.abort()
+        """Let a waiting write fail, and close."""
+        self._aborted.set()
+        if not self._is_closed:
+            self._is_closed = True
+            self._calls.start(lambda: os.close(self._descriptor))
 
-
-class _FileReader:
-    """Reads a regular file or /dev/null, which never block."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-
-    async def read(self, n: int) -> bytes:
-        return os.read(self._descriptor, n)
-
-
-class _FileWriter:
-    """Writes a regular file or /dev/null."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._file = os.fdopen(os.dup(descriptor), "wb", buffering=0)
-
-    async def write(self, data: bytes) -> None:
+    def _write(self, data: bytes) -> None:
         rest = memoryview(data)
         while rest:
-            rest = rest[self._file.write(rest) or 0 :]
-
-    async def close(self) -> None:
-        self._file.close()
-
-    def abort(self) -> None:
-        """Do nothing: no write waits."""
+            try:
+                rest = rest[os.write(self._descriptor, rest) :]
+            except BlockingIOError:  # another process has set O_NONBLOCK
+                select.select([], [self._descriptor], [])
 
 
-def _is_stream(descriptor: int) -> bool:
-    # Of the character devices, only terminals block; /dev/null cannot be polled.
-    mode = os.fstat(descriptor).st_mode
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
+class _BlockingCalls:
+    """Runs blocking calls, in order, in a daemon thread, which cannot delay the end."""
+
+    def __init__(self, name: str) -> None:
+        self._queue: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        threading.Thread(target=self._run, name=name, daemon=True).start()
+
+    def start(self, function: Callable[[], object]) -> None:
+        """Call *function* without waiting for it; ignore an `OSError`."""
+
+        def call() -> None:
+            with suppress(OSError):
+                function()
+
+        self._queue.put(call)
+
+    async def run(self, function: Callable[[], _Result]) -> _Result:
+        """Call *function*, and return its result."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[_Result] = loop.create_future()
+
+        def call() -> None:
+            try:
+                result = function()
+            except OSError as error:
+                self._settle(loop, future, future.set_exception, error)
+            else:
+                self._settle(loop, future, future.set_result, result)
+
+        self._queue.put(call)
+        return await future
+
+    @staticmethod
+    def _settle(
+        loop: asyncio.AbstractEventLoop,
+        future: "asyncio.Future[_Result]",
+        set_outcome: Callable[[Any], None],
+        outcome: object,
+    ) -> None:
+        def settle() -> None:
+            if not future.done():
+                set_outcome(outcome)
+
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(settle)
+
+    def _run(self) -> None:
+        while True:
+            self._queue.get()()

@@ -1,6 +1,6 @@
 """Rulings on the messages of one MCP connection through the proxy."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Self
 
@@ -54,9 +54,9 @@ _MAX_SERVER_REQUESTS = 10_000
 class ProxySession:
     """Validates the messages of one connection by *policies*.
 
-    Callers pass the messages of each side in order, one at a time; both sides may be handled
-    concurrently. Unless *from_beginning*, the proxy joins mid-session, and *protocol_version* is
-    the negotiated one, "" if unknown.
+    Callers pass the messages of each side in order, each after the check of the one before; both
+    sides may be handled concurrently. Unless *from_beginning*, the proxy joins mid-session, and
+    *protocol_version* is the negotiated one, "" if unknown.
     """
 
     # Decision 0060: a session decides on one message at a time, and does no I/O but its checks.
@@ -115,11 +115,13 @@ class ProxySession:
         http_status: int = 0,
         *,
         awaited: RequestId | None = None,
+        on_checked: Callable[[], None] = lambda: None,
     ) -> Ruling:
         """Return the ruling on the *received* message of *sender*, parsed or as text.
 
         *awaited* is the id of the request of the client that a text of the server answers, if
         the transport tells, and null for none. Callers that pass it pass one text at a time.
+        After *on_checked*, the next message of *sender* may be handled.
         """
         if sender == "server":
             self._unmatched.awaited = awaited
@@ -127,10 +129,16 @@ class ProxySession:
         if isinstance(received, bytes):
             received = parse_received(received)
         if received.has_byte_order_mark:
-            return await self._rule_marked(received, sender, http_status)
-        return await self._rule_received(received, sender, http_status)
+            return await self._rule_marked(received, sender, http_status, on_checked)
+        return await self._rule_received(received, sender, http_status, on_checked)
 
-    async def _rule_marked(self, received: Received, sender: Direction, http_status: int) -> Ruling:
+    async def _rule_marked(
+        self,
+        received: Received,
+        sender: Direction,
+        http_status: int,
+        on_checked: Callable[[], None],
+    ) -> Ruling:
         """Return the ruling on *received*, which has a byte order mark."""
         is_removed = self._enforces_text(sender)
         self._report.add(
@@ -143,7 +151,7 @@ class ProxySession:
             )
         )
         unmarked = received.without_byte_order_mark()
-        ruling = await self._rule_received(unmarked, sender, http_status)
+        ruling = await self._rule_received(unmarked, sender, http_status, on_checked)
         passes = ruling.forward is unmarked.text and not is_removed
         return replace(ruling, forward=received.text) if passes else ruling
 
@@ -153,11 +161,16 @@ class ProxySession:
         return self._enforces_content[sender] or self._policies.messages is Policy.ENFORCE
 
     async def _rule_received(
-        self, received: Received, sender: Direction, http_status: int
+        self,
+        received: Received,
+        sender: Direction,
+        http_status: int,
+        on_checked: Callable[[], None],
     ) -> Ruling:
         text, content = received.text, received.content
         outcome = await self._checks.check(text, sender, http_status)
         outcome = outcome.with_exemptions(self._policies.allow.find())
+        on_checked()
         if isinstance(content, Message):
             return await self._rule(content, sender, outcome)
         if content is not None:
@@ -200,6 +213,14 @@ class ProxySession:
             ids = [message.id for message in messages if message.is_request]
         requests = self._pending["client"].pop(ids)
         return [error_response(request.id_text, reason) for request in requests]
+
+    def fail_single(self, reason: str) -> list[bytes]:
+        """Do as `fail_pending` does, if exactly one request is pending."""
+        return self.fail_pending(reason) if len(self._pending["client"]) == 1 else []
+
+    def expects(self, id_: RequestId) -> bool:
+        """Return whether a request of the client with *id_* is pending."""
+        return self._pending["client"].find(id_) is not None
 
     async def _rule_batch(
         self, batch: list[Message], text: bytes, sender: Direction, outcome: CheckOutcome

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from sidecheck_server.workers.process import OUT_OF_MEMORY, OUT_OF_TIME
+from sidecheck_server.workers.operating_system import ORPHANED, OUT_OF_TIME
+from sidecheck_server.workers.process import OUT_OF_MEMORY
 
 __all__ = [
     "EndCause",
@@ -89,7 +90,7 @@ def crash_cause(exit_code: int) -> EndCause:
         return EndCause.MEMORY
     if exit_code == OUT_OF_TIME:
         return EndCause.TIME
-    return EndCause.STALLED if exit_code == -signal.SIGALRM else EndCause.CRASH
+    return EndCause.STALLED if exit_code == ORPHANED else EndCause.CRASH
 
 
 def exit_text(exit_code: int) -> str:

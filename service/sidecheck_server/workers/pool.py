@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from threading import Barrier
 from types import MappingProxyType
 from typing import Any, ParamSpec, TypeAlias, TypeVar
@@ -23,6 +24,7 @@ from sidecheck_server.workers.events import (
     crash_cause,
     exit_text,
 )
+from sidecheck_server.workers.operating_system import watch_end
 from sidecheck_server.workers.process import WALL_FACTOR, ProcessDiedError, WorkerProcess
 
 __all__ = [
@@ -184,8 +186,8 @@ class Pool:
         self._loop = asyncio.get_running_loop()
         self._threads = _start_threads(count)
         self._processes: set[WorkerProcess] = set()
-        #: Descriptors of idle processes, watched by the loop.
-        self._watched: set[int] = set()
+        #: Functions that stop the watches of idle processes.
+        self._watches: set[Callable[[], None]] = set()
         self._queue = _CallQueue()
         #: The numbers of the keepers (see `_keep`) that could not start a process.
         self._failed_starts: set[int] = set()
@@ -234,8 +236,8 @@ class Pool:
         self._closed = True
         for keeper in self._keepers:
             keeper.cancel()
-        while self._watched:
-            self._loop.remove_reader(self._watched.pop())
+        while self._watches:
+            self._watches.pop()()
         for process in tuple(self._processes):
             process.kill()
         self._threads.shutdown(cancel_futures=True)
@@ -360,15 +362,14 @@ class Pool:
         """Return the next call for *process*, or None if the process dies while waiting."""
         turn: _Turn = self._loop.create_future()
         self._queue.add_idle(turn)
-        descriptor = process.fileno()
-        self._watched.add(descriptor)
-        self._loop.add_reader(descriptor, _resolve_as_dead, turn)
+        stop_watch = watch_end(self._loop, process.fileno(), partial(_resolve_as_dead, turn))
+        self._watches.add(stop_watch)
         try:
             return await turn
         finally:
-            if descriptor in self._watched:
-                self._watched.remove(descriptor)
-                self._loop.remove_reader(descriptor)
+            if stop_watch in self._watches:
+                self._watches.remove(stop_watch)
+                stop_watch()
             self._queue.withdraw(turn)
 
     def _settle(self, call: _Call, cause: EndCause, *, received: bool) -> None:

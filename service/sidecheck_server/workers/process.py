@@ -9,38 +9,34 @@ import math
 import multiprocessing
 import os
 import pickle
-import resource
-import signal
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from multiprocessing import connection, resource_tracker
+from collections.abc import Callable
+from multiprocessing import connection
 from multiprocessing.connection import Connection
 from threading import Lock
 from typing import Any
 
+from sidecheck_server.workers.operating_system import (
+    OUT_OF_TIME,
+    OutOfTimeError,
+    blocked_interrupts,
+    limited_task,
+    processor_seconds,
+    wait_for_answer,
+)
+
 __all__ = [
     "OUT_OF_MEMORY",
-    "OUT_OF_TIME",
     "WALL_FACTOR",
     "ProcessDiedError",
     "WorkerProcess",
-    "prepare_process",
-    "processor_seconds",
 ]
 
 OUT_OF_MEMORY = 100
 """Exit code of a process whose memory limit is too small to start, or to receive a task."""
 
-OUT_OF_TIME = -signal.SIGPROF
-"""Exit code of a process whose task exceeded its limit of processor time."""
-
 WALL_FACTOR = 10
 """Longest time without progress before a process counts as hung, as a multiple of the limit of
 processor time. A process that makes progress, however slowly, is ended by that limit."""
-
-_NICENESS = 10
-"""Lower priority of workers, since all calls depend on the event loop of the server."""
 
 _READY = b"ready"
 _RECEIPT = b"received"
@@ -85,7 +81,7 @@ class WorkerProcess:
             target=_run_tasks, args=(worker_connection, prepare, argument), daemon=True
         )
         try:
-            with worker_connection, _BOOKKEEPING, _block_interrupts():
+            with worker_connection, _BOOKKEEPING, blocked_interrupts():
                 self._process.start()
                 self._id = self._process.pid or 0
         except BaseException:
@@ -138,7 +134,11 @@ class WorkerProcess:
             self._connection.send_bytes(message)
             self._connection.recv_bytes()
             self.has_received = True
+            wait_for_answer(self._connection, self._id, seconds)
             answer = self._connection.recv_bytes()
+        except OutOfTimeError:
+            self.end()
+            raise ProcessDiedError(OUT_OF_TIME, received=True) from None
         except (EOFError, OSError, MemoryError):  # the pipe may hold a partial message
             raise ProcessDiedError(self.end(), received=self.has_received) from None
         succeeded, result = pickle.loads(answer)  # noqa: S301 - written by our own process
@@ -168,39 +168,6 @@ class WorkerProcess:
         return self._exit_code
 
 
-def prepare_process(memory: int) -> None:
-    """Limit the address space to *memory* bytes, and lower the priority."""
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    limit = memory if hard == resource.RLIM_INFINITY else min(hard, memory)
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    os.nice(_NICENESS)
-    # During a search in C no Python handler can run, so the default action must end the process.
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
-def processor_seconds(process_id: int) -> float:
-    """Return the processor time of a process, in seconds; 0 if unknown."""
-    # The clock id of clock_getcpuclockid(3), which Python provides only for threads.
-    try:
-        return time.clock_gettime(~process_id << 3 | 2)
-    except OSError:
-        return 0.0
-
-
-@contextmanager
-def _block_interrupts() -> Iterator[None]:
-    """Block SIGINT in processes that this thread starts within the context.
-
-    Ctrl-C in a terminal signals all processes, but the server decides when workers stop.
-    """
-    resource_tracker.ensure_running()  # starting it later would unblock SIGINT
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 def _run_tasks(pipe: Connection, prepare: Callable[[int], object], argument: int) -> None:
     """Run the tasks received through *pipe* until its other end is closed."""
     try:
@@ -214,22 +181,15 @@ def _run_tasks(pipe: Connection, prepare: Callable[[int], object], argument: int
     except MemoryError:
         os._exit(OUT_OF_MEMORY)
     except (EOFError, ConnectionError):
-        os._exit(os.EX_OK)  # The server has ended.
+        os._exit(0)  # The server has ended.
 
 
 def _execute_message(message: bytes) -> bytes:
     """Run the task in *message*; return its pickled result or exception."""
     try:
         seconds, function, arguments = pickle.loads(message)  # noqa: S301 - from the server
-        # Let the system kill this process, even if no Python handler can run: by processor
-        # time, which is independent of other load; and by an alarm, in case the server has died.
-        signal.setitimer(signal.ITIMER_PROF, seconds)
-        signal.alarm(math.ceil(_ORPHAN_FACTOR * seconds))
-        try:
+        with limited_task(seconds, math.ceil(_ORPHAN_FACTOR * seconds)):
             result = function(*arguments)
-        finally:
-            signal.alarm(0)
-            signal.setitimer(signal.ITIMER_PROF, 0)
         return pickle.dumps((True, result), pickle.HIGHEST_PROTOCOL)
     except MemoryError:
         return _NO_MEMORY

@@ -1,14 +1,12 @@
 """Execution of tasks in worker processes, with a fair share for each caller."""
 
 import asyncio
-import resource
 import time
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from contextvars import ContextVar
 from importlib import import_module
-from pathlib import Path
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
@@ -16,6 +14,7 @@ from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.workers.events import EndCause, WorkerEvent, WorkerStartError
+from sidecheck_server.workers.operating_system import prepare_process, resident_bytes
 from sidecheck_server.workers.pool import (
     NoWorkerError,
     Pool,
@@ -23,7 +22,6 @@ from sidecheck_server.workers.pool import (
     WorkerStalledError,
     WorkerTimeoutError,
 )
-from sidecheck_server.workers.process import prepare_process
 from sidecheck_server.workers.tasks import CompileSchema, Task, execute_task, ignore_begin
 
 __all__ = ["CALLER", "Workers"]
@@ -68,7 +66,7 @@ class Workers:
 
     def resident_bytes(self) -> int:
         """Return the resident memory of all processes, in bytes; 0 if unknown."""
-        return sum(map(_resident_bytes, self._pool.process_ids()))
+        return sum(map(resident_bytes, self._pool.process_ids()))
 
     def subscribe(self, observer: Callable[[WorkerEvent], None]) -> None:
         """Call *observer* with each event from now on, in the event loop."""
@@ -174,14 +172,6 @@ def _prepare_for_all_tasks(memory: int) -> None:
 
 def _crashed(fault: str) -> RequestError:
     return RequestError(ErrorReason.WORKER_CRASHED, f"{fault}; the call may be retried")
-
-
-def _resident_bytes(process_id: int) -> int:
-    try:
-        pages = int(Path(f"/proc/{process_id}/statm").read_text(encoding="ascii").split()[1])
-    except (OSError, ValueError, IndexError):
-        return 0
-    return pages * resource.getpagesize()
 
 
 class _TaskSlots:

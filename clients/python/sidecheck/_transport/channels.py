@@ -6,6 +6,7 @@ machine or in the same cluster.
 
 import json
 import re
+import sys
 from typing import Any, Final
 
 import grpc
@@ -36,10 +37,15 @@ def channel_target(address: str) -> str:
     ``unix:/path`` or ``unix:path``.
 
     Raises:
-        ValueError: The address has none of these forms. gRPC itself would assume port 443
-            where it is missing, and take an unknown scheme for a host name.
+        ValueError: The address has none of these forms, or is that of a unix socket on
+            Windows. gRPC itself would assume port 443 where it is missing, and take an
+            unknown scheme for a host name.
     """
     if address.startswith("unix:"):
+        if sys.platform == "win32":
+            raise ValueError(
+                f"invalid address {address!r}: gRPC has no unix sockets on Windows; use host:port"
+            )
         valid = SOCKET_PATH.fullmatch(address.removeprefix("unix:")) is not None
     else:
         match = HOST_AND_PORT.fullmatch(address.removeprefix("dns:///"))

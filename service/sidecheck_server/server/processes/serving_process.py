@@ -23,7 +23,7 @@ from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import Binding, Change
 from sidecheck_server.server.processes.link import Link, LinkClosed
 from sidecheck_server.workers.events import exit_text
-from sidecheck_server.workers.process import processor_seconds
+from sidecheck_server.workers.operating_system import processor_seconds
 
 __all__ = [
     "BEAT_SECONDS",
@@ -96,8 +96,6 @@ _START_SECONDS = 60.0
 """Maximum seconds for the start of a process, which uses about two seconds of a processor."""
 
 _UNLIMITED = 1 << 62
-
-_STOP_SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 
 class ProcessStartError(Exception):
@@ -271,7 +269,9 @@ def _blocked_signals() -> Iterator[None]:
     A supervisor or a terminal signals all processes, but the first process decides when the
     others stop.
     """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOP_SIGNALS)
+    # Not of the module, which the proxy imports on Windows too.
+    stop_signals = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, stop_signals)
     try:
         yield
     finally:

@@ -1,0 +1,42 @@
+"""Standard streams, signals and missing parts of the commands, by operating system."""
+
+import signal
+import sys
+
+__all__ = ["END_SIGNALS", "HAS_SERVICE", "HAS_UNIX_SOCKETS", "prepare_streams"]
+
+if sys.platform == "win32":
+    import os
+    from io import TextIOWrapper
+
+    END_SIGNALS = (signal.SIGTERM, signal.SIGBREAK)
+    """Signals at which a command cleans up and exits."""
+
+    HAS_SERVICE = False
+    """Whether `sidecheck serve` runs."""
+
+    HAS_UNIX_SOCKETS = False
+    """Whether gRPC connects to unix sockets."""
+
+    def prepare_streams() -> None:
+        """Write UTF-8 and plain line feeds, as JSON needs, in place of the code page and CRLF.
+
+        PYTHONIOENCODING names another encoding.
+        """
+        encoding = None if os.environ.get("PYTHONIOENCODING") else "utf-8"
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, TextIOWrapper):  # pythonw.exe has no streams
+                stream.reconfigure(encoding=encoding, newline="\n")
+
+else:
+    END_SIGNALS = (signal.SIGTERM,)
+    """Signals at which a command cleans up and exits."""
+
+    HAS_SERVICE = True
+    """Whether `sidecheck serve` runs."""
+
+    HAS_UNIX_SOCKETS = True
+    """Whether gRPC connects to unix sockets."""
+
+    def prepare_streams() -> None:
+        """Do nothing: the locale has the encoding, and lines end with a line feed."""
