@@ -246,7 +246,7 @@ def test_a_response_to_another_request(proxy_without_sessions: HttpProxied) -> N
 
 def test_a_message_over_the_limit(server: HttpMcpServer) -> None:
     """It is refused before it is read as a whole."""
-    with proxied(server, "--max-message-bytes", "2000") as proxy:
+    with proxied(server, "--enforce", "--max-message-bytes", "2000") as proxy:
         large = proxy.call(2, do="x" * 2000)
         answer = proxy.call(3, do="large")
         small = proxy.post("initialize", INITIALIZE, 1)

@@ -192,7 +192,9 @@ def test_a_request_that_does_not_arrive(server: HttpMcpServer, sent: bytes, stat
 def test_a_rejected_body_that_does_not_end(server: HttpMcpServer) -> None:
     """Its connection is closed, too."""
     with (
-        proxied(server, "--body-seconds", "0.2", "--max-message-bytes", "2000") as proxy,
+        proxied(
+            server, "--enforce", "--body-seconds", "0.2", "--max-message-bytes", "2000"
+        ) as proxy,
         connected(proxy) as late,
     ):
         late.sendall(request(text=LARGE, unsent=1))

@@ -16,6 +16,7 @@ from sidecheck_server.proxy.http_checks import CallerCheck
 from sidecheck_server.proxy.http_connections import HttpConnections
 from sidecheck_server.proxy.http_limits import HttpLimits
 from sidecheck_server.proxy.http_listing import HttpListings
+from sidecheck_server.proxy.http_sse_transport import SseTransport
 from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.options import ProxyOptions
 from sidecheck_server.proxy.pins import PinnedTools
@@ -150,9 +151,11 @@ async def running_proxy(server: HttpMcpServer) -> AsyncIterator[tuple[HttpProxy,
     with local_checks() as checks:
         make_listings = partial(Listings, checks, policies.tools, pins, report)
         listings = HttpListings(upstream, make_listings, options.max_message_bytes)
-        sessions = HttpConnections(listings, partial(ProxySession, checks, policies, report))
+        make_session = partial(ProxySession, checks, policies, report)
+        sessions = HttpConnections(listings, make_session)
         callers = CallerCheck("127.0.0.1", frozenset())
-        yield HttpProxy(upstream, sessions, callers, report, None, options, bounds), bounds
+        sse = SseTransport(upstream, make_listings, make_session, report, None, options)
+        yield HttpProxy(upstream, sessions, callers, report, None, options, bounds, sse), bounds
         await sessions.close()
         await upstream.close()
 

@@ -50,7 +50,7 @@ class SseServer:
         match message.get("method"):
             case "initialize":
                 info = {"name": "scripted", "version": "1"}
-                capabilities = {"tools": {}}
+                capabilities: dict[str, Any] = {"tools": {}}
                 return {
                     "protocolVersion": "2024-11-05",
                     "capabilities": capabilities,
@@ -195,7 +195,7 @@ def test_an_invalid_call_is_answered_in_the_stream(server: HttpMcpServer) -> Non
         client.shake_hands()
         accepted = client.call(2, do=5)
         rejected = client.message()
-        scripted.result = lambda _message: {"content": 5}  # type: ignore[method-assign]
+        scripted.result = lambda message: {"content": 5}  # type: ignore[method-assign]
         client.call(3)
         replaced = client.message()
         err = client.proxy.end()
@@ -259,7 +259,7 @@ def test_the_end_of_the_stream_answers_open_requests(
     """No request waits for a server that is gone."""
     with connected(server, *options) as (scripted, client):
         client.shake_hands()
-        scripted.result = lambda _message: None  # type: ignore[method-assign]
+        scripted.result = lambda message: None  # type: ignore[method-assign]
         client.post({"id": 2, "method": "ping"})
         scripted.parts.put(None)
         message = client.message()

@@ -149,7 +149,7 @@ def test_events_of_other_types_pass(server: HttpMcpServer, enforced: HttpProxied
 def test_an_event_over_the_limit(server: HttpMcpServer) -> None:
     """The stream ends with the error of the request; the server's stream is closed."""
     server.answer = streaming(b": ok\n\n", b"data: " + b"x" * 3000)
-    with proxied(server, "--max-message-bytes", "2000") as proxy:
+    with proxied(server, "--enforce", "--max-message-bytes", "2000") as proxy:
         response = post(proxy)
         err = proxy.end()
 

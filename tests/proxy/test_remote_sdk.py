@@ -21,10 +21,10 @@ _COMMAND = ["-m", "sidecheck_server", "proxy"]
 
 async def use(transport: Any, mode: str) -> list[Any]:
     """Return what a client gets over *transport*."""
-    progress: list[Any] = []
+    steps: list[Any] = []
 
-    async def note(done: float, total: float | None, _message: str | None) -> None:
-        progress.append((done, total))
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        steps.append((progress, total))
 
     async with mcp.Client(transport, mode=mode, read_timeout_seconds=_SECONDS) as client:
         tools = await client.list_tools()
@@ -38,7 +38,7 @@ async def use(transport: Any, mode: str) -> list[Any]:
             client.protocol_version,
             [tool.model_dump() for tool in tools.tools],
             *(result.model_dump() for result in results),
-            progress,
+            steps,
         ]
 
 

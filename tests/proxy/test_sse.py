@@ -110,3 +110,44 @@ def test_an_event_over_the_limit() -> None:
     reader = EventReader(10)
     with pytest.raises(EventTooLongError):
         list(reader.feed(b"data: 12345"))
+
+
+@pytest.mark.parametrize(
+    ("long_event", "next_event"),
+    [
+        (b"data: 1234567890\n\n", b"data: 2\n\n"),
+        (b"data: 1234567890\r\n\r\n", b"data: 2\r\n\r\n"),
+        (b"data: 1234567890\r\r", b"data: 2\r\r"),
+        (b"id: 1\ndata: 12\ndata: 3456789\n\n", b"data: 2\n\n"),
+        (b"\xef\xbb\xbfdata: 1234567890\n\n", b"data: 2\n\n"),
+    ],
+)
+@given(sizes=st.lists(st.integers(1, 8), max_size=40))
+def test_an_event_over_the_limit_in_parts(
+    long_event: bytes, next_event: bytes, sizes: list[int]
+) -> None:
+    """Its bytes pass as they arrive, and the next event is read."""
+    stream = b"data: 0\n\n" + long_event + next_event
+    reader, events, start = EventReader(12, splits_long_events=True), list[Event](), 0
+    for size in [*sizes, len(stream)]:
+        events += reader.feed(stream[start : start + size])
+        start += size
+
+    assert stream == b"".join(event.mark + event.text for event in events) + reader.rest()
+    assert [b"0", b"2"] == [event.data for event in events if event.data is not None]
+    assert any(event.is_part for event in events)
+    assert not reader.is_in_part
+
+
+@pytest.mark.parametrize(
+    ("stream", "data"),
+    [(b"data: 1", b"1"), (b"data: 1\nid: 2\n", b"1"), (b": 1", None), (b"data: 1\n\n", None)],
+)
+def test_an_event_without_its_end(stream: bytes, data: bytes | None) -> None:
+    """Lenient readers take it for an event at the end of the stream."""
+    reader = EventReader(1000)
+    events = [*reader.feed(stream), reader.finish()]
+    last = events[-1]
+
+    assert data == (None if last is None else last.data)
+    assert stream == b"".join(event.text for event in events if event is not None)

@@ -22,6 +22,12 @@ _LOCK = {"format": 1, "tools": {"echo": {"digest": "", "definition": {}}}}
         (["--private-key", "a"], "--private-key has no effect without --listen"),
         (["--max-connections", "9"], "--max-connections has no effect without --listen"),
         (["--write-seconds", "9"], "--write-seconds has no effect without --listen"),
+        (["--allow-host", "nginx"], "--allow-host has no effect without --listen"),
+        (["--allow-host", "http://a"], "http://a: expected a host name, NAME:PORT or *"),
+        (["--public-url", "http://a/mcp"], "--public-url has no effect without --listen"),
+        (["--public-url", "http://a/mcp?b"], "http://a/mcp?b: expected a URL of http or https"),
+        (["--keep-alive", "5"], "--keep-alive has no effect without --listen"),
+        (["--timeout", "5"], "--timeout has no effect without --listen"),
         (
             ["--max-bytes-in-flight", "33554431"],
             "--max-bytes-in-flight must be at least 33554432, twice --max-message-bytes",

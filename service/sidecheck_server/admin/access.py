@@ -29,7 +29,7 @@ class Access:
 
     def __init__(self, address: str, authorizer: Authorizer, *, is_open: bool = False) -> None:
         parsed = Address.parse(address)
-        self._caller_check = CallerCheck(parsed.host, frozenset())
+        self._caller_check = CallerCheck(parsed.host)
         self._is_closed = not (is_open or parsed.is_loopback())
         self._authorizer = authorizer
 
@@ -65,8 +65,8 @@ class Access:
 
     def check_host(self, headers: Mapping[str, str]) -> HttpError | None:
         """Return the error of a foreign host or origin in *headers*, or None."""
-        if fault := self._caller_check.find_fault(headers):
-            return HttpError.plain(HTTPStatus.FORBIDDEN, fault)
+        if header := self._caller_check.find_fault(headers):
+            return HttpError.plain(HTTPStatus.FORBIDDEN, f"this {header.lower()} is not allowed")
         return None
 
 

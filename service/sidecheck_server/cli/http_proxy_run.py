@@ -16,12 +16,13 @@ from sidecheck_server.cli.proxy_setup import (
 from sidecheck_server.cli.rows import escape
 from sidecheck_server.observability.deferred_log import DeferredLog
 from sidecheck_server.observability.log_output import LOG_FLUSH_SECONDS
-from sidecheck_server.proxy.http import HttpProxy, serve_http
+from sidecheck_server.proxy.http import HttpProxy
 from sidecheck_server.proxy.http_bounds import HttpBounds
 from sidecheck_server.proxy.http_checks import CallerCheck
 from sidecheck_server.proxy.http_connections import HttpConnections
 from sidecheck_server.proxy.http_limits import HttpAddress
 from sidecheck_server.proxy.http_listing import HttpListings
+from sidecheck_server.proxy.http_serving import serve_http
 from sidecheck_server.proxy.http_sse_transport import SseTransport
 from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.options import ProxyOptions
@@ -76,7 +77,9 @@ async def run_http_proxy(upstream: str, address: HttpAddress, options: ProxyOpti
             proxy = HttpProxy(
                 server,
                 connections,
-                CallerCheck(address.address.host, frozenset(options.origins)),
+                CallerCheck(
+                    address.address.host, frozenset(options.origins), frozenset(options.hosts)
+                ),
                 report,
                 transcript,
                 options,

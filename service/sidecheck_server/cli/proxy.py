@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import stat
 from collections.abc import Callable
 from dataclasses import fields
@@ -119,6 +120,38 @@ class _OutputFile(click.ParamType[FileIO]):
         return file
 
 
+def _check_hosts(
+    _context: click.Context, _option: click.Parameter, names: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return the host *names* in lower case.
+
+    Raises:
+        click.BadParameter: a name is a URL, or otherwise not a name.
+    """
+    for name in names:
+        if not _HOST.fullmatch(name):
+            raise click.BadParameter(f"{escape(name)}: expected a host name, NAME:PORT or *")
+    return tuple(name.lower() for name in names)
+
+
+_HOST = re.compile(r"\*|(?:[\w.-]++|\[[0-9A-Fa-f:.]++\])(?::\d{1,5})?")
+
+
+def _check_public_url(
+    _context: click.Context, _option: click.Parameter, url: str | None
+) -> str | None:
+    """Return *url*.
+
+    Raises:
+        click.BadParameter: it is not a URL of http or https, or it has a query or fragment.
+    """
+    if url is not None and not (_is_http_url(url) and url.isascii() and not {*"?#"} & {*url}):
+        raise click.BadParameter(
+            f"{escape(url)}: expected a URL of http or https without query and fragment"
+        )
+    return url
+
+
 _PREREQUISITES = {
     "listen": "upstream",
     "headers": "upstream",
@@ -127,6 +160,10 @@ _PREREQUISITES = {
     "paths": "listen",
     "certificate": "listen",
     "private_key": "listen",
+    "hosts": "listen",
+    "public_url": "listen",
+    "keep_alive": "listen",
+    "timeout": "listen",
     "on_unavailable": "service",
     "pins_file": "pins",
     **dict.fromkeys(sorted(HTTP_LIMIT_PARAMETERS), "listen"),
@@ -174,7 +211,36 @@ _NOT_STARTED = 127
     "origins",
     multiple=True,
     metavar="ORIGIN",
-    help="With --listen, origin of pages that may call. May be repeated.",
+    help="With --listen, origin of pages that may call, * for all. May be repeated.",
+)
+@click.option(
+    "--allow-host",
+    "hosts",
+    multiple=True,
+    metavar="NAME",
+    callback=_check_hosts,
+    help="With --listen, name of this proxy in the Host header of callers, with or without a "
+    "port; * for all, behind a gateway. May be repeated.",
+)
+@click.option(
+    "--public-url",
+    metavar="URL",
+    callback=_check_public_url,
+    help="With --listen, URL under which clients call the proxy; it becomes the resource in the "
+    "server's authorization metadata.",
+)
+@click.option(
+    "--keep-alive",
+    type=click.FloatRange(0, 86_400, min_open=True),
+    metavar="SECONDS",
+    help="With --listen, send a comment in a stream of events that is silent for SECONDS.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, 86_400, min_open=True),
+    metavar="SECONDS",
+    help="With --listen, answer a request with an error, and cancel it, if the server does not "
+    "respond within SECONDS.",
 )
 @click.option(
     "--allow-path",
@@ -302,6 +368,10 @@ def proxy(
     headers: tuple[str, ...],
     reconnect: bool,
     origins: tuple[str, ...],
+    hosts: tuple[str, ...],
+    public_url: str | None,
+    keep_alive: float | None,
+    timeout: float | None,
     paths: tuple[str, ...],
     certificate: Path | None,
     private_key: Path | None,
@@ -374,6 +444,10 @@ def proxy(
         (targets or _default_targets()) if portable else (),
         finish_seconds,
         reconnect,
+        hosts,
+        public_url or "",
+        keep_alive,
+        timeout,
     )
     if upstream is not None:
         url = _check_upstream(upstream)
@@ -444,13 +518,16 @@ def _default_targets() -> tuple[str, ...]:
     return tuple(sorted(DEFAULT_TARGETS))
 
 
-def _check_upstream(url: str) -> str:
+def _is_http_url(url: str) -> bool:
     try:
         parts = urlsplit(url)
-        is_valid = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+        return bool(parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0)
     except ValueError:
-        is_valid = False
-    if not is_valid:
+        return False
+
+
+def _check_upstream(url: str) -> str:
+    if not _is_http_url(url):
         raise click.UsageError(f"--upstream {escape(url)}: expected an URL of http or https")
     return url
 

@@ -265,7 +265,7 @@ class _Exchange:
         is_whole = request.response_headers.end_of_stream
         if self._body == "other" and status < _FIRST_REDIRECT:
             is_empty = is_whole or status == _ACCEPTED
-            response = self._end_unread(messages, is_empty=is_empty)
+            response = self._end_unread(messages, status, is_empty=is_empty)
             if response is not None:
                 return response
         if is_whole:
@@ -393,21 +393,22 @@ class _Exchange:
         is_batch = isinstance(content, list) and errors
         return immediate_response(_OVERLOADED, join_array(errors) if is_batch else b"".join(errors))
 
-    def _end_unread(self, messages: HttpMessages, *, is_empty: bool) -> ProcessingResponse | None:
+    def _end_unread(
+        self, messages: HttpMessages, status: int, *, is_empty: bool
+    ) -> ProcessingResponse | None:
         """Return the replacement of a response without a message, None if it may pass."""
         if self._method == "GET" and not is_empty:
             # Some clients read events from a GET response of any content type.
             if messages.report_and_decide("server", "a GET response that is not an event stream"):
                 return None
             return immediate_response(_BAD_GATEWAY, b"")
-        error = messages.answer()
-        if error is None:
-            return None
         if is_empty:
-            return immediate_response(_OK, error)
-        if messages.report_and_decide("server", "a response that is neither JSON nor events"):
+            error = messages.end_without_response(status)
+            return None if error is None else immediate_response(_OK, error)
+        if not messages.expects_response:
             return None
-        return immediate_response(_BAD_GATEWAY, error)
+        error = messages.reject("NOT_VALIDATED", messages.fault)
+        return immediate_response(_BAD_GATEWAY, error or b"") if self._enforces else None
 
     def _rejects_encoded(self, sender: Direction) -> bool:
         """Report an encoded body of *sender*; return whether it is rejected."""

@@ -4,45 +4,39 @@ Clauses: 2025-03-26 to 2025-11-25, basic/transports, "Streamable HTTP", with ses
 streams; 2026-07-28, basic/transports/streamable-http, without either.
 """
 
-import socket
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from http import HTTPStatus
-from types import MappingProxyType
-from urllib.parse import unquote
 
-import uvicorn
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
-from sidecheck_server.config.addresses import Address
-from sidecheck_server.http_servers.connections import ClientBounds
-from sidecheck_server.http_servers.operating_system import STOP_SIGNALS
-from sidecheck_server.http_servers.server import HttpServer, open_listener
 from sidecheck_server.proxy.http_bounds import HttpBounds, rejection_response
 from sidecheck_server.proxy.http_bytes import ByteBudgetError
 from sidecheck_server.proxy.http_checks import CallerCheck
 from sidecheck_server.proxy.http_connections import UNANSWERED, HttpConnections
+from sidecheck_server.proxy.http_encodings import (
+    BodyDecoder,
+    EncodingError,
+    content_encoding,
+    encoding_name,
+)
+from sidecheck_server.proxy.http_events import EventRelay
 from sidecheck_server.proxy.http_exchange import (
     CountedRequest,
-    EventRelay,
     problem_response,
-    read_body,
     relay_response,
     replace_body,
     run_while_connected,
     send_in_pieces,
 )
-from sidecheck_server.proxy.http_headers import (
-    BODY_HEADERS,
-    combine,
-    end_to_end_headers,
-    is_lookalike,
-)
-from sidecheck_server.proxy.http_limits import HttpAddress
+from sidecheck_server.proxy.http_forwarding import Forwarder
+from sidecheck_server.proxy.http_headers import combine, end_to_end_headers, is_lookalike
 from sidecheck_server.proxy.http_listing import ENDED_SESSIONS, REQUEST_HEADERS
 from sidecheck_server.proxy.http_messages import HttpMessages, Reply
+from sidecheck_server.proxy.http_paths import OtherPaths, is_ambiguous_path
 from sidecheck_server.proxy.http_sse_transport import SseTransport
+from sidecheck_server.proxy.http_timeouts import CallTimeouts, Deadline
 from sidecheck_server.proxy.messages import Direction, has_result, parse_received
 from sidecheck_server.proxy.options import ProxyOptions
 from sidecheck_server.proxy.pins import LockFileError
@@ -53,125 +47,23 @@ from sidecheck_server.proxy.upstream import (
     Upstream,
     UpstreamError,
     UpstreamResponse,
+    decode_body,
 )
 
-__all__ = [
-    "HttpProxy",
-    "OtherPaths",
-    "is_ambiguous_path",
-    "serve_http",
-]
-
-_GRACE_SECONDS = 5
-_IDLE_SECONDS = 75
-"""Seconds before an idle connection is closed: longer than clients keep connections for reuse."""
-
-
-async def serve_http(
-    application: ASGIApp,
-    address: HttpAddress,
-    bounds: ClientBounds,
-    report_ready: Callable[[int], None],
-) -> None:
-    """Serve *application* within *bounds* until a signal.
-
-    *report_ready* is called with the port.
-
-    Raises:
-        OSError: the address cannot be used, or a file cannot be read.
-        ssl.SSLError: a file does not contain a certificate or key.
-    """
-    config = uvicorn.Config(
-        application,
-        ssl_certfile=address.certificate,
-        ssl_keyfile=address.private_key,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        date_header=False,
-        timeout_keep_alive=_IDLE_SECONDS,
-        timeout_graceful_shutdown=_GRACE_SECONDS,
-        lifespan="off",
-        ws="none",
-    )
-    config.load()
-    with _listen(address.address) as listener:
-        report_ready(listener.getsockname()[1])
-        await HttpServer(config, bounds, STOP_SIGNALS).serve(sockets=[listener])
-
-
-def _listen(address: Address) -> socket.socket:
-    try:
-        return open_listener(address)
-    except OSError as error:
-        raise OSError(f"{address}: {error.strerror or error}") from None
-
-
-_READ_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-_WRITE_METHODS = frozenset({"POST", "OPTIONS"})
-
-_METADATA_PREFIX = "/.well-known/"
-"""Prefix of the paths of authorization metadata (RFC 8414, section 3; RFC 9728, section 3)."""
-
-_AUTHORIZATION_METHODS: Mapping[str, frozenset[str]] = MappingProxyType(
-    {
-        # Default endpoints of a server that is its own authorization server (2025-03-26,
-        # basic/authorization, "Fallbacks for Servers without Metadata Discovery").
-        "/authorize": _READ_METHODS | _WRITE_METHODS,
-        "/token": _WRITE_METHODS,
-        "/register": _WRITE_METHODS,
-        # Endpoints of RFC 7009 and RFC 7662, under their names in the official SDKs.
-        "/revoke": _WRITE_METHODS,
-        "/introspect": _WRITE_METHODS,
-    }
-)
-
-
-class OtherPaths:
-    """Paths that pass beyond the MCP endpoint: *allowed* paths and paths below them."""
-
-    def __init__(self, allowed: Collection[str] = ()) -> None:
-        self._allowed = tuple(path.rstrip("/") for path in allowed)
-
-    def admits(self, method: str, path: bytes) -> bool:
-        """Return whether a request of *method* for *path* passes under enforcement."""
-        text = path.decode("latin-1")
-        if is_ambiguous_path(path):
-            return False
-        if text.startswith(_METADATA_PREFIX):
-            return method in _READ_METHODS
-        if method in _AUTHORIZATION_METHODS.get(text, ()):
-            return True
-        return any(text == allowed or text.startswith(f"{allowed}/") for allowed in self._allowed)
-
-
-def is_ambiguous_path(path: bytes) -> bool:
-    """Return whether some readers may resolve *path* to a different path.
-
-    Such a path has a fragment, a segment ``.`` or ``..`` (RFC 3986, section 5.2.4), a backslash
-    or a semicolon, possibly percent-encoded several times.
-    """
-    text = path.decode("latin-1")
-    for _ in range(_DECODINGS):
-        if any(character in text for character in "#\\;") or not {".", ".."}.isdisjoint(
-            text.split("/")
-        ):
-            return True
-        text = unquote(text, "latin-1")
-    return "%" in text
-
-
-_DECODINGS = 3
-"""Number of times to percent-decode a path; one with escapes left after that is rejected."""
-
+__all__ = ["HttpProxy"]
 
 _JSON = "application/json"
 _ACCEPTED_METHODS = {"GET", "POST", "DELETE", "PUT", "PATCH", "OPTIONS", "HEAD"}
-_UNENCODED_BODY_HEADERS = BODY_HEADERS | {b"accept-encoding"}
-"""Request headers to replace, so that the server sends unencoded bodies, which the proxy reads."""
 _SESSION_HEADER = "mcp-session-id"
+_CALLER_OPTIONS = {"Origin": "--allow-origin ORIGIN", "Host": "--allow-host NAME"}
 _TRANSPORT_METHODS = {"GET", "POST", "DELETE", "HEAD"}
 _FIRST_ERROR = 400
+_EMPTY_STATUSES = {202, 204}
+_REDIRECT = "a redirection to another server"
+
+
+class UnreadableBodyError(Exception):
+    """The body of a response cannot be read, and is rejected."""
 
 
 class HttpProxy:
@@ -203,7 +95,11 @@ class HttpProxy:
         self._transcript = transcript
         self._bounds = bounds
         self._max_bytes = options.max_message_bytes
-        self._events = EventRelay(upstream, report, transcript, self._max_bytes)
+        self._timeouts = CallTimeouts(options.timeout, upstream, report)
+        self._events = EventRelay(
+            upstream, report, self._max_bytes, self._timeouts, options.keep_alive
+        )
+        self._forwarder = Forwarder(upstream, options.public_url)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Respond to a request, as an ASGI application."""
@@ -221,36 +117,68 @@ class HttpProxy:
         headers = combine(end_to_end_headers(request.headers.raw, ()))
         path, query = request.scope["raw_path"], request.scope["query_string"]
         try:
-            body = await read_body(request, self._max_bytes)
+            body = await self._read_body(request)
+            if body is None:
+                return await self._pass_large(request)
             if request.method == "POST" and (stream := self._sse.find(path, query)):
                 return await self._sse.relay_message(request, stream, body)
             if request.method == "OPTIONS" or not self._upstream.is_server(path):
                 return await self._forward(request, body)
             if request.method not in _TRANSPORT_METHODS:
-                return problem_response(
-                    405, "method not allowed; Streamable HTTP has GET, POST and DELETE"
-                )
-            if headers.get("content-encoding", "").strip().lower() not in {"", "identity"}:
-                return problem_response(415, "the body is encoded")
+                note = "Streamable HTTP has GET, POST and DELETE"
+                if not self._create_messages({}).report_and_decide("client", note):
+                    return problem_response(405, f"method not allowed; {note}")
+                return await self._forward(request, body)
             REQUEST_HEADERS.set(request.headers.raw)
             if request.method == "POST":
                 return await self._relay(request, headers, body)
             return await self._stream(request, headers)
-        except BodyTooLargeError:
-            note = f"a message is larger than {self._max_bytes:,} bytes (--max-message-bytes)"
-            self._add("client", "MESSAGE_TOO_LONG", Action.REJECTED, note)
-            return problem_response(413, note)
         except ByteBudgetError as error:
             self._bounds.rejections.add("TOO_MANY_BYTES", str(error))
             return rejection_response(HTTPStatus.SERVICE_UNAVAILABLE, "TOO_MANY_BYTES", str(error))
         except ClientDisconnect:
             return Response(status_code=499)
 
+    async def _read_body(self, request: CountedRequest) -> bytes | None:
+        """Return the body of *request*, None if it is over the limit and passes.
+
+        Raises:
+            ByteBudgetError: the budget of held bytes is exhausted.
+            ClientDisconnect: the client is gone.
+        """
+        try:
+            return await request.read(self._max_bytes)
+        except BodyTooLargeError:
+            return None
+
+    async def _pass_large(self, request: CountedRequest) -> Response:
+        """Relay a *request* with a body over the limit in pieces; reject it under enforcement."""
+        note = f"a message is larger than {self._max_bytes:,} bytes (--max-message-bytes)"
+        self._add("client", "MESSAGE_TOO_LONG", self._action, note)
+        if self._enforces:
+            return problem_response(413, note)
+        return await self._pass_unread(request, request.rest())
+
+    async def _pass_unread(
+        self, request: CountedRequest, body: bytes | AsyncIterator[bytes]
+    ) -> Response:
+        """Relay *body* of a *request* that cannot be read, and the response.
+
+        Without the request, a message in the response would count as unexpected.
+        """
+        try:
+            response = await self._forwarder.send(request, body, keeps_encoding=True)
+        except UpstreamError:
+            return problem_response(502, UNANSWERED)
+        self._forwarder.rewrite_location(response)
+        return relay_response(request, response)
+
     def _reject(self, request: CountedRequest, headers: Mapping[str, str]) -> Response | None:
         """Return the response to a *request* that is rejected before its body is read."""
-        if fault := self._callers.find_fault(headers):
-            self._add("client", "CALLER_NOT_ALLOWED", Action.REJECTED, fault)
-            return problem_response(403, fault)
+        if header := self._callers.find_fault(headers):
+            note = f"the value of the {header} header is not allowed ({_CALLER_OPTIONS[header]})"
+            self._add("client", "CALLER_NOT_ALLOWED", Action.REJECTED, note)
+            return problem_response(403, note)
         if request.method not in _ACCEPTED_METHODS:
             return problem_response(405, "the method is not supported")
         if not request.scope["raw_path"].startswith(b"/"):
@@ -281,28 +209,45 @@ class HttpProxy:
             if not self._create_messages({}).report_and_decide("client", note):
                 return problem_response(404, note)
         try:
-            return relay_response(
-                request, await run_while_connected(request, self._send(request, body or None))
+            response = await run_while_connected(
+                request, self._forwarder.send(request, body or None)
             )
+            metadata = await self._forwarder.read_metadata(request, response, self._max_bytes)
         except UpstreamError:
             return problem_response(502, UNANSWERED)
+        if metadata is not None:
+            return replace_body(response, metadata)
+        return relay_response(request, response)
 
     async def _relay(
         self, request: CountedRequest, headers: Mapping[str, str], body: bytes
     ) -> Response:
         """Validate the message of a POST; relay the message and the response."""
         messages = self._create_messages(headers)
+        encoding = content_encoding(headers)
+        if encoding:
+            name = encoding_name(encoding)
+            note = f"a request with the content encoding {name}; send it without an encoding"
+            if not messages.report_and_decide("client", note):
+                return problem_response(415, note)
+        try:
+            text = decode_body(body, encoding, self._max_bytes)
+        except (BodyTooLargeError, EncodingError):
+            return await self._pass_unread(request, body)
         ended_sessions: list[bytes] = []
         ENDED_SESSIONS.set(ended_sessions)
         try:
-            admission = await messages.admit(body)
+            admission = await messages.admit(text)
             if isinstance(admission, Reply) and ended_sessions and _SESSION_HEADER in headers:
                 await self._connections.end(headers)
                 return Response(ended_sessions[0], HTTPStatus.NOT_FOUND)
             if isinstance(admission, Reply):
                 media_type = _JSON if admission.body else None
                 return Response(admission.body, admission.status, media_type=media_type)
-            return await self._send_message(request, messages, admission)
+            is_same = admission == text
+            return await self._send_message(
+                request, messages, body if is_same else admission, keeps_encoding=is_same
+            )
         except LockFileError as error:
             self._add("server", "PINS_NOT_WRITTEN", Action.REJECTED, str(error))
             return problem_response(500, "the tools could not be pinned", messages.answer())
@@ -310,32 +255,47 @@ class HttpProxy:
             await messages.release()
 
     async def _send_message(
-        self, request: CountedRequest, messages: HttpMessages, body: bytes
+        self,
+        request: CountedRequest,
+        messages: HttpMessages,
+        body: bytes,
+        *,
+        keeps_encoding: bool,
     ) -> Response:
         """Send *body*, an admitted message or batch, to the server; relay the response."""
+        deadline = self._timeouts.begin(messages)
         try:
-            response, text = await run_while_connected(request, self._fetch(request, body))
+            async with deadline:
+                sent = self._forwarder.send(request, body, keeps_encoding=keeps_encoding)
+                response, text = await run_while_connected(
+                    request, self._fetch(request, messages, sent)
+                )
+        except TimeoutError:
+            self._timeouts.cancel(messages, request.headers.raw)
+            error = messages.answer(reason=self._timeouts.reason)
+            return Response(error, media_type=_JSON)
         except UpstreamError:
             self._add("server", "UPSTREAM_UNAVAILABLE", Action.REJECTED, UNANSWERED)
             return problem_response(502, UNANSWERED, messages.answer())
-        except BodyTooLargeError:
-            note = f"a response is larger than {self._max_bytes:,} bytes (--max-message-bytes)"
-            self._add("server", "MESSAGE_TOO_LONG", Action.REJECTED, note)
-            return problem_response(502, note, messages.answer())
+        except UnreadableBodyError as error:
+            return problem_response(502, str(error), messages.answer(reason=str(error)))
         except ByteBudgetError as error:
             self._bounds.rejections.add("TOO_MANY_BYTES", str(error), "server")
-            return problem_response(502, str(error), messages.answer())
+            return problem_response(502, str(error), messages.answer(reason=str(error)))
         except ClientDisconnect:
             messages.answer()
             raise
         body_kind = await messages.begin_response("POST", response.status, response.headers)
         if body_kind == "events":
-            return self._relay_events(request, response, messages)
+            return self._relay_events(request, response, messages, deadline)
+        if text is None:
+            messages.answer()
+            return relay_response(request, response)
         if text and body_kind == "message":
-            return self._replace_body(response, await messages.rule_body(text))
+            return self._replace_body(request, response, text, await messages.rule_body(text))
         if self._enforces and response.status >= _FIRST_ERROR:
             return self._relay_error(messages, response, text)
-        return await self._relay_other(request, messages, response)
+        return await self._relay_other(request, messages, response, has_text=bool(text))
 
     def _relay_error(
         self, messages: HttpMessages, response: UpstreamResponse, text: bytes
@@ -345,59 +305,123 @@ class HttpProxy:
             return replace_body(response, text)
         note = "a result with an HTTP error status"
         self._add("server", "NOT_VALIDATED", Action.REJECTED, note)
-        return problem_response(502, UNANSWERED, messages.answer())
+        return problem_response(502, note, messages.answer(reason=note))
 
-    def _replace_body(self, response: UpstreamResponse, body: bytes) -> Response:
-        """Return *response* with the validated *body*."""
+    def _replace_body(
+        self, request: CountedRequest, response: UpstreamResponse, text: bytes, body: bytes
+    ) -> Response:
+        """Return *response*, whose body is *text*, with the validated *body*."""
+        if body == text and not self._enforces:
+            return relay_response(request, response)
         if self._enforces:
             # A precise content type makes every reader parse the body as it was validated.
             response.set_header(b"content-type", b"application/json")
         return replace_body(response, body)
 
     def _relay_events(
-        self, request: CountedRequest, response: UpstreamResponse, messages: HttpMessages
+        self,
+        request: CountedRequest,
+        response: UpstreamResponse,
+        messages: HttpMessages,
+        deadline: Deadline,
     ) -> Response:
         """Relay a *response* of events, which holds the session until it ends."""
+        encoding = response.encoding
+        try:
+            decoder = BodyDecoder(encoding)
+        except EncodingError as error:
+            messages.report("NOT_VALIDATED", str(error))
+            answer = messages.answer(reason=str(error))
+            if not self._enforces:
+                return relay_response(request, response)
+            response.close()
+            return problem_response(502, str(error), answer)
         connection = messages.connection
         connection.acquire()
         if self._enforces:
             response.set_header(b"content-type", b"text/event-stream")
-        events = self._events.relay(response, request.headers.raw, messages, request.response_bytes)
-        if request.method == "GET" and _SESSION_HEADER not in request.headers:
+        passes_encoded = bool(encoding) and not self._enforces
+        arguments = (request.headers.raw, messages, request.response_bytes)
+        events = (
+            self._events.relay_encoded(response, decoder, *arguments)
+            if passes_encoded
+            else self._events.relay(response, *arguments, deadline)
+        )
+        if request.method == "GET" and not encoding and _SESSION_HEADER not in request.headers:
             events = self._sse.relay(request, response, events)
-        return relay_response(request, response, events, connection.release)
+        return relay_response(
+            request, response, events, connection.release, keeps_encoding=passes_encoded
+        )
 
-    async def _fetch(self, request: CountedRequest, body: bytes) -> tuple[UpstreamResponse, bytes]:
-        """Return the response to *body*, and its body if it must be read at once."""
-        response = await self._send(request, body)
+    async def _fetch(
+        self,
+        request: CountedRequest,
+        messages: HttpMessages,
+        sent: Awaitable[UpstreamResponse],
+    ) -> tuple[UpstreamResponse, bytes | None]:
+        """Return the response to the *sent* request, and its body if it must be read at once.
+
+        The body is None if it cannot be read, and passes.
+
+        Raises:
+            ByteBudgetError: the budget of held bytes is exhausted.
+            UnreadableBodyError: the body cannot be read, and is rejected.
+            UpstreamError: the server does not respond, or not completely.
+        """
+        response = await sent
         is_error = self._enforces and response.status >= _FIRST_ERROR
-        if is_error or (response.media_type == _JSON and response.is_success):
+        if not (is_error or (response.media_type == _JSON and response.is_success)):
+            return response, b""
+        try:
             return response, await response.read(self._max_bytes, request.response_bytes)
-        return response, b""
+        except BodyTooLargeError:
+            code = "MESSAGE_TOO_LONG"
+            note = f"a response is larger than {self._max_bytes:,} bytes (--max-message-bytes)"
+        except EncodingError as error:
+            code, note = "NOT_VALIDATED", str(error)
+        messages.report(code, note)
+        if self._enforces:
+            response.close()
+            raise UnreadableBodyError(note)
+        request.response_bytes.shrink()
+        return response, None
 
     async def _relay_other(
-        self, request: CountedRequest, messages: HttpMessages, response: UpstreamResponse
+        self,
+        request: CountedRequest,
+        messages: HttpMessages,
+        response: UpstreamResponse,
+        *,
+        has_text: bool,
     ) -> Response:
-        """Relay a *response* without a message."""
-        leads_to_proxy = self._rewrite_location(response)
-        error = messages.answer()
-        if error is None and response.is_read:
-            return replace_body(response, b"")
-        if leads_to_proxy or (error is None and not self._rejects_redirect(messages, response)):
+        """Relay a *response* without a message; with *has_text*, its body is another one."""
+        if self._forwarder.rewrite_location(response):
+            messages.answer()
             return relay_response(request, response)
-        if response.is_read or response.status == 202:
-            # The server has no more to send. For a batch, the errors of rejected messages remain.
+        if response.location is not None and self._rejects_redirect(messages, response):
             response.close()
+            return problem_response(502, _REDIRECT, messages.answer(reason=_REDIRECT))
+        if not response.is_success:
+            return relay_response(request, response)
+        if not has_text and (response.is_read or response.status in _EMPTY_STATUSES):
+            # The server has no more to send. For a batch, the errors of rejected messages remain.
+            error = messages.end_without_response(response.status)
+            if error is None:
+                return relay_response(request, response)
+            response.close()
+            if response.status == HTTPStatus.NO_CONTENT:
+                return problem_response(502, UNANSWERED, error)
             return Response(error, media_type=_JSON)
-        if messages.report_and_decide("server", "a response that is neither JSON nor events"):
+        error = messages.reject("NOT_VALIDATED", messages.fault)
+        if error is None or not self._enforces:
             return relay_response(request, response)
         response.close()
-        return problem_response(502, UNANSWERED, error)
+        return problem_response(502, messages.fault, error)
 
     async def _stream(self, request: CountedRequest, headers: Mapping[str, str]) -> Response:
         """Relay a DELETE, or a GET for a stream of messages from the server."""
         try:
-            response = await run_while_connected(request, self._send(request, None))
+            response = await run_while_connected(request, self._forwarder.send(request, None))
         except UpstreamError:
             self._add("server", "UPSTREAM_UNAVAILABLE", Action.REJECTED, UNANSWERED)
             return problem_response(502, UNANSWERED)
@@ -407,35 +431,26 @@ class HttpProxy:
                 request.method, response.status, response.headers
             )
             if body_kind == "events":
-                return self._relay_events(request, response, messages)
-            if self._rewrite_location(response):
+                return self._relay_events(request, response, messages, Deadline(None))
+            if self._forwarder.rewrite_location(response):
                 return relay_response(request, response)
             # Some clients read events from a GET response of any content type.
             is_stream = request.method == "GET" and response.is_success and response.status != 204
             if not (is_stream or self._rejects_redirect(messages, response)):
                 return relay_response(request, response)
-            if not is_stream:
-                response.close()
-                return problem_response(502, UNANSWERED)
-            if messages.report_and_decide("server", "a GET response that is not an event stream"):
-                return relay_response(request, response)
+            note = _REDIRECT
+            if is_stream:
+                note = "a GET response that is not an event stream"
+                if messages.report_and_decide("server", note):
+                    return relay_response(request, response)
             response.close()
-            return problem_response(502, UNANSWERED)
+            return problem_response(502, note)
         finally:
             await messages.release()
 
-    def _rewrite_location(self, response: UpstreamResponse) -> bool:
-        """Point a redirection within the server at the proxy; return whether it is one."""
-        location = response.location
-        target = None if location is None else self._upstream.resolve_location(location)
-        if target is not None:
-            response.set_location(target)
-        return target is not None
-
     def _rejects_redirect(self, messages: HttpMessages, response: UpstreamResponse) -> bool:
         """Return whether *response* is a redirection to another server that is rejected."""
-        note = "a redirection to another server"
-        return response.location is not None and not messages.report_and_decide("server", note)
+        return response.location is not None and not messages.report_and_decide("server", _REDIRECT)
 
     def _create_messages(self, headers: Mapping[str, str]) -> HttpMessages:
         return HttpMessages(
@@ -447,16 +462,9 @@ class HttpProxy:
             enforces=self._enforces,
         )
 
-    async def _send(self, request: CountedRequest, body: bytes | None) -> UpstreamResponse:
-        path: bytes = request.scope["raw_path"]
-        target = self._upstream.build_target(path, request.scope["query_string"])
-        excluded = (
-            _UNENCODED_BODY_HEADERS if self._upstream.is_server(path) else {b"content-length"}
-        )
-        headers = end_to_end_headers(request.headers.raw, excluded)
-        if excluded is _UNENCODED_BODY_HEADERS:
-            headers.append((b"accept-encoding", b"identity"))
-        return await self._upstream.send(request.method, target, headers, body)
+    @property
+    def _action(self) -> Action:
+        return Action.REJECTED if self._enforces else Action.PASSED
 
     def _record(self, text: bytes, sender: Direction, message: object) -> None:
         if self._transcript is not None and message is not None:

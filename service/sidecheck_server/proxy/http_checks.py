@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 from urllib.parse import urlsplit
 
 import msgspec
@@ -58,18 +59,37 @@ class CallerCheck:
 
     #: Host of the listening address.
     host: str
-    #: Origins of web pages that may call.
-    origins: frozenset[str]
+    #: Origins of web pages that may call; ``*`` for all.
+    origins: frozenset[str] = frozenset()
+    #: Names in the host header, with or without a port; ``*`` for all.
+    hosts: frozenset[str] = frozenset()
 
-    def find_fault(self, headers: Mapping[str, str]) -> str:
-        """Return the reason to reject a caller that sends *headers*, "" if there is none."""
+    def find_fault(self, headers: Mapping[str, str]) -> Literal["", "Origin", "Host"]:
+        """Return the name of the header that does not admit the caller, "" if all do."""
         origin = headers.get("origin")
-        if origin is not None and origin not in self.origins and not self._is_own(origin):
-            return "this origin is not allowed"
+        if (
+            origin is not None
+            and self.origins.isdisjoint({"*", origin})
+            and not self._is_own(origin)
+        ):
+            return "Origin"
         host = headers.get("host", "")
-        if is_loopback_host(self.host) and not self._is_own(f"//{host}"):
-            return "this host is not allowed"
+        if (
+            is_loopback_host(self.host)
+            and not self._is_own(f"//{host}")
+            and not self._is_allowed_host(host)
+        ):
+            return "Host"
         return ""
+
+    def _is_allowed_host(self, host: str) -> bool:
+        try:
+            parts = urlsplit(f"//{host.lower()}")
+            name, port = parts.hostname or "", parts.port
+        except ValueError:
+            return "*" in self.hosts
+        name = f"[{name}]" if ":" in name else name.rstrip(".")
+        return not self.hosts.isdisjoint({"*", name, f"{name}:{port}"})
 
     def _is_own(self, url: str) -> bool:
         try:

@@ -4,7 +4,7 @@ A request without a session id has a session of its own.
 """
 
 import asyncio
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -27,6 +27,7 @@ UNANSWERED = "the server does not respond"
 """Text of the error for a request that the server did not respond to."""
 
 _SESSION_HEADER = "mcp-session-id"
+_MAX_LATER_RESPONSES = 1_000
 _MAX_SESSIONS = 2_000
 """Maximum number of sessions, each of which takes some 40 KB and the definitions of its tools."""
 
@@ -67,6 +68,8 @@ class Connection:
         #: Whether later requests may belong to it.
         self.is_kept = False
         self._holders = 0
+        #: Requests whose responses come in another stream, the oldest first.
+        self._later: deque[Message] = deque()
         self._locks: dict[Direction, asyncio.Lock] = {
             "client": asyncio.Lock(),
             "server": asyncio.Lock(),
@@ -79,22 +82,47 @@ class Connection:
         async with self._locks[sender]:
             return await self.session.handle(received, sender, awaited=awaited)
 
-    def answer(
-        self, message: Message | list[Message] | None, *replies: bytes | None
-    ) -> bytes | None:
-        """Return *replies* to *message*, and errors for its requests without a response.
+    def fail(
+        self, message: Message | list[Message] | None, reason: str = UNANSWERED
+    ) -> list[bytes]:
+        """Return an error with *reason* for each request in *message* without a response.
 
-        These requests are no longer pending then. The result is an array for a batch, and None if
-        there is nothing to return.
+        These requests are no longer pending then.
         """
         requests = [message] if isinstance(message, Message) else message or []
+        return self.session.fail_pending(reason, requests)
+
+    def answer(
+        self,
+        message: Message | list[Message] | None,
+        *replies: bytes | None,
+        reason: str = UNANSWERED,
+    ) -> bytes | None:
+        """Return *replies* to *message*, and errors as those of `fail`.
+
+        The result is an array for a batch, and None if there is nothing to return.
+        """
         answers = [reply for reply in replies if reply is not None]
-        answers += self.session.fail_pending(UNANSWERED, requests)
+        answers += self.fail(message, reason)
         if not answers:
             return None
         if not isinstance(message, list):
             return answers[0]
         return join_array(item for answer in answers for item in read_list(answer) or [answer])
+
+    def await_response(self, message: Message | list[Message] | None) -> None:
+        """Keep the requests in *message* pending, for responses in another stream.
+
+        Beyond 1,000 such requests, the oldest is no longer pending.
+        """
+        requests = [message] if isinstance(message, Message) else message or []
+        for request in requests:
+            if request.is_request:
+                # Without the text, which may be large.
+                properties = {name: request.properties[name] for name in ("id", "method")}
+                self._later.append(Message(b"", properties))
+        while len(self._later) > _MAX_LATER_RESPONSES:
+            self.fail(self._later.popleft())
 
     def acquire(self) -> None:
         """Keep the session open until a matching call of `release`."""

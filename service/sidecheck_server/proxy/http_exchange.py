@@ -11,111 +11,17 @@ from starlette.types import Message, Receive, Scope, Send
 
 from sidecheck_server.proxy.http_bounds import HttpBounds
 from sidecheck_server.proxy.http_bytes import ByteBudgetError, HeldBytes
-from sidecheck_server.proxy.http_headers import (
-    BODY_HEADERS,
-    RawHeaders,
-    build_request_headers,
-    end_to_end_headers,
-)
-from sidecheck_server.proxy.http_messages import HttpMessages
-from sidecheck_server.proxy.pins import LockFileError
-from sidecheck_server.proxy.report import Action, Finding, Report
-from sidecheck_server.proxy.sse import EventReader, EventTooLongError
-from sidecheck_server.proxy.transcript import Transcript
-from sidecheck_server.proxy.upstream import Upstream, UpstreamError, UpstreamResponse, join_chunks
+from sidecheck_server.proxy.http_headers import BODY_HEADERS, RawHeaders, end_to_end_headers
+from sidecheck_server.proxy.upstream import BodyTooLargeError, UpstreamError, UpstreamResponse
 
 __all__ = [
     "CountedRequest",
-    "EventRelay",
     "problem_response",
-    "read_body",
     "relay_response",
     "replace_body",
     "run_while_connected",
     "send_in_pieces",
 ]
-
-_REPLY_SECONDS = 10.0
-
-
-class EventRelay:
-    """Relays streams of the server *upstream*, with events of at most *max_bytes*."""
-
-    def __init__(
-        self,
-        upstream: Upstream,
-        report: Report,
-        transcript: Transcript | None,
-        max_bytes: int,
-    ) -> None:
-        self._upstream = upstream
-        self._report = report
-        self._transcript = transcript
-        self._max_bytes = max_bytes
-
-    async def relay(
-        self,
-        response: UpstreamResponse,
-        headers: RawHeaders,
-        messages: HttpMessages,
-        held_bytes: HeldBytes,
-    ) -> AsyncGenerator[bytes]:
-        """Yield the events of *response* as they arrive, after the ruling on each.
-
-        *response* is to the request with *headers*. *held_bytes* counts the bytes that are read and
-        not yet sent.
-        """
-        is_resumable = False
-        if begin := messages.begin_events():
-            yield begin
-        reader = EventReader(self._max_bytes)
-        try:
-            async for chunk in response.decoded():
-                await held_bytes.grow(len(chunk))
-                for event in reader.feed(chunk):
-                    is_resumable = is_resumable or event.has_id
-                    ruling = await messages.rule_event(event)
-                    if ruling.reply is not None:
-                        await self._send(headers, ruling.reply)
-                    if ruling.text is not None:
-                        yield ruling.text
-                held_bytes.shrink(reader.buffered_bytes)
-        except (EventTooLongError, LockFileError, ByteBudgetError, UpstreamError) as error:
-            is_resumable = is_resumable and isinstance(error, (ByteBudgetError, UpstreamError))
-            self._report_end(error)
-        finally:
-            end = messages.end_events(is_resumable=is_resumable)
-        if end:
-            yield end
-
-    def _report_end(self, error: Exception) -> None:
-        """Report the *error* that ends a stream."""
-        match error:
-            case EventTooLongError():
-                note = f"an event is larger than {self._max_bytes:,} bytes (--max-message-bytes)"
-                self._add("MESSAGE_TOO_LONG", note)
-            case LockFileError():
-                self._add("PINS_NOT_WRITTEN", str(error))
-            case ByteBudgetError():
-                self._add("TOO_MANY_BYTES", str(error))
-            case _:
-                self._add("UPSTREAM_UNAVAILABLE", "the server ended a stream early")
-
-    async def _send(self, headers: RawHeaders, reply: bytes) -> None:
-        """Send *reply*, the error of a request that arrived in a stream, to the server."""
-        reply_headers = build_request_headers(end_to_end_headers(headers, BODY_HEADERS), {})
-        try:
-            async with asyncio.timeout(_REPLY_SECONDS):
-                response = await self._upstream.send(
-                    "POST", self._upstream.target, reply_headers, reply
-                )
-                response.close()
-        except (UpstreamError, TimeoutError):
-            self._add("UPSTREAM_UNAVAILABLE", "the server does not respond to a reply")
-
-    def _add(self, code: str, note: str) -> None:
-        self._report.add(Finding(sender="server", code=code, action=Action.REJECTED, note=note))
-
 
 Result = TypeVar("Result")
 
@@ -132,22 +38,44 @@ class CountedRequest(Request):
         self.rejections = bounds.rejections
         self.body_bytes = HeldBytes(bounds.requests)
         self.response_bytes = HeldBytes(bounds.responses)
+        self._pieces = self.stream()
+        #: Pieces of a body over the limit.
+        self._read_pieces: list[bytes] = []
+
+    async def read(self, limit: int) -> bytes:
+        """Return the body.
+
+        Raises:
+            BodyTooLargeError: it has more than *limit* bytes; `rest` has it.
+            ByteBudgetError: the budget of held bytes is exhausted.
+            ClientDisconnect: the client is gone.
+        """
+        pieces, size = [], 0
+        async for piece in self._pieces:
+            size += len(piece)
+            pieces.append(piece)
+            if size > limit:
+                self._read_pieces = pieces
+                raise BodyTooLargeError
+            await self.body_bytes.grow(len(piece))
+        return b"".join(pieces)
+
+    async def rest(self) -> AsyncIterator[bytes]:
+        """Yield a body over the limit of `read`, from its start.
+
+        Raises:
+            ClientDisconnect: the client is gone.
+        """
+        while self._read_pieces:
+            yield self._read_pieces.pop(0)
+        self.body_bytes.shrink()
+        async for piece in self._pieces:
+            yield piece
 
     def release(self) -> None:
         """Return the bytes of the request and its response to the budgets."""
         self.body_bytes.shrink()
         self.response_bytes.shrink()
-
-
-async def read_body(request: CountedRequest, limit: int) -> bytes:
-    """Return the body of *request*.
-
-    Raises:
-        BodyTooLargeError: it has more than *limit* bytes.
-        ByteBudgetError: the budget of held bytes is exhausted.
-        ClientDisconnect: the client is gone.
-    """
-    return await join_chunks(request.stream(), limit, request.body_bytes)
 
 
 def send_in_pieces(send: Send) -> Send:
@@ -213,12 +141,20 @@ def relay_response(
     response: UpstreamResponse,
     body: AsyncGenerator[bytes] | None = None,
     release: Callable[[], Awaitable[None]] | None = None,
+    *,
+    keeps_encoding: bool = False,
 ) -> Response:
     """Return a streaming copy of *response* to *request*, or one with another *body*.
 
-    After it is sent, or the client disconnects, *response* is closed and *release* is called.
+    With *keeps_encoding*, *body* has the encoding and length of *response*. After it is sent, or
+    the client disconnects, *response* is closed and *release* is called.
     """
-    excluded = frozenset[bytes]() if body is None else BODY_HEADERS
+    if body is None and response.is_read:
+        # Its bytes are counted, and would be counted again as they are sent.
+        result = Response(response.read_bytes(), response.status)
+        result.raw_headers += end_to_end_headers(response.raw_headers, {b"content-length"})
+        return result
+    excluded = frozenset[bytes]() if body is None or keeps_encoding else BODY_HEADERS
     headers = end_to_end_headers(response.raw_headers, excluded)
     return _RelayedResponse(response, headers, body or _count_body(request, response), release)
 
@@ -264,7 +200,8 @@ class _RelayedResponse(StreamingResponse):
     async def _chunks(self) -> AsyncIterator[bytes]:
         try:
             async for chunk in self._body:
-                yield chunk
+                if chunk:
+                    yield chunk
         except (UpstreamError, ByteBudgetError):
             # The head is sent, so only an incomplete body can signal the error to the client.
             raise ConnectionResetError from None

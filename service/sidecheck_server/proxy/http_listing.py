@@ -8,6 +8,7 @@ from hashlib import sha256
 from http import HTTPStatus
 from itertools import count
 
+from sidecheck_server.proxy.http_encodings import EncodingError
 from sidecheck_server.proxy.http_headers import (
     BODY_HEADERS,
     RawHeaders,
@@ -90,7 +91,13 @@ class HttpListings:
                     return await self._read(response, id_)
                 finally:
                     response.close()
-        except (UpstreamError, TimeoutError, EventTooLongError, BodyTooLargeError):
+        except (
+            UpstreamError,
+            TimeoutError,
+            EventTooLongError,
+            BodyTooLargeError,
+            EncodingError,
+        ):
             raise ListingFailed from None
 
     async def _read(self, response: UpstreamResponse, id_: bytes) -> Message:

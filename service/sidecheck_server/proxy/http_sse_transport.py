@@ -18,6 +18,11 @@ from sidecheck_server.proxy.http_connections import (
     Connection,
     MakeSession,
 )
+from sidecheck_server.proxy.http_encodings import (
+    EncodingError,
+    content_encoding,
+    encoding_name,
+)
 from sidecheck_server.proxy.http_exchange import (
     CountedRequest,
     problem_response,
@@ -55,6 +60,7 @@ from sidecheck_server.proxy.upstream import (
     Upstream,
     UpstreamError,
     UpstreamResponse,
+    decode_body,
 )
 
 __all__ = ["SseTransport"]
@@ -62,6 +68,7 @@ __all__ = ["SseTransport"]
 _REPLY_SECONDS = 10.0
 _LISTING_SECONDS = 10.0
 _JSON = "application/json"
+_ENDED = "the server ended the stream before it responded"
 _OTHER_SERVER = "an endpoint of another server, whose messages do not pass the proxy"
 
 
@@ -137,17 +144,28 @@ class SseTransport:
             ClientDisconnect: the client is gone.
         """
         headers = combine(end_to_end_headers(request.headers.raw, ()))
-        if headers.get("content-encoding", "").strip().lower() not in {"", "identity"}:
-            return problem_response(415, "the body is encoded")
         REQUEST_HEADERS.set(request.headers.raw)
         messages = self._messages(stream, headers)
+        encoding = content_encoding(headers)
+        if encoding:
+            note = f"a request with the content encoding {encoding_name(encoding)}; send it without"
+            if not messages.report_and_decide("client", note):
+                return problem_response(415, note)
         try:
-            admission = await messages.admit(body)
+            text = decode_body(body, encoding, self._max_bytes)
+        except (BodyTooLargeError, EncodingError):
+            return await self._send_message(request, messages, body, keeps_body=True)
+        try:
+            admission = await messages.admit(text)
             if isinstance(admission, Reply):
                 return _reply(stream, admission)
             if messages.reply is not None:
                 stream.send(messages.reply)
-            return await self._send_message(request, messages, admission)
+            # In audit, the message and its encoding stay as they are.
+            is_same = admission == text
+            return await self._send_message(
+                request, messages, body if is_same else admission, keeps_body=is_same
+            )
         except LockFileError as error:
             self._add("PINS_NOT_WRITTEN", str(error))
             return problem_response(500, "the tools could not be pinned", messages.answer())
@@ -155,9 +173,10 @@ class SseTransport:
             await messages.release()
 
     async def _send_message(
-        self, request: CountedRequest, messages: HttpMessages, body: bytes
+        self, request: CountedRequest, messages: HttpMessages, body: bytes, *, keeps_body: bool
     ) -> Response:
-        headers = end_to_end_headers(request.headers.raw, BODY_HEADERS)
+        excluded = {b"content-length"} if keeps_body else BODY_HEADERS
+        headers = end_to_end_headers(request.headers.raw, excluded)
         query: bytes = request.scope["query_string"]
         target: bytes = request.scope["raw_path"] + (b"?" + query if query else b"")
         try:
@@ -170,7 +189,7 @@ class SseTransport:
             if not self._enforces:
                 return relay_response(request, response)
             text = await response.read(self._max_bytes, request.response_bytes)
-        except (UpstreamError, BodyTooLargeError, ByteBudgetError):
+        except (UpstreamError, BodyTooLargeError, ByteBudgetError, EncodingError):
             self._add("UPSTREAM_UNAVAILABLE", UNANSWERED)
             return problem_response(502, UNANSWERED, messages.answer())
         if not has_result(text):
@@ -219,29 +238,41 @@ class SseTransport:
         messages: HttpMessages,
     ) -> AsyncGenerator[bytes]:
         """Yield the events of *response* after the ruling on each."""
-        reader = EventReader(self._max_bytes)
+        reader = EventReader(self._max_bytes, splits_long_events=not self._enforces)
+        has_parts = False
         held_bytes = request.response_bytes
-        reason = "the server ended the stream before it responded"
+        reason = _ENDED
         try:
             async for chunk in response.chunks():
                 await held_bytes.grow(len(chunk))
                 for event in reader.feed(chunk):
+                    if event.is_part and not has_parts:
+                        has_parts = True
+                        self._add("MESSAGE_TOO_LONG", self._too_long, Action.PASSED)
                     if text := await self._rule_event(event, stream, messages):
                         yield text
                 held_bytes.shrink(reader.buffered_bytes)
-        except EventTooLongError:
-            reason = f"an event is larger than {self._max_bytes:,} bytes (--max-message-bytes)"
-            self._add("MESSAGE_TOO_LONG", reason)
-        except LockFileError as error:
-            reason = "the tools could not be pinned"
-            self._add("PINS_NOT_WRITTEN", str(error))
-        except ByteBudgetError as error:
-            reason = str(error)
-            self._add("TOO_MANY_BYTES", reason)
-        except UpstreamError:
-            self._add("UPSTREAM_UNAVAILABLE", reason)
+        except (EventTooLongError, LockFileError, ByteBudgetError, UpstreamError) as error:
+            reason = self._report_end(error)
+        if has_parts:
+            return  # the response may have been in an event that was not read
         for error_text in stream.connection.session.fail_pending(reason):
             yield b"event: message\ndata: " + error_text + b"\n\n"
+
+    def _report_end(self, error: Exception) -> str:
+        """Report the *error* that ends a stream; return its text."""
+        match error:
+            case EventTooLongError():
+                code, reason = "MESSAGE_TOO_LONG", self._too_long
+            case LockFileError():
+                self._add("PINS_NOT_WRITTEN", str(error))
+                return "the tools could not be pinned"
+            case ByteBudgetError():
+                code, reason = "TOO_MANY_BYTES", str(error)
+            case _:
+                code, reason = "UPSTREAM_UNAVAILABLE", _ENDED
+        self._add(code, reason)
+        return reason
 
     async def _rule_event(
         self, event: Event, stream: SseStream, messages: HttpMessages
@@ -298,6 +329,10 @@ class SseTransport:
         response.close()
         if not response.is_success:
             raise UpstreamError(f"HTTP {response.status}")
+
+    @property
+    def _too_long(self) -> str:
+        return f"an event is larger than {self._max_bytes:,} bytes (--max-message-bytes)"
 
     def _is_own(self, endpoint: Event) -> bool:
         return self._upstream.resolve_location(_location(endpoint)) is not None

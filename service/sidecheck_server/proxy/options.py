@@ -41,6 +41,14 @@ class ProxyOptions:
     finish_seconds: float = 10.0
     #: Whether the proxy opens a new session in place of one that the server over HTTP has ended.
     reconnect: bool = False
+    #: Names of this proxy in the host header of callers over HTTP.
+    hosts: tuple[str, ...] = ()
+    #: URL under which clients call the proxy over HTTP, for authorization metadata; "" if unknown.
+    public_url: str = ""
+    #: Seconds without data after which a stream of events gets a comment; None for none.
+    keep_alive: float | None = None
+    #: Maximum seconds for the response to a request; None for no maximum.
+    timeout: float | None = None
 
     @property
     def enforces(self) -> bool:

@@ -17,6 +17,7 @@ from sidecheck_server.core.mcp.call_errors import METHOD_NOT_FOUND
 from sidecheck_server.core.mcp.http_headers import create_headers
 from sidecheck_server.core.payload import read_json
 from sidecheck_server.core.types import JsonValue, Severity
+from sidecheck_server.proxy.http_encodings import EncodingError
 from sidecheck_server.proxy.http_headers import RawHeaders
 from sidecheck_server.proxy.listing_pages import PROTOCOL_VERSION
 from sidecheck_server.proxy.messages import (
@@ -237,6 +238,8 @@ class RemoteServer:
             await self._fail(requests, self._words.unreachable(error))
         except (BodyTooLargeError, EventTooLongError):
             await self._fail(requests, self._too_large())
+        except EncodingError as error:
+            await self._fail(requests, self._words.say(f"answered with {error}"))
 
     async def _post(self, text: bytes, messages: list[Message]) -> UpstreamResponse:
         headers = self._base_headers()
@@ -343,7 +346,7 @@ class RemoteServer:
         """Answer *requests* with the reason why the server refused them with *response*."""
         try:
             body = await response.read(_MAX_ERROR_BYTES)
-        except (BodyTooLargeError, UpstreamError):
+        except (BodyTooLargeError, UpstreamError, EncodingError):
             body = b""
         refusal = self._words.refusal(response, body, in_session=bool(self._session_id))
         # Clients then fall back to `initialize`.
@@ -388,7 +391,7 @@ class RemoteServer:
                     await self._read_older_events(response, announced)
             finally:
                 response.close()
-        except (UpstreamError, EventTooLongError):
+        except (UpstreamError, EventTooLongError, EncodingError):
             pass
         if announced.done():
             words = self._words.say("ended the stream of the connection")
@@ -435,6 +438,9 @@ class RemoteServer:
                 pass
             except EventTooLongError:
                 self._add(self._too_large())
+            except EncodingError as error:
+                self._add(self._words.say(f"answered with {error}"))
+                return
             await cursor.pause()
 
     async def _read_events(self, response: UpstreamResponse, requests: list[Message]) -> None:

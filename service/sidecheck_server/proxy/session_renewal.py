@@ -6,13 +6,14 @@ requests of a session that it has ended, and the client begins another one. Some
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from itertools import count
 
 from sidecheck_server.core.types import Severity
 from sidecheck_server.proxy.http_connections import HttpConnections
+from sidecheck_server.proxy.http_encodings import EncodingError
 from sidecheck_server.proxy.http_headers import (
     BODY_HEADERS,
     RawHeaders,
@@ -73,19 +74,25 @@ class RenewingUpstream(Upstream):
         self.on_renewed: OnRenewed | None = None
 
     async def send(
-        self, method: str, target: bytes, headers: RawHeaders, body: bytes | None
+        self,
+        method: str,
+        target: bytes,
+        headers: RawHeaders,
+        body: bytes | AsyncIterator[bytes] | None,
     ) -> UpstreamResponse:
         """Send a request, in a new session if its session has ended; see `Upstream.send`."""
         client_id = _get(headers, _SESSION_HEADER)
         session = None if client_id is None else self._sessions.get(client_id)
         if client_id is None or session is None:
             response = await super().send(method, target, headers, body)
-            if method == "POST" and client_id is None:
+            if method == "POST" and client_id is None and isinstance(body, bytes):
                 self._remember(body, response)
             return response
         self._sessions.move_to_end(client_id)
         id_ = session.id
         response = await super().send(method, target, _in_session(headers, id_), body)
+        if body is not None and not isinstance(body, bytes):
+            return _show(response, client_id)  # a body that is sent in pieces once
         # Servers without streams answer 404 to GET, and it says nothing about the session.
         if response.status != HTTPStatus.NOT_FOUND or method != "POST" or session.is_final:
             return _show(response, client_id)
@@ -110,10 +117,10 @@ class RenewingUpstream(Upstream):
         response.close()
         return _show(repeated, client_id)
 
-    def _remember(self, body: bytes | None, response: UpstreamResponse) -> None:
+    def _remember(self, body: bytes, response: UpstreamResponse) -> None:
         """Keep the request with *body* if *response* opens a session."""
         id_ = response.headers.get("mcp-session-id", "").encode("latin-1")
-        if not (id_ and body and response.is_success and len(body) <= _MAX_INITIALIZE_BYTES):
+        if not (id_ and response.is_success and len(body) <= _MAX_INITIALIZE_BYTES):
             return
         message = read_message(body)
         if isinstance(message, Message) and message.method == "initialize":
@@ -143,7 +150,13 @@ class RenewingUpstream(Upstream):
                 in_session = [*base, (_SESSION_HEADER, new_id), (_VERSION_HEADER, negotiated)]
                 accepted = await super().send("POST", target, in_session, _INITIALIZED)
                 accepted.close()
-        except (UpstreamError, BodyTooLargeError, EventTooLongError, TimeoutError):
+        except (
+            UpstreamError,
+            BodyTooLargeError,
+            EncodingError,
+            EventTooLongError,
+            TimeoutError,
+        ):
             return False
         if not accepted.is_success:
             return False

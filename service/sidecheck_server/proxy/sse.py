@@ -7,7 +7,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-__all__ = ["Event", "EventReader", "EventTooLongError"]
+__all__ = ["KEEP_ALIVE", "Event", "EventReader", "EventTooLongError"]
+
+KEEP_ALIVE = b": keep-alive\n\n"
+"""A comment, which readers ignore, to send between events."""
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LINE_END = re.compile(rb"\r\n?|\n")
@@ -40,6 +43,10 @@ class Event:
     text: bytes
     #: Its data; None without a data field, as in a comment.
     data: bytes | None
+    #: Whether it is a part of an event over the limit, whose data is unknown.
+    is_part: bool = False
+    #: Byte order mark before it, at the start of a stream.
+    mark: bytes = b""
 
     @property
     def type(self) -> bytes:
@@ -87,11 +94,15 @@ class EventReader:
     """Splits a stream of bytes into events of at most *limit* bytes.
 
     An event or comment is returned with its last byte, without waiting for the next chunk. The
-    memory for an incomplete event is its size, regardless of its lines and chunks.
+    memory for an incomplete event is its size, regardless of its lines and chunks. With
+    *splits_long_events*, an event over the limit is returned in parts, as it arrives.
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, *, splits_long_events: bool = False) -> None:
         self._limit = limit
+        self._splits_long_events = splits_long_events
+        #: The last two bytes of the part that was returned; None outside an event over the limit.
+        self._tail: bytes | None = None
         #: Bytes of the incomplete event.
         self._text = bytearray()
         #: Line feed at the start of a chunk, if the CR before it has ended an event.
@@ -104,12 +115,28 @@ class EventReader:
         """Number of bytes of the incomplete event."""
         return len(self._text)
 
+    @property
+    def is_in_part(self) -> bool:
+        """Whether an event over the limit continues."""
+        return self._tail is not None
+
     def feed(self, chunk: bytes) -> Iterator[Event]:
         """Yield the events that *chunk* completes.
 
         Raises:
-            EventTooLongError: an event is longer than the limit.
+            EventTooLongError: an event is longer than the limit, and is not to be split.
         """
+        if self._tail is not None:
+            end = self._end_of_part(self._tail, chunk)
+            if end is None:
+                self._tail = (self._tail + chunk)[-2:]
+                if chunk:
+                    yield Event(chunk, None, is_part=True)
+                return
+            yield Event(chunk[:end], None, is_part=True)
+            self._tail = None
+            self._ends_in_return = chunk[:end].endswith(b"\r")
+            chunk = chunk[end:]
         # The last byte may be the first line end of a blank line, so it is searched again.
         search_start = max(len(self._text) - 1, 0)
         if self._ends_in_return and chunk.startswith(b"\n"):
@@ -123,10 +150,28 @@ class EventReader:
         self._ends_in_return = chunk.endswith(b"\r")
         self._text += chunk
         while end := self._end_of_event(search_start):
-            self._check_size(end)
-            yield self._take_event(end)
+            if end > self._limit and self._splits_long_events:
+                event = self._take_event(end)
+                yield Event(event.mark + event.text, None, is_part=True)
+            else:
+                self._check_size(end)
+                yield self._take_event(end)
             search_start = 0
+        if len(self._text) > self._limit and self._splits_long_events:
+            unread = self.rest()
+            self._tail, self._carried = unread[-2:], b""
+            self._text.clear()
+            self._is_start = self._ends_in_return = False
+            yield Event(unread, None, is_part=True)
+            return
         self._check_size(len(self._text))
+
+    def finish(self) -> Event | None:
+        """Return the last event of a stream that ends without a blank line after it.
+
+        Lenient readers take it for an event.
+        """
+        return self._take_event(len(self._text)) if self._text or self._carried else None
 
     def rest(self) -> bytes:
         """Return the bytes after the last event, which are not an event themselves."""
@@ -137,6 +182,11 @@ class EventReader:
             unread = self.rest()
             self._text.clear()
             raise EventTooLongError(unread)
+
+    def _end_of_part(self, tail: bytes, chunk: bytes) -> int | None:
+        """Return the end of the event in *chunk*, which follows *tail*, or None."""
+        end = _BLANK_LINE.search(tail + chunk)
+        return None if end is None else end.end() - len(tail)
 
     def _end_of_event(self, search_start: int) -> int:
         """Return the end of the event, 0 if it is incomplete.
@@ -155,11 +205,12 @@ class EventReader:
         return len(_BYTE_ORDER_MARK) if self._text.startswith(_BYTE_ORDER_MARK) else 0
 
     def _take_event(self, end: int) -> Event:
-        event = bytes(self._text[self._start() if self._is_start else 0 : end])
+        start = self._start() if self._is_start else 0
+        mark, event = bytes(self._text[:start]), bytes(self._text[start:end])
         del self._text[:end]
         data = [value for name, value in map(_field, event.splitlines()) if name == b"data"]
         text, self._carried, self._is_start = self._carried + event, b"", False
-        return Event(text, b"\n".join(data) if data else None)
+        return Event(text, b"\n".join(data) if data else None, mark=mark)
 
 
 def _is_safe(line: bytes) -> bool:

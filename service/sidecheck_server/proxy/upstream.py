@@ -1,8 +1,8 @@
 """HTTP client for the server behind the proxy."""
 
 import re
-import zlib
 from base64 import b64encode
+from collections import deque
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
@@ -12,9 +12,16 @@ import aiohttp
 from yarl import URL
 
 from sidecheck_server.proxy.http_bytes import HeldBytes
+from sidecheck_server.proxy.http_encodings import BodyDecoder, content_encoding
 from sidecheck_server.proxy.http_headers import RawHeaders, combine
 
-__all__ = ["BodyTooLargeError", "Upstream", "UpstreamError", "UpstreamResponse", "join_chunks"]
+__all__ = [
+    "BodyTooLargeError",
+    "Upstream",
+    "UpstreamError",
+    "UpstreamResponse",
+    "decode_body",
+]
 
 _TIMEOUTS: Final = aiohttp.ClientTimeout(total=None, connect=10.0)
 """Timeouts in seconds; responses have none."""
@@ -24,9 +31,6 @@ _IDLE_SECONDS: Final = 2.0
 
 _HEAD_BYTES: Final = 1 << 16
 """Maximum size of the status line, and of each header, of a response."""
-
-_DECODED_BYTES: Final = 1 << 18
-"""Maximum size of a decoded chunk."""
 
 _SAFE_TARGET: Final = re.compile(r"/(?!/)[!-\[\]-~]*+")
 """A path and query that no reader resolves to another host: browsers read ``\\`` as ``/``."""
@@ -38,30 +42,30 @@ _AUTOMATIC_HEADERS: Final = ("Accept", "Accept-Encoding", "Content-Type", "User-
 
 
 class UpstreamError(Exception):
-    """The server does not respond, or its response is incomplete or cannot be decoded."""
+    """The server does not respond, or its response is incomplete."""
 
 
 class BodyTooLargeError(Exception):
     """A body is larger than the limit."""
 
 
-async def join_chunks(
-    chunks: AsyncIterator[bytes], limit: int, held_bytes: HeldBytes | None = None
-) -> bytes:
-    """Return the joined *chunks*, whose bytes *held_bytes* counts as they arrive.
+def decode_body(body: bytes, encoding: str, limit: int) -> bytes:
+    """Return *body* in the content *encoding*, decoded.
 
     Raises:
-        BodyTooLargeError: the chunks have more than *limit* bytes.
-        ByteBudgetError: the budget of held bytes is exhausted.
+        BodyTooLargeError: the decoded body has more than *limit* bytes.
+        EncodingError: the body cannot be decoded.
     """
+    if not encoding:
+        return body
+    decoder = BodyDecoder(encoding)
     pieces, size = [], 0
-    async for chunk in chunks:
-        size += len(chunk)
+    for piece in decoder.decode(body):
+        size += len(piece)
         if size > limit:
             raise BodyTooLargeError
-        if held_bytes is not None:
-            await held_bytes.grow(len(chunk))
-        pieces.append(chunk)
+        pieces.append(piece)
+    decoder.finish()
     return b"".join(pieces)
 
 
@@ -76,8 +80,8 @@ class UpstreamResponse:
         self.raw_headers: RawHeaders = [*response.raw_headers]
         #: Whether the body was read.
         self.is_read = False
-        #: Bytes that were read, and that `chunks` yields again.
-        self._unread = b""
+        #: Parts of the body that were read, and that `chunks` has not yielded since.
+        self._read_chunks: deque[bytes] = deque()
 
     @property
     def media_type(self) -> str:
@@ -106,24 +110,42 @@ class UpstreamResponse:
             for name, value in self.raw_headers
         ]
 
+    @property
+    def encoding(self) -> str:
+        """Content encoding of the body, "" for the identity."""
+        return content_encoding(self.headers)
+
     async def read(self, limit: int, held_bytes: HeldBytes | None = None) -> bytes:
-        """Return the whole body, decoded, and close the response.
+        """Return the whole body, decoded; `read_bytes` and `chunks` have it as it was sent.
 
         Raises:
-            BodyTooLargeError: the body has more than *limit* bytes.
+            BodyTooLargeError: the body, or the decoded body, has more than *limit* bytes.
             ByteBudgetError: the budget of *held_bytes* is exhausted.
-            UpstreamError: the body is incomplete or cannot be decoded.
+            EncodingError: the body cannot be decoded.
+            UpstreamError: the body is incomplete.
         """
-        try:
-            text = await join_chunks(self.decoded(), limit, held_bytes)
-        finally:
-            self.close()
+        size, read_chunks = 0, deque[bytes]()
+        async for chunk in self.chunks():
+            size += len(chunk)
+            read_chunks.append(chunk)
+            if size > limit:
+                self._read_chunks = read_chunks
+                raise BodyTooLargeError
+            if held_bytes is not None:
+                await held_bytes.grow(len(chunk))
+        self._read_chunks = read_chunks
+        self.close()
         self.is_read = True
-        return text
+        return decode_body(b"".join(read_chunks), self.encoding, limit)
 
     def unread(self, data: bytes) -> None:
         """Put *data*, the last bytes that were read, back to the start of the rest of the body."""
-        self._unread = data
+        if data:
+            self._read_chunks.append(data)
+
+    def read_bytes(self) -> bytes:
+        """Return the body that was read, as it was sent."""
+        return b"".join(self._read_chunks)
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """Yield the body as it arrives, without decoding it.
@@ -131,9 +153,10 @@ class UpstreamResponse:
         Raises:
             UpstreamError: the body is incomplete.
         """
-        if self._unread:
-            unread, self._unread = self._unread, b""
-            yield unread
+        while self._read_chunks:
+            yield self._read_chunks.popleft()
+        if self.is_read:
+            return
         content = self._response.content
         with _translate_errors():
             try:
@@ -149,26 +172,14 @@ class UpstreamResponse:
         """Yield the body as it arrives, decoded.
 
         Raises:
-            UpstreamError: the body is incomplete or cannot be decoded.
+            EncodingError: the body cannot be decoded.
+            UpstreamError: the body is incomplete.
         """
-        encoding = self.headers.get("content-encoding", "").strip().lower()
-        if encoding in {"", "identity"}:
-            async for chunk in self.chunks():
-                yield chunk
-            return
-        if encoding not in {"gzip", "deflate"}:
-            raise UpstreamError("the content encoding is unknown")
-        decoder = zlib.decompressobj(zlib.MAX_WBITS | 32)  # detects gzip or zlib by the header
+        decoder = BodyDecoder(self.encoding)
         async for chunk in self.chunks():
-            rest = chunk
-            while rest:
-                with _translate_errors():
-                    piece = decoder.decompress(rest, _DECODED_BYTES)
-                if piece:
-                    yield piece
-                rest = decoder.unconsumed_tail
-        if not decoder.eof:
-            raise UpstreamError("the encoded body is not complete")
+            for piece in decoder.decode(chunk):
+                yield piece
+        decoder.finish()
 
     def close(self) -> None:
         """Return the connection to the pool; close it if the body is not read completely."""
@@ -228,7 +239,11 @@ class Upstream:
         return target if is_same_host and _SAFE_TARGET.fullmatch(target) else None
 
     async def send(
-        self, method: str, target: bytes, headers: RawHeaders, body: bytes | None
+        self,
+        method: str,
+        target: bytes,
+        headers: RawHeaders,
+        body: bytes | AsyncIterator[bytes] | None,
     ) -> UpstreamResponse:
         """Send a request and return the response, which the caller must close.
 
@@ -257,7 +272,7 @@ class Upstream:
 def _translate_errors() -> Iterator[None]:
     try:
         yield
-    except (aiohttp.ClientError, OSError, zlib.error) as error:
+    except (aiohttp.ClientError, OSError) as error:
         raise UpstreamError(str(error)) from error
 
 
