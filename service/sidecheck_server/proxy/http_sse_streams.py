@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import aclosing, contextmanager, suppress
 
 from sidecheck_server.proxy.http_connections import Connection, HttpConnections
 from sidecheck_server.proxy.http_headers import RawHeaders
 from sidecheck_server.proxy.http_messages import HttpMessages
+from sidecheck_server.proxy.http_timeouts import Deadline, iterate_with_pauses
 from sidecheck_server.proxy.messages import Message, read_message, string_value
-from sidecheck_server.proxy.sse import Event, EventReader, EventTooLongError
+from sidecheck_server.proxy.sse import KEEP_ALIVE, Event, EventReader, EventTooLongError
 from sidecheck_server.proxy.upstream import UpstreamError, UpstreamResponse
 
 __all__ = [
@@ -98,11 +99,13 @@ class SseMessages(HttpMessages):
 class StreamStart:
     """Start of a stream up to its first event with data, which tells its transport.
 
-    Comments before it pass; *is_strict* leaves what all readers read alike.
+    Comments before it pass; *is_strict* leaves what all readers read alike. A stream without data
+    for *keep_alive* seconds gets a comment; with None, it gets none.
     """
 
-    def __init__(self, max_bytes: int, *, is_strict: bool) -> None:
+    def __init__(self, max_bytes: int, keep_alive: float | None, *, is_strict: bool) -> None:
         self._reader = EventReader(max_bytes)
+        self._keep_alive = keep_alive
         self._is_strict = is_strict
         #: First event of HTTP+SSE; None for a stream of Streamable HTTP.
         self.endpoint: Event | None = None
@@ -111,19 +114,24 @@ class StreamStart:
         """Yield the comments of *response*, and leave the events after them, or the endpoint."""
         events: list[Event] = []
         unread = b""
+        pauses = iterate_with_pauses(response.chunks(), self._keep_alive, Deadline(None))
         with suppress(UpstreamError):  # raised again for the reader of the rest
-            async for chunk in response.chunks():
-                try:
-                    events.extend(self._reader.feed(chunk))
-                except EventTooLongError as error:
-                    unread = error.unread
-                while events and events[0].data is None:
-                    event = events.pop(0)
-                    yield event.safe_text(None) if self._is_strict else event.text
-                if events and events[0].type == b"endpoint":
-                    self.endpoint = events.pop(0)
-                if events or unread or self.endpoint is not None:
-                    break
+            async with aclosing(pauses) as chunks:
+                async for chunk in chunks:
+                    if chunk is None:
+                        yield KEEP_ALIVE
+                        continue
+                    try:
+                        events.extend(self._reader.feed(chunk))
+                    except EventTooLongError as error:
+                        unread = error.unread
+                    while events and events[0].data is None:
+                        event = events.pop(0)
+                        yield event.safe_text(None) if self._is_strict else event.text
+                    if events and events[0].type == b"endpoint":
+                        self.endpoint = events.pop(0)
+                    if events or unread or self.endpoint is not None:
+                        break
         texts = [event.text for event in events]
         response.unread(b"".join([*texts, unread, self._reader.rest()]))
 

@@ -92,6 +92,7 @@ class SseTransport:
         self._policies = options.policies
         self._enforces = options.enforces
         self._max_bytes = options.max_message_bytes
+        self._keep_alive = options.keep_alive
         #: Streams by the target for their messages.
         self._streams: dict[bytes, SseStream] = {}
         # Random, so that ids of the proxy never collide with ids of the client.
@@ -113,7 +114,7 @@ class SseTransport:
         Without an endpoint as its first event, *response* is a stream of Streamable HTTP, which
         *events* relays.
         """
-        start = StreamStart(self._max_bytes, is_strict=self._enforces)
+        start = StreamStart(self._max_bytes, self._keep_alive, is_strict=self._enforces)
         source = events
         try:
             async for text in start.read(response):
