@@ -193,7 +193,7 @@ def test_a_message_that_was_not_validated_has_the_reason() -> None:
     lines: list[str] = []
     report = Report(lines.append)
     error = NotCheckedError("TOOLS_NOT_LISTED", f"some text with {SECRET}")
-    report.add(finding_of_error(error, "client", "tools/call", "a: b", passes=True))
+    report.add(finding_of_error(error, "client", "tools/call", "a: b", action=Action.PASSED))
     report.add(Finding(sender="server", code="NOT_A_MESSAGE", action=Action.DROPPED))
 
     assert [

@@ -238,7 +238,10 @@ def test_a_response_to_another_request(proxy_without_sessions: HttpProxied) -> N
     headers = {"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "echo"}
     response = proxy_without_sessions.post("tools/call", params, 5, headers).json()
 
-    assert (5, "the server does not respond") == (response["id"], response["error"]["message"])
+    assert (
+        5,
+        'the server answered with id "another", a string; the request has the id 5, a number',
+    ) == (response["id"], response["error"]["message"])
 
 
 def test_a_message_over_the_limit(server: HttpMcpServer) -> None:

@@ -17,6 +17,7 @@ from sidecheck_server.proxy.messages import Message, read_message
 from sidecheck_server.proxy.pending import request_of
 from sidecheck_server.proxy.pins import PinnedTools
 from sidecheck_server.proxy.report import Report
+from support.finding_lines import codes
 from support.running_proxy import local_checks
 
 TOOLS = [
@@ -142,7 +143,7 @@ async def test_a_list_without_an_end(
                 with pytest.raises(NotCheckedError, match="no end"):
                     await listings.find("a", {})
 
-    assert ["TOOLS_NOT_PINNED"] == [line.split()[3] for line in lines]
+    assert ["TOOLS_NOT_PINNED"] == [line.split(" ")[2] for line in codes("\n".join(lines))]
     assert (False, 0 if asks == "client" else 3) == (lock.exists(), requests)
 
 

@@ -227,7 +227,8 @@ def test_a_server_ends_when_its_client_is_gone(proxy: Proxy) -> None:
     proxy.call(2)
     proxy.process.stdin.close()
 
-    assert proxy.process.wait(timeout=SECONDS) in {0, 7}
+    # 0 by the end of its input, 7 by its handler, or 143 as its interpreter ends without one.
+    assert proxy.process.wait(timeout=SECONDS) in {0, 7, 143}
 
 
 def test_a_command_that_cannot_be_run() -> None:

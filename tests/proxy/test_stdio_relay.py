@@ -116,7 +116,7 @@ def test_a_list_that_needs_the_client(options: tuple[str, ...]) -> None:
     proxy.send(HANDSHAKE[1])
     proxy.call(2)
     proxy.send({"id": 3, "method": "ping"})
-    answered = set()
+    answered: set[Any] = set()
     while answered != {2, 3, "roots"}:
         message = proxy.receive()
         if message.get("method") == "roots/list":
@@ -266,9 +266,9 @@ def test_one_socket_for_input_output_and_error(options: tuple[str, ...]) -> None
                 *_SERVER,
                 "logs much",
             ],
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
+            stdin=theirs.fileno(),
+            stdout=theirs.fileno(),
+            stderr=theirs.fileno(),
         )
         call = {"id": 2, "method": "tools/call", "params": {"name": "echo", "arguments": {}}}
         for message in [*HANDSHAKE, call]:

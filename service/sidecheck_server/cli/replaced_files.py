@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from sidecheck_server.cli.operating_system import keep_owner
 from sidecheck_server.cli.rows import escape
 
 __all__ = ["BACKUP_SUFFIX", "backup_path", "replace_file"]
@@ -37,10 +38,7 @@ def replace_file(path: Path, text: bytes, *, mode_of: Path) -> None:
             stream.flush()
             os.fsync(stream.fileno())
         status = mode_of.stat()
-        if hasattr(os, "chown"):
-            # Only root can give a file to its former owner.
-            with suppress(OSError):
-                os.chown(temporary, status.st_uid, status.st_gid)
+        keep_owner(temporary, status)
         Path(temporary).chmod(stat.S_IMODE(status.st_mode))
         Path(temporary).replace(path)
     except OSError as error:
