@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator
 
 from sidecheck_server.proxy.http_authorization import PublicAddress
-from sidecheck_server.proxy.http_bytes import ByteBudgetError
 from sidecheck_server.proxy.http_encodings import EncodingError
 from sidecheck_server.proxy.http_exchange import CountedRequest
 from sidecheck_server.proxy.http_headers import BODY_HEADERS, end_to_end_headers
@@ -76,6 +75,7 @@ class Forwarder:
         None if *response* has none, or is to pass as it is.
 
         Raises:
+            ByteBudgetError: the budget of held bytes is exhausted.
             UpstreamError: the body is incomplete.
         """
         is_json = response.status == _OK and response.media_type == "application/json"
@@ -87,7 +87,7 @@ class Forwarder:
             return None
         try:
             text = await response.read(limit, request.response_bytes)
-        except (BodyTooLargeError, ByteBudgetError, EncodingError):
+        except (BodyTooLargeError, EncodingError):
             return None
         return self._public_address.rewrite_metadata(text)
 

@@ -125,16 +125,22 @@ class UpstreamResponse:
             UpstreamError: the body is incomplete.
         """
         size, read_chunks = 0, deque[bytes]()
-        async for chunk in self.chunks():
-            size += len(chunk)
-            read_chunks.append(chunk)
-            if size > limit:
-                self._read_chunks = read_chunks
-                raise BodyTooLargeError
-            if held_bytes is not None:
-                await held_bytes.grow(len(chunk))
+        # Closed if the body is complete, or the reading fails or is cancelled, but left open for
+        # the rest of a body over the limit.
+        is_open = False
+        try:
+            async for chunk in self.chunks():
+                size += len(chunk)
+                read_chunks.append(chunk)
+                if size > limit:
+                    self._read_chunks, is_open = read_chunks, True
+                    raise BodyTooLargeError
+                if held_bytes is not None:
+                    await held_bytes.grow(len(chunk))
+        finally:
+            if not is_open:
+                self.close()
         self._read_chunks = read_chunks
-        self.close()
         self.is_read = True
         return decode_body(b"".join(read_chunks), self.encoding, limit)
 
