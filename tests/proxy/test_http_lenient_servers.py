@@ -98,5 +98,6 @@ def test_a_response_to_no_request(
     response = json.loads(post(enforced).text.removeprefix("data: "))
 
     reason = "the server answered with id 9, a number; the request has the id 2, a number"
-    message = "the server does not respond" if streams else reason
+    missing = "the stream ended without the response to the request"
+    message = missing if streams else reason
     assert (2, message) == (response["id"], response["error"]["message"])
