@@ -65,6 +65,7 @@ LABEL org.opencontainers.image.title="sidecheck" \
       org.opencontainers.image.created="$CREATED" \
       org.opencontainers.image.source="$SOURCE"
 
+# hadolint ignore=DL3067
 COPY --from=root / /
 VOLUME ["/var/lib/sidecheck", "/run/sidecheck"]
 

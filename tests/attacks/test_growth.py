@@ -81,6 +81,7 @@ PATTERNS = dict(_patterns())
 
 GOES_BACK = {
     "access.authorizer._BEARER": "one run of characters, matched as a whole",
+    "cli.commented_json._COMMENT": "a configuration of the user, in which comments are closed",
     "core.convert.model_call._QUOTED": "our own messages, of bounded length",
     "core.engines.allowed_code._OWN_NAME": "names of generated code",
     "core.engines.allowed_code._SET": "names of generated code",
@@ -91,6 +92,7 @@ GOES_BACK = {
     "core.infer.source._STRING_OR_COMMENT": "a text that is not closed ends with the source",
     "core.payload.decoding._OBJECT_START": "matched at the start",
     "core.mcp.http_headers._ENCODED": "matched as a whole",
+    "core.mcp.http_headers._PLAIN_VALUE": "matched as a whole",
     "core.mcp.http_headers._VALUE": "matched as a whole",
     "core.mcp.rules.elicitation._DEVELOPMENT": "matched as a whole",
     "core.convert.transforms.values._GRAMMAR_PATTERN": "matched as a whole",

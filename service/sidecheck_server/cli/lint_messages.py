@@ -129,7 +129,7 @@ _MAX_VIOLATIONS = 100
 MESSAGE_INCOMPLETE = "MESSAGE_INCOMPLETE"
 """Code of the violation of a message that its log has only in part."""
 
-_OPENING = re.compile(rb'"method"\s*:\s*"(?:initialize|server/discover)"')
+_OPENING = re.compile(rb'"method"\s*+:\s*+"(?:initialize|server/discover)"')
 """Method of the first message of a session."""
 
 

@@ -13,10 +13,10 @@ __all__ = ["UPSTREAM_TOKEN", "upstream_headers"]
 UPSTREAM_TOKEN = "SIDECHECK_UPSTREAM_TOKEN"  # noqa: S105
 """Environment variable with the token for the server."""
 
-_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]++")
 """A name of a header (RFC 9110, section 5.1)."""
 
-_VALUE = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]*")
+_VALUE = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]*+")
 _OWN_HEADERS = frozenset(
     {"accept", "accept-encoding", "connection", "content-length", "content-type", "host"}
     | {"last-event-id", "mcp-protocol-version", "mcp-session-id", "transfer-encoding"}

@@ -21,7 +21,7 @@ _PATHS = (("mcpServers",), ("servers",), ("context_servers",), ("mcp", "servers"
 """Paths of the object with the servers: of most clients, VS Code, Zed, and VS Code's settings."""
 
 _MODULE = ["-m", "sidecheck_server"]
-_BEARER = re.compile(r"Bearer (\S+)", re.IGNORECASE)
+_BEARER = re.compile(r"Bearer (\S++)", re.IGNORECASE)
 _TYPES = ("type", "transport")
 _TRANSPORT_HEADERS = frozenset({"accept", "content-type", "mcp-protocol-version"})
 """Headers that the proxy sets itself, and takes from no option."""

@@ -11,9 +11,9 @@ _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[][{}]|[^]"[{}]++',
 _MAX_STRING_BYTES = 1 << 10
 _MAX_MEMBER_BYTES = 64 << 10
 _LARGE_PIECE = 1 << 20
-_ID = re.compile(rb'"id"\s*:\s*("[^"]*"|-?\d[\d.eE+-]*)\s*[,}]')
-_METHOD = re.compile(rb'"method"\s*:')
-_ANSWER = re.compile(rb'"(?:result|error)"\s*:')
+_ID = re.compile(rb'"id"\s*+:\s*+("[^"]*+"|-?\d[\d.eE+-]*+)\s*+[,}]')
+_METHOD = re.compile(rb'"method"\s*+:')
+_ANSWER = re.compile(rb'"(?:result|error)"\s*+:')
 
 
 class LongMessage:

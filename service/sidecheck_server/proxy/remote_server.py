@@ -348,16 +348,16 @@ class RemoteServer:
             body = await response.read(_MAX_ERROR_BYTES)
         except (BodyTooLargeError, UpstreamError, EncodingError):
             body = b""
-        refusal = self._words.refusal(response, body, in_session=bool(self._session_id))
+        answer = self._words.error_answer(response, body, in_session=bool(self._session_id))
         # Clients then fall back to `initialize`.
         is_probe = response.status in _OLDER_STATUSES and any(
             request.method == "server/discover" for request in requests
         )
         for request in requests:
             code = METHOD_NOT_FOUND if is_probe else INTERNAL_ERROR
-            await self._answer(request, refusal.error or refusal.text, code)
-        if not (is_probe or (requests and refusal.error)):
-            self._add(refusal.note)
+            await self._answer(request, answer.error or answer.text, code)
+        if not (is_probe or (requests and answer.error)):
+            self._add(answer.note)
 
     def _may_be_older(self, response: UpstreamResponse, requests: list[Message]) -> bool:
         """Return whether the server may have the transport of 2024-11-05 only."""

@@ -12,14 +12,14 @@ from yarl import URL
 from sidecheck_server.proxy.messages import Message, read_message, read_object, string_value
 from sidecheck_server.proxy.upstream import UpstreamError, UpstreamResponse
 
-__all__ = ["Refusal", "ServerWords"]
+__all__ = ["ErrorAnswer", "ServerWords"]
 
 _MAX_CAUSE_CHARACTERS = 300
 _TEXT_TYPES = frozenset({"text/plain", "application/problem+json", "application/json"})
 _CAUSE_KEYS = ("error_description", "detail", "message", "error", "title")
 """Keys of the cause in the body of an error, the most specific first (RFC 6749, RFC 9457)."""
 
-_DESCRIPTION = re.compile(r'error_description="([^"]*)"')
+_DESCRIPTION = re.compile(r'error_description="([^"]*+)"')
 """The parameter of WWW-Authenticate (RFC 6750, section 3)."""
 
 _GIVE_TOKEN = "give a token by SIDECHECK_UPSTREAM_TOKEN or --header"  # noqa: S105
@@ -27,7 +27,7 @@ _CHECK_TOKEN = "check the token of SIDECHECK_UPSTREAM_TOKEN or --header"  # noqa
 _SESSION_ENDED = "the session has ended; connect again, or use --reconnect"
 
 
-class Refusal(msgspec.Struct, frozen=True):
+class ErrorAnswer(msgspec.Struct, frozen=True):
     """Why the server refused a request."""
 
     #: Explanation without values of the server.
@@ -64,7 +64,9 @@ class ServerWords:
                 reason = "closed the connection before its response was complete"
         return self._redact(self.say(reason))
 
-    def refusal(self, response: UpstreamResponse, body: bytes, *, in_session: bool) -> Refusal:
+    def error_answer(
+        self, response: UpstreamResponse, body: bytes, *, in_session: bool
+    ) -> ErrorAnswer:
         """Return why the server answered with *response*, a redirection or an error."""
         message = read_message(body)
         error = message.properties.get("error", b"") if isinstance(message, Message) else b""
@@ -76,7 +78,7 @@ class ServerWords:
         text = f"{text}; {remedy}" if remedy else text
         # The remedy for credentials is known here only.
         is_own = read_object(error) is not None and response.status not in {401, 403}
-        return Refusal(note, text, error if is_own else b"")
+        return ErrorAnswer(note, text, error if is_own else b"")
 
     def _remedy(self, response: UpstreamResponse, *, in_session: bool) -> str:
         match response.status:

@@ -15,11 +15,11 @@ from sidecheck_server.core.mcp.context import Sender
 
 __all__ = ["read", "recognizes"]
 
-_TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z"
+_TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d++)?Z"
 _MESSAGE = re.compile(
-    rf"(?:{_TIME} +)?\[([^\]\n]+)\](?: \[([^\]\n]+)\])? Message from (client|server): ?"
+    rf"(?:{_TIME} ++)?\[([^\]\n]++)\](?: \[([^\]\n]++)\])? Message from (client|server): ?"
 )
-_HEAD = re.compile(rf"{_TIME} +\[|{_MESSAGE.pattern}")
+_HEAD = re.compile(rf"{_TIME} ++\[|{_MESSAGE.pattern}")
 _LEVELS = frozenset({"debug", "error", "info", "trace", "warn", "warning"})
 
 

@@ -18,7 +18,7 @@ from sidecheck_server.core.limits import Limits
 
 __all__ = ["read", "recognizes", "time_of"]
 
-_START = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"log"\s*:\s*\{')
+_START = re.compile(rb'(?:\xef\xbb\xbf)?\s*+\{\s*+"log"\s*+:\s*+\{')
 
 
 def recognizes(text: bytes) -> bool:

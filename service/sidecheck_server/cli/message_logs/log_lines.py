@@ -12,7 +12,7 @@ __all__ = ["read_log_lines"]
 
 _DECODER = json.JSONDecoder()
 
-_OMISSION = re.compile(r"\.\.\.\[?[\d,]+ (?:more )?char(?:acter)?s truncated\]?\.\.\.")
+_OMISSION = re.compile(r"\.\.\.\[?[\d,]++ (?:more )?char(?:acter)?s truncated\]?\.\.\.")
 """Mark of Claude Desktop where it left out the middle of a message, valid JSON or not."""
 
 _MAX_CONTINUATION_LINES = 100_000

@@ -64,7 +64,7 @@ class MessageLog:
     noun: str = "line"
 
 
-_INITIALIZE = re.compile(rb'"method"\s*:\s*"initialize"')
+_INITIALIZE = re.compile(rb'"method"\s*+:\s*+"initialize"')
 
 
 @dataclass(slots=True)

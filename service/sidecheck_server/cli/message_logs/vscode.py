@@ -14,14 +14,14 @@ from sidecheck_server.core.mcp.context import Sender
 
 __all__ = ["read", "recognizes"]
 
-_TIME = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+"
+_TIME = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d++"
 _DIRECTIONS = {
     "editor -> server": Sender.CLIENT,
     "server -> editor": Sender.SERVER,
     "Client Says": Sender.CLIENT,
     "Server Says": Sender.SERVER,
 }
-_MESSAGE = re.compile(rf"(?:{_TIME} )?(?:\[\w+\] )?\[({'|'.join(_DIRECTIONS)})\] ?")
+_MESSAGE = re.compile(rf"(?:{_TIME} )?(?:\[\w++\] )?\[({'|'.join(_DIRECTIONS)})\] ?")
 _HEAD = re.compile(rf"{_TIME} \[|{_MESSAGE.pattern}")
 
 

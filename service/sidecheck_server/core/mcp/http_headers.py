@@ -26,7 +26,7 @@ _VALUE = re.compile(r"[\t\x20-\x7e]*")
 _PLAIN_VALUE = re.compile(r"(?!=\?base64\?.*\?=\Z)[!-~](?:[\x20-~]*[!-~])?")
 """A value that receivers decode as it is."""
 
-_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]++")
 """A name of a header (RFC 9110, section 5.1)."""
 
 _NAME_PARAMS = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
