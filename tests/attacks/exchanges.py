@@ -80,7 +80,7 @@ def _batch(message: bytes, count: int) -> bytes:
     return b"[%b]" % b",".join([message] * count)
 
 
-_NOT_JSON, _INVALID, _TYPE = "200 error -32700", "200 error -32600", "415"
+_NOT_JSON, _INVALID, _TYPE = "200 error -32700", "200 error -32600", "415 error -32600"
 _FAILED_CALL = "200 failed tool"
 _FAILED = "the client gets error -32603"
 _UNREAD = "502 error -32603"
@@ -138,12 +138,12 @@ _REQUESTS: dict[str, tuple[str, tuple[Part, ...], str]] = {
     "gzip": (
         _ENCODED,
         _request(gzip.compress(BAD_CALL), _post(("content-encoding", "gzip"))),
-        _TYPE,
+        "415",
     ),
     "identity twice": (
         _ENCODED,
         _request(BAD_CALL, _post(*[("content-encoding", "identity")] * 2)),
-        _TYPE,
+        "415",
     ),
     **{
         name: (_ONE_READING, _request(body), _READINGS.get(name, _INVALID))

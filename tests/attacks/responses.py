@@ -158,9 +158,9 @@ ATTACKS = [
         for kind, status in {
             **dict.fromkeys(("text/plain", "", "text/html", "application/jso"), 502),
             **dict.fromkeys(("application/json, text/plain", "text/plain, application/json"), 502),
-            "application/json; charset=utf-16": 200,
-            "application/json; charset*0=utf-16": 200,
-            'application/json; x="; charset=utf-16"': 200,
+            "application/json; charset=utf-16": 502,
+            "application/json; charset*0=utf-16": 502,
+            'application/json; x="; charset=utf-16"': 502,
         }.items()
     ),
     ResponseAttack(
@@ -190,9 +190,10 @@ ATTACKS = [
     ),
     ResponseAttack(
         "gzip twice",
-        "what cannot be decoded does not pass",
+        "a body is validated as it is decoded",
         response_of(gzip.compress(gzip.compress(BAD_RESULT)), head=b"content-encoding: gzip, gzip"),
-        502,
+        200,
+        outcome="result",
     ),
     ResponseAttack(
         "two responses",

@@ -59,10 +59,10 @@ def results(text: str) -> list[Any]:
     ("kind", "body", "expected"),
     [
         pytest.param(
-            _JSON, json.dumps([response("5", _BAD), response(5, _GOOD)]), [{"n": 1}], id="a batch"
+            _JSON, json.dumps([response("5", _BAD), response(5, _GOOD)]), [None], id="a batch"
         ),
         pytest.param(
-            _EVENTS, event([response("5", _BAD), response(5, _GOOD)]), [{"n": 1}], id="in an event"
+            _EVENTS, event([response("5", _BAD), response(5, _GOOD)]), [None], id="in an event"
         ),
         pytest.param(
             _EVENTS, event(response(5, _GOOD)) + event(response(5, _BAD)), [{"n": 1}], id="twice"
@@ -73,7 +73,7 @@ def results(text: str) -> list[Any]:
 def test_a_response_to_no_request_does_not_pass_without_a_session(
     server: HttpMcpServer, enforced: HttpProxied, kind: str, body: str, expected: list[Any]
 ) -> None:
-    """Clients may take "5" for 5, and the first of two for the response."""
+    """Clients may take "5" for 5, and the first of two: it stands for the response."""
     serve(server, kind, body)
 
     assert expected == results(send(enforced, "2025-03-26").text)
@@ -151,7 +151,7 @@ def test_an_audit_reports_and_passes_disguised_messages(server: HttpMcpServer) -
     assert [
         "server->client NOT_VALIDATED error, passed",
         "client->server NOT_VALIDATED error, passed",
-        "server->client NOT_VALIDATED error, passed",
+        "server->client tools/call NOT_VALIDATED error, passed",
     ] == [code for code in codes(err) if "NOT_VALIDATED" in code]
 
 

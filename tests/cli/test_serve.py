@@ -103,7 +103,9 @@ def test_the_help_lists_every_setting_and_limit_with_its_default() -> None:
     missing = [name for name in names if f" SIDECHECK_{name.upper()} " not in text]
     for group, defaults in groups.items():
         for name, value in dataclasses.asdict(defaults).items():
+            # Exemptions, the only value with parts, have no default.
             default = f"{value:,}" if type(value) is int else str(value).lower()
+            default = "" if isinstance(value, dict) else default
             variable = f"SIDECHECK_{group.upper()}__{name.upper()}"
             entry = rf" {variable} [A-Z][^\[]+\. \[default: {default}\]"
             missing += [] if re.search(entry, text) else [variable]

@@ -29,6 +29,7 @@ WRITTEN = [
 ]
 # Names in upper snake case that are not codes.
 _OTHER_NAMES = {
+    "ENDED_SESSIONS",
     "GRPC_VERBOSITY",
     "PROPERTY_NAMES",
     "REQUEST_HEADERS",

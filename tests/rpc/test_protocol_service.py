@@ -221,7 +221,7 @@ def test_notifications_and_responses_have_no_error_response(stub: Any, value: An
 
 def test_options_limit_the_violations(stub: Any) -> None:
     """Options limit number, severity and values; validity is unchanged."""
-    call = {"jsonrpc": "2.0", "id": 1, "method": "hunter2/secret", "params": {"_meta": {"?": 1}}}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "hunter2/secret", "params": {"_meta": 3}}
 
     def verdict_with(**options: Any) -> verdict_pb2.Verdict:
         request = check_message(call, options=v1.CheckOptions(**options))

@@ -401,7 +401,7 @@ class HttpProxy:
         if response.location is not None and self._rejects_redirect(messages, response):
             response.close()
             return problem_response(502, _REDIRECT, messages.answer(reason=_REDIRECT))
-        if not response.is_success:
+        if not (response.is_success or self._enforces):
             return relay_response(request, response)
         if not has_text and (response.is_read or response.status in _EMPTY_STATUSES):
             # The server has no more to send. For a batch, the errors of rejected messages remain.
