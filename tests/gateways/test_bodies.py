@@ -55,7 +55,7 @@ def test_a_request_gets_a_message(gateway: Gateway) -> None:
     gateway.server.replace = lambda _: None
     gateway.received()
 
-    assert (502, "the server does not respond") == (
+    assert (502, "the body of the response is neither JSON nor events") == (
         response.status_code,
         response.json()["error"]["message"],
     )
