@@ -106,5 +106,5 @@ async def test_a_client_starts_a_command_of_the_page(tmp_path: Path) -> None:
 
 def test_all_configurations_are_read() -> None:
     """There is one per form of client, and those of containers and systemd."""
-    assert 6 == len(client_commands())
-    assert 9 == len(proxy_commands())
+    assert 7 == len(client_commands())
+    assert 10 == len(proxy_commands())
