@@ -99,7 +99,7 @@ build/envoy/.made: tests/envoy.lock .tools/uv/.made
 
 # Programs that tests otherwise skip without: Chromium for the page, and what builds and runs the
 # image without Docker. Waits for another apt.
-SYSTEM_PACKAGES := chromium buildah mmdebstrap podman runc containernetworking-plugins iptables
+SYSTEM_PACKAGES := chromium buildah mmdebstrap podman runc
 test-deps:
 	@if dpkg --status $(SYSTEM_PACKAGES) >/dev/null 2>&1; then echo "All packages are there."; \
 	elif [ "$$(id -u)" = 0 ] && [ -f /etc/debian_version ]; then \

@@ -11,6 +11,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import pytest
 from image.dockerfile import read_steps
 from support.shared_material import REPOSITORY, unavailable
 
@@ -34,6 +35,8 @@ class Engine:
         missing = [program for program in _PROGRAMS if shutil.which(program) is None]
         if os.getuid() != 0 or missing:
             unavailable("building the image needs root and the programs of `make test-deps`")
+        if subprocess.run(["unshare", "--mount", "true"], check=False).returncode:
+            pytest.skip("the system lets root mount no file systems, as an image needs")
         self._folder = folder
         storage, engine = folder / "storage.conf", folder / "containers.conf"
         storage.write_text(
@@ -104,10 +107,6 @@ class Engine:
         while self.execute(container, *check):
             assert time.monotonic() < end, self._run("podman", "logs", container)
             time.sleep(0.5)
-
-    def port(self, container: str, port: str) -> str:
-        """Return the address outside of *container* that leads to its *port*."""
-        return self._run("podman", "port", container, port).strip()
 
     def stop(self, container: str) -> int:
         """Send the stop signal, and return the exit code."""

@@ -1,5 +1,6 @@
 """The image, built from the Dockerfile and run as the README and the deployments run it."""
 
+import socket
 from collections.abc import Iterator
 
 import grpc
@@ -91,11 +92,12 @@ def test_labels_name_the_source(engine: Engine) -> None:
 
 def test_the_image_serves_read_only_and_ends_by_sigterm(engine: Engine) -> None:
     """It answers calls from outside, with the registry in its volume."""
-    image = read_image()
-    container = engine.start(*HARDENED, f"--publish=127.0.0.1::{image.port}")
-    engine.wait_until_healthy(container, image.healthcheck)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    container = engine.start(*HARDENED, "--network=host", f"--env=SIDECHECK_LISTEN={address}")
+    engine.wait_until_healthy(container, read_image().healthcheck)
 
-    with grpc.insecure_channel(engine.port(container, image.port)) as channel:
+    with grpc.insecure_channel(address) as channel:
         RegistryServiceStub(channel).RegisterTools(REGISTER, timeout=120)
         verdict = ValidationServiceStub(channel).Validate(VALIDATE, timeout=120).verdict
 
