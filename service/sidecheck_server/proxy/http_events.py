@@ -19,7 +19,10 @@ from sidecheck_server.proxy.report import Action, Finding, Report
 from sidecheck_server.proxy.sse import KEEP_ALIVE, Event, EventReader, EventTooLongError
 from sidecheck_server.proxy.upstream import Upstream, UpstreamError, UpstreamResponse
 
-__all__ = ["EventRelay"]
+__all__ = ["WITHOUT_RESPONSE", "EventRelay"]
+
+WITHOUT_RESPONSE = "the stream ended without the response to the request"
+"""Text of the error for a request whose stream ended in order."""
 
 _REPLY_SECONDS = 10.0
 
@@ -205,7 +208,7 @@ def _end(messages: HttpMessages, outcome: _Outcome) -> bytes:
             messages.end_without_response(200)
         return b""
     if outcome.is_whole:
-        outcome.reason = "the stream ended without the response to the request"
+        outcome.reason = WITHOUT_RESPONSE
     end = messages.end_events(is_resumable=outcome.is_resumable, reason=outcome.reason)
     if end and outcome.is_whole:
         messages.report("REQUEST_NOT_ANSWERED", outcome.reason)

@@ -10,6 +10,7 @@ from sidecheck_server.config.policies import Policies, Policy
 from sidecheck_server.core.types import Severity
 from sidecheck_server.proxy.checks import Checks
 from sidecheck_server.proxy.http_connections import HttpConnections
+from sidecheck_server.proxy.http_events import WITHOUT_RESPONSE
 from sidecheck_server.proxy.http_messages import HttpMessages
 from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.messages import Message, read_message
@@ -60,7 +61,7 @@ class EventRelayer:
             for event in reader.feed(chunk):
                 ruling = await messages.rule_event(event)
                 passed.append(ruling.text or b"")
-        passed.append(messages.end_events(is_resumable=False))
+        passed.append(messages.end_events(is_resumable=False, reason=WITHOUT_RESPONSE))
         await messages.release()
         return b"".join(passed)
 
