@@ -13,7 +13,6 @@
 FROM python:3.11.15-slim-bookworm@sha256:d29f48a31a8b408ed19272ca1e7b10ebae13b240a27e862d3d4217c528e2e0c3 AS build
 
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 \
-    PIP_CACHE_DIR=/var/cache/pip \
     PIP_NO_COMPILE=1 \
     PIP_ROOT_USER_ACTION=ignore
 WORKDIR /build
@@ -22,9 +21,9 @@ WORKDIR /build
 # a package runs its author's code. Without dependencies, because the locks contain them, and pip
 # would ask the registry for later releases.
 COPY deploy/build.lock deploy/runtime.lock deploy/
-RUN --mount=type=cache,target=/var/cache/pip \
+RUN --mount=type=cache,target=/root/.cache/pip \
     python -m pip install --no-deps --require-hashes --only-binary :all: -r deploy/build.lock
-RUN --mount=type=cache,target=/var/cache/pip \
+RUN --mount=type=cache,target=/root/.cache/pip \
     python -m venv --without-pip /opt/sidecheck \
     && python -m pip --python /opt/sidecheck/bin/python install --no-deps --require-hashes \
         --only-binary :all: -r deploy/runtime.lock
