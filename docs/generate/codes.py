@@ -122,7 +122,8 @@ _PROXY: CodeTable = MappingProxyType(
         "removed. Over stdio it is reported once.",
         "ERROR_WITHOUT_ID": "Under enforcement, an error of the server without an id was passed on "
         "as the response to the only open request.",
-        "RESPONSE_TIMEOUT": "The server did not respond within `--timeout`; the client gets an error.",
+        "RESPONSE_TIMEOUT": "The server did not respond within `--timeout`; the client gets an "
+        "error.",
         "CONTENT_LENGTH_FRAMING": "The server frames messages by `Content-Length`, like language "
         "servers. Its messages pass without validation; under enforcement, the connection ends.",
         "METHOD_NOT_ALLOWED": "Under enforcement, Envoy sent a request with an HTTP method that "
