@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from attacks.raw_http import RawServer, Response, exchange, raw_server
 from sidecheck_server.config.policies import Pinning
-from sidecheck_server.proxy.pins import open_pins
+from sidecheck_server.proxy.rulings.pins import open_pins
 from support.http_mcp_server import TOOL, HttpMcpServer
 from support.http_proxy import HttpProxied, proxied
 from support.upstream_fixtures import server, upstream

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 import sidecheck
 import sidecheck_server
-from sidecheck_server.proxy.http_headers import combine, end_to_end_headers
-from sidecheck_server.proxy.http_paths import is_ambiguous_path
+from sidecheck_server.proxy.http.headers import combine, end_to_end_headers
+from sidecheck_server.proxy.http.paths import is_ambiguous_path
+from sidecheck_server.proxy.http.sse import EventReader
 from sidecheck_server.proxy.messages import read_items, read_message, split_members
-from sidecheck_server.proxy.sse import EventReader
 from support.counted_calls import count_calls
 
 SIZES = (500, 1_000, 2_000, 4_000)

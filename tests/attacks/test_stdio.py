@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from attacks.requests import BAD_CALL, GOOD_CALL
 from sidecheck_server.config.policies import Pinning
-from sidecheck_server.proxy.pins import open_pins
+from sidecheck_server.proxy.rulings.pins import open_pins
 from support.scripted_server import TOOL
 from support.stdio_proxy import Proxy
 

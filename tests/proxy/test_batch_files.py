@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from sidecheck_server.proxy.batch_files import (
+from sidecheck_server.proxy.stdio.batch_files import (
     UnsafeArgumentError,
     batch_command_line,
     is_batch_file,

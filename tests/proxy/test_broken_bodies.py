@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from sidecheck_server.proxy.upstream import Upstream, UpstreamError, UpstreamResponse
+from sidecheck_server.proxy.http.upstream import Upstream, UpstreamError, UpstreamResponse
 
 BEGUN = b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nbegun"
 

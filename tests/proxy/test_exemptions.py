@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from sidecheck_server.config.exemptions import Exemptions
-from sidecheck_server.proxy.pins import PinnedTools
+from sidecheck_server.proxy.rulings.pins import PinnedTools
 from support.running_proxy import policies_of, proxied, shake_hands, text_of
 from support.stdio_proxy import PROXY, SERVER, Proxy, codes
 

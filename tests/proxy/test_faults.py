@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from sidecheck_server.config.policies import Pinning
-from sidecheck_server.proxy.pins import open_pins
+from sidecheck_server.proxy.rulings.pins import open_pins
 from support.stdio_proxy import HANDSHAKE, PROXY, SECONDS, SERVER, Proxy
 
 

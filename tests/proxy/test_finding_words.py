@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from sidecheck_server.config.policies import Policies
 from sidecheck_server.proxy.checks import Checks, NotCheckedError
+from sidecheck_server.proxy.checks.remote import RemoteChecks
 from sidecheck_server.proxy.finding_words import describe_code
-from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.messages import Message, read_message
-from sidecheck_server.proxy.pins import PinnedTools
-from sidecheck_server.proxy.remote_checks import RemoteChecks
 from sidecheck_server.proxy.report import Action, Finding, Report, finding_of_error
-from sidecheck_server.proxy.session import ProxySession
+from sidecheck_server.proxy.rulings.listings import Listings
+from sidecheck_server.proxy.rulings.pins import PinnedTools
+from sidecheck_server.proxy.rulings.session import ProxySession
 from support.running_proxy import local_checks, local_client, policies_of
 
 SECRET = "4711-secret"

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 
 import pytest
-from sidecheck_server.proxy.http_authorization import PublicAddress
+from sidecheck_server.proxy.http.authorization import PublicAddress
 from starlette.requests import Request
 from starlette.responses import Response
 from support.http_mcp_server import HttpMcpServer

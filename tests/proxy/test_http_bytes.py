@@ -9,20 +9,20 @@ from typing import Any
 
 import pytest
 from sidecheck_server.config.policies import Policies, Policy
-from sidecheck_server.proxy.http import HttpProxy
-from sidecheck_server.proxy.http_bounds import HttpBounds
-from sidecheck_server.proxy.http_bytes import SMALL, ByteBudgetError, BytesInFlight, HeldBytes
-from sidecheck_server.proxy.http_checks import CallerCheck
-from sidecheck_server.proxy.http_connections import HttpConnections
+from sidecheck_server.proxy.http.bounds import HttpBounds
+from sidecheck_server.proxy.http.bytes import SMALL, ByteBudgetError, BytesInFlight, HeldBytes
+from sidecheck_server.proxy.http.checks import CallerCheck
+from sidecheck_server.proxy.http.connections import HttpConnections
+from sidecheck_server.proxy.http.listing import HttpListings
+from sidecheck_server.proxy.http.proxy import HttpProxy
+from sidecheck_server.proxy.http.sse_transport import SseTransport
+from sidecheck_server.proxy.http.upstream import Upstream
 from sidecheck_server.proxy.http_limits import HttpLimits
-from sidecheck_server.proxy.http_listing import HttpListings
-from sidecheck_server.proxy.http_sse_transport import SseTransport
-from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.options import ProxyOptions
-from sidecheck_server.proxy.pins import PinnedTools
 from sidecheck_server.proxy.report import Report
-from sidecheck_server.proxy.session import ProxySession
-from sidecheck_server.proxy.upstream import Upstream
+from sidecheck_server.proxy.rulings.listings import Listings
+from sidecheck_server.proxy.rulings.pins import PinnedTools
+from sidecheck_server.proxy.rulings.session import ProxySession
 from starlette.requests import Request
 from starlette.responses import Response
 from support.http_mcp_server import HttpMcpServer

@@ -6,8 +6,8 @@ from importlib.util import find_spec
 from typing import Any
 
 import pytest
-from sidecheck_server.proxy.http_encodings import BodyDecoder, EncodingError
-from sidecheck_server.proxy.upstream import BodyTooLargeError, decode_body
+from sidecheck_server.proxy.http.encodings import BodyDecoder, EncodingError
+from sidecheck_server.proxy.http.upstream import BodyTooLargeError, decode_body
 
 TEXT = b'{"jsonrpc":"2.0"}' * 1000
 

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from sidecheck_server.proxy.http_connections import Connection, HttpConnections
+from sidecheck_server.proxy.http.connections import Connection, HttpConnections
 from sidecheck_server.proxy.messages import Message, read_message
 from starlette.requests import Request
 from starlette.responses import Response

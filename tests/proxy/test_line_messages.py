@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from sidecheck_server.proxy.line_messages import LineMessages, Unit, find_glued
-from sidecheck_server.proxy.long_lines import LongMessage
+from sidecheck_server.proxy.stdio.line_messages import LineMessages, Unit, find_glued
+from sidecheck_server.proxy.stdio.long_lines import LongMessage
 
 _MESSAGE = {"jsonrpc": "2.0", "id": 1, "result": {"a": [1, -2.5e3, 'x{"', None, True], "b": {}}}
 _LINE = json.dumps(_MESSAGE).encode() + b"\n"

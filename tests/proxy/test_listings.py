@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 from sidecheck_server.config.policies import Policy
-from sidecheck_server.proxy import listing_pages
-from sidecheck_server.proxy import listings as listings_module
 from sidecheck_server.proxy.checks import NotCheckedError
-from sidecheck_server.proxy.listing_pages import ListingFailed
-from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.messages import Message, read_message
-from sidecheck_server.proxy.pending import request_of
-from sidecheck_server.proxy.pins import PinnedTools
 from sidecheck_server.proxy.report import Report
+from sidecheck_server.proxy.rulings import listing_pages
+from sidecheck_server.proxy.rulings import listings as listings_module
+from sidecheck_server.proxy.rulings.listing_pages import ListingFailed
+from sidecheck_server.proxy.rulings.listings import Listings
+from sidecheck_server.proxy.rulings.pending import request_of
+from sidecheck_server.proxy.rulings.pins import PinnedTools
 from support.finding_lines import codes
 from support.running_proxy import local_checks
 

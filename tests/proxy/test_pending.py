@@ -4,7 +4,7 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
-from sidecheck_server.proxy.pending import PendingRequests, Request
+from sidecheck_server.proxy.rulings.pending import PendingRequests, Request
 from support.counted_calls import count_calls
 
 SIZES = (500, 1_000, 2_000, 4_000)

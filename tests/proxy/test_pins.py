@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sidecheck_server.config.policies import Pinning, Policies, Policy
 from sidecheck_server.proxy.messages import read_object
-from sidecheck_server.proxy.pins import LockFileError, open_pins
+from sidecheck_server.proxy.rulings.pins import LockFileError, open_pins
 from support.running_proxy import proxied
 
 

@@ -3,7 +3,7 @@
 import sys
 
 import pytest
-from sidecheck_server.proxy.server_process import start_server
+from sidecheck_server.proxy.stdio.server_process import start_server
 
 _PRINT = "import os; print(os.environ.get('SIDECHECK_TOKEN'), os.environ['OTHER'])"
 

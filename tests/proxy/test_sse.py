@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sidecheck_server.proxy.sse import Event, EventReader, EventTooLongError
+from sidecheck_server.proxy.http.sse import Event, EventReader, EventTooLongError
 
 STREAMS = {
     "one line": (b"data: {}\n\n", [b"{}"]),

@@ -12,12 +12,12 @@ from sidecheck_server.config.exemptions import Exemptions
 from sidecheck_server.config.policies import Policies, Policy, Repairs
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.types import Severity
-from sidecheck_server.proxy.listings import Listings
-from sidecheck_server.proxy.local_checks import LocalChecks
+from sidecheck_server.proxy.checks.local import LocalChecks
 from sidecheck_server.proxy.messages import Direction, Message, read_message
-from sidecheck_server.proxy.pins import PinnedTools
 from sidecheck_server.proxy.report import Report
-from sidecheck_server.proxy.session import ProxySession
+from sidecheck_server.proxy.rulings.listings import Listings
+from sidecheck_server.proxy.rulings.pins import PinnedTools
+from sidecheck_server.proxy.rulings.session import ProxySession
 from sidecheck_server.registry.quotas import RegistryQuotas
 from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.rpc.local import LocalTransport

@@ -3,8 +3,8 @@
 import subprocess
 import sys
 
-from sidecheck_server.proxy.batch_files import UnsafeArgumentError
-from sidecheck_server.proxy.operating_system import GROUP_OPTIONS, resolve_command
+from sidecheck_server.proxy.stdio.batch_files import UnsafeArgumentError
+from sidecheck_server.proxy.stdio.operating_system import GROUP_OPTIONS, resolve_command
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ from typing import Final
 from sidecheck_server.access.authorizer import Authorizer
 from sidecheck_server.admin.problems import HttpError
 from sidecheck_server.config.addresses import Address
-from sidecheck_server.proxy.http_checks import CallerCheck
+from sidecheck_server.proxy.http.checks import CallerCheck
 from sidecheck_server.rpc.method_table import Method
 
 __all__ = ["Access"]

@@ -16,20 +16,20 @@ from sidecheck_server.cli.proxy_setup import (
 from sidecheck_server.cli.rows import escape
 from sidecheck_server.observability.deferred_log import DeferredLog
 from sidecheck_server.observability.log_output import LOG_FLUSH_SECONDS
-from sidecheck_server.proxy.http import HttpProxy
-from sidecheck_server.proxy.http_bounds import HttpBounds
-from sidecheck_server.proxy.http_checks import CallerCheck
-from sidecheck_server.proxy.http_connections import HttpConnections
+from sidecheck_server.proxy.http.bounds import HttpBounds
+from sidecheck_server.proxy.http.checks import CallerCheck
+from sidecheck_server.proxy.http.connections import HttpConnections
+from sidecheck_server.proxy.http.listing import HttpListings
+from sidecheck_server.proxy.http.proxy import HttpProxy
+from sidecheck_server.proxy.http.serving import serve_http
+from sidecheck_server.proxy.http.session_renewal import RenewingUpstream, begin_anew
+from sidecheck_server.proxy.http.sse_transport import SseTransport
+from sidecheck_server.proxy.http.upstream import Upstream
 from sidecheck_server.proxy.http_limits import HttpAddress
-from sidecheck_server.proxy.http_listing import HttpListings
-from sidecheck_server.proxy.http_serving import serve_http
-from sidecheck_server.proxy.http_sse_transport import SseTransport
-from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.options import ProxyOptions
-from sidecheck_server.proxy.pins import LockFileError
-from sidecheck_server.proxy.session import ProxySession
-from sidecheck_server.proxy.session_renewal import RenewingUpstream, begin_anew
-from sidecheck_server.proxy.upstream import Upstream
+from sidecheck_server.proxy.rulings.listings import Listings
+from sidecheck_server.proxy.rulings.pins import LockFileError
+from sidecheck_server.proxy.rulings.session import ProxySession
 
 __all__ = ["run_http_proxy"]
 

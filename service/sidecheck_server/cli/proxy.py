@@ -24,10 +24,10 @@ from sidecheck_server.config.exemptions import Exemptions
 from sidecheck_server.config.policies import Pinning, Policies, Policy, Repairs
 from sidecheck_server.core.portability.target import TOOL_TARGETS
 from sidecheck_server.proxy.http_limits import HttpAddress, HttpLimits
-from sidecheck_server.proxy.operating_system import open_privately
 from sidecheck_server.proxy.options import ProxyOptions
-from sidecheck_server.proxy.pins import LockFileError, open_pins
-from sidecheck_server.proxy.server_process import ServerNotStartedError, start_server
+from sidecheck_server.proxy.rulings.pins import LockFileError, open_pins
+from sidecheck_server.proxy.stdio.operating_system import open_privately
+from sidecheck_server.proxy.stdio.server_process import ServerNotStartedError, start_server
 
 __all__ = [
     "HTTP_LIMIT_PARAMETERS",

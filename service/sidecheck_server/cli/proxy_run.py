@@ -16,16 +16,16 @@ from sidecheck_server.cli.proxy_setup import (
 from sidecheck_server.cli.rows import escape
 from sidecheck_server.observability.deferred_log import DeferredLog
 from sidecheck_server.observability.log_output import LOG_FLUSH_SECONDS
-from sidecheck_server.proxy.endpoint import ServerEndpoint
-from sidecheck_server.proxy.listing_pages import ListTools
-from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.options import ProxyOptions
-from sidecheck_server.proxy.pins import LockFileError
-from sidecheck_server.proxy.pipes import DescriptorReader, DescriptorWriter, take_descriptor
-from sidecheck_server.proxy.portable import PortableTools
 from sidecheck_server.proxy.report import Report
-from sidecheck_server.proxy.session import ProxySession
-from sidecheck_server.proxy.stdio import StdioProxy
+from sidecheck_server.proxy.rulings.listing_pages import ListTools
+from sidecheck_server.proxy.rulings.listings import Listings
+from sidecheck_server.proxy.rulings.pins import LockFileError
+from sidecheck_server.proxy.rulings.session import ProxySession
+from sidecheck_server.proxy.stdio.endpoint import ServerEndpoint
+from sidecheck_server.proxy.stdio.pipes import DescriptorReader, DescriptorWriter, take_descriptor
+from sidecheck_server.proxy.stdio.portable import PortableTools
+from sidecheck_server.proxy.stdio.proxy import StdioProxy
 
 __all__ = ["relay_stdio", "run_proxy"]
 

@@ -25,7 +25,7 @@ from sidecheck_server.proxy.transcript import LineFile, Transcript
 if TYPE_CHECKING:
     from sidecheck import Client
 
-    from sidecheck_server.proxy.local_checks import LocalChecks
+    from sidecheck_server.proxy.checks.local import LocalChecks
 
 __all__ = [
     "create_client",
@@ -52,7 +52,7 @@ async def running_checks(
         with running_local_checks(settings, log.configure) as local_checks:
             yield local_checks
         return
-    from sidecheck_server.proxy.remote_checks import RemoteChecks  # noqa: PLC0415
+    from sidecheck_server.proxy.checks.remote import RemoteChecks  # noqa: PLC0415
 
     async with client:
         yield RemoteChecks(client, hide_values=hide_values)

@@ -1,9 +1,9 @@
 """Composition of `sidecheck proxy` over stdio for a server over HTTP."""
 
 from sidecheck_server.cli.proxy_run import relay_stdio
-from sidecheck_server.proxy.http_headers import RawHeaders
+from sidecheck_server.proxy.http.headers import RawHeaders
 from sidecheck_server.proxy.options import ProxyOptions
-from sidecheck_server.proxy.remote_connection import StdioRenewals, connect_remote
+from sidecheck_server.proxy.remote.connection import StdioRenewals, connect_remote
 
 __all__ = ["run_remote_proxy"]
 

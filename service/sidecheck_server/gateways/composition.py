@@ -15,7 +15,7 @@ from sidecheck_server.gateways.ext_proc import EXT_PROC, ExternalProcessor
 from sidecheck_server.gateways.outcomes import GatewayFindings
 from sidecheck_server.gateways.routes import Routes
 from sidecheck_server.proxy.checks import RegistryChecks
-from sidecheck_server.proxy.local_checks import CHECK_TOOLS, ObserveCalls, ObservedCall
+from sidecheck_server.proxy.checks.local import CHECK_TOOLS, ObserveCalls, ObservedCall
 from sidecheck_server.rpc.admission import Admission
 from sidecheck_server.rpc.call_metrics import CallMetrics, MethodMetrics
 from sidecheck_server.rpc.servicers import CreateGateways

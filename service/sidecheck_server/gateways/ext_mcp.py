@@ -26,7 +26,6 @@ from sidecheck_server.gateways.generated.ext_mcp_pb2 import (
 from sidecheck_server.gateways.outcomes import GatewayFindings, Outcome
 from sidecheck_server.gateways.registered_tools import RegisteredTools
 from sidecheck_server.gateways.routes import Route, Routes, record_failure
-from sidecheck_server.proxy.definition_checks import not_listed
 from sidecheck_server.proxy.messages import (
     INTERNAL_ERROR,
     Message,
@@ -39,9 +38,10 @@ from sidecheck_server.proxy.messages import (
     result_response,
     string_value,
 )
-from sidecheck_server.proxy.pending import Request
-from sidecheck_server.proxy.rulings import Ruling
-from sidecheck_server.proxy.session import ProxySession
+from sidecheck_server.proxy.rulings.definition_checks import not_listed
+from sidecheck_server.proxy.rulings.pending import Request
+from sidecheck_server.proxy.rulings.ruling import Ruling
+from sidecheck_server.proxy.rulings.session import ProxySession
 from sidecheck_server.rpc.calls import Call
 from sidecheck_server.rpc.method_table import raise_if_unreadable
 from sidecheck_server.services.targets import RegisteredTool

@@ -34,8 +34,9 @@ from sidecheck_server.gateways.generated.external_processor_pb2 import (
 from sidecheck_server.gateways.outcomes import GatewayFindings
 from sidecheck_server.gateways.routes import Routes, record_failure
 from sidecheck_server.proxy.checks import NotCheckedError
-from sidecheck_server.proxy.http_headers import is_lookalike
-from sidecheck_server.proxy.http_messages import BodyKind, HttpMessages, Reply
+from sidecheck_server.proxy.http.headers import is_lookalike
+from sidecheck_server.proxy.http.messages import BodyKind, HttpMessages, Reply
+from sidecheck_server.proxy.http.sse import EventReader, EventTooLongError
 from sidecheck_server.proxy.messages import (
     Direction,
     Message,
@@ -45,8 +46,7 @@ from sidecheck_server.proxy.messages import (
     read_message,
 )
 from sidecheck_server.proxy.report import Action, Finding
-from sidecheck_server.proxy.rulings import unvalidated_reason
-from sidecheck_server.proxy.sse import EventReader, EventTooLongError
+from sidecheck_server.proxy.rulings.ruling import unvalidated_reason
 from sidecheck_server.rpc.admission import Admission, HeldRequests
 from sidecheck_server.rpc.calls import Call, CallFailed
 from sidecheck_server.rpc.method_table import raise_if_unreadable

@@ -7,19 +7,23 @@ from sidecheck_server.config.exemptions import NO_EXEMPTIONS, Exemptions
 from sidecheck_server.config.policies import Policy
 from sidecheck_server.core.types import JsonValue
 from sidecheck_server.proxy.checks import NotCheckedError, RegistryChecks
-from sidecheck_server.proxy.definition_checks import (
+from sidecheck_server.proxy.messages import Message, string_value
+from sidecheck_server.proxy.report import Action, Findings, finding_of_error
+from sidecheck_server.proxy.rulings.definition_checks import (
     DefinitionChecks,
     ListedTool,
     input_schema_of,
     not_listed,
     not_pinned,
 )
-from sidecheck_server.proxy.listing_pages import EndlessListError, ListPages, read_next_cursor
-from sidecheck_server.proxy.messages import Message, string_value
-from sidecheck_server.proxy.pending import Request
-from sidecheck_server.proxy.pins import PinnedTools
-from sidecheck_server.proxy.report import Action, Findings, finding_of_error
-from sidecheck_server.proxy.rulings import Ruling
+from sidecheck_server.proxy.rulings.listing_pages import (
+    EndlessListError,
+    ListPages,
+    read_next_cursor,
+)
+from sidecheck_server.proxy.rulings.pending import Request
+from sidecheck_server.proxy.rulings.pins import PinnedTools
+from sidecheck_server.proxy.rulings.ruling import Ruling
 from sidecheck_server.services.targets import RegisteredTool
 
 __all__ = ["RegisteredTools"]

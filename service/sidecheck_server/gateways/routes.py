@@ -17,9 +17,9 @@ from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.gateways.outcomes import GatewayFindings, Outcome
 from sidecheck_server.gateways.registered_tools import RegisteredTools
 from sidecheck_server.proxy.checks import RegistryChecks
-from sidecheck_server.proxy.http_connections import HttpConnections
-from sidecheck_server.proxy.pins import LockFileError, open_pins
-from sidecheck_server.proxy.session import ProxySession
+from sidecheck_server.proxy.http.connections import HttpConnections
+from sidecheck_server.proxy.rulings.pins import LockFileError, open_pins
+from sidecheck_server.proxy.rulings.session import ProxySession
 from sidecheck_server.rpc.calls import Call, CallFailed
 from sidecheck_server.rpc.handler import status_of
 

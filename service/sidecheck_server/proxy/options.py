@@ -7,7 +7,7 @@ from typing import Literal
 from sidecheck_server.config.addresses import ClientTls
 from sidecheck_server.config.policies import Policies, Policy, Repairs
 from sidecheck_server.proxy.http_limits import HttpLimits
-from sidecheck_server.proxy.pins import PinnedTools
+from sidecheck_server.proxy.rulings.pins import PinnedTools
 
 __all__ = ["ProxyOptions"]
 

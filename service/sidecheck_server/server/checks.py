@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from sidecheck_server.config.check_settings import CheckSettings
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.proxy.local_checks import LocalChecks
+from sidecheck_server.proxy.checks.local import LocalChecks
 from sidecheck_server.registry.quotas import RegistryQuotas
 from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.services.check_services import ServiceOptions, create_check_services

@@ -15,7 +15,7 @@ from sidecheck_server.access.tokens import TokensFile, UnusableTokensError
 from sidecheck_server.config.settings import Settings, UnusableSettingsError
 from sidecheck_server.gateways.composition import counted_checks, running_gateways
 from sidecheck_server.observability.tracing.instrumentation import Carrier, Instrumentation
-from sidecheck_server.proxy.local_registry_checks import LocalRegistryChecks
+from sidecheck_server.proxy.checks.local_registry import LocalRegistryChecks
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.call_metrics import CallMetrics
 from sidecheck_server.rpc.server import Server

@@ -9,15 +9,15 @@ from attacks.requests import GOOD_CALL
 from sidecheck_server.config.policies import Policies, Policy
 from sidecheck_server.core.types import Severity
 from sidecheck_server.proxy.checks import Checks
-from sidecheck_server.proxy.http_connections import HttpConnections
-from sidecheck_server.proxy.http_events import WITHOUT_RESPONSE
-from sidecheck_server.proxy.http_messages import HttpMessages
-from sidecheck_server.proxy.listings import Listings
+from sidecheck_server.proxy.http.connections import HttpConnections
+from sidecheck_server.proxy.http.events import WITHOUT_RESPONSE
+from sidecheck_server.proxy.http.messages import HttpMessages
+from sidecheck_server.proxy.http.sse import EventReader
 from sidecheck_server.proxy.messages import Message, read_message
-from sidecheck_server.proxy.pins import PinnedTools
 from sidecheck_server.proxy.report import Report
-from sidecheck_server.proxy.session import ProxySession
-from sidecheck_server.proxy.sse import EventReader
+from sidecheck_server.proxy.rulings.listings import Listings
+from sidecheck_server.proxy.rulings.pins import PinnedTools
+from sidecheck_server.proxy.rulings.session import ProxySession
 from support.http_mcp_server import TOOL
 from support.running_proxy import local_checks
 

@@ -17,7 +17,7 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.observability.tracing.instrumentation import Carrier
 from sidecheck_server.observability.tracing.sdk import wrap
 from sidecheck_server.proxy.checks import NotCheckedError
-from sidecheck_server.proxy.local_registry_checks import LocalRegistryChecks
+from sidecheck_server.proxy.checks.local_registry import LocalRegistryChecks
 from sidecheck_server.proxy.messages import Message, read_message
 from sidecheck_server.registry.quotas import RegistryQuotas
 from sidecheck_server.registry.sqlite import open_registry

@@ -13,7 +13,7 @@ from sidecheck_server.cli.message_logs.messages import (
     sort_by_time,
 )
 from sidecheck_server.core.mcp.context import Sender
-from sidecheck_server.proxy.sse import EventReader
+from sidecheck_server.proxy.http.sse import EventReader
 
 __all__ = ["Body", "HttpExchange", "read_exchanges"]
 

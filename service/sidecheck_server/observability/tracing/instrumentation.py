@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
 
-from sidecheck_server.proxy.local_checks import ObserveCalls, unobserved
+from sidecheck_server.proxy.checks.local import ObserveCalls, unobserved
 from sidecheck_server.rpc.method_table import Method
 from sidecheck_server.services.container import ServiceClasses
 from sidecheck_server.workers.tasks import RunTask

@@ -1,0 +1,105 @@
+"""The MCP server that the proxy starts."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+
+from sidecheck_server.proxy.stdio.batch_files import UnsafeArgumentError
+from sidecheck_server.proxy.stdio.operating_system import (
+    GROUP_OPTIONS,
+    kill_group,
+    resolve_command,
+    signal_group,
+)
+from sidecheck_server.proxy.stdio.pipes import DescriptorReader, DescriptorWriter
+
+__all__ = ["ServerNotStartedError", "ServerProcess", "start_server"]
+
+
+_END_SECONDS = 5.0
+"""Maximum seconds for the server to end after each signal."""
+
+_OWN_VARIABLES = frozenset({"SIDECHECK_TOKEN", "SIDECHECK_UPSTREAM_TOKEN"})
+"""Environment variables with secrets of the proxy, which the server must not get."""
+
+
+class ServerNotStartedError(Exception):
+    """The command of the server cannot be run; the text of the error has the reason."""
+
+
+class ServerProcess:
+    """A running server; implements `ServerEndpoint`."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._process = process
+        # Copies, because the writer closes its descriptor.
+        self.reader = DescriptorReader(os.dup(process.stdout.fileno()))
+        self.writer = DescriptorWriter(os.dup(process.stdin.fileno()))
+        process.stdout.close()
+        process.stdin.close()
+        loop = asyncio.get_running_loop()
+        self._ended: asyncio.Future[int] = loop.create_future()
+        # A thread, because `asyncio.subprocess` reports the end of a process only after its
+        # output has ended, which child processes of the server may hold.
+        threading.Thread(target=self._wait, args=(loop,), name="server", daemon=True).start()
+
+    async def wait(self) -> int:
+        """Return the exit code, as soon as the server has ended; negative for a signal."""
+        return await asyncio.shield(self._ended)
+
+    def send_signal(self, number: int) -> None:
+        """Send the signal *number* to the process group, unless the server has ended."""
+        if self._process.returncode is None:
+            signal_group(self._process.pid, number)
+
+    async def end(self) -> None:
+        """End the server: by SIGTERM, and after five seconds by force."""
+        for end_group in (partial(signal_group, number=signal.SIGTERM), kill_group):
+            if self._process.returncode is None:
+                end_group(self._process.pid)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.wait(), _END_SECONDS)
+                return
+
+    def _wait(self, loop: asyncio.AbstractEventLoop) -> None:
+        code = self._process.wait()
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(self._ended.set_result, code)
+
+
+async def start_server(command: Sequence[str], stderr: int) -> ServerProcess:
+    """Start the MCP server *command*, whose standard error is the descriptor *stderr*.
+
+    The server has the environment of the proxy, without the token, and its own process group, so
+    that a signal of the terminal arrives once, through the proxy. On Linux, the server ends with
+    the proxy, even if a client kills the proxy.
+
+    Raises:
+        ServerNotStartedError: there is no such program, or it cannot be run.
+    """
+    try:
+        resolved = resolve_command(command)
+        # It returns as soon as the program runs.
+        process = subprocess.Popen(  # noqa: ASYNC220, S603
+            resolved,
+            shell=isinstance(resolved, str),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            bufsize=0,
+            env={name: text for name, text in os.environ.items() if name not in _OWN_VARIABLES},
+            # Only this thread runs yet, so that a function may run between fork and exec.
+            **GROUP_OPTIONS,
+        )
+    except OSError as error:
+        raise ServerNotStartedError(f"{command[0]}: {error.strerror}") from None
+    except UnsafeArgumentError as error:
+        raise ServerNotStartedError(str(error)) from None
+    return ServerProcess(process)
