@@ -155,6 +155,8 @@ _PROXY: CodeTable = MappingProxyType(
         "connection to it broke off.",
         "SESSION_RENEWED": "The upstream server ended a session; the proxy opened another one in "
         "its place (`--reconnect`).",
+        "SERVER_RESTARTED": "The server process ended; the proxy started it again for the next "
+        "message (`--restart`).",
         "REQUEST_NOT_ANSWERED": "The server sent an invalid request in a stream of events; it was "
         "dropped, and Envoy cannot send an error to the server.",
         "NOT_VALIDATED": "Data over HTTP could not be read as a message; it was forwarded or "

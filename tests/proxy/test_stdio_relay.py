@@ -282,3 +282,16 @@ def test_one_socket_for_input_output_and_error(options: tuple[str, ...]) -> None
 
     assert 0 == flags & os.O_NONBLOCK
     assert 3_000 == received.count(b"x" * 80 + b"\n")
+
+
+@both_modes
+def test_a_launcher(options: tuple[str, ...]) -> None:
+    """A server whose process ends at once, and whose child serves, works as it does directly."""
+    proxy = _proxy("launcher", *options)
+    proxy.shake_hands()
+    proxy.call(2)
+    received = proxy.receive()
+    code, rest, _ = proxy.end()
+
+    assert (2, True) == (received["id"], "result" in received)
+    assert (0, []) == (code, rest)

@@ -27,7 +27,7 @@ _LOCK = {"format": 1, "tools": {"echo": {"digest": "", "definition": {}}}}
         (["--public-url", "http://a/mcp"], "--public-url has no effect without --listen"),
         (["--public-url", "http://a/mcp?b"], "http://a/mcp?b: expected a URL of http or https"),
         (["--keep-alive", "5"], "--keep-alive has no effect without --listen"),
-        (["--timeout", "5"], "--timeout has no effect without --listen"),
+        (["--timeout", "0"], "0.0 is not in the range 0<x<=86400"),
         (
             ["--max-bytes-in-flight", "33554431"],
             "--max-bytes-in-flight must be at least 33554432, twice --max-message-bytes",
@@ -99,6 +99,7 @@ def test_a_wrong_upstream_is_an_error(url: str, tmp_path: Path) -> None:
             "--header works over stdio only, not with --listen",
         ),
         (["--allow-path", "/a"], "--allow-path has no effect without --listen"),
+        (["--restart"], "--restart works with -- COMMAND only, not with --upstream"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

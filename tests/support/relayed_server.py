@@ -35,7 +35,7 @@ class _Server:
         self._kind = kind
         self._unanswered: Any = None
 
-    def receive(self, message: Any) -> None:
+    def receive(self, message: Any) -> None:  # noqa: C901  (a case for each kind)
         """Receive *message*, and answer it if it is a request."""
         method, id_ = message.get("method", "response"), message.get("id")
         _write(2, f"SAW {method} {id_}\n".encode())
@@ -55,6 +55,14 @@ class _Server:
                 # It ends with the proxy, which holds its input.
                 with subprocess.Popen(["/bin/sh", "-c", "cat >/dev/null; exit"]):
                     os._exit(3)
+            case "silent":
+                pass
+            case "late" if method == "tools/call":
+                self._unanswered = id_
+            case "late" if method == "notifications/cancelled":
+                self.answer(self._unanswered, {"content": []})
+            case "ends" if method == "tools/call":
+                self._answer_and_end(id_, message["params"])
             case "logs much" if method == "tools/call":
                 for number in range(3_000):
                     _write(2, f"line {number:4} {'x' * 80}\n".encode())
@@ -62,13 +70,22 @@ class _Server:
             case _ if "method" in message and "id" in message:
                 self.answer(id_, self.result(method, message.get("params", {})))
 
+    def _answer_and_end(self, id_: Any, params: Any) -> None:
+        """End before or after the response, as the arguments of the call say."""
+        end = params["arguments"].get("end")
+        if end == "before":
+            os._exit(3)
+        self.answer(id_, self.result("tools/call", params))
+        if end == "after":
+            os._exit(4)
+
     def result(self, method: str, params: Any) -> Any:
         """Return the result of *method*."""
         match method:
             case "initialize":
                 return {
                     "protocolVersion": "2025-11-25",
-                    "capabilities": {"tools": {}},
+                    "capabilities": {"tools": {"listChanged": self._kind == "ends"}},
                     "serverInfo": {"name": "relayed", "version": "1"},
                 }
             case "tools/list":
@@ -102,6 +119,8 @@ def _write(descriptor: int, text: bytes) -> None:
 
 def main() -> None:
     """Answer the messages of standard input until its end."""
+    if sys.argv[1] == "launcher" and os.fork():
+        os._exit(0)
     server = _Server(sys.argv[1])
     for line in sys.stdin.buffer:
         server.receive(json.loads(line))

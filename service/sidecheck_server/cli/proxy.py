@@ -2,21 +2,24 @@
 
 import asyncio
 import os
-import re
 import stat
-from collections.abc import Callable
-from dataclasses import fields
-from functools import wraps
+from functools import partial
 from io import FileIO
 from pathlib import Path
-from typing import Any, Literal, get_type_hints
-from urllib.parse import urlsplit
+from typing import Literal
 
 import click
 from click.core import ParameterSource
 
 from sidecheck_server.cli.options import format_examples
 from sidecheck_server.cli.proxy_headers import upstream_headers
+from sidecheck_server.cli.proxy_limits import HTTP_LIMIT_PARAMETERS, http_limit_options
+from sidecheck_server.cli.proxy_values import (
+    OutputFile,
+    check_hosts,
+    check_public_url,
+    is_http_url,
+)
 from sidecheck_server.cli.rows import escape
 from sidecheck_server.cli.tls_options import tls_options
 from sidecheck_server.config.addresses import Address, ClientTls
@@ -26,131 +29,11 @@ from sidecheck_server.core.portability.target import TOOL_TARGETS
 from sidecheck_server.proxy.http_limits import HttpAddress, HttpLimits
 from sidecheck_server.proxy.options import ProxyOptions
 from sidecheck_server.proxy.rulings.pins import LockFileError, open_pins
-from sidecheck_server.proxy.stdio.operating_system import open_privately
 from sidecheck_server.proxy.stdio.server_process import ServerNotStartedError, start_server
 
-__all__ = [
-    "HTTP_LIMIT_PARAMETERS",
-    "http_limit_options",
-    "proxy",
-]
-
-_COUNTS = {"connections", "peer_connections", "bytes_in_flight"}
-_BYTES_PARAMETER = "max_bytes_in_flight"
-
-_PARAMETERS = {
-    field.name: f"max_{field.name}" if field.name in _COUNTS else field.name
-    for field in fields(HttpLimits)
-}
-"""Parameters of the command, by name of the limit."""
-
-HTTP_LIMIT_PARAMETERS = frozenset(_PARAMETERS.values())
-
-
-def http_limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of `HttpLimits` to *command*, as the parameter *http_limits*.
-
-    The command must also have the parameter *max_message_bytes*.
-    """
-
-    @wraps(command)
-    def run(*args: Any, max_message_bytes: int, **options: Any) -> Any:
-        values = {name: options.pop(parameter) for name, parameter in _PARAMETERS.items()}
-        minimum = 2 * max_message_bytes
-        if values["bytes_in_flight"] is None:
-            values["bytes_in_flight"] = max(HttpLimits().bytes_in_flight, minimum)
-        elif values["bytes_in_flight"] < minimum:
-            raise click.UsageError(
-                f"--max-bytes-in-flight must be at least {minimum}, twice --max-message-bytes"
-            )
-        limits = HttpLimits(**values)
-        return command(*args, max_message_bytes=max_message_bytes, http_limits=limits, **options)
-
-    decorated: Callable[..., Any] = run
-    for name in reversed(_PARAMETERS):
-        decorated = _option(name)(decorated)
-    return decorated
-
-
-def _option(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    hints = get_type_hints(HttpLimits, include_extras=True)
-    description, (minimum, maximum) = hints[name].__metadata__
-    parameter = _PARAMETERS[name]
-    default = getattr(HttpLimits(), name)
-    help_ = f"With --listen: {description[0].lower()}{description[1:]}"
-    if parameter == _BYTES_PARAMETER:
-        default, help_ = None, f"{help_}  [default: {default}, or that minimum if it is larger]"
-    return click.option(
-        f"--{parameter.replace('_', '-')}",
-        type=click.IntRange(minimum, maximum)
-        if isinstance(minimum, int)
-        else click.FloatRange(minimum, maximum),
-        default=default,
-        show_default=default is not None,
-        help=help_,
-    )
-
+__all__ = ["proxy"]
 
 _POLICY = click.Choice([policy.value for policy in Policy])
-
-
-class _OutputFile(click.ParamType[FileIO]):
-    """Output file that is unbuffered, non-blocking, and accessible to its owner only.
-
-    Opening or writing a pipe never waits for a reader.
-    """
-
-    name = "file"
-
-    def __init__(self, mode: Literal["a", "w"]) -> None:
-        self._mode = mode
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> FileIO:
-        """Open the file *value*."""
-        if value == "-":
-            self.fail("standard output is for messages; name a file", param, ctx)
-        try:
-            file = FileIO(value, self._mode, opener=open_privately)
-        except OSError as error:
-            self.fail(escape(f"{value}: {error.strerror}"), param, ctx)
-        if ctx is not None:
-            ctx.call_on_close(file.close)
-        return file
-
-
-def _check_hosts(
-    _context: click.Context, _option: click.Parameter, names: tuple[str, ...]
-) -> tuple[str, ...]:
-    """Return the host *names* in lower case.
-
-    Raises:
-        click.BadParameter: a name is a URL, or otherwise not a name.
-    """
-    for name in names:
-        if not _HOST.fullmatch(name):
-            raise click.BadParameter(f"{escape(name)}: expected a host name, NAME:PORT or *")
-    return tuple(name.lower() for name in names)
-
-
-_HOST = re.compile(r"\*|(?:[\w.-]++|\[[0-9A-Fa-f:.]++\])(?::\d{1,5})?")
-
-
-def _check_public_url(
-    _context: click.Context, _option: click.Parameter, url: str | None
-) -> str | None:
-    """Return *url*.
-
-    Raises:
-        click.BadParameter: it is not a URL of http or https, or it has a query or fragment.
-    """
-    if url is not None and not (_is_http_url(url) and url.isascii() and not {*"?#"} & {*url}):
-        raise click.BadParameter(
-            f"{escape(url)}: expected a URL of http or https without query and fragment"
-        )
-    return url
-
 
 _PREREQUISITES = {
     "listen": "upstream",
@@ -163,7 +46,6 @@ _PREREQUISITES = {
     "hosts": "listen",
     "public_url": "listen",
     "keep_alive": "listen",
-    "timeout": "listen",
     "on_unavailable": "service",
     "pins_file": "pins",
     **dict.fromkeys(sorted(HTTP_LIMIT_PARAMETERS), "listen"),
@@ -218,14 +100,14 @@ _NOT_STARTED = 127
     "hosts",
     multiple=True,
     metavar="NAME",
-    callback=_check_hosts,
+    callback=check_hosts,
     help="With --listen, name of this proxy in the Host header of callers, with or without a "
     "port; * for all, behind a gateway. May be repeated.",
 )
 @click.option(
     "--public-url",
     metavar="URL",
-    callback=_check_public_url,
+    callback=check_public_url,
     help="With --listen, URL under which clients call the proxy; it becomes the resource in the "
     "server's authorization metadata.",
 )
@@ -239,8 +121,13 @@ _NOT_STARTED = 127
     "--timeout",
     type=click.FloatRange(0, 86_400, min_open=True),
     metavar="SECONDS",
-    help="With --listen, answer a request with an error, and cancel it, if the server does not "
-    "respond within SECONDS.",
+    help="Answer a request with an error, and cancel it, if the server does not respond within "
+    "SECONDS.",
+)
+@click.option(
+    "--restart",
+    is_flag=True,
+    help="With a command, start the server again for the next message after it has ended.",
 )
 @click.option(
     "--allow-path",
@@ -329,11 +216,11 @@ _NOT_STARTED = 127
     help="With --service, treatment of messages while it is unavailable: error, pass, or reject.",
 )
 @click.option(
-    "--report", type=_OutputFile("a"), metavar="FILE", help="Append findings to FILE, in JSON."
+    "--report", type=OutputFile("a"), metavar="FILE", help="Append findings to FILE, in JSON."
 )
 @click.option(
     "--record",
-    type=_OutputFile("w"),
+    type=OutputFile("w"),
     metavar="FILE",
     help="Write all messages to FILE, for `sidecheck lint-messages`.",
 )
@@ -372,6 +259,7 @@ def proxy(
     public_url: str | None,
     keep_alive: float | None,
     timeout: float | None,
+    restart: bool,
     paths: tuple[str, ...],
     certificate: Path | None,
     private_key: Path | None,
@@ -444,6 +332,7 @@ def proxy(
         (targets or _default_targets()) if portable else (),
         finish_seconds,
         reconnect,
+        restart,
         hosts,
         public_url or "",
         keep_alive,
@@ -476,6 +365,8 @@ def _check_combination(context: click.Context) -> None:
     if params["portable"] and params["listen"] is not None:
         # Headers repeat names and arguments of a call (2026-07-28, basic/transports).
         raise click.UsageError("--portable works over stdio only, not with --listen")
+    if params["restart"] and params["upstream"] is not None:
+        raise click.UsageError("--restart works with -- COMMAND only, not with --upstream")
     if params["headers"] and params["listen"] is not None:
         # Every caller of the address would act with these credentials.
         raise click.UsageError("--header works over stdio only, not with --listen")
@@ -500,15 +391,16 @@ async def _start(command: tuple[str, ...], options: ProxyOptions) -> int:
     stderr = os.dup(2)
     try:
         server = await start_server(command, stderr)
+        # Imported while the server starts, to shorten the start of the proxy.
+        from sidecheck_server.cli.proxy_run import run_proxy  # noqa: PLC0415
+
+        start_again = partial(start_server, command, stderr, has_threads=True)
+        return await run_proxy(server, options, start_again)
     except ServerNotStartedError as error:
         click.echo(f"Error: {escape(str(error))}", err=True)
         return _NOT_STARTED
     finally:
         os.close(stderr)
-    # Imported while the server starts, to shorten the start of the proxy.
-    from sidecheck_server.cli.proxy_run import run_proxy  # noqa: PLC0415
-
-    return await run_proxy(server, options)
 
 
 def _default_targets() -> tuple[str, ...]:
@@ -518,16 +410,8 @@ def _default_targets() -> tuple[str, ...]:
     return tuple(sorted(DEFAULT_TARGETS))
 
 
-def _is_http_url(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        return bool(parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0)
-    except ValueError:
-        return False
-
-
 def _check_upstream(url: str) -> str:
-    if not _is_http_url(url):
+    if not is_http_url(url):
         raise click.UsageError(f"--upstream {escape(url)}: expected an URL of http or https")
     return url
 

@@ -1,7 +1,7 @@
 """Composition of `sidecheck proxy` over stdio: checks, report and relay."""
 
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import click
@@ -26,27 +26,56 @@ from sidecheck_server.proxy.stdio.endpoint import ServerEndpoint
 from sidecheck_server.proxy.stdio.pipes import DescriptorReader, DescriptorWriter, take_descriptor
 from sidecheck_server.proxy.stdio.portable import PortableTools
 from sidecheck_server.proxy.stdio.proxy import StdioProxy
+from sidecheck_server.proxy.stdio.renewals import Renewals
+from sidecheck_server.proxy.stdio.restarting_server import RestartingServer
+from sidecheck_server.proxy.stdio.server_process import ServerProcess
+from sidecheck_server.proxy.stdio.timed_server import TimedServer
 
 __all__ = ["relay_stdio", "run_proxy"]
 
 
-async def run_proxy(server: ServerEndpoint, options: ProxyOptions) -> int:
+async def run_proxy(
+    server: ServerProcess,
+    options: ProxyOptions,
+    start_again: Callable[[], Awaitable[ServerProcess]],
+) -> int:
     """Relay between *server* and the client at the descriptors 0 and 1.
 
-    Return the exit code of the server.
+    Return the exit code of the server; with `ProxyOptions.restart`, that of the last one.
 
     Raises:
         click.ClickException: the proxy cannot continue.
     """
-    return await relay_stdio(lambda _report: _running(server), options)
+    renewals = Renewals()
+
+    @asynccontextmanager
+    async def connect(report: Report) -> AsyncIterator[ServerEndpoint]:
+        endpoint: ServerEndpoint = server
+        if options.restart:
+            endpoint = RestartingServer(
+                server, start_again, renewals.begin_anew, report, options.max_message_bytes
+            )
+        try:
+            yield endpoint
+        finally:
+            await endpoint.end()
+
+    return await relay_stdio(connect, options, renewals.watch)
 
 
 @asynccontextmanager
-async def _running(server: ServerEndpoint) -> AsyncIterator[ServerEndpoint]:
-    try:
+async def _limited(
+    server: ServerEndpoint, options: ProxyOptions, report: Report
+) -> AsyncIterator[ServerEndpoint]:
+    """Yield *server* with the time limit of the *options*, if there is one."""
+    if options.timeout is None:
         yield server
+        return
+    timed = TimedServer(server, options.timeout, report, options.max_message_bytes)
+    try:
+        yield timed
     finally:
-        await server.end()
+        await timed.end()
 
 
 async def relay_stdio(
@@ -80,7 +109,10 @@ async def relay_stdio(
 
     try:
         # A server is still running at the end only if the proxy failed.
-        async with connect(report) as server:
+        async with (
+            connect(report) as unlimited,
+            _limited(unlimited, options, report) as server,
+        ):
             # Before anything is relayed, so that invalid options are errors.
             client = create_client(options)
             targets = options.portable_targets

@@ -3,7 +3,8 @@
 from sidecheck_server.cli.proxy_run import relay_stdio
 from sidecheck_server.proxy.http.headers import RawHeaders
 from sidecheck_server.proxy.options import ProxyOptions
-from sidecheck_server.proxy.remote.connection import StdioRenewals, connect_remote
+from sidecheck_server.proxy.remote.connection import connect_remote
+from sidecheck_server.proxy.stdio.renewals import Renewals
 
 __all__ = ["run_remote_proxy"]
 
@@ -16,7 +17,7 @@ async def run_remote_proxy(url: str, headers: RawHeaders, options: ProxyOptions)
     Raises:
         click.ClickException: the proxy cannot continue.
     """
-    renewals = StdioRenewals()
+    renewals = Renewals()
     return await relay_stdio(
         lambda report: connect_remote(url, headers, options, report, renewals),
         options,

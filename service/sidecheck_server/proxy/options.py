@@ -41,6 +41,8 @@ class ProxyOptions:
     finish_seconds: float = 10.0
     #: Whether the proxy opens a new session in place of one that the server over HTTP has ended.
     reconnect: bool = False
+    #: Whether the proxy starts a server process again after it has ended.
+    restart: bool = False
     #: Names of this proxy in the host header of callers over HTTP.
     hosts: tuple[str, ...] = ()
     #: URL under which clients call the proxy over HTTP, for authorization metadata; "" if unknown.

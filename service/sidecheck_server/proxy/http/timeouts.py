@@ -5,8 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from types import TracebackType
 from typing import Self
 
-import msgspec
-
+from sidecheck_server.proxy.call_timeouts import cancellation, timeout_finding, timeout_reason
 from sidecheck_server.proxy.http.headers import (
     BODY_HEADERS,
     RawHeaders,
@@ -16,7 +15,6 @@ from sidecheck_server.proxy.http.headers import (
 )
 from sidecheck_server.proxy.http.messages import HttpMessages
 from sidecheck_server.proxy.http.upstream import Upstream, UpstreamError
-from sidecheck_server.proxy.messages import join_object
 from sidecheck_server.proxy.report import Action, Finding, Findings
 
 __all__ = ["CallTimeouts", "Deadline", "iterate_with_pauses"]
@@ -73,7 +71,8 @@ class CallTimeouts:
     @property
     def reason(self) -> str:
         """Text of the error for the client."""
-        return f"the server did not respond within {self._seconds:g} s (--timeout)"
+        assert self._seconds is not None
+        return timeout_reason(self._seconds)
 
     def begin(self, messages: HttpMessages) -> Deadline:
         """Return the deadline of the requests of *messages*."""
@@ -85,15 +84,7 @@ class CallTimeouts:
 
         *headers* are those of the client.
         """
-        self._findings.add(
-            Finding(
-                sender="server",
-                method=messages.method,
-                code="RESPONSE_TIMEOUT",
-                action=Action.REJECTED,
-                note=self.reason,
-            )
-        )
+        self._findings.add(timeout_finding(messages.method, self.reason))
         version = combine(headers).get("mcp-protocol-version", "")
         if version > _LAST_VERSION_WITH_MESSAGE:
             return
@@ -103,14 +94,7 @@ class CallTimeouts:
             task.add_done_callback(self._tasks.discard)
 
     async def _send_cancellation(self, request_id: bytes, headers: RawHeaders) -> None:
-        params = {"requestId": request_id, "reason": msgspec.json.encode(self.reason)}
-        message = join_object(
-            {
-                "jsonrpc": b'"2.0"',
-                "method": b'"notifications/cancelled"',
-                "params": join_object(params),
-            }
-        )
+        message = cancellation(request_id, self.reason)
         sent_headers = build_request_headers(end_to_end_headers(headers, BODY_HEADERS), {})
         try:
             async with asyncio.timeout(_SEND_SECONDS):

@@ -10,32 +10,14 @@ from sidecheck_server.proxy.options import ProxyOptions
 from sidecheck_server.proxy.remote.server import RemoteServer
 from sidecheck_server.proxy.remote.words import ServerWords
 from sidecheck_server.proxy.report import Findings
-from sidecheck_server.proxy.rulings.listings import Listings
-from sidecheck_server.proxy.rulings.session import ProxySession
+from sidecheck_server.proxy.stdio.renewals import Renewals
 
-__all__ = ["StdioRenewals", "connect_remote"]
+__all__ = ["connect_remote"]
 
 _MAX_AUDITED_BYTES = 1 << 30
 """Maximum size of a message in audit, in which larger messages than the limit pass."""
 
 _SECRET_HEADERS = (b"authorization", b"cookie")
-
-
-class StdioRenewals:
-    """What depends on the session of the server, and begins anew in a renewed one."""
-
-    def __init__(self) -> None:
-        self._watched: list[tuple[Listings, ProxySession]] = []
-
-    def watch(self, listings: Listings, session: ProxySession) -> None:
-        """Begin *listings* and *session* anew after each renewal."""
-        self._watched.append((listings, session))
-
-    async def begin_anew(self) -> None:
-        """List the tools again; accept ids of the server again."""
-        for listings, session in self._watched:
-            listings.expire()
-            await session.reset()
 
 
 @asynccontextmanager
@@ -44,7 +26,7 @@ async def connect_remote(
     headers: RawHeaders,
     options: ProxyOptions,
     report: Findings,
-    renewals: StdioRenewals,
+    renewals: Renewals,
 ) -> AsyncIterator[RemoteServer]:
     """Yield the server at *url*, which gets *headers* with each request."""
     upstream = RenewingUpstream(url, report) if options.reconnect else Upstream(url)

@@ -38,10 +38,10 @@ from sidecheck_server.proxy.messages import (
     string_value,
 )
 from sidecheck_server.proxy.remote.events import EventCursor
-from sidecheck_server.proxy.remote.lines import LineQueue, LineSink
 from sidecheck_server.proxy.remote.words import ServerWords
 from sidecheck_server.proxy.report import Action, Finding, Findings
 from sidecheck_server.proxy.rulings.listing_pages import PROTOCOL_VERSION
+from sidecheck_server.proxy.stdio.line_queues import LineQueue, LineSink
 from sidecheck_server.proxy.stdio.pipes import Reader, Writer
 
 __all__ = ["RemoteServer"]

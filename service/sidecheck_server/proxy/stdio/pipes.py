@@ -121,13 +121,22 @@ class DescriptorReader:
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._calls = _BlockingCalls("read")
+        #: Whether any bytes were read.
+        self.has_read = False
+        #: Set at the end of the input.
+        self.ended = asyncio.Event()
 
     async def read(self, n: int) -> bytes:
         """Return at most *n* bytes, b"" at the end or if the other end has failed."""
         try:
-            return await self._calls.run(lambda: self._read(n))
+            data = await self._calls.run(lambda: self._read(n))
         except OSError:
-            return b""  # a terminal without its other side fails with EIO
+            data = b""  # a terminal without its other side fails with EIO
+        if data:
+            self.has_read = True
+        else:
+            self.ended.set()
+        return data
 
     def _read(self, n: int) -> bytes:
         while True:

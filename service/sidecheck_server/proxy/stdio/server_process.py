@@ -33,7 +33,11 @@ class ServerNotStartedError(Exception):
 
 
 class ServerProcess:
-    """A running server; implements `ServerEndpoint`."""
+    """A running server; implements `ServerEndpoint`.
+
+    A process that ends successfully before any output is taken to be a launcher, whose child serves
+    in its place: then the server ends with its output.
+    """
 
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         assert process.stdin is not None
@@ -46,6 +50,7 @@ class ServerProcess:
         process.stdin.close()
         loop = asyncio.get_running_loop()
         self._ended: asyncio.Future[int] = loop.create_future()
+        self._watching: asyncio.Task[None] | None = None
         # A thread, because `asyncio.subprocess` reports the end of a process only after its
         # output has ended, which child processes of the server may hold.
         threading.Thread(target=self._wait, args=(loop,), name="server", daemon=True).start()
@@ -56,13 +61,13 @@ class ServerProcess:
 
     def send_signal(self, number: int) -> None:
         """Send the signal *number* to the process group, unless the server has ended."""
-        if self._process.returncode is None:
+        if not self._ended.done():
             signal_group(self._process.pid, number)
 
     async def end(self) -> None:
         """End the server: by SIGTERM, and after five seconds by force."""
         for end_group in (partial(signal_group, number=signal.SIGTERM), kill_group):
-            if self._process.returncode is None:
+            if not self._ended.done():
                 end_group(self._process.pid)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.wait(), _END_SECONDS)
@@ -71,15 +76,28 @@ class ServerProcess:
     def _wait(self, loop: asyncio.AbstractEventLoop) -> None:
         code = self._process.wait()
         with suppress(RuntimeError):  # the loop is closed
-            loop.call_soon_threadsafe(self._ended.set_result, code)
+            loop.call_soon_threadsafe(self._note_exit, code)
+
+    def _note_exit(self, code: int) -> None:
+        if code == 0 and not self.reader.has_read:
+            self._watching = asyncio.create_task(self._watch_output())
+        else:
+            self._ended.set_result(code)
+
+    async def _watch_output(self) -> None:
+        await self.reader.ended.wait()
+        self._ended.set_result(0)
 
 
-async def start_server(command: Sequence[str], stderr: int) -> ServerProcess:
+async def start_server(
+    command: Sequence[str], stderr: int, *, has_threads: bool = False
+) -> ServerProcess:
     """Start the MCP server *command*, whose standard error is the descriptor *stderr*.
 
     The server has the environment of the proxy, without the token, and its own process group, so
     that a signal of the terminal arrives once, through the proxy. On Linux, the server ends with
-    the proxy, even if a client kills the proxy.
+    the proxy, even if a client kills the proxy; but not if this process *has_threads*, since no
+    function can run safely between fork and exec then. It sees the end of its input.
 
     Raises:
         ServerNotStartedError: there is no such program, or it cannot be run.
@@ -95,8 +113,7 @@ async def start_server(command: Sequence[str], stderr: int) -> ServerProcess:
             stderr=stderr,
             bufsize=0,
             env={name: text for name, text in os.environ.items() if name not in _OWN_VARIABLES},
-            # Only this thread runs yet, so that a function may run between fork and exec.
-            **GROUP_OPTIONS,
+            **{**GROUP_OPTIONS, **({"preexec_fn": None} if has_threads else {})},
         )
     except OSError as error:
         raise ServerNotStartedError(f"{command[0]}: {error.strerror}") from None

@@ -1,4 +1,4 @@
-"""Lines between the relay over stdio and a server that is not a process."""
+"""Lines between the relay over stdio and a server that it does not read directly."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

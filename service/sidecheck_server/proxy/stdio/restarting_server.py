@@ -1,0 +1,230 @@
+"""Server that is started again after it has ended."""
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
+from itertools import count
+
+from sidecheck_server.core.types import Severity
+from sidecheck_server.proxy.messages import (
+    Message,
+    Received,
+    join_object,
+    read_object,
+)
+from sidecheck_server.proxy.report import Finding, Findings
+from sidecheck_server.proxy.stdio.endpoint import ServerEndpoint
+from sidecheck_server.proxy.stdio.pipes import Writer
+from sidecheck_server.proxy.stdio.server_process import ServerNotStartedError
+from sidecheck_server.proxy.stdio.tapped_server import TappedServer
+
+__all__ = ["RestartingServer"]
+
+_END_SECONDS = 1.0
+"""Seconds for a server to end after its output, and for the output to end after the server: child
+processes may hold it."""
+
+_HANDSHAKE_SECONDS = 30.0
+_INITIALIZED = "notifications/initialized"
+_LISTS = ("tools", "resources", "prompts")
+
+
+class RestartingServer(TappedServer):
+    """The *server*, which *start* starts again for the next message; a `ServerEndpoint`.
+
+    Requests that were open when it ended get an error, because nobody knows what it did for them.
+    The client's handshake is repeated, *on_restart* awaited, and the client told that the lists
+    may have changed, for each list whose changes the server declares.
+    """
+
+    def __init__(
+        self,
+        server: ServerEndpoint,
+        start: Callable[[], Awaitable[ServerEndpoint]],
+        on_restart: Callable[[], Awaitable[None]],
+        report: Findings,
+        max_bytes: int,
+    ) -> None:
+        super().__init__(max_bytes)
+        self._server = server
+        self._start = start
+        self._on_restart = on_restart
+        self._report = report
+        self._input = asyncio.Lock()
+        #: Whether the relay ends, so that nothing is started any more.
+        self._is_closing = False
+        self._is_down = False
+        self._exit_code = 0
+        self._exit: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._initialize: Message | None = None
+        self._is_initialized = False
+        # Random, so that it never collides with an id of the client.
+        self._id_prefix = f"sidecheck-restart-{secrets.token_hex(8)}-"
+        self._ids = count(1)
+        self._handshake_id = b""
+        self._handshake: asyncio.Future[Message | None] | None = None
+        self._serving = asyncio.create_task(self._serve(server))
+
+    async def wait(self) -> int:
+        """Return the exit code of the last server, when no other is to be started."""
+        return await asyncio.shield(self._exit)
+
+    def send_signal(self, number: int) -> None:
+        """Send the signal *number* to the server, and start no other."""
+        self._is_closing = True
+        self._server.send_signal(number)
+        self._finish_if_down()
+
+    async def end(self) -> None:
+        """End the server, and start no other."""
+        self._is_closing = True
+        await self._server.end()
+        await self._serving
+        self._finish_if_down()
+
+    async def pass_client_line(self, line: bytes, received: Received) -> None:
+        """Pass *line* to the server, which may have to be started.
+
+        Raises:
+            OSError: the server runs and has closed its input.
+        """
+        async with self._input:
+            if self._is_down and not await self._restart(received):
+                return
+            self._remember(received)
+            try:
+                await self._server.writer.write(line + b"\n")
+            except OSError:
+                await self._write_again(line, received)
+
+    async def close(self) -> None:
+        """Close the input of the server, and start no other."""
+        async with self._input:
+            self._is_closing = True
+            await self._server.writer.close()
+            self._finish_if_down()
+
+    def holds_back(self, message: Message) -> bool:
+        """Return whether *message* is the response to a repeated ``initialize``."""
+        if not message.has_answer or message.properties.get("id") != self._handshake_id:
+            return False
+        if self._handshake is not None and not self._handshake.done():
+            self._handshake.set_result(message)
+        return True
+
+    async def _serve(self, server: ServerEndpoint) -> None:
+        """Pass the output of *server* until it has ended; answer the open requests."""
+        passing = asyncio.create_task(self.pass_output(server.reader))
+        exiting = asyncio.create_task(server.wait())
+        await asyncio.wait({passing, exiting}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({passing, exiting}, timeout=_END_SECONDS)
+        await server.end()
+        passing.cancel()
+        await asyncio.gather(passing, return_exceptions=True)
+        self._exit_code = await exiting
+        self._is_down = True
+        if self._handshake is not None and not self._handshake.done():
+            self._handshake.set_result(None)
+            return  # the open requests are those that wait for the handshake
+        if self._is_closing:
+            self._finish_if_down()  # the relay answers the open requests
+            return
+        reason = (
+            f"the server ended with exit code {self._exit_code} before it responded; the next"
+            " message starts it again (--restart)"
+        )
+        for request in self.pending.pop():
+            await self.answer(request, reason)
+
+    async def _write_again(self, line: bytes, received: Received) -> None:
+        """Pass *line*, which the server could not read, to the next one."""
+        requests = [self.pending.find(message.id) for message in received.messages]
+        unread = [request for request in requests if request is not None]
+        for request in unread:
+            self.pending.remove(request)  # it may be sent again: no server has read it
+        await asyncio.wait({self._serving}, timeout=_END_SECONDS)
+        for request in unread:
+            self.pending.add(request)
+        if not self._is_down:
+            raise BrokenPipeError
+        if await self._restart(received):
+            await self._server.writer.write(line + b"\n")
+
+    async def _restart(self, received: Received) -> bool:
+        """Start the server for *received*; return whether it runs.
+
+        Without a server, the requests in *received* get an error.
+        """
+        try:
+            failure = await self._start_again(received)
+        except ServerNotStartedError as error:
+            failure = f"the server has ended and cannot be started again: {error}"
+        if not failure:
+            return True
+        for message in received.messages:
+            request = self.pending.find(message.id) if message.is_request else None
+            if request is not None:
+                await self.answer(request, failure)
+        return False
+
+    async def _start_again(self, received: Received) -> str:
+        """Start the server, and repeat the handshake; return what failed, or ""."""
+        exit_code = self._exit_code
+        self._server = await self._start()
+        self._is_down = False
+        self._serving = asyncio.create_task(self._serve(self._server))
+        is_handshake = any(message.method == "initialize" for message in received.messages)
+        changed: Iterable[str] = ()
+        if self._initialize is not None and not is_handshake:
+            result = await self._repeat_handshake(self._server.writer, self._initialize)
+            if result is None:
+                await self._server.end()
+                await self._serving
+                return "the server was started again, and did not respond to initialize"
+            changed = _lists_in(result)
+        note = f"the server ended with exit code {exit_code}; it was started again (--restart)"
+        self._report.add(
+            Finding(sender="server", code="SERVER_RESTARTED", severity=Severity.WARNING, note=note)
+        )
+        await self._on_restart()
+        for name in changed:
+            method = f'"notifications/{name}/list_changed"'
+            await self.send_to_client(join_object({"jsonrpc": b'"2.0"', "method": method.encode()}))
+        return ""
+
+    async def _repeat_handshake(self, writer: Writer, initialize: Message) -> Message | None:
+        """Initialize the server as the client did; return its response, None without a result."""
+        self._handshake_id = f'"{self._id_prefix}{next(self._ids)}"'.encode()
+        self._handshake = asyncio.get_running_loop().create_future()
+        response = None
+        with suppress(OSError, TimeoutError):
+            await writer.write(initialize.with_property("id", self._handshake_id) + b"\n")
+            response = await asyncio.wait_for(self._handshake, _HANDSHAKE_SECONDS)
+            if response is not None and response.result is not None and self._is_initialized:
+                initialized = {"jsonrpc": b'"2.0"', "method": f'"{_INITIALIZED}"'.encode()}
+                await writer.write(join_object(initialized) + b"\n")
+        return None if response is None or response.result is None else response
+
+    def _remember(self, received: Received) -> None:
+        """Remember the handshake of the client."""
+        for message in received.messages:
+            if message.method == "initialize":
+                self._initialize, self._is_initialized = message, False
+            elif message.method == _INITIALIZED:
+                self._is_initialized = True
+
+    def _finish_if_down(self) -> None:
+        if self._is_down and not self._exit.done():
+            self.end_output()
+            self._exit.set_result(self._exit_code)
+
+
+def _lists_in(response: Message) -> list[str]:
+    """Return the lists of the server in *response* to ``initialize`` that can change."""
+    capabilities = read_object((response.result or {}).get("capabilities", b"{}")) or {}
+    return [
+        name
+        for name in _LISTS
+        if (read_object(capabilities.get(name, b"{}")) or {}).get("listChanged") == b"true"
+    ]

@@ -1,0 +1,147 @@
+"""`sidecheck proxy --restart`, when the server ends."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.shared_material import REPOSITORY
+from support.stdio_proxy import HANDSHAKE, Proxy, codes
+
+_SERVER = [sys.executable, str(REPOSITORY / "tests" / "support" / "relayed_server.py"), "ends"]
+ENDED = (
+    "the server ended with exit code 3 before it responded; the next message starts it again"
+    " (--restart)"
+)
+RESTARTED = "server->client SERVER_RESTARTED warning, passed"
+CHANGED = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
+
+both_modes = pytest.mark.parametrize("options", [(), ("--enforce",)], ids=["audit", "enforce"])
+
+
+def _error(message: Any) -> tuple[Any, str]:
+    return message["id"], message["error"]["message"]
+
+
+@both_modes
+def test_a_server_that_ends_in_a_call(options: tuple[str, ...]) -> None:
+    """The call gets an error, since it may have had an effect; the next finds a server."""
+    proxy = Proxy("--restart", *options, server=_SERVER)
+    proxy.shake_hands()
+    proxy.call(2, end="before")
+    error = proxy.receive()
+    proxy.call(3)
+    received = [proxy.receive(), proxy.receive()]
+    _, rest, err = proxy.end()
+    results = [message for message in received if "id" in message]
+
+    assert (2, ENDED) == _error(error)
+    assert CHANGED in received
+    assert ([3], []) == ([message["id"] for message in results], rest)
+    assert "result" in results[0]
+    assert [RESTARTED] == [line for line in codes(err) if "RESTARTED" in line]
+    seen = [line for line in err.splitlines() if line.startswith("SAW ") and "list" not in line]
+    handshake = [line.partition(" sidecheck-restart-")[0] for line in seen[-3:]]
+    assert ["SAW initialize", "SAW notifications/initialized None", "SAW tools/call 3"] == handshake
+
+
+@both_modes
+def test_a_server_that_ends_between_calls(options: tuple[str, ...]) -> None:
+    """A call that no server could read is sent to the next one."""
+    proxy = Proxy("--restart", *options, server=_SERVER)
+    proxy.shake_hands()
+    proxy.call(2, end="after")
+    first = proxy.receive()
+    # A call may be written before the server is seen to have ended.
+    id_, message = 2, first
+    while id_ == 2 or "result" not in message:
+        id_ += 1
+        proxy.call(id_)
+        message = proxy.receive()
+        while message == CHANGED:
+            message = proxy.receive()
+        assert id_ == message["id"]
+    proxy.call(id_ + 1, end="before")
+    errors = [_error(proxy.receive())]
+    code, rest, err = proxy.end()
+
+    assert (2, True) == (first["id"], "result" in first)
+    assert [(id_ + 1, ENDED)] == errors
+    assert (3, []) == (code, rest)
+    assert [RESTARTED] == [line for line in codes(err) if "RESTARTED" in line]
+
+
+@both_modes
+def test_the_end_of_a_session_that_has_no_server(options: tuple[str, ...]) -> None:
+    """The proxy ends with the exit code of the last server, and starts no other."""
+    proxy = Proxy("--restart", *options, server=_SERVER)
+    proxy.shake_hands()
+    proxy.call(2)  # so that the proxy has listed the tools
+    proxy.receive()
+    proxy.call(3, end="before")
+    error = proxy.receive()
+    code, rest, err = proxy.end()
+
+    assert (3, (3, ENDED), []) == (code, _error(error), rest)
+    assert 1 == err.count("SAW initialize")
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        (
+            None,
+            "the server has ended and cannot be started again: {}: No such file or directory",
+        ),
+        ("exit 5", "the server was started again, and did not respond to initialize"),
+    ],
+)
+def test_a_server_that_does_not_start_again(
+    tmp_path: Path, script: str | None, reason: str
+) -> None:
+    """Each request gets an error with the reason, and the client may try again."""
+    program = tmp_path / "server"
+
+    def write(text: str) -> None:
+        # Not into the file of a running program.
+        program.unlink(missing_ok=True)
+        program.write_text(f"#!/bin/sh\n{text}\n")
+        program.chmod(0o755)
+
+    write("exec " + " ".join(_SERVER))
+    proxy = Proxy("--restart", server=[str(program)])
+    proxy.shake_hands()
+    if script is None:
+        program.unlink()
+    else:
+        write(script)
+    proxy.call(2, end="before")
+    proxy.receive()
+    errors = []
+    for id_ in (3, 4):
+        proxy.call(id_)
+        errors.append(_error(proxy.receive()))
+    write("exec " + " ".join(_SERVER))
+    proxy.call(5)
+    received = [proxy.receive(), proxy.receive()]
+    _, rest, _ = proxy.end()
+
+    assert [(3, reason.format(program)), (4, reason.format(program))] == errors
+    assert CHANGED in received
+    assert [5] == [message["id"] for message in received if "result" in message]
+    assert [] == rest
+
+
+def test_a_client_that_initializes_again() -> None:
+    """Its own `initialize` starts the server, and no other is sent."""
+    proxy = Proxy("--restart", server=_SERVER)
+    proxy.shake_hands()
+    proxy.call(2, end="before")
+    proxy.receive()
+    proxy.send({**HANDSHAKE[0], "id": 3})
+    response = proxy.receive()
+    _, rest, err = proxy.end()
+
+    assert (3, "relayed", []) == (response["id"], response["result"]["serverInfo"]["name"], rest)
+    assert 2 == err.count("SAW initialize")
+    assert "sidecheck-restart" not in err
