@@ -224,7 +224,7 @@ class ExtMcp:
         async with _open_session(routes, version) as session:
             ruling = await session.handle(text, "client")
         if ruling.forward is None:
-            return McpRequestResult(error=_error_of(ruling.refusal or ruling.reply))
+            return McpRequestResult(error=_error_of(ruling.exchange_reply or ruling.reply))
         if ruling.forward is text:
             result = _mark_passed(McpRequestResult())
         else:

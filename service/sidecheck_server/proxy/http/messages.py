@@ -117,7 +117,7 @@ class HttpMessages:
         if rejection := self._check_headers(message, connection):
             connection.answer(message)
             return rejection
-        reply = ruling.reply if ruling.refusal is None else ruling.refusal
+        reply = ruling.reply if ruling.exchange_reply is None else ruling.exchange_reply
         if ruling.forward is not None:
             self.reply = reply
             return ruling.forward

@@ -310,7 +310,7 @@ class RemoteServer:
                 response.close()
                 await self._exchange(text, messages, requests)
                 return
-            await self._refuse(response, requests)
+            await self._answer_rejected(response, requests)
             return
         if any(message.method == "initialize" for message in messages):
             self._session_id = response.headers.get("mcp-session-id", "").encode("latin-1")
@@ -342,8 +342,8 @@ class RemoteServer:
             fault = f"answered with {kind}, which is not a message of MCP; check --upstream"
         await self._fail(requests, self._words.say(fault))
 
-    async def _refuse(self, response: UpstreamResponse, requests: list[Message]) -> None:
-        """Answer *requests* with the reason why the server refused them with *response*."""
+    async def _answer_rejected(self, response: UpstreamResponse, requests: list[Message]) -> None:
+        """Answer *requests* with the reason why the server rejected them with *response*."""
         try:
             body = await response.read(_MAX_ERROR_BYTES)
         except (BodyTooLargeError, UpstreamError, EncodingError):

@@ -28,7 +28,7 @@ _SESSION_ENDED = "the session has ended; connect again, or use --reconnect"
 
 
 class ErrorAnswer(msgspec.Struct, frozen=True):
-    """Why the server refused a request."""
+    """Why the server rejected a request."""
 
     #: Explanation without values of the server.
     note: str

@@ -40,7 +40,7 @@ class Ruling:
     #: Response in place of *reply* where it is not itself a message of a stream, as over HTTP;
     #: None if it is the same. On a stream, two programs that log what they receive would answer
     #: each other without end.
-    refusal: bytes | None = None
+    exchange_reply: bytes | None = None
 
 
 def find_fault(

@@ -239,7 +239,7 @@ class ProxySession:
         return Ruling(
             text if is_unchanged else join_array(forwarded) if forwarded else None,
             join_array(replies) if replies else None,
-            refusal=_join_refusals(rulings),
+            exchange_reply=_join_exchange_replies(rulings),
         )
 
     def _reject_batch(
@@ -262,7 +262,7 @@ class ProxySession:
             errors[0] if errors else None,
             join_array(replies) if replies else None,
             tuple(errors[1:]),
-            _join_refusals(rulings),
+            _join_exchange_replies(rulings),
         )
 
     async def _rule(self, message: Message, sender: Direction, outcome: CheckOutcome) -> Ruling:
@@ -435,12 +435,12 @@ class ProxySession:
         return is_validated and request.is_answered_by(message.result or {})
 
 
-def _join_refusals(rulings: Iterable[Ruling]) -> bytes | None:
-    """Return the replies and refusals of *rulings* as a batch, None if there is no refusal."""
+def _join_exchange_replies(rulings: Iterable[Ruling]) -> bytes | None:
+    """Return the replies in *rulings* as a batch, None if all are messages of a stream."""
     rulings = list(rulings)
-    if all(ruling.refusal is None for ruling in rulings):
+    if all(ruling.exchange_reply is None for ruling in rulings):
         return None
-    errors = (ruling.reply or ruling.refusal for ruling in rulings)
+    errors = (ruling.reply or ruling.exchange_reply for ruling in rulings)
     return join_array(error for error in errors if error is not None)
 
 
@@ -452,4 +452,4 @@ def _without_reply_to_other_text(ruling: Ruling, message: Message) -> Ruling:
     """
     if ruling.reply is None or message.is_json_rpc:
         return ruling
-    return replace(ruling, reply=None, refusal=ruling.reply)
+    return replace(ruling, reply=None, exchange_reply=ruling.reply)

@@ -154,7 +154,7 @@ class Decider:
         note = f"a message is longer than {limit} bytes (--max-message-bytes); not forwarded"
         self._link.add(sender, "MESSAGE_TOO_LONG", note, Action.REJECTED)
 
-    async def refuse(self, message: LongMessage, sender: Direction, *, is_end: bool) -> bool:
+    async def answer_long(self, message: LongMessage, sender: Direction, *, is_end: bool) -> bool:
         """Answer the request, or in place of the response, that *message* is.
 
         Return whether its id is known, and so the answer sent.
@@ -355,7 +355,7 @@ class _LongLine:
             self._decider.report_long(self._sender)
         await self._message.add(line.text)
         if not self._is_answered:
-            self._is_answered = await self._decider.refuse(
+            self._is_answered = await self._decider.answer_long(
                 self._message, self._sender, is_end=line.is_end
             )
         return _LongLine(self._decider, self._sender) if line.is_end else self
