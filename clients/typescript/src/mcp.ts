@@ -1,7 +1,19 @@
-/** Validation of an MCP server of `@modelcontextprotocol/sdk`: its calls and their results. */
+/**
+ * Validation of an MCP server of `@modelcontextprotocol/sdk` 1 or `@modelcontextprotocol/server` 2: its
+ * calls and their results.
+ */
 
 import { Client } from "./client.js";
 import type { SidecheckError } from "./errors.js";
+import {
+  completeParams,
+  completeResult,
+  type Extra,
+  type Request,
+  signalOf,
+  versionOf,
+  withArguments,
+} from "./mcp/sdk-requests.js";
 import { ToolCallValidator } from "./mcp/tool-call-validator.js";
 import type { ToolEntry } from "./mcp/tool-registrar.js";
 import type { ValidationOptions } from "./validation.js";
@@ -34,24 +46,18 @@ export interface SidecheckOptions {
 }
 
 /**
- * The low-level `Server` of the SDK, as far as it matters here: its classes for ECMAScript modules and
+ * The low-level `Server` of an SDK, as far as it matters here: its classes for ECMAScript modules and
  * for CommonJS are different types.
  */
 export interface McpServerLike {
   connect(transport: never): Promise<void>;
-  setRequestHandler(schema: never, handler: never): void;
+  /** `method` is a schema of zod in SDK 1, and a string in SDK 2. */
+  setRequestHandler(method: never, handler: never): void;
   assertCanSetRequestHandler(method: string): void;
+  /** Of SDK 2 only. */
+  getNegotiatedProtocolVersion?(): string | undefined;
 }
 
-/** What the SDK passes to a handler. */
-interface Request {
-  readonly method: string;
-  readonly params?: object;
-}
-interface Extra {
-  readonly signal?: AbortSignal;
-  readonly requestInfo?: { readonly headers: Readonly<Record<string, unknown>> };
-}
 type Handler = (request: Request, extra: Extra) => unknown;
 
 /** What the SDK sends messages with. */
@@ -85,7 +91,7 @@ export function withSidecheck<S extends McpServerLike>(server: S, options: Sidec
   let list: Handler = () => {
     throw new Error("the server has no handler for tools/list, whose tools Sidecheck needs");
   };
-  const wrap = (method: unknown, handler: Handler): Handler => {
+  const wrap = (method: string, handler: Handler): Handler => {
     switch (method) {
       case "tools/list":
         list = handler;
@@ -95,24 +101,36 @@ export function withSidecheck<S extends McpServerLike>(server: S, options: Sidec
           return page;
         };
       case "tools/call":
-        return (request, extra) =>
-          validator.handle({
-            params: request.params as { name: string },
+        return (request, extra) => {
+          const { params = {} } = request;
+          return validator.handle({
+            params: completeParams(params, extra) as { name: string },
             version: versionOf(extra) || negotiatedVersion(),
-            signal: extra.signal,
+            signal: signalOf(extra),
             listTools: () => listAll(list, extra),
-            run: async (params) => await handler({ ...request, params }, extra),
+            run: async (complete) =>
+              await handler({ ...request, params: withArguments(params, complete) }, extra),
+            complete: (result) => completeResult(result, extra),
           });
+        };
       default:
         return handler;
     }
   };
-  const setRequestHandler = server.setRequestHandler.bind(server) as (
-    schema: unknown,
-    handler: Handler,
-  ) => void;
-  server.setRequestHandler = (schema: unknown, handler: Handler): void => {
-    setRequestHandler(schema, wrap(methodOf(schema), handler));
+  const setRequestHandler = server.setRequestHandler.bind(server) as (...values: unknown[]) => void;
+  server.setRequestHandler = (schema: unknown, ...values: unknown[]): void => {
+    const method = methodOf(schema);
+    const handler = values.pop() as Handler;
+    if (values.length === 0) {
+      setRequestHandler(schema, wrap(method, handler));
+      return;
+    }
+    // SDK 2 takes schemas before the handler, and then passes it the params alone.
+    const withParams = handler as unknown as (params: unknown, extra: Extra) => unknown;
+    const wrapped = wrap(method, ({ params }, extra) => withParams(params, extra));
+    setRequestHandler(schema, ...values, (params: object, extra: Extra) =>
+      wrapped({ method, params }, extra),
+    );
   };
   return server;
 }
@@ -122,17 +140,21 @@ function checkNoHandlers(server: McpServerLike): void {
     server.assertCanSetRequestHandler("tools/list");
     server.assertCanSetRequestHandler("tools/call");
   } catch (cause) {
-    throw new Error("wrap the server before its handlers of tools/list and tools/call are set", {
-      cause,
-    });
+    const text =
+      "wrap the server before its handlers of tools/list and tools/call are set; " +
+      "an McpServer sets them when it is created with capabilities.tools, which it does not need";
+    throw new Error(text, { cause });
   }
 }
 
 /** Returns a function that returns the protocol version that the server negotiated, "" before. */
 function trackVersion(server: McpServerLike): () => string {
+  if (server.getNegotiatedProtocolVersion !== undefined) {
+    return () => server.getNegotiatedProtocolVersion?.() ?? "";
+  }
   let version = "";
   const connect = server.connect.bind(server) as (transport: Transport) => Promise<void>;
-  // The SDK does not tell the version. It is in the response to `initialize`, the only one with it.
+  // SDK 1 does not tell the version. It is in the response to `initialize`, the only one with it.
   server.connect = async (transport: Transport) => {
     const send = transport.send.bind(transport);
     transport.send = async (message, options) => {
@@ -145,12 +167,6 @@ function trackVersion(server: McpServerLike): () => string {
     await connect(transport);
   };
   return () => version;
-}
-
-/** Returns the protocol version that the header of an HTTP request names, "" without it. */
-function versionOf({ requestInfo }: Extra): string {
-  const version = requestInfo?.headers["mcp-protocol-version"];
-  return typeof version === "string" ? version : "";
 }
 
 /** Returns the tools of all pages. */
@@ -173,10 +189,10 @@ function toolsOf(page: unknown): ToolEntry[] {
   return (page as { tools?: ToolEntry[] } | undefined)?.tools ?? [];
 }
 
-/** Returns the method of the requests that a schema of zod 3 or 4 describes. */
-function methodOf(schema: unknown): unknown {
+/** Returns a method, or that of the requests that a schema of zod 3 or 4 describes. */
+function methodOf(schema: unknown): string {
   const { shape } = schema as { shape?: { method?: { value?: unknown } } };
-  return shape?.method?.value;
+  return String(shape === undefined ? schema : shape.method?.value);
 }
 
 /** Writes the reason of an error; its message may have values of the payload. */

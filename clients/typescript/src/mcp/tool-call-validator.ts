@@ -39,6 +39,8 @@ export interface ToolCall {
   readonly listTools: ListTools;
   /** Calls the handler. */
   readonly run: (params: object) => Promise<unknown>;
+  /** Returns a result as the SDK will send it. */
+  readonly complete: (result: object) => object;
 }
 
 /** @internal What a validator needs beside the client. */
@@ -96,7 +98,7 @@ export class ToolCallValidator {
     const { assertFormats, hideValues } = options ?? {};
     const resultOptions = { protocolVersion, assertFormats, hideValues, signal };
     const outcome = await this.verdictOn(call, renewal, () =>
-      this.#client.validateCallResult(target, result, resultOptions),
+      this.#client.validateCallResult(target, call.complete(result), resultOptions),
     );
     return outcome.valid || !outcome.enforced ? result : replacement(outcome);
   }
@@ -184,9 +186,12 @@ function isStandIn({ violations }: Verdict): boolean {
   return violations.some(({ code }) => code === "SIDECHECK_UNAVAILABLE");
 }
 
-/** Whether a handler returned a `CallToolResult`, rather than the task of one. */
+/** Whether a handler returned a `CallToolResult`, rather than the task of one or a request of input. */
 function isCallToolResult(result: unknown): result is object {
-  return typeof result === "object" && result !== null && !("task" in result);
+  if (typeof result !== "object" || result === null || "task" in result) {
+    return false;
+  }
+  return (result as { resultType?: unknown }).resultType !== "input_required";
 }
 
 /** Returns the result that replaces an invalid call or result. */
