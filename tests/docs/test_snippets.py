@@ -1,0 +1,233 @@
+"""The READMEs lead from an empty folder to a program that runs, and all their snippets compile.
+
+For each language, the commands and manifests of the README of its client make a project, as printed.
+Its first program runs there with a server, and prints what the page shows. The other snippets are
+files of the same project: whole programs as they are, and fragments, which have all their imports,
+in a package, module or class of their own.
+
+The block that clones the repository, and builds the package where that is needed, is not run: links
+to this checkout stand for the clone, and the tests of the clients build the package.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from conformance.languages import LANGUAGES
+from support.running import RunningServer
+from support.shared_material import REPOSITORY, unavailable
+from support.snippets import Snippet, SourceFile, name_pages, read_snippets, source_files
+
+_CLIENTS = REPOSITORY / "clients"
+_ADDRESS = re.compile(r"\b(?:localhost|127\.0\.0\.1):50151\b")
+_SECONDS = 900
+_OUTPUT_CHARACTERS = 8_000
+
+
+@dataclass(frozen=True, slots=True)
+class Toolchain:
+    """How the snippets of a language become a project."""
+
+    #: Name of the client, in `conformance.languages` and of its folder.
+    client: str
+    folder: str
+    #: Languages of fenced blocks.
+    fences: tuple[str, ...]
+    #: Other pages with snippets of the language.
+    pages: tuple[str, ...] = ()
+    #: The file of a first program whose block has no title.
+    main: str = ""
+    #: Checks all files of the project, beside the commands of the page.
+    check: str = ""
+    #: Lock file of the client, whose releases the project has too: they may be compiled already.
+    lock: str = ""
+    #: Puts the built package where the README expects it, and returns variables of the environment.
+    provide: Callable[[Path], Mapping[str, str]] = field(default=lambda _: {})
+
+
+def _provide_module(_: Path) -> Mapping[str, str]:
+    # Any release of Go that runs the tests is good enough.
+    return {"GOFLAGS": "-mod=mod", "GOTOOLCHAIN": "local"}
+
+
+def _provide_npm_archive(clone: Path) -> Mapping[str, str]:
+    LANGUAGES["TypeScript"].make()
+    (clone / "clients" / "typescript").unlink()
+    (clone / "clients" / "typescript").mkdir()
+    _run(
+        f"npm pack --ignore-scripts --silent --pack-destination {clone}/clients/typescript",
+        _CLIENTS / "typescript",
+        os.environ,
+    )
+    return {"NPM_CONFIG_PREFER_OFFLINE": "true", "NPM_CONFIG_AUDIT": "false"}
+
+
+def _provide_jar(clone: Path) -> Mapping[str, str]:
+    """Install the jar in a repository of its own, with links to what the user's one has."""
+    LANGUAGES["Java"].make()
+    users = Path.home() / ".m2" / "repository"
+    own = clone.parent / "maven"
+    for parent, replaced in ((Path(), "io"), (Path("io"), "sidecheck")):
+        (own / parent / replaced).mkdir(parents=True)
+        (users / parent).mkdir(parents=True, exist_ok=True)
+        for path in (users / parent).iterdir():
+            if path.name != replaced:
+                (own / parent / path.name).symlink_to(path)
+    project = _CLIENTS / "java" / "sidecheck"
+    (archive,) = project.glob("target/sidecheck-*[0-9].jar")
+    version = archive.stem.removeprefix("sidecheck-")
+    installed = own / "io" / "sidecheck" / "sidecheck" / version
+    installed.mkdir(parents=True)
+    shutil.copy(archive, installed)
+    shutil.copy(project / "pom.xml", installed / f"{archive.stem}.pom")
+    return {"MAVEN_OPTS": f"-Dmaven.repo.local={own}"}
+
+
+def _provide_crate(_: Path) -> Mapping[str, str]:
+    return {"CARGO_TARGET_DIR": str(_CLIENTS / "rust" / "target")}
+
+
+_MYPY = (
+    f"MYPYPATH={_CLIENTS}/python {sys.executable} -m mypy --config-file= --no-error-summary"
+    f" --check-untyped-defs --follow-imports=silent --cache-dir={REPOSITORY}/build/mypy-snippets"
+    " *.py"
+)
+
+TOOLCHAINS = (
+    Toolchain("Go", "go", ("go",), check="go vet ./...", provide=_provide_module),
+    Toolchain("TypeScript", "typescript", ("ts",), provide=_provide_npm_archive),
+    Toolchain("Java", "java", ("java",), provide=_provide_jar),
+    Toolchain(
+        "Rust",
+        "rust",
+        ("rust",),
+        check="cargo build --examples",
+        lock="Cargo.lock",
+        provide=_provide_crate,
+    ),
+    Toolchain(
+        "Python",
+        "python",
+        ("python", "py"),
+        pages=("README.md", "docs/quickstart.md"),
+        main="main.py",
+        check=_MYPY,
+    ),
+)
+
+
+class ScriptFailed(Exception):
+    """Commands failed; the text has the end of their output."""
+
+
+def _run(script: str, folder: Path, environment: Mapping[str, str]) -> str:
+    """Run the commands of *script*, and return their standard output."""
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=_SECONDS,
+    )
+    if done.returncode:
+        raise ScriptFailed(
+            f"{script}\nexited with {done.returncode}:\n"
+            + (done.stdout + done.stderr)[-_OUTPUT_CHARACTERS:]
+        )
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def snippet_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """Return a server for the programs of all languages."""
+    running = RunningServer(tmp_path_factory.mktemp("server"))
+    yield running
+    running.close()
+
+
+def _link_clone(folder: Path) -> Path:
+    clone = folder / "sidecheck"
+    (clone / "clients").mkdir(parents=True)
+    for client in _CLIENTS.iterdir():
+        (clone / "clients" / client.name).symlink_to(client)
+    return clone
+
+
+def _opening(snippets: list[Snippet]) -> list[Snippet]:
+    """Return the blocks from the clone to the output of the first program."""
+    end = next(index for index, snippet in enumerate(snippets) if snippet.language == "text")
+    return snippets[: end + 1]
+
+
+@pytest.mark.parametrize("toolchain", TOOLCHAINS, ids=lambda toolchain: toolchain.folder)
+def test_the_snippets_of_a_readme_compile_and_its_first_program_runs(
+    toolchain: Toolchain, snippet_server: RunningServer, tmp_path: Path
+) -> None:
+    """A failure names the page and the line of the block."""
+    if missing := LANGUAGES[toolchain.client].missing_programs():
+        unavailable(f"{', '.join(missing)} not on PATH: no {toolchain.client} snippet is compiled")
+    clone, *opening, output = _opening(read_snippets(f"clients/{toolchain.folder}/README.md"))
+    assert clone.text.startswith("git clone https://github.com/sidecheck/sidecheck\n")
+    environment = {
+        **{name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+        **toolchain.provide(_link_clone(tmp_path)),
+    }
+    folder = tmp_path
+    files: list[SourceFile] = []
+    printed = ""
+    commands = [snippet for snippet in opening if snippet.language == "sh"]
+    for snippet in opening:
+        if snippet.language in toolchain.fences:
+            files = list(source_files(_of_one_project(toolchain, snippet)))
+            for file in files:
+                path = folder / file.path
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(_ADDRESS.sub(snippet_server.address, file.text))
+        elif snippet.language != "sh":
+            (folder / snippet.title).write_text(snippet.text)
+        elif snippet is not commands[-1]:
+            script = f"{snippet.text}\npwd"
+            folder = Path(_run_named(script, folder, environment, []).splitlines()[-1])
+        else:
+            if toolchain.lock:
+                shutil.copy(_CLIENTS / toolchain.folder / toolchain.lock, folder)
+            printed = _run_named(snippet.text, folder, environment, files)
+            _run_named(toolchain.check, folder, environment, files)
+
+    assert output.text == printed
+
+
+def _of_one_project(toolchain: Toolchain, first: Snippet) -> list[Snippet]:
+    pages = (first.page, *toolchain.pages)
+    snippets = [snippet for page in pages for snippet in read_snippets(page)]
+    return [
+        Snippet(
+            snippet.page,
+            snippet.line,
+            snippet.language,
+            snippet.title or (toolchain.main if snippet == first else ""),
+            snippet.text,
+        )
+        for snippet in snippets
+        if snippet.language in toolchain.fences
+    ]
+
+
+def _run_named(
+    script: str, folder: Path, environment: Mapping[str, str], files: list[SourceFile]
+) -> str:
+    """Run *script*; its failure has places in pages instead of in *files*."""
+    try:
+        return _run(script, folder, environment)
+    except ScriptFailed as failure:
+        reason = str(failure)
+    pytest.fail(name_pages(reason, files), pytrace=False)
