@@ -49,6 +49,7 @@ _MARKERS = {
     "core/mcp/test_session_bounds.py": ("slow", "long"),
     "corpus": ("slow", "corpus"),
     "deploy/test_running.py": ("server", "slow"),
+    "docs/test_snippets.py": ("server", "slow", "long"),
     "e2e": ("server", "slow"),
     "e2e/test_conformance_suite.py": ("slow", "long"),
     "e2e/test_killed_server.py": ("slow", "long"),

@@ -7,10 +7,9 @@ from pathlib import Path
 
 from support.shared_material import REPOSITORY
 
-__all__ = ["SourceFile", "Snippet", "name_pages", "read_snippets", "source_files"]
+__all__ = ["Snippet", "SourceFile", "name_pages", "read_snippets", "source_files"]
 
 _FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
-_TITLE = re.compile(r'title="([^"]+)"')
 _LANGUAGE = re.compile(r"[a-z]*")
 _CLASS = re.compile(r"^(?:public )?(?:final )?class (\w+)", re.MULTILINE)
 _FUNCTION_MAIN = re.compile(r"^(?:async )?fn main\(", re.MULTILINE)
@@ -25,8 +24,6 @@ class Snippet:
     #: Number of the first line of *text* in the page.
     line: int
     language: str
-    #: The file that a reader saves it as; empty if the page does not name one.
-    title: str
     text: str
 
 
@@ -44,48 +41,50 @@ def read_snippets(page: str) -> list[Snippet]:
     text = (REPOSITORY / page).read_text(encoding="utf-8")
     snippets = []
     for match in _FENCE.finditer(text):
-        title = _TITLE.search(match["info"])
         language = _LANGUAGE.match(match["info"].strip())
         assert language
         line = text.count("\n", 0, match.start("body")) + 1
-        snippets.append(Snippet(page, line, language[0], title[1] if title else "", match["body"]))
+        snippets.append(Snippet(page, line, language[0], match["body"]))
     return snippets
 
 
-def source_files(snippets: Iterable[Snippet]) -> Iterator[SourceFile]:
-    """Yield the files of *snippets*, which are of one language."""
+def source_files(main: str, first: Snippet, others: Iterable[Snippet]) -> Iterator[SourceFile]:
+    """Yield the files of a project: *main* with the *first* snippet, and those of the *others*."""
+    yield SourceFile(main, _blank_lines(first) + first.text, first)
     modules = []
-    for snippet in snippets:
-        name = f"line_{snippet.line}"
-        blank_lines = "\n" * (snippet.line - 1)
-        text = blank_lines + snippet.text
-        match snippet.language:
-            case _ if snippet.title:
-                path = snippet.title
-            case "go":
-                path = f"{name}/{name}.go"
-                if not snippet.text.startswith("package "):
-                    text = f"package {name}\n{blank_lines[1:]}{snippet.text}"
-            case "rust" if _FUNCTION_MAIN.search(snippet.text):
-                path = f"examples/{name}.rs"
-            case "rust":
-                path = f"src/{name}.rs"
-                modules.append(f"#[allow(dead_code)]\nmod {name};\n")
-            case "java":
-                declared = _CLASS.search(snippet.text)
-                class_name = declared[1] if declared else f"Line{snippet.line}"
-                path = f"src/main/java/{class_name}.java"
-                if not declared:
-                    text = blank_lines + _java_class(class_name, snippet.text)
-            case "ts":
-                path = f"{name}.ts"
-            case "py" | "python":
-                path = f"{name}.py"
-            case other:
-                raise ValueError(f"no files of {other} are written")
+    for snippet in others:
+        path, text = _place(snippet)
         yield SourceFile(path, text, snippet)
+        if path.startswith("src/line_"):
+            modules.append(f"#[allow(dead_code)]\nmod {Path(path).stem};\n")
     if modules:
-        yield SourceFile("src/lib.rs", "".join(modules), snippet)
+        yield SourceFile("src/lib.rs", "".join(modules), first)
+
+
+def _blank_lines(snippet: Snippet) -> str:
+    return "\n" * (snippet.line - 1)
+
+
+def _place(snippet: Snippet) -> tuple[str, str]:
+    """Return the path and the text of the file of a snippet, by the rules of its language."""
+    name = f"line_{snippet.line}"
+    text = _blank_lines(snippet) + snippet.text
+    match snippet.language:
+        case "go":
+            if not snippet.text.startswith("package "):
+                text = f"package {name}{text}"
+            return f"{name}/{name}.go", text
+        case "rust":
+            is_program = _FUNCTION_MAIN.search(snippet.text)
+            return f"{'examples' if is_program else 'src'}/{name}.rs", text
+        case "java":
+            declared = _CLASS.search(snippet.text)
+            class_name = declared[1] if declared else f"Line{snippet.line}"
+            if not declared:
+                text = _blank_lines(snippet) + _java_class(class_name, snippet.text)
+            return f"src/main/java/{class_name}.java", text
+        case other:
+            return f"{name}.{other}", text
 
 
 def _java_class(name: str, members: str) -> str:
@@ -102,8 +101,12 @@ def name_pages(output: str, files: Iterable[SourceFile]) -> str:
     """Return the *output* of a compiler with places in pages instead of in *files*."""
     for file in files:
         name = re.escape(Path(file.path).name)
-        # `file:line`, `file:[line`, as javac has it in Maven, or `file(line`, as tsc has it.
+        # `file:line:column` or, as javac has it in Maven, `file:[line,column]` or, as tsc has it,
+        # `file(line,column)`.
+        place = rf"[^\s\"'`]*\b{name}(?::\[?|\()(\d+)(?:[:,](\d+)[\])]?)?"
         output = re.sub(
-            rf"[^\s\"'`]*\b{name}(?::\[?|\()(\d+)", rf"{file.snippet.page}:\1", output
+            place,
+            lambda match, page=file.snippet.page: ":".join([page, *filter(None, match.groups())]),
+            output,
         )
     return output
