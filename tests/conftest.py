@@ -54,6 +54,7 @@ _MARKERS = {
     "e2e/test_conformance_suite.py": ("slow", "long"),
     "e2e/test_killed_server.py": ("slow", "long"),
     "e2e/test_proxied_servers.py": ("slow", "long"),
+    "e2e/test_second_typescript_sdk.py": ("slow", "long"),
     "e2e/test_validated_servers.py": ("slow", "long"),
     "fuzz/test_fuzz.py": ("server", "slow", "fuzz", "long"),
     "gateways": ("server", "slow", "long"),

@@ -9,17 +9,20 @@ The block that clones the repository, and builds the package where that is neede
 to this checkout stand for the clone, and the tests of the clients build the package.
 """
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from conformance.languages import LANGUAGES
+from support.npm_package import NPM_ENVIRONMENT, pack_typescript_client
 from support.running import RunningServer
 from support.shared_material import REPOSITORY, unavailable
 from support.snippets import Snippet, SourceFile, name_pages, read_snippets, source_files
@@ -59,15 +62,11 @@ def _provide_module(_: Path) -> Mapping[str, str]:
 
 
 def _provide_npm_archive(clone: Path) -> Mapping[str, str]:
-    LANGUAGES["TypeScript"].make()
-    (clone / "clients" / "typescript").unlink()
-    (clone / "clients" / "typescript").mkdir()
-    _run(
-        f"npm pack --ignore-scripts --silent --pack-destination {clone}/clients/typescript",
-        _CLIENTS / "typescript",
-        os.environ,
-    )
-    return {"NPM_CONFIG_PREFER_OFFLINE": "true", "NPM_CONFIG_AUDIT": "false"}
+    folder = clone / "clients" / "typescript"
+    folder.unlink()
+    folder.mkdir()
+    pack_typescript_client(folder)
+    return NPM_ENVIRONMENT
 
 
 def _provide_jar(clone: Path) -> Mapping[str, str]:
@@ -254,3 +253,25 @@ def _run_named(
         if not re.search(r"DEADLINE_EXCEEDED|DeadlineExceeded|deadline exceeded", reason):
             break
     pytest.fail(name_pages(reason, files), pytrace=False)
+
+
+def test_the_readmes_have_the_releases_that_the_clients_are_tested_with() -> None:
+    """These are the MCP SDKs, and the compiler of TypeScript."""
+    npm = dict(re.findall(r"(\S+)@(\d[.\d]*\d)", _read("typescript/README.md")))
+    tested = json.loads(_read("typescript/package.json"))["devDependencies"]
+    second_sdk = _read("../tests/e2e/test_second_typescript_sdk.py")
+    maven = re.search(r"<artifactId>mcp</artifactId>\s+<version>(.+)<", _read("java/README.md"))
+    cargo = re.search(r'^rmcp = \{ version = "(.+?)"', _read("rust/README.md"), re.MULTILINE)
+    tested_crate = tomllib.loads(_read("rust/Cargo.toml"))["dependencies"]["rmcp"]["version"]
+
+    version = npm.pop("@modelcontextprotocol/server")
+    assert f'"@modelcontextprotocol/server@{version}"' in second_sdk
+    assert {name: tested[name] for name in npm} == npm
+    assert maven
+    assert f"<mcp.version>{maven[1]}</mcp.version>" in _read("java/sidecheck/pom.xml")
+    assert cargo
+    assert tested_crate == cargo[1]
+
+
+def _read(path: str) -> str:
+    return (_CLIENTS / path).read_text(encoding="utf-8")
