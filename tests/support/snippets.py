@@ -104,9 +104,7 @@ def name_pages(output: str, files: Iterable[SourceFile]) -> str:
         # `file:line:column` or, as javac has it in Maven, `file:[line,column]` or, as tsc has it,
         # `file(line,column)`.
         place = rf"[^\s\"'`]*\b{name}(?::\[?|\()(\d+)(?:[:,](\d+)[\])]?)?"
-        output = re.sub(
-            place,
-            lambda match, page=file.snippet.page: ":".join([page, *filter(None, match.groups())]),
-            output,
-        )
+        for match in reversed([*re.finditer(place, output)]):
+            named = ":".join([file.snippet.page, *filter(None, match.groups())])
+            output = output[: match.start()] + named + output[match.end() :]
     return output
