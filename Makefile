@@ -36,9 +36,9 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 UNIT_TESTS := tests/core tests/services
 
 .PHONY: install setup demo quick test test-deps ci newest oldest lint types types-service unit \
-	generated breaking generate docs lock dist sbom conformance share bench clean image \
-	changelog release-check publish-python publish-npm publish-crate publish-maven publish-image \
-	tag-go
+	generated breaking generate docs lock dist sbom conformance share bench bench-quick clean image \
+	changelog release-check image-wheels publish-python publish-npm publish-crate publish-maven \
+	publish-image tag-go
 
 # Decision 0073: locks have hashes and name no registry, and installation resolves nothing.
 # uv in the release of its lock file. pip considers no other release and no dependency.
@@ -233,6 +233,18 @@ changelog: setup
 release-check: setup
 	.ci/release.py check $(if $(TAG),--tag $(TAG))
 
+# Whether the lock of the image has wheels for each platform that is released. They are unpacked
+# with their hashes checked, and none is run, so that the machine may be of another platform.
+WHEEL_PLATFORMS := x86_64-manylinux_2_28 aarch64-manylinux_2_28
+image-wheels: setup .tools/uv/.made
+	rm -rf build/wheels
+	for platform in $(WHEEL_PLATFORMS); do \
+		$(UV_INSTALL) --require-hashes --only-binary :all: --python $(BIN)/python \
+			--python-version 3.11 --python-platform $$platform \
+			--target build/wheels/$$platform -r deploy/runtime.lock || exit 1; \
+	done
+	rm -rf build/wheels
+
 # What the release workflow runs, each with the credentials of its registry; docs/releasing.md.
 publish-python: .tools/uv/.made
 	$(UV) publish --trusted-publishing always dist/*
@@ -246,9 +258,12 @@ publish-crate:
 publish-maven:
 	cd clients/java/sidecheck && mvn --batch-mode --no-transfer-progress -P release deploy
 
-# IMAGE is its name with a tag.
+# IMAGE is its name with a tag. The default builder stores no attestations.
+BUILDER = sidecheck-release
 publish-image:
-	docker buildx build --push --tag $(IMAGE) --provenance=mode=max --sbom=true \
+	docker buildx inspect $(BUILDER) > /dev/null 2>&1 \
+		|| docker buildx create --name $(BUILDER) --driver docker-container
+	docker buildx build --builder $(BUILDER) --push --tag $(IMAGE) --provenance=mode=max --sbom=true \
 		--build-arg REVISION="$$(git rev-parse HEAD)" \
 		--build-arg CREATED="$$(TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd)" \
 		--build-arg SOURCE=https://github.com/sidecheck/sidecheck .
@@ -270,9 +285,12 @@ conformance: setup
 share: setup
 	$(BIN)/python benchmarks/fast_share.py
 
-# Speed, as ratios against peers in the same run; writes build/benchmarks. Some 40 minutes.
+# Speed, as ratios against peers in the same run; writes build/benchmarks. Over an hour on a quiet
+# machine; quick takes some 5 minutes, and its figures are rough.
 bench: setup build/servers/.made
 	$(BIN)/python benchmarks
+bench-quick: setup build/servers/.made
+	$(BIN)/python benchmarks --quick --report build/benchmarks-quick
 
 # The locks of the image and of the client use the releases of requirements.lock: those of the
 # service's dependencies, and of the build requirements of its wheels.

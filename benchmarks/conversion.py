@@ -270,7 +270,7 @@ def _table(caption: str, measurements: Sequence[Measurement]) -> Table:
     others = [name for name in names if name != _AGENTS]
     rows = [
         [
-            f"{measurement.subject.origin}: {measurement.subject.title}",
+            measurement.subject.title,
             *(format_summary(measurement.rounds.of(name), 1e6) for name in names),
             *(format_summary(measurement.ratio(name)) for name in others),
         ]
@@ -319,7 +319,7 @@ def _peaks_table(subject: Subject, peaks: Mapping[str, Mapping[str, int]]) -> Ta
         for mode, contenders in peaks.items()
         for name, peak in contenders.items()
     ]
-    caption = f"Peak of memory from bytes to bytes, {subject.origin}: {subject.title}"
+    caption = f"Peak of memory from bytes to bytes, {subject.title}"
     return Table(caption, ["contender", "KB", "times the text"], rows)
 
 

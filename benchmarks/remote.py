@@ -102,7 +102,7 @@ def _by_stub(channel: grpc.Channel, subject: Subject) -> Callable[[Any], bool]:
 def _table(measurements: list[tuple[Subject, Rounds]]) -> Table:
     rows = [
         [
-            f"{subject.origin}: {subject.title}",
+            subject.title,
             *(format_summary(rounds.of(name), 1e6) for name in (_CLIENT, _STUB, *_LOCAL)),
             *(format_summary(rounds.ratio(name, _CLIENT)) for name in _LOCAL),
         ]

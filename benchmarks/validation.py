@@ -19,6 +19,7 @@ from harness.subjects import Subject, all_subjects, own_tool
 from harness.turns import Rounds, Summary, make_turn, summarize, take_turns
 from harness.validators import (
     CONTENDERS,
+    DECIDING,
     EXPLAINING,
     FASTJSONSCHEMA,
     FRESH,
@@ -32,7 +33,7 @@ __all__ = ["measure"]
 
 _TEXT_CONTENDERS = (PREPARED, FRESH, FASTJSONSCHEMA, RUST)
 _VALUE_CONTENDERS = (PREPARED, FASTJSONSCHEMA, RUST)
-_WITH_VIOLATIONS = (EXPLAINING, PREPARED, FASTJSONSCHEMA, RUST)
+_WITH_VIOLATIONS = (DECIDING, EXPLAINING, PREPARED, FASTJSONSCHEMA, RUST)
 _GROWTH_PLOTS = {"one long text": "growth-text.svg", "an order of many lines": "growth-lines.svg"}
 _TIMES_FASTER = 25
 _MAX_GROWTH = 1.5
@@ -45,8 +46,8 @@ _TEXT = (
     "Sidecheck's time includes its strict decoder, which detects duplicate keys, and the time of "
     "the others includes `json.loads`, which does not. For an invalid payload Sidecheck returns "
     "up to 20 violations with their locations, and the contender with all errors returns all; "
-    "the others return only that it is invalid. A validator with an unexpected verdict is marked "
-    "as wrong."
+    "the others, of which one is Sidecheck's own decision, return only that it is invalid. "
+    "A validator with an unexpected verdict is marked as wrong."
 )
 
 
@@ -134,7 +135,7 @@ def _table(
         ratios = [measurement.ratio(name) for name in names]
         rows.append(
             [
-                f"{measurement.subject.origin}: {measurement.subject.title}",
+                measurement.subject.title,
                 f"{len(getattr(measurement.subject, payload)):,}",
                 format_summary(measurement.rounds.of(SIDECHECK), 1e6),
                 *("wrong" if ratio is None else format_summary(ratio) for ratio in ratios),

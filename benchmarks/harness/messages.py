@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from harness.subjects import CORPUS, OWN, REPOSITORY, compact_json, corpus_tools, shared_material
+from harness.subjects import REPOSITORY, compact_json, corpus_tools, shared_material
 
 __all__ = ["Message", "sampling_histories", "stored_messages", "tool_lists", "tool_names"]
 
@@ -51,7 +51,7 @@ def tool_lists(max_captured: int | None = None) -> list[Message]:
     records = [json.loads(path.read_bytes()) for path in sorted((_FOLDER / "tools").glob("*.json"))]
     members = ("name", "description", "inputSchema")
     tools = [{member: record[member] for member in members} for record in records]
-    lists = [_tool_list(f"{OWN}: {len(tools)} tools", tools)]
+    lists = [_tool_list(f"own: {len(tools)} tools", tools)]
     folder = shared_material() / "mcp" / _CAPTURED
     for path in sorted(folder.glob("*.json"))[:max_captured]:
         pages = json.loads(path.read_bytes())["tools_list"]
@@ -142,4 +142,4 @@ def tool_names(count: int) -> Iterator[tuple[str, list[str]]]:
     yield "each has a fault", faulty
     corpus_names = list(dict.fromkeys(str(tool["name"]) for tool in corpus_tools()))[:count]
     if corpus_names:
-        yield f"{CORPUS}: different names", corpus_names
+        yield "corpus: different names", corpus_names

@@ -21,6 +21,7 @@ from sidecheck_server.core.schemas.dialects import SchemaSource
 
 __all__ = [
     "CONTENDERS",
+    "DECIDING",
     "EXPLAINING",
     "FASTJSONSCHEMA",
     "FRESH",
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 SIDECHECK = "Sidecheck"
+DECIDING = "Sidecheck, valid or not"
 FRESH = "jsonschema.validate"
 PREPARED = "jsonschema, prepared validator"
 FASTJSONSCHEMA = "fastjsonschema, stock"
@@ -81,6 +83,11 @@ def _sidecheck(schema: bytes) -> Contender:
             f"the fast engine does not support the schema: {compiled.complete_only_reason}"
         )
     return Contender(lambda text: evaluate(compiled, text, _OPTIONS).valid, fast.is_valid)
+
+
+def _deciding(schema: bytes) -> Contender:
+    is_valid = _sidecheck(schema).validate_value
+    return Contender(lambda text: is_valid(decode_strictly(text)), is_valid)
 
 
 def _decoding(validate_value: Callable[[Any], bool]) -> Contender:
@@ -134,6 +141,7 @@ def _rust(schema: bytes) -> Contender:
 
 CONTENDERS: dict[str, Callable[[bytes], Contender]] = {
     SIDECHECK: _sidecheck,
+    DECIDING: _deciding,
     FRESH: _fresh,
     PREPARED: _prepared,
     EXPLAINING: _explaining,

@@ -153,57 +153,70 @@ def test_source_text_is_a_string() -> None:
 @pytest.mark.parametrize(
     ("body", "message", "field"),
     [
-        (b"", "the body is not JSON in UTF-8: Input data was truncated", None),
-        (b"{} x", "the body is not JSON in UTF-8: JSON is malformed", None),
-        (b"\xef\xbb\xbf{}", "the body is not JSON in UTF-8: JSON is malformed", None),
-        (b'{"\xff": 1}', "the body is not JSON in UTF-8", None),
-        (b"[1]", "the body must be a JSON object", None),
-        (b"null", "the body must be a JSON object", None),
-        (b'{"arguments":' + b"[" * 100_000 + b"]" * 100_000 + b"}", "nests too deeply", None),
-        (b'{"tol": {}}', 'unknown property "tol"; did you mean "tool"?', "tol"),
-        (b'{"inputs": {}}', 'unknown property "inputs"', "inputs"),
-        (b'{"tool": {}, "tool": {}}', 'duplicate property "tool"', "tool"),
-        (b'{"tool": {}, "schema": {}}', '"schema" and "tool" exclude each other', "schema"),
-        (b'{"server": "s", "tool": {}}', '"server" and "tool" exclude each other', "tool"),
+        (b"{} x", "the body is not JSON: trailing characters at line 1, column 5", None),
+        (b"\xef\xbb\xbf{}", "the body is not JSON: invalid character at line 1, column 1", None),
+        (b"null", "expected an object, found null as the body", None),
+        (
+            b'{"arguments":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+            "the body nests too deeply",
+            None,
+        ),
+        (b'{"tol": {}}', 'unknown property "tol"; did you mean "tool"?', "/tol"),
+        (b'{"inputs": {}}', 'unknown property "inputs"', "/inputs"),
+        (b'{"tool": {}, "schema": {}}', '"schema" and "tool" exclude each other', "/schema"),
+        (b'{"server": "s", "tool": {}}', '"server" and "tool" exclude each other', "/tool"),
         (
             b'{"arguments": 1, "call_params": 1}',
             '"arguments" and "call_params" exclude each other',
-            "call_params",
+            "/call_params",
         ),
         (
             b'{"tool": {}, "tool_text": ""}',
             '"tool" and "tool_text" exclude each other',
-            "tool_text",
+            "/tool_text",
         ),
-        (b'{"documents": []}', '"documents" requires "schema" or "tool"', "documents"),
-        (b'{"name": 1}', '"name" must be a string', "name"),
-        (b'{"options": []}', '"options" must be a JSON object', "options"),
+        (b'{"documents": []}', '"documents" requires "schema" or "tool"', "/documents"),
         (
             b'{"options": {"details": "all"}}',
-            'unknown property "details"; did you mean "detail"?',
-            "options.details",
+            'unknown property "details" in /options; did you mean "detail"?',
+            "/options/details",
         ),
         (
-            b'{"options": {"detail": "fist"}}',
-            'invalid detail "fist"; expected one of "verdict-only", "first", "all"',
-            "options.detail",
+            b'{"options": {"max_violations": 1.5}}',
+            "expected an integer from 0 to 4,294,967,295, found 1.5 at /options/max_violations",
+            "/options/max_violations",
         ),
-        (b'{"options": {"hide_values": 1}}', "must be true or false", "options.hide_values"),
         (
-            b'{"options": {"max_violations": -1}}',
-            '"options.max_violations" must be an integer from 0 to 4,294,967,295',
-            "options.max_violations",
+            b'{"options": {"max_violations": 4294967296}}',
+            (
+                "expected an integer from 0 to 4,294,967,295, found 4294967296 "
+                "at /options/max_violations"
+            ),
+            "/options/max_violations",
         ),
-        (b'{"options": {"max_violations": 1.5}}', "an integer", "options.max_violations"),
-        (b'{"options": {"max_violations": 4294967296}}', "an integer", "options.max_violations"),
-        (b'{"tool": {}, "documents": {}}', '"documents" must be an array', "documents"),
+        (
+            b'{"options": {"max_violations": ' + b"9" * 5_000 + b"}}",
+            (
+                "expected an integer from 0 to 4,294,967,295, found a number "
+                "at /options/max_violations"
+            ),
+            "/options/max_violations",
+        ),
+        (
+            b'{"tool": {}, "documents": {}}',
+            "expected an array, found an object at /documents",
+            "/documents",
+        ),
         (
             b'{"tool": {}, "documents": [{"uri": "u"}, {"url": "u"}]}',
-            'unknown property "url"',
-            "documents[1].url",
+            'unknown property "url" in /documents/1',
+            "/documents/1/url",
         ),
-        (b'{"name": "\\ud800"}', "the body is not JSON in UTF-8", None),
-        (b'{"name": "\xff"}', '"name" is not JSON in UTF-8', "name"),
+        (
+            b'{"name": "\\ud800"}',
+            "the body is not JSON: it ends early, or an escape in it has half of a surrogate pair",
+            None,
+        ),
     ],
 )
 def test_an_invalid_request_is_rejected(body: bytes, message: str, field: str | None) -> None:
@@ -211,7 +224,7 @@ def test_an_invalid_request_is_rejected(body: bytes, message: str, field: str | 
     with pytest.raises(RequestError) as caught:
         validate(body)
 
-    assert message in caught.value.message
+    assert message == caught.value.message
     assert field == caught.value.metadata.get("field")
 
 

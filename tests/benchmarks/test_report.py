@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.shared_material import REPOSITORY, shared, unavailable
+from support.shared_material import REPOSITORY, unavailable
 
 pytest.importorskip("matplotlib", reason="the group bench of pyproject.toml is not installed")
 
@@ -95,22 +95,6 @@ def test_plots_are_written_and_linked(report: Path) -> None:
     page = (report / "README.md").read_text()
     assert PLOTS == {path.name for path in report.glob("*.svg")}
     assert {plot for plot in PLOTS if f"]({plot})" in page} == PLOTS
-
-
-def test_only_own_tools_are_measured_without_the_corpus(report: Path) -> None:
-    """Rows of tools name their origin."""
-    page = (report / "README.md").read_text()
-    assert "| own: " in page
-    assert "| corpus: " not in page
-
-
-@pytest.mark.corpus
-def test_tools_of_the_corpus_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the corpus, tools of both origins are measured."""
-    monkeypatch.setenv("SIDECHECK_SHARED", str(shared("corpus").parent))
-    printed = run(BENCHMARKS / "validation.py", "--quick").stdout
-    assert "| own: " in printed
-    assert "| corpus: " in printed
 
 
 def test_missing_material_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

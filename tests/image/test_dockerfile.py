@@ -97,6 +97,28 @@ def test_the_image_has_all_that_the_service_needs() -> None:
     assert set() == needed - dict(_pins("deploy/runtime.lock")).keys()
 
 
+def test_the_platforms_of_a_release_are_those_whose_wheels_are_checked() -> None:
+    """The workflow has Docker's names, and uv those of wheels."""
+    release = yaml.safe_load((REPOSITORY / ".github" / "workflows" / "release.yml").read_text())
+    built = [row["platform"] for row in release["jobs"]["image"]["strategy"]["matrix"]["include"]]
+    makefile = (REPOSITORY / "Makefile").read_text()
+    [checked] = re.findall(r"(?m)^WHEEL_PLATFORMS := (.+)$", makefile)
+    machines = [platform.partition("-")[0] for platform in checked.split()]
+
+    assert ["amd64", "arm64"] == built
+    assert ["x86_64", "aarch64"] == machines
+    assert {"run": "make image-wheels"} in release["jobs"]["build"]["steps"]
+
+
+def test_the_published_image_has_a_bill_of_materials_and_its_provenance() -> None:
+    """Docker's default builder stores neither."""
+    [command] = re.findall(r"docker buildx build (.+)", (REPOSITORY / "Makefile").read_text())
+
+    options = command.rstrip("\\").split()
+    wanted = {"--builder", "--push", "--sbom=true", "--provenance=mode=max"}
+    assert wanted <= {*options}
+
+
 def test_the_build_context_has_only_files_of_the_image() -> None:
     """Large and secret files are excluded."""
     included = ("service/sidecheck_server/__main__.py", "clients/python/sidecheck/v1/__init__.py")

@@ -12,9 +12,17 @@ _TITLES = (
     "JSON in strings",
     "A list of tools with faults",
     "A tool for eight provider APIs",
+    "Two versions of a tool",
+    "Python functions",
     "A broken message",
     "A transcript",
 )
+
+#: Parts that must be scrolled sideways. The editor is not one: a line of JSON may be of any length.
+_SCROLLING = """() => [...document.querySelectorAll('body *')].filter(part =>
+    part.checkVisibility() && part.scrollWidth > part.clientWidth &&
+    part.matches(':not(textarea)') && /auto|scroll/.test(getComputedStyle(part).overflowX)
+).map(part => part.outerHTML.slice(0, 100))"""
 
 
 def _violations(page: Page) -> list[Any]:
@@ -59,6 +67,20 @@ def test_nothing_is_wider_than_the_screen(site: Site, width: int) -> None:
         assert width == page.evaluate("document.documentElement.scrollWidth"), title
     page.get_by_role("button", name="Copy as").click()
     assert width == page.evaluate("document.documentElement.scrollWidth")
+
+
+def test_a_phone_shows_the_verdict_and_all_tabs_at_once(site: Site) -> None:
+    """The headline and a violation are in view beside the payload; nothing is scrolled."""
+    page = site.open(width=390)
+    expect(page.locator("#verdict-status")).to_have_text("Invalid: 3 violations")
+    expect(page.locator("#payload-text")).to_be_in_viewport()
+    expect(page.locator("#verdict-status")).to_be_in_viewport(ratio=1)
+    expect(page.locator("#verdict .finding").first).to_be_in_viewport(ratio=1)
+    for tab in page.get_by_role("tab").all():
+        expect(tab).to_be_in_viewport(ratio=1)
+    page.get_by_role("tab", name="Transcript").click()
+    expect(page.locator("#transcript-status")).to_be_in_viewport(ratio=1)
+    assert [] == page.evaluate(_SCROLLING)
 
 
 def test_the_main_path_needs_a_keyboard_alone(site: Site) -> None:

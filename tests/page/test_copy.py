@@ -19,6 +19,8 @@ _EXAMPLES = (
     "A result against its output schema",
     "A list of tools with faults",
     "A tool for eight provider APIs",
+    "Two versions of a tool",
+    "Python functions",
     "A broken message",
     "A transcript",
 )
@@ -83,6 +85,8 @@ def test_curl_gets_the_answer_that_the_page_got(site: Site, title: str, tmp_path
         ("A result against its output schema", ["/structuredContent/days/0/high"]),
         ("A list of tools with faults", ["TOOL_NAME_CHARACTERS", "4 tools"]),
         ("A tool for eight provider APIs", ["files_search"]),
+        ("Two versions of a tool", ["REQUIRED_PROPERTY_ADDED", "TYPE_NARROWED"]),
+        ("Python functions", ["get_forecast", "Name of the city."]),
         ("A broken message", ["/message/params/name"]),
         ("A transcript", ["REQUEST_ID_REUSED", "PROGRESS_NOT_RISING", "6 messages"]),
     ],

@@ -15,6 +15,8 @@ from .conftest import Site, choose_example, editor
         ("A result against its output schema", "#verdict-status"),
         ("A list of tools with faults", "#check-status"),
         ("A tool for eight provider APIs", "#convert-status"),
+        ("Two versions of a tool", "#compare-status"),
+        ("Python functions", "#infer-status"),
         ("A broken message", "#message-status"),
         ("A transcript", "#transcript-status"),
     ],

@@ -128,6 +128,58 @@ def test_a_partial_transcript_is_checked(site: Site) -> None:
     expect(page.locator("#transcript-status")).to_have_text("1 message: no findings")
 
 
+def test_two_versions_are_compared(site: Site) -> None:
+    """A change leads to its place on both sides; a breaking one has a payload as its proof."""
+    page = site.open()
+    choose_example(page, "Two versions of a tool")
+    expect(page.locator("#compare-status")).to_have_text("Breaking: 4 changes")
+    outcome = page.locator("#compare-outcome")
+    expect(outcome.locator(".part-head")).to_have_text(["breakingsearchchanged"])
+    expect(outcome.locator(".finding .badge")).to_have_text(
+        ["cosmetic", "breaking", "breaking", "compatible"]
+    )
+    page.get_by_role("button", name='type changed from "number" to "integer"').click()
+    assert '"type": "number"' == selected_text(editor(page, "Old definitions"))
+    assert '"type": "integer"' == selected_text(editor(page, "New definitions"))
+    added = outcome.locator(".finding", has_text='the required property "folder" was added')
+    added.get_by_text("Payload that proves it").click()
+    expect(added.locator("pre")).to_have_text(re.compile('^{"query"'))
+
+    page.get_by_label("Open objects").select_option("as-written")
+    expect(outcome.locator(".finding .badge")).to_have_text(
+        ["cosmetic", "breaking", "breaking", "breaking"]
+    )
+    editor(page, "New definitions").fill(editor(page, "Old definitions").input_value())
+    expect(page.locator("#compare-status")).to_have_text("No changes")
+    editor(page, "New definitions").fill('[{"name": "search",\n}]')
+    expect(page.locator("#compare-status")).to_have_text("The new definitions are not JSON")
+    expect(page.locator("#new-note")).to_have_text(
+        'Not JSON at line 2, column 1: expected the name of a property, in "double quotes"'
+    )
+
+
+def test_tools_are_inferred_from_source_text(site: Site) -> None:
+    """A diagnostic and a tool lead to their places; the functions can be chosen."""
+    page = site.open()
+    choose_example(page, "Python functions")
+    expect(page.locator("#infer-status")).to_have_text("1 tool, 1 error")
+    source = editor(page, "Python source")
+    page.get_by_role("button", name="UNRESOLVED_NAME line 14, column 19").click()
+    assert "Stream" == selected_text(source)
+    page.get_by_role("button", name="line 4", exact=True).click()
+    assert selected_text(source).startswith("def get_forecast(city: str")
+    definition = page.get_by_role("region", name="Definition of get_forecast")
+    expect(definition).to_contain_text('"description": "Name of the city."')
+
+    page.get_by_label("Functions").fill("get_forecast")
+    expect(page.locator("#infer-status")).to_have_text("1 tool")
+    page.get_by_label("Functions").fill("watch")
+    page.get_by_label("Types without a schema").select_option("any")
+    expect(page.locator("#infer-status")).to_have_text("1 tool, 1 warning")
+    source.fill("def broken(:")
+    expect(page.locator("#infer-outcome")).to_contain_text("line 1, column 12")
+
+
 def test_tools_go_with_the_tabs_that_need_them(site: Site) -> None:
     """Definitions of one tab are available in the next."""
     page = site.open()

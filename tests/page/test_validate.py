@@ -177,6 +177,30 @@ def test_an_error_has_location_and_suggestion(site: Site) -> None:
     assert '"type": "strin"' == marked_text(page, "#tools-pane")
 
 
+def test_a_broken_definition_says_where(site: Site) -> None:
+    """Text that is not JSON has a line and a column; JSON also has a location."""
+    page = site.open()
+    definitions = editor(page, "Definitions")
+    definitions.fill('{\n  "name": "t",\n  "inputSchema": {"type": "object",}\n}')
+    expect(page.locator("#verdict-status")).to_have_text("The definitions are not JSON")
+    expect(page.locator("#tools-note")).to_have_text(
+        'Not JSON at line 3, column 36: expected the name of a property, in "double quotes"'
+    )
+    expect(page.locator("#tools-pane mark.error")).to_have_text("}")
+
+    definitions.fill(
+        '[\n{"name": "t",\n "inputSchema": {"properties": {"a": {"minimum": "1"}}}}\n]'
+    )
+    expect(page.locator("#verdict .finding")).to_contain_text("/properties/a/minimum")
+    expect(page.locator("#verdict .finding")).to_contain_text("line 3, column 39")
+    page.get_by_role("tab", name="Convert").click()
+    expect(page.locator("#convert-status")).to_have_text("Error: Invalid schema")
+    expect(page.locator("#conversions .finding")).to_have_count(1)
+    expect(page.locator("#conversions .finding")).to_contain_text("line 3, column 39")
+    page.locator("#conversions .finding-place").click()
+    assert '"minimum": "1"' == marked_text(page, "#tools-pane")
+
+
 def test_malformed_json_has_a_verdict(site: Site) -> None:
     """The verdict has the position of the fault."""
     page = site.open()

@@ -13,6 +13,8 @@ from sidecheck_server.rpc.method_table import Method
 __all__ = ["Access"]
 
 _JSON: Final = "application/json"
+_LONGEST_SHOWN: Final = 100
+"""Most characters of a header that an error repeats."""
 
 
 class Access:
@@ -41,15 +43,8 @@ class Access:
         """
         if rejection := self.check_caller(headers):
             return rejection
-        if (
-            _media_type(headers) != _JSON
-            or headers.get("content-encoding", "identity") != "identity"
-        ):
-            return HttpError.plain(
-                HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-                f"expected a body with the content type {_JSON}, not encoded",
-                {"accept": _JSON},
-            )
+        if fault := _content_fault(headers):
+            return HttpError.plain(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, fault, {"accept": _JSON})
         # Decision 0065: tokens are checked before the body is read.
         self._authorizer.authorize(headers.get("authorization"), method.path)
         return None
@@ -70,5 +65,13 @@ class Access:
         return None
 
 
-def _media_type(headers: Mapping[str, str]) -> str:
-    return headers.get("content-type", "").partition(";")[0].strip().lower()
+def _content_fault(headers: Mapping[str, str]) -> str | None:
+    """Return what is wrong with the content type or encoding in *headers*, or None."""
+    content_type = headers.get("content-type", "")
+    if content_type.partition(";")[0].strip().lower() != _JSON:
+        found = f'"{content_type[:_LONGEST_SHOWN]}"' if content_type else "none"
+        return f"expected the content type {_JSON}, found {found}"
+    encoding = headers.get("content-encoding", "identity")
+    if encoding != "identity":
+        return f'expected a body without a content encoding, found "{encoding[:_LONGEST_SHOWN]}"'
+    return None

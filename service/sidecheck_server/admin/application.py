@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from http import HTTPStatus
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
@@ -23,6 +23,10 @@ __all__ = [
     "create_application",
     "create_routes",
 ]
+
+
+_LONGEST_PATH: Final = 100
+"""Most characters of a path that an error repeats."""
 
 
 def create_routes(endpoints: Mapping[str, MethodEndpoint], access: Access) -> list[BaseRoute]:
@@ -86,10 +90,13 @@ def create_application(
         """Return the problem details of a request that matches no route."""
         assert isinstance(error, HTTPException)
         status = HTTPStatus(error.status_code)
-        detail = f"{request.method} is not served here"
+        path = request.url.path
+        shown = path if len(path) <= _LONGEST_PATH else f"{path[:_LONGEST_PATH]}…"
+        detail = f"{request.method} is not served at {shown}"
         if status is HTTPStatus.NOT_FOUND:
-            nearest = find_nearest(request.url.path, paths)
-            detail = "unknown path" + (f"; did you mean {nearest}?" if nearest else "")
+            nearest = find_nearest(path, paths)
+            remedy = f"did you mean {nearest}?" if nearest else "/openapi.json lists all methods"
+            detail = f"unknown path {shown}; {remedy}"
         body = HttpError.plain(status, detail).body
         return Response(body, status, error.headers, PROBLEM_TYPE)
 

@@ -13,7 +13,6 @@ from typing import Any, Final
 import msgspec
 from google.protobuf.descriptor import EnumDescriptor, FieldDescriptor
 from google.protobuf.message import Message
-from google.rpc.status_pb2 import Status
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
@@ -239,6 +238,7 @@ class MethodEndpoint:
         reading: asyncio.Lock,
     ) -> None:
         self.method = method
+        self._properties = shape_of(method.request_type.DESCRIPTOR).properties
         self._admission = admission
         self._metrics = metrics
         self._access = access
@@ -252,7 +252,9 @@ class MethodEndpoint:
         try:
             if scope["method"] != HTTPMethod.POST:
                 reply: bytes | HttpError = HttpError.plain(
-                    HTTPStatus.METHOD_NOT_ALLOWED, "methods are called with POST", {"allow": "POST"}
+                    HTTPStatus.METHOD_NOT_ALLOWED,
+                    f"expected the method POST, found {scope['method']}",
+                    {"allow": "POST"},
                 )
             else:
                 reply = await self._respond(exchange)
@@ -274,7 +276,7 @@ class MethodEndpoint:
         except ClientGoneError:
             raise
         except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  (nothing unexpected may reach the client)
-            return http_error_of(self._status(error))
+            return self._error_of(error)
 
     async def _call(self, exchange: Exchange) -> bytes | HttpError:
         """Call the method; return its response as JSON, or the error of a broken body.
@@ -314,16 +316,17 @@ class MethodEndpoint:
         status = None
         if error.reason is ErrorReason.LIMIT_EXCEEDED:
             status = _ARRIVAL_STATUSES.get(error.metadata["bound"])
-        response = http_error_of(self._status(error), status)
+        response = self._error_of(error, status)
         return HttpError(
             response.status, response.problem, {**response.headers, "connection": "close"}
         )
 
-    def _status(self, error: BaseException) -> Status:
-        """Return the status of a call that failed with *error*; see `failed_call_status`."""
-        return failed_call_status(
+    def _error_of(self, error: BaseException, status: HTTPStatus | None = None) -> HttpError:
+        """Return the response to a call that failed with *error*; see `failed_call_status`."""
+        failure = failed_call_status(
             error, self.method.name, self._metrics.observe_error, self._admission.gate
         )
+        return http_error_of(failure, status, self._properties)
 
 
 async def _write(response: Message) -> bytes:

@@ -1,11 +1,14 @@
 """Reads requests of the API from their JSON form.
 
 JSON values are copied byte for byte from the body into the message, so numbers, duplicate keys
-and white space are preserved.
+and white space are preserved. Errors are in terms of the body: its properties, the types of
+JSON, and JSON Pointers (RFC 6901).
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 import msgspec
@@ -29,6 +32,21 @@ RANGES: Final[Mapping[int, range]] = {
 _MAX_VALUES: Final = 100_000
 """Maximum number of properties and elements in a body: enough for the largest batch."""
 
+_TYPES: Final[Mapping[bytes, str]] = {
+    b"{": "an object",
+    b"[": "an array",
+    b'"': "a string",
+    b"t": "true",
+    b"f": "false",
+    b"n": "null",
+}
+"""Names of the types of JSON values, keyed by the first byte; all others begin a number."""
+
+_OFFSET: Final = re.compile(r"(?:JSON is malformed: )?(?P<fault>.*) \(byte (?P<offset>\d+)\)")
+_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
+_HALF_PAIR: Final = "it ends early, or an escape in it has half of a surrogate pair"
+_LONGEST_NUMBER: Final = 24
+
 _ARRAY: Final = msgspec.json.Decoder(list[Raw])
 _BOOLEAN: Final = msgspec.json.Decoder(bool)
 _INTEGER: Final = msgspec.json.Decoder(int)
@@ -44,6 +62,8 @@ def read_request(request_type: Callable[[], Message], body: bytes) -> Message:
     """
     message = request_type()
     count = _ValueCount()
+    if not body.strip():
+        raise _invalid("the body is empty; expected a JSON object", "")
     _fill(message, shape_of(message.DESCRIPTOR), _read_object(body, "", count), "", count)
     return message
 
@@ -82,28 +102,56 @@ def _read_object(text: bytes | Raw, location: str, count: _ValueCount) -> dict[s
     def check_name(_key_type: type, name: str) -> _Key:
         count.add(1)
         if name in names:
-            raise _invalid(f"duplicate property {_quoted(name)}", _join(location, name))
+            fault = f"duplicate property {_quoted(name)}{_within(location)}"
+            raise _invalid(fault, _join(location, name))
         names.add(name)
         return _Key(name)
 
     decoder = msgspec.json.Decoder(dict[_Key, Raw], dec_hook=check_name)
-    values: dict[str, Raw] = _decode(decoder.decode, text, location, "a JSON object")
+    values: dict[str, Raw] = _decode(decoder.decode, text, location, "an object")
     return values
 
 
 def _decode(decode: Callable[[Any], Any], text: bytes | Raw, location: str, expected: str) -> Any:
     """Return *text* decoded by *decode*; name *location* and *expected* in an error."""
-    subject = _quoted(location) if location else "the body"
     try:
         return decode(text)
     except msgspec.ValidationError:
-        raise _invalid(f"{subject} must be {expected}", location) from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        # In a body that was split into values, only strings can still be malformed. The text of
-        # the error has the fault and its offset, and no content.
-        raise _invalid(f"{subject} is not JSON in UTF-8: {error}", location) from None
+        raise _wrong_type(expected, bytes(text), location) from None
+    except UnicodeDecodeError as error:
+        # The position is one within a string, and so of no use to the caller.
+        raise _invalid(f"{_subject(location)} is not UTF-8: {error.reason}", location) from None
+    except msgspec.DecodeError as error:
+        # The text of the error has the fault and its offset, and no content.
+        fault = _describe_fault(str(error), bytes(text), location)
+        raise _invalid(f"{_subject(location)} is not JSON: {fault}", location) from None
     except RecursionError:
-        raise _invalid(f"{subject} nests too deeply", location) from None
+        raise _invalid(f"{_subject(location)} nests too deeply", location) from None
+
+
+def _wrong_type(expected: str, found: bytes, location: str) -> RequestError:
+    return _invalid(f"expected {expected}, found {_type_of(found)}{_at(location)}", location)
+
+
+def _type_of(text: bytes) -> str:
+    """Return the JSON type of the value in *text*, with its article."""
+    return _TYPES.get(text.lstrip()[:1], "a number")
+
+
+def _describe_fault(message: str, text: bytes, location: str) -> str:
+    """Return msgspec's *message* on *text*; in the body, with the line and the column."""
+    if "truncated" in message:
+        is_half = _SURROGATE.search(text) is not None
+        return _HALF_PAIR if is_half else "it ends before the value is complete"
+    match = _OFFSET.fullmatch(message)
+    if match is None:
+        return message
+    if location:
+        return match["fault"]
+    before = text[: int(match["offset"])]
+    line = before.count(b"\n") + 1
+    column = len(before.rpartition(b"\n")[2].decode(errors="replace")) + 1
+    return f"{match['fault']} at line {line}, column {column}"
 
 
 def _fill(
@@ -165,7 +213,9 @@ class _Writer:
         )
         alternatives = " or ".join(map(_quoted, siblings))
         location = _join(self._location, property_.name)
-        raise _invalid(f"{_quoted(property_.name)} requires {alternatives}", location)
+        raise _invalid(
+            f"{_quoted(property_.name)} requires {alternatives}{_within(self._location)}", location
+        )
 
     def _has(self, parents: Path) -> bool:
         message: Any = self._message
@@ -183,7 +233,9 @@ class _Writer:
         claimed_field, claimant = self._set.setdefault(key, (field, name))
         if claimant != name and (field is None or claimed_field is not field):
             pair = " and ".join(map(_quoted, sorted((name, claimant))))
-            raise _invalid(f"{pair} exclude each other", _join(self._location, name))
+            raise _invalid(
+                f"{pair} exclude each other{_within(self._location)}", _join(self._location, name)
+            )
 
 
 def _set_field(
@@ -201,7 +253,7 @@ def _set_field(
     count.add(len(array))
     elements = getattr(message, field.name)
     for index, element in enumerate(array):
-        place = f"{location}[{index}]"
+        place = f"{location}/{index}"
         if property_.form is Form.OBJECT:
             child = elements.add()
             _fill(
@@ -248,10 +300,14 @@ def _value(field: FieldDescriptor, form: Form, raw: Raw, location: str) -> Any:
 def _integer(field: FieldDescriptor, raw: Raw, location: str) -> int:
     values = RANGES[field.cpp_type]
     expected = f"an integer from {values[0]:,} to {values[-1]:,}"
-    value: int = _decode(_INTEGER.decode, raw, location, expected)
-    if value not in values:
-        raise _invalid(f"{_quoted(location)} must be {expected}", location)
-    return value
+    text = bytes(raw).strip()
+    with suppress(msgspec.ValidationError):
+        value: int = _INTEGER.decode(raw)
+        if value in values:
+            return value
+    is_short_number = _type_of(text) == "a number" and len(text) <= _LONGEST_NUMBER
+    found = text.decode() if is_short_number else _type_of(text)
+    raise _invalid(f"expected {expected}, found {found}{_at(location)}", location)
 
 
 def _number_of_word(field: FieldDescriptor, raw: Raw, location: str) -> int:
@@ -259,7 +315,10 @@ def _number_of_word(field: FieldDescriptor, raw: Raw, location: str) -> int:
     expected = f"one of {', '.join(map(_quoted, words))}"
     word = _decode(_STRING.decode, raw, location, expected)
     if word not in words:
-        raise _invalid(f"invalid {field.name} {_quoted(word)}; expected {expected}", location)
+        name = location.rpartition("/")[2]
+        raise _invalid(
+            f"invalid {name} {_quoted(word)}{_at(location)}; expected {expected}", location
+        )
     return words[word]
 
 
@@ -267,7 +326,9 @@ def _unknown_property(name: str, known: Iterable[str], location: str) -> Request
     candidates = (property_ for property_ in known if not property_.endswith("_text"))
     nearest = find_nearest(name, candidates)
     suggestion = f"; did you mean {_quoted(nearest)}?" if nearest else ""
-    return _invalid(f"unknown property {_quoted(name)}{suggestion}", _join(location, name))
+    return _invalid(
+        f"unknown property {_quoted(name)}{_within(location)}{suggestion}", _join(location, name)
+    )
 
 
 def _invalid(message: str, location: str) -> RequestError:
@@ -277,7 +338,19 @@ def _invalid(message: str, location: str) -> RequestError:
 
 
 def _join(location: str, name: str) -> str:
-    return f"{location}.{name}" if location else name
+    return f"{location}/{name.replace('~', '~0').replace('/', '~1')}"
+
+
+def _at(location: str) -> str:
+    return f" at {location}" if location else " as the body"
+
+
+def _within(location: str) -> str:
+    return f" in {location}" if location else ""
+
+
+def _subject(location: str) -> str:
+    return f"the value at {location}" if location else "the body"
 
 
 def _quoted(text: str) -> str:

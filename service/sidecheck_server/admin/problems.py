@@ -1,7 +1,8 @@
 """Problem details (RFC 9457) and HTTP statuses of errors."""
 
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from types import MappingProxyType
@@ -12,6 +13,8 @@ from google.rpc.code_pb2 import Code
 from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
 
+from sidecheck_server.core.errors import ErrorReason
+
 __all__ = ["PROBLEM_TYPE", "HttpError", "http_error_of", "problem_of"]
 
 PROBLEM_TYPE: Final = "application/problem+json"
@@ -19,6 +22,9 @@ PROBLEM_TYPE: Final = "application/problem+json"
 _TYPES: Final = "https://github.com/sidecheck/sidecheck/blob/main/docs/reference/errors.md#"
 
 _NO_STATUS: Final = 500
+
+_STEPS: Final = re.compile(r"[^.\[\]]+")
+"""Steps of the path of a field, such as ``items[0].message``."""
 
 _HTTP_STATUSES: Final[Mapping[int, int]] = MappingProxyType(
     {
@@ -70,9 +76,14 @@ class HttpError:
         return msgspec.json.encode(self.problem) + b"\n"
 
 
-def http_error_of(error: Status, status: int | None = None) -> HttpError:
-    """Return the response for *error*; *status* overrides the status of its code."""
-    problem = problem_of(error)
+def http_error_of(
+    error: Status, status: int | None = None, properties: Container[str] = ()
+) -> HttpError:
+    """Return the response for *error*; *status* overrides the status of its code.
+
+    *properties* are the names of the properties of the request.
+    """
+    problem = problem_of(error, properties)
     if status is not None:
         problem["status"] = status
     headers = {}
@@ -86,8 +97,8 @@ def http_error_of(error: Status, status: int | None = None) -> HttpError:
     return HttpError(problem["status"], problem, headers)
 
 
-def problem_of(error: Status) -> dict[str, Any]:
-    """Return the problem details of *error*.
+def problem_of(error: Status, properties: Container[str] = ()) -> dict[str, Any]:
+    """Return the problem details of *error* of a request with *properties*.
 
     Members beyond those of the RFC: ``reason`` and ``metadata`` of ErrorInfo, and
     ``violations``, the faults of a schema or a tool definition.
@@ -103,7 +114,7 @@ def problem_of(error: Status) -> dict[str, Any]:
         "status": _HTTP_STATUSES.get(error.code, _NO_STATUS),
         "detail": error.message,
         "reason": info.reason,
-        "metadata": dict(sorted(info.metadata.items())),
+        "metadata": _metadata_of(info, properties),
     }
     if bad_request.field_violations:
         problem["violations"] = [
@@ -115,3 +126,19 @@ def problem_of(error: Status) -> dict[str, Any]:
             for violation in bad_request.field_violations
         ]
     return problem
+
+
+def _metadata_of(info: ErrorInfo, properties: Container[str]) -> dict[str, str]:
+    """Return the metadata of *info*, with its ``field`` as a JSON Pointer into the body.
+
+    The field is left out if its message is dissolved in the body; see `json_shapes.DISSOLVED`.
+    """
+    metadata = dict(sorted(info.metadata.items()))
+    if info.reason == ErrorReason.INVALID_REQUEST:
+        field = metadata.get("field", "")
+        if not field.startswith("/"):
+            steps = _STEPS.findall(field)
+            metadata.pop("field", None)
+            if steps and steps[0] in properties:
+                metadata["field"] = "".join(f"/{step}" for step in steps)
+    return metadata

@@ -169,7 +169,8 @@ class PreparedTarget:
         if kind is None:
             raise RequestError(
                 ErrorReason.INVALID_REQUEST,
-                "the request has no subject to validate",
+                "the request has no subject; expected one of arguments, structured_content, "
+                "absent_structured_content, call_params, call_result",
                 {"field": "subject"},
             )
         side = _SIDES[kind]

@@ -1,11 +1,14 @@
 /** Converts a tool for all APIs, side by side. */
 
+import { Problem } from "./api.js";
 import { hereDocument, pythonBytes, pythonMember, pythonText, shellOptions } from "./commands.js";
 import { byId, codeSection, element, fill } from "./elements.js";
 import { errorHeadline, errorView, showStatus, violationList } from "./findings.js";
+import { describePlace } from "./json_fault.js";
 import { locate, textAt } from "./json_places.js";
 import { format, jsonProperty, objectText, plainProperty } from "./json_text.js";
 import { Live } from "./live.js";
+import { locateFault } from "./tool_texts.js";
 
 /** @type {ReadonlyArray<readonly [string, string]>} */
 const APIS = Object.freeze([
@@ -137,7 +140,7 @@ export class ConvertTab {
   }
 
   /**
-   * @param {import("./tools_pane.js").Tool} tool
+   * @param {import("./tool_texts.js").Tool} tool
    * @param {string} api
    */
   #body(tool, api) {
@@ -155,7 +158,12 @@ export class ConvertTab {
     const { tools } = this.#page;
     tools.show(null);
     if (answers.length === 0) {
-      showStatus(this.#status, "Choose a tool to convert", "");
+      const { headline, isBroken } = tools;
+      showStatus(
+        this.#status,
+        isBroken ? headline : `${headline} to convert`,
+        isBroken ? "bad" : "",
+      );
       fill(this.#view);
       return;
     }
@@ -163,6 +171,21 @@ export class ConvertTab {
     if (failed?.status === "rejected") {
       showStatus(this.#status, errorHeadline(failed.reason), "bad");
       fill(this.#view, errorView(failed.reason, { retry: () => void this.#live.now() }));
+      return;
+    }
+    const broken = commonProblem(answers);
+    if (broken !== null) {
+      const root = tools.tool?.pointer ?? "";
+      const roots = [`${root}/inputSchema`, `${root}/outputSchema`, root];
+      const place = (/** @type {{instance_location: string}} */ fault) =>
+        locateFault(tools.text, roots, fault.instance_location);
+      const view = errorView(new Problem(broken), {
+        retry: () => void this.#live.now(),
+        choose: (fault) => tools.show(() => place(fault)),
+        describe: (fault) => describePlace(tools.text, place(fault).keyStart),
+      });
+      showStatus(this.#status, `Error: ${broken.title}`, "bad");
+      fill(this.#view, view);
       return;
     }
     const cards = answers.map((answer, index) => {
@@ -238,6 +261,24 @@ export class ConvertTab {
     const { keyStart, end } = locate(tools.text, place);
     tools.editor.select(keyStart, end);
   }
+}
+
+/**
+ * Returns the problem of a definition that no API gets, null if one does.
+ *
+ * @param {PromiseSettledResult<import("./api.js").Answer>[]} answers
+ * @returns {import("./api.js").ProblemDetails | null}
+ */
+function commonProblem(answers) {
+  /** @type {(import("./api.js").ProblemDetails | null)[]} */
+  const problems = answers.map((answer) =>
+    answer.status === "fulfilled" ? (answer.value.value.conversions[0]?.error ?? null) : null,
+  );
+  const [first] = problems;
+  const isCommon = problems.every(
+    (problem) => problem?.violations !== undefined && problem.detail === first?.detail,
+  );
+  return isCommon ? (first ?? null) : null;
 }
 
 /**

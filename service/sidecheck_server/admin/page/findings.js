@@ -56,8 +56,10 @@ export function severityBadge(severity) {
  * @param {() => void} actions.retry
  * @param {(violation: {instance_location: string}) => void} [actions.choose] Leads to the place of
  *   a fault of a schema or definition.
+ * @param {(violation: {instance_location: string}) => string} [actions.describe] Returns its line
+ *   and column.
  */
-export function errorView(error, { retry, choose }) {
+export function errorView(error, { retry, choose, describe }) {
   const again = element("button", { type: "button", onclick: retry }, "Try again");
   if (error instanceof Unreachable) {
     return element(
@@ -81,6 +83,7 @@ export function errorView(error, { retry, choose }) {
         { type: "button", class: "finding-place", onclick: () => choose?.(fault) },
         element("span", { class: "finding-code" }, fault.code),
         element("span", { class: "pointer" }, fault.instance_location || "(root)"),
+        describe && element("span", { class: "tally" }, describe(fault)),
         element("span", { class: "finding-message" }, fault.message),
       ),
     ),

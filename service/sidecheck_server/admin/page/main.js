@@ -2,6 +2,7 @@
 
 import { call, connection } from "./api.js";
 import { CheckTab } from "./check_tab.js";
+import { CompareTab } from "./compare_tab.js";
 import { ConvertTab } from "./convert_tab.js";
 import {
   prepareCopy,
@@ -11,6 +12,7 @@ import {
   toClipboard,
 } from "./dialogs.js";
 import { byId, element, fill } from "./elements.js";
+import { InferTab } from "./infer_tab.js";
 import { readLink, writeLink } from "./link.js";
 import { MessageTab } from "./message_tab.js";
 import { Tabs } from "./tabs.js";
@@ -37,6 +39,8 @@ const tabList = [
   new ValidateTab(page),
   new CheckTab(page),
   new ConvertTab(page),
+  new CompareTab(page),
+  new InferTab(page),
   new MessageTab(page),
   new TranscriptTab(page),
 ];
@@ -168,7 +172,7 @@ async function start() {
   const showExample = (/** @type {Example} */ example) =>
     show({ tab: example.tab, fields: exampleFields(example) });
   prepareExamples(examples, showExample);
-  for (const name of ["message", "transcript", "validate"]) {
+  for (const name of ["compare", "infer", "message", "transcript", "validate"]) {
     // Something to look at, until somebody brings their own.
     const example = examples.find(({ tab }) => tab === name);
     const tab = tabList.find((each) => each.name === name);

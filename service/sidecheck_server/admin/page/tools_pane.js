@@ -1,23 +1,13 @@
 /** The definitions that are validated against, checked and converted: pasted, or registered. */
 
-import { byId, counted, element, fill } from "./elements.js";
+import { byId, element, fill } from "./elements.js";
 import { Editor } from "./editor.js";
+import { findFault } from "./json_fault.js";
 import { format, isJson } from "./json_text.js";
-import { elementTexts } from "./json_places.js";
+import { describeDefinitions, findTools, markFault } from "./tool_texts.js";
 import { RegisteredTools } from "./registered_tools.js";
 
-/**
- * A definition, and what it is registered under, if it is.
- *
- * @typedef {object} Tool
- * @property {string} name
- * @property {string} text
- * @property {string} pointer Where it is in the text of the pane.
- * @property {string | null} server
- */
-
-/** Where definitions may be in a text: alone, in an array, in a result, in a response. */
-const LISTS = Object.freeze(["/result/tools", "/tools", ""]);
+/** @typedef {import("./tool_texts.js").Tool} Tool */
 
 /** One pane, which moves to the tab that needs it. */
 export class ToolsPane {
@@ -34,6 +24,8 @@ export class ToolsPane {
   /** @type {Tool[]} */
   #tools = [];
   #pasted = "";
+  /** @type {import("./json_fault.js").Fault | null} */
+  #fault = null;
   #onChanged;
 
   /** @param {() => void} onChanged Called when the tools or the choice have changed. */
@@ -55,6 +47,16 @@ export class ToolsPane {
   /** The text of all definitions. */
   get text() {
     return this.editor.text;
+  }
+
+  /** What to do next where no tool is chosen. */
+  get headline() {
+    return this.#fault ? "The definitions are not JSON" : "Choose a tool";
+  }
+
+  /** Whether the text is not JSON. */
+  get isBroken() {
+    return this.#fault !== null;
   }
 
   /** The tool that is chosen, null if there is none. */
@@ -113,7 +115,7 @@ export class ToolsPane {
    */
   show(find) {
     if (find === null) {
-      this.editor.markBy(() => []);
+      this.editor.markBy(markFault);
       return;
     }
     this.editor.markBy((text) => {
@@ -137,7 +139,8 @@ export class ToolsPane {
     this.editor.field.readOnly = isRegistered;
     this.#format.hidden = isRegistered;
     if (isRegistered) {
-      this.#note.textContent = "";
+      this.#fault = null;
+      this.#describe("");
       void this.#registered.reload();
     } else {
       this.editor.text = this.#pasted;
@@ -167,58 +170,14 @@ export class ToolsPane {
     fill(this.#choice, ...labels.map((label) => element("option", {}, label)));
     const kept = this.#tools.findIndex((tool) => tool.name === name);
     this.#choice.selectedIndex = Math.max(kept, this.#tools.length ? 0 : -1);
-    this.#note.textContent = describe(text, this.#tools);
+    this.#fault = text.trim() === "" ? null : findFault(text);
+    this.#describe(describeDefinitions(text, this.#tools, this.#fault));
     this.#onChanged();
   }
-}
 
-/**
- * Returns the tools in a text; none if it is not JSON.
- *
- * @param {string} text
- * @returns {Tool[]}
- */
-export function findTools(text) {
-  let value;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return [];
+  /** @param {string} text */
+  #describe(text) {
+    this.#note.textContent = text;
+    this.#note.classList.toggle("bad", this.#fault !== null);
   }
-  for (const pointer of LISTS) {
-    const list = pointer
-      .split("/")
-      .slice(1)
-      .reduce((inner, key) => inner?.[key], value);
-    if (Array.isArray(list)) {
-      const texts = elementTexts(text, pointer);
-      return list.map((tool, index) => toolOf(tool, texts[index] ?? "", `${pointer}/${index}`));
-    }
-  }
-  return value !== null && typeof value === "object" ? [toolOf(value, text.trim(), "")] : [];
-}
-
-/**
- * @param {any} value
- * @param {string} text
- * @param {string} pointer
- * @returns {Tool}
- */
-function toolOf(value, text, pointer) {
-  const name = typeof value?.name === "string" ? value.name : "";
-  return { name, text, pointer, server: null };
-}
-
-/**
- * @param {string} text
- * @param {Tool[]} tools
- */
-function describe(text, tools) {
-  if (text.trim() === "") {
-    return "Paste a tools/list result, an array of tools, or one tool.";
-  }
-  if (!isJson(text)) {
-    return "This is not JSON yet.";
-  }
-  return tools.length === 0 ? "There is no tool in this JSON." : counted(tools.length, "tool");
 }

@@ -4,10 +4,12 @@ import { pythonBytes, pythonMember, pythonText, shellFile, shellOptions } from "
 import { byId, fill } from "./elements.js";
 import { Editor } from "./editor.js";
 import { errorHeadline, errorView, showStatus } from "./findings.js";
+import { describePlace } from "./json_fault.js";
 import { locate, locateKeyword, textAt } from "./json_places.js";
 import { jsonProperty, objectText, plainProperty } from "./json_text.js";
 import { Live } from "./live.js";
 import { readControls, writeControls } from "./tab.js";
+import { locateFault } from "./tool_texts.js";
 import { headline, renderVerdict } from "./verdict_view.js";
 
 /** @typedef {import("./api.js").Violation} Violation */
@@ -152,7 +154,7 @@ export class ValidateTab {
     return tool === null ? [] : [{ method: "validate", body: this.#body(tool) }];
   }
 
-  /** @param {import("./tools_pane.js").Tool} tool */
+  /** @param {import("./tool_texts.js").Tool} tool */
   #body(tool) {
     const { coercion, unknown, defaults, formats } = this.#controls;
     const options = objectText(
@@ -175,7 +177,12 @@ export class ValidateTab {
   #show([answer]) {
     this.#page.tools.show(null);
     if (answer === undefined) {
-      showStatus(this.#status, "Choose a tool to validate against", "");
+      const { headline: next, isBroken } = this.#page.tools;
+      showStatus(
+        this.#status,
+        isBroken ? next : `${next} to validate against`,
+        isBroken ? "bad" : "",
+      );
       fill(this.#view);
       this.#editor.markBy(() => []);
     } else if (answer.status === "rejected") {
@@ -183,6 +190,10 @@ export class ValidateTab {
       const view = errorView(answer.reason, {
         retry: () => void this.#live.now(),
         choose: (fault) => this.#showFault(fault.instance_location),
+        describe: (fault) => {
+          const { tools } = this.#page;
+          return describePlace(tools.text, this.#locateFault(fault.instance_location).keyStart);
+        },
       });
       fill(this.#view, view);
       this.#editor.markBy(() => []);
@@ -225,10 +236,15 @@ export class ValidateTab {
    * @param {string} pointer
    */
   #showFault(pointer) {
-    const { tools } = this.#page;
-    const inSchema = locate(tools.text, this.#schemaRoot + pointer);
-    const root = inSchema.isExact ? this.#schemaRoot : (tools.tool?.pointer ?? "");
-    tools.show((text) => locate(text, root + pointer));
+    this.#page.tools.show((text) => this.#locateFault(pointer, text));
+  }
+
+  /**
+   * @param {string} pointer
+   * @param {string} [text] Of the definitions.
+   */
+  #locateFault(pointer, text = this.#page.tools.text) {
+    return locateFault(text, [this.#schemaRoot, this.#page.tools.tool?.pointer ?? ""], pointer);
   }
 }
 

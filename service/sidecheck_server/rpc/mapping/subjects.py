@@ -132,8 +132,9 @@ def subject_of_item(item: proto.CheckItem) -> SubjectMessage:
 
 def missing_subject(field: str) -> RequestError:
     """Return the error for a request without its subject, the *field*."""
+    name = field.replace("_", " ")
     return RequestError(
-        ErrorReason.INVALID_REQUEST, f"the request has no {field} to check", {"field": field}
+        ErrorReason.INVALID_REQUEST, f"the request has no {name} to check", {"field": field}
     )
 
 

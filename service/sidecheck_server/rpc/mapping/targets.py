@@ -62,7 +62,8 @@ def target_from_proto(target: target_pb2.Target) -> Target:
         case _:
             raise RequestError(
                 ErrorReason.INVALID_REQUEST,
-                "the request has no target to validate against",
+                "the request has no target; expected a registered tool, a digest, or a tool or "
+                "schema sent inline",
                 {"field": "target"},
             )
 
