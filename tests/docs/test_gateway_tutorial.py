@@ -80,6 +80,7 @@ def test_envoy_answers_as_the_page_says(
         gateway.begin()
         results = [gateway.post("tools/call", call).json()["result"] for call in calls()]
         entries = envoy.entries(3 + len(results))[3:]
+        gateway.client.close()
 
     assert outcomes == [
         "the tool's error" if result.get("isError") else "forwarded" for result in results
