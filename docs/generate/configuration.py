@@ -41,7 +41,7 @@ settings.
 
 Limits on concurrent connections, calls, streams and bytes, as a table `[transport]` of the file or
 as `SIDECHECK_TRANSPORT__CALLS=64`. Calls beyond them are shed with `OVERLOADED` and a `RetryInfo`,
-or wait in their clients; see [Overload](../operations/deployment.md#overload).
+or wait in their clients; see [Overload](../operations/capacity.md#overload).
 
 {transport}
 ## Gateway policies
@@ -50,7 +50,7 @@ The handling of invalid messages in the traffic of a [gateway](../guides/gateway
 table `[gateway_policies]` of the file or as `SIDECHECK_GATEWAY_POLICIES__ARGUMENTS=enforce`. The
 first four are `enforce`, `audit` or `off`; `repair` is `off`, `json-strings`, `safe-scalars` or
 `defaults`; `pins` is `off`, `first-use` or `locked`; `allow` is a list of
-[exemptions](../guides/proxy.md#what-enforcement-stops). They have the same meaning as for the
+[exemptions](../guides/proxy-findings.md#exemptions). They have the same meaning as for the
 [proxy](../guides/proxy.md#policies).
 
 {gateway_policies}

@@ -31,7 +31,7 @@ into the schema or the definition, `reason` the code. The error reports the firs
 `violations` is their number if there are several.
 
 {reasons}
-Where the server requires [tokens](../operations/security.md#tokens), a call without a valid token
+Where the server requires [tokens](../operations/tokens.md), a call without a valid token
 fails with `UNAUTHENTICATED`, and one without the role with `PERMISSION_DENIED`, before its message
 is read. `PERMISSION_DENIED` is also the error of an item that names a server that the token does
 not allow.

@@ -6,7 +6,8 @@ An example is a fenced block of a page:
   is in the ``text`` block that follows it, or, one line for each ``print``, in a comment after
   the ``print``.
 - ``console``: each line after ``$ `` is a command, and the lines below it are its output.
-- Any block with ``title="name"`` is written to that file first.
+- A block with ``title="name"`` is written to that file. Programs find the first content of each
+  file, commands the last one above them.
 
 All other blocks are ignored. Run as a script, this module starts a server and refreshes every
 page; the tests fail if a page is stale.
@@ -69,18 +70,19 @@ def refresh(page: str, address: str, admin_address: str = ADMIN_ADDRESS) -> str:
     edits: list[tuple[int, int, str]] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for block in blocks:
-            if block.title:
-                (folder / block.title).write_text(block.body, encoding="utf-8")
+        titled = [block for block in blocks if block.title]
+        for block in reversed(titled):
+            _write_file(folder, block, address)
         programs = [block for block in blocks if block.language == "python" and not block.title]
         outputs = _run_python(programs, folder, address) if programs else []
         for block, output in zip(programs, outputs, strict=True):
             edits.append(_python_edit(blocks, block, output))
-        edits += [
-            (block.start, block.end, _run_console(block.body, folder, address, admin_address))
-            for block in blocks
-            if block.language == "console"
-        ]
+        for block in blocks:
+            if block.title:
+                _write_file(folder, block, address)
+            elif block.language == "console":
+                output = _run_console(block.body, folder, address, admin_address)
+                edits.append((block.start, block.end, output))
     for start, end, text in sorted(edits, reverse=True):
         page = page[:start] + text + page[end:]
     return page
@@ -93,6 +95,11 @@ def _blocks(page: str) -> Iterator[_Block]:
         language = info.partition(" ")[0]
         start, end = match.span("body")
         yield _Block(language, title[1] if title else "", match["body"], start, end)
+
+
+def _write_file(folder: Path, block: _Block, address: str) -> None:
+    text = block.body.replace(ADDRESS, address)
+    (folder / block.title).write_text(text, encoding="utf-8")
 
 
 def _environment(address: str) -> dict[str, str]:
@@ -135,12 +142,16 @@ def _python_edit(blocks: list[_Block], block: _Block, output: str) -> tuple[int,
     return (block.start, block.end, body)
 
 
+def _with_addresses(command: str, address: str, admin_address: str) -> str:
+    return command.replace(ADMIN_ADDRESS, admin_address).replace(ADDRESS, address)
+
+
 def _run_console(body: str, folder: Path, address: str, admin_address: str) -> str:
     pieces = []
     for line in body.splitlines():
         if line.startswith("$ "):
             run = subprocess.run(  # noqa: S603
-                ["/bin/bash", "-c", line[2:].replace(ADMIN_ADDRESS, admin_address)],
+                ["/bin/bash", "-c", _with_addresses(line[2:], address, admin_address)],
                 cwd=folder,
                 env=_environment(address),
                 stdout=subprocess.PIPE,
@@ -156,34 +167,32 @@ def _run_console(body: str, folder: Path, address: str, admin_address: str) -> s
 
 
 def _main() -> None:
-    with tempfile.TemporaryDirectory() as name:
-        socket = Path(name) / "examples.sock"
-        for page in example_pages():
-            server = subprocess.Popen(  # noqa: S603
-                [
-                    *(sys.executable, "-m", "sidecheck_server", "serve", "--listen", ""),
-                    *("--unix-socket", str(socket), "--log-format", "json"),
-                ],
-                stderr=subprocess.PIPE,
-                text=True,
-                env={**os.environ, "SIDECHECK_ADMIN_LISTEN": "127.0.0.1:0"},
-            )
-            try:
-                assert server.stderr is not None
-                ready = next(json.loads(line) for line in server.stderr if '"admin.ready"' in line)
-                next(line for line in server.stderr if '"server.ready"' in line)
-                text = page.read_text(encoding="utf-8")
-                admin_address = ready["address"].removeprefix("http://")
-                fresh = refresh(text, f"unix:{socket}", admin_address)
-            except ExampleError as error:
-                sys.stderr.write(f"{page.relative_to(REPOSITORY)}: {error}\n")
-            else:
-                if fresh != text:
-                    page.write_text(fresh, encoding="utf-8")
-                    sys.stdout.write(f"{page.relative_to(REPOSITORY)}: refreshed\n")
-            finally:
-                server.terminate()
-                server.communicate()
+    for page in example_pages():
+        server = subprocess.Popen(  # noqa: S603
+            [
+                *(sys.executable, "-m", "sidecheck_server", "serve", "--listen", "127.0.0.1:0"),
+                *("--log-format", "json"),
+            ],
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "SIDECHECK_ADMIN_LISTEN": "127.0.0.1:0"},
+        )
+        try:
+            assert server.stderr is not None
+            admin = next(json.loads(line) for line in server.stderr if '"admin.ready"' in line)
+            ready = next(json.loads(line) for line in server.stderr if '"server.ready"' in line)
+            text = page.read_text(encoding="utf-8")
+            admin_address = admin["address"].removeprefix("http://")
+            fresh = refresh(text, ready["addresses"][0], admin_address)
+        except ExampleError as error:
+            sys.stderr.write(f"{page.relative_to(REPOSITORY)}: {error}\n")
+        else:
+            if fresh != text:
+                page.write_text(fresh, encoding="utf-8")
+                sys.stdout.write(f"{page.relative_to(REPOSITORY)}: refreshed\n")
+        finally:
+            server.terminate()
+            server.communicate()
 
 
 if __name__ == "__main__":

@@ -83,7 +83,7 @@ def test_no_credential_is_in_the_manifest(objects: list[Object]) -> None:
 
 
 def test_memory_limits_match_the_settings(objects: list[Object]) -> None:
-    """The limit is the table in docs/operations/deployment.md, the request its permanent part."""
+    """The limit is the table in docs/operations/capacity.md, the request its permanent part."""
     container = containers_of(objects)["sidecheck"]
     settings, resources = settings_of(container), container["resources"]
 

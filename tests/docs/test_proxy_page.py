@@ -1,4 +1,4 @@
-"""The configurations in the page about the proxy: commands that it accepts, and that work."""
+"""The configurations in the pages about the proxy: commands that it accepts, and that work."""
 
 import configparser
 import json
@@ -19,7 +19,8 @@ from support.stdio_proxy import SECONDS, SERVER
 
 from docs.generate.pages import REPOSITORY
 
-_PAGE = REPOSITORY / "docs" / "guides" / "proxy.md"
+_GUIDES = REPOSITORY / "docs" / "guides"
+_PAGES = (_GUIDES / "proxy.md", _GUIDES / "proxy-http.md", _GUIDES / "proxy-findings.md")
 _SNIPPET = re.compile(
     r"^( *)```(json|toml|ini|dockerfile|sh)\n(.*?)^\1```", re.MULTILINE | re.DOTALL
 )
@@ -27,10 +28,11 @@ _FILES = re.compile(r"(--report|--record|--pins-file)$")
 
 
 def snippets(*languages: str) -> Iterator[tuple[str, str]]:
-    """Yield the language and the text of the page's snippets in *languages*."""
-    for match in _SNIPPET.finditer(_PAGE.read_text(encoding="utf-8")):
-        if match[2] in languages:
-            yield match[2], match[3]
+    """Yield the language and the text of the snippets in *languages*."""
+    for page in _PAGES:
+        for match in _SNIPPET.finditer(page.read_text(encoding="utf-8")):
+            if match[2] in languages:
+                yield match[2], match[3]
 
 
 def configured(value: Any) -> Iterator[list[str]]:
@@ -53,7 +55,7 @@ def client_commands() -> list[list[str]]:
 
 
 def proxy_commands() -> list[list[str]]:
-    """Return the commands of the page that run the proxy."""
+    """Return the commands of the pages that run the proxy."""
     commands = client_commands()
     for language, text in snippets("ini", "sh", "dockerfile"):
         if language == "ini":
@@ -73,7 +75,7 @@ def proxy_commands() -> list[list[str]]:
 
 
 @pytest.mark.parametrize("command", proxy_commands(), ids=shlex.join)
-def test_the_proxy_accepts_a_command_of_the_page(command: list[str], tmp_path: Path) -> None:
+def test_the_proxy_accepts_a_command_of_a_page(command: list[str], tmp_path: Path) -> None:
     """It accepts each of its arguments."""
     _, name, *words = command
     for index, word in enumerate(words):
@@ -88,7 +90,7 @@ def test_the_proxy_accepts_a_command_of_the_page(command: list[str], tmp_path: P
         assert bool(context.params["command"]) is not bool(context.params["upstream"])
 
 
-async def test_a_client_starts_a_command_of_the_page(tmp_path: Path) -> None:
+async def test_a_client_starts_a_command_of_a_page(tmp_path: Path) -> None:
     """The command is run with another server."""
     commands = [command for command in client_commands() if command[0] == "sidecheck"]
     *words, _, _ = commands[0]

@@ -147,7 +147,7 @@ def _pins(lock: str) -> list[tuple[str, str]]:
 
 
 def test_the_memory_limit_of_compose_covers_the_settings() -> None:
-    """It is the sum of the table in docs/operations/deployment.md."""
+    """It is the sum of the table in docs/operations/capacity.md."""
     composed: Any = yaml.safe_load((REPOSITORY / "deploy" / "compose.yaml").read_text())
     limit = re.fullmatch(r"(\d+)m", composed["services"]["sidecheck"]["mem_limit"])
 

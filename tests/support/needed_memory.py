@@ -20,7 +20,7 @@ def permanent_memory(settings: Settings) -> int:
 
 
 def needed_memory(settings: Settings) -> int:
-    """Return the sum of the table in docs/operations/deployment.md, in bytes."""
+    """Return the sum of the table in docs/operations/capacity.md, in bytes."""
     transport, limits = settings.transport, settings.limits
     return (
         settings.workers * limits.worker_bytes
