@@ -6,12 +6,12 @@ from pathlib import Path
 
 import jinja2
 from api import read_api
-from plan import read_plan
 from languages.go import GoView
 from languages.java import JavaDecoderView, JavaEnumView, JavaRecordView
 from languages.python import PythonDecoderView, PythonView
 from languages.rust import RustView
 from languages.typescript import TypeScriptView
+from plan import read_plan
 from view import View
 
 _FOLDER = Path(__file__).resolve().parent
@@ -48,7 +48,7 @@ def main() -> None:
             path.write_text(template.render({name: getattr(view, name) for name in names}))
             paths.append(path)
         if kind.formatter:
-            subprocess.run([*kind.formatter, *paths], cwd=_REPOSITORY, check=True)
+            subprocess.run([*kind.formatter, *paths], cwd=_REPOSITORY, check=True)  # noqa: S603
 
 
 if __name__ == "__main__":

@@ -100,7 +100,7 @@ def read_api(folder: Path) -> Api:
         output = Path(temporary, "api.binpb")
         command = [sys.executable, "-m", "grpc_tools.protoc", "--proto_path=.", *protos]
         options = [f"--descriptor_set_out={output}", "--include_source_info"]
-        subprocess.run([*command, *options], cwd=folder, check=True)
+        subprocess.run([*command, *options], cwd=folder, check=True)  # noqa: S603
         files = FileDescriptorSet.FromString(output.read_bytes()).file
     enums: dict[str, Enum] = {}
     messages: dict[str, Message] = {}

@@ -97,6 +97,9 @@ def read_plan(path: Path, api: Api) -> Plan:
         for message in api.messages.values()
         for field in message.fields
     }
-    for name in [*(names.keys() | docs.keys()) - api.enums.keys() - api.messages.keys(), *traits.keys() - known]:
+    for name in [
+        *(names.keys() | docs.keys()) - api.enums.keys() - api.messages.keys(),
+        *traits.keys() - known,
+    ]:
         raise KeyError(name)
     return Plan(api, tuple(files), names, traits, docs)

@@ -1,7 +1,7 @@
 """View of one generated file, which the templates of all languages share."""
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from api import Enum, Field, Message
@@ -95,7 +95,9 @@ class View:
             )
         return lines
 
-    def single_type(self, message: Message, field: Field, json: str, scalars: dict[str, str]) -> str:
+    def single_type(
+        self, message: Message, field: Field, json: str, scalars: Mapping[str, str]
+    ) -> str:
         """Return the type of a field, or of its items."""
         if self.is_json(message, field):
             return json

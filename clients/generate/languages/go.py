@@ -60,7 +60,11 @@ class GoView(View):
         decode = "decode" + self.plan.client_name(field.type)
         if field.is_repeated:
             return f"decodeAll({value}, {decode})"
-        return f"decodeOptional({value}, {decode})" if self.may_be_unset(message, field) else f"{decode}({value})"
+        return (
+            f"decodeOptional({value}, {decode})"
+            if self.may_be_unset(message, field)
+            else f"{decode}({value})"
+        )
 
     def reference(self, enum: Enum, word: str) -> str:
         """Return a link to a constant."""

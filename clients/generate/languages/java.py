@@ -192,7 +192,7 @@ class JavaDecoderView(_JavaView):
         name = camel(field.name)
         value = f"message.get{name}{'List' if field.is_repeated else ''}()"
         if field.kind != "scalar":
-            types = {**self.plan.api.enums, **self.plan.api.messages}
+            types: dict[str, Enum | Message] = {**self.plan.api.enums, **self.plan.api.messages}
             decode = self.function(types[field.type])
             if field.is_repeated:
                 return f"Messages.decodeAll({value}, {self.class_name}::{decode})"

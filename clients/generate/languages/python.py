@@ -36,7 +36,8 @@ class PythonView(View):
     @property
     def names(self) -> list[str]:
         """Names of all values."""
-        return sorted(self.name(value) for value in (*self.file.enums, *self.file.results))
+        values: list[Enum | Message] = [*self.file.enums, *self.file.results]
+        return sorted(map(self.name, values))
 
     @property
     def results_first_to_last(self) -> list[Message]:
@@ -77,6 +78,20 @@ class PythonView(View):
             return f"`{self.name(enum)}.{word.upper().replace('-', '_')}`"
         return f'"{word}"'
 
+    def docstring(self, text: str) -> list[str]:
+        """Return the lines of a docstring, whose first sentence is a line of its own.
+
+        Raises:
+            ValueError: that sentence is too long.
+        """
+        rendered = self.text(text)
+        summary, stop, rest = rendered.partition(". ")
+        if len(f'    """{summary}."""') > self.width:
+            raise ValueError(f"give a shorter comment in values.toml: {rendered}")
+        if not stop:
+            return [f'    """{summary}"""']
+        return [f'    """{summary}.', "", *self.lines(rest, "    "), '    """']
+
     def has_json(self) -> bool:
         """Return whether a field is JSON text."""
         return any(
@@ -100,13 +115,21 @@ class PythonDecoderView(PythonView):
     @property
     def modules(self) -> list[str]:
         """Names of the .proto files."""
-        values = (*self.decoded_enums, *self.file.results)
-        return sorted({self.proto_module(value) for value in values})
+        return sorted(set(map(self.proto_module, self._decoded)))
 
     @property
     def value_names(self) -> list[str]:
         """Names of the values that are made."""
-        return sorted(self.name(value) for value in (*self.decoded_enums, *self.file.results))
+        return sorted(map(self.name, self._decoded))
+
+    @property
+    def functions(self) -> list[str]:
+        """Names of the functions."""
+        return sorted(map(self.function, self.file.results))
+
+    @property
+    def _decoded(self) -> list[Enum | Message]:
+        return [*self.decoded_enums, *self.file.results]
 
     def table(self, enum: Enum) -> str:
         """Return the name of the table of the members of *enum*."""

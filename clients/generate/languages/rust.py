@@ -58,9 +58,7 @@ class RustView(View):
 
     def imports(self) -> list[str]:
         """Return the items of this crate that the file needs."""
-        fields = [
-            (message, field) for message in self.file.results for field in message.fields
-        ]
+        fields = [(message, field) for message in self.file.results for field in message.fields]
         imports = ["crate::stubs::sidecheck::v1 as pb"]
         if self.file.enums:
             imports.append("crate::enumeration::enumeration")
