@@ -121,7 +121,7 @@ export PATH=$root/.tools/bin:$root/clients/typescript/node_modules/.bin:$PATH
 buf generate --template buf.gen.yaml --output "$stage"
 buf generate --template buf.gen.errors.yaml --output "$stage"
 
-python "$root/clients/generate" "$stage"
+PYTHONPATH=$root/clients python -m generate "$stage"
 echo '"""Values of the API, generated from its .proto files."""' \
   >"$stage/clients/python/sidecheck/values/__init__.py"
 echo '"""Decoders of responses into values, generated from the .proto files."""' \

@@ -1,18 +1,22 @@
-"""Writes the values of the API for each client: `python clients/generate [OUTDIR]`."""
+"""Writes the values of the API for each client.
+
+Usage, with the folder `clients` in PYTHONPATH: `python -m generate [OUTDIR]`.
+"""
 
 import subprocess
 import sys
 from pathlib import Path
 
 import jinja2
-from api import read_api
-from languages.go import GoView
-from languages.java import JavaDecoderView, JavaEnumView, JavaRecordView
-from languages.python import PythonDecoderView, PythonView
-from languages.rust import RustView
-from languages.typescript import TypeScriptView
-from plan import read_plan
-from view import View
+
+from generate.api import read_api
+from generate.languages.go import GoView
+from generate.languages.java import JavaDecoderView, JavaEnumView, JavaRecordView
+from generate.languages.python import PythonDecoderView, PythonView
+from generate.languages.rust import RustView
+from generate.languages.typescript import TypeScriptView
+from generate.plan import read_plan
+from generate.view import View
 
 _FOLDER = Path(__file__).resolve().parent
 _REPOSITORY = _FOLDER.parent.parent

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from api import Api, Enum, Field, Message
+from generate.api import Api, Enum, Field, Message
 
 __all__ = ["Plan", "ValueFile", "read_plan"]
 

@@ -4,8 +4,8 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
-from api import Enum, Field, Message
-from plan import Plan, ValueFile
+from generate.api import Enum, Field, Message
+from generate.plan import Plan, ValueFile
 
 __all__ = ["View", "camel", "lower_camel"]
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from api import Enum, Field, Message
-from plan import Plan, ValueFile
-from view import View, camel, lower_camel
+from generate.api import Enum, Field, Message
+from generate.plan import Plan, ValueFile
+from generate.view import View, camel, lower_camel
 
 __all__ = ["JavaDecoderView", "JavaEnumView", "JavaRecordView"]
 

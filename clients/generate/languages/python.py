@@ -1,7 +1,7 @@
 """Values of the client in Python."""
 
-from api import Enum, Field, Message
-from view import View
+from generate.api import Enum, Field, Message
+from generate.view import View
 
 __all__ = ["PythonDecoderView", "PythonView"]
 

@@ -1,7 +1,7 @@
 """Values of the client in Rust."""
 
-from api import Enum, Field, Message
-from view import View, camel
+from generate.api import Enum, Field, Message
+from generate.view import View, camel
 
 __all__ = ["RustView"]
 

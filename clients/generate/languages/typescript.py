@@ -1,7 +1,7 @@
 """Values of the client in TypeScript."""
 
-from api import Enum, Field, Message
-from view import View, lower_camel
+from generate.api import Enum, Field, Message
+from generate.view import View, lower_camel
 
 __all__ = ["TypeScriptView"]
 
