@@ -24,7 +24,14 @@ cd "$root"
 proto/generate.sh "$fresh"
 mapfile -t folders < <(proto/generate.sh --folders)
 
+# Hashes and names of the generated files among others, below the folder $1.
+list_go_values() {
+  (cd "$1" && sha256sum clients/go/sidecheck/*.gen.go)
+}
+
 differences=$(
+  diff <(list_go_values .) <(list_go_values "$fresh") \
+    | sed -n 's|^[<>] [^ ]*  |  out of date:         |p' | sort -u || true
   for folder in "${folders[@]}"; do
     if [[ -d $folder ]]; then
       diff --recursive --brief --exclude=__pycache__ "$folder" "$fresh/$folder" || true

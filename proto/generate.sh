@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Generates the stubs of every client but Java's from the .proto files, and the messages of
-# gateways. Maven makes the stubs of Java when it builds the client.
+# Generates the stubs of every client but Java's from the .proto files, the values of all
+# clients, and the messages of gateways. Maven makes the stubs of Java when it builds the client.
 #
 # usage: proto/generate.sh [OUTDIR]    generates
 #        proto/generate.sh --folders   lists the folders that are generated
 #
 # Replaces the generated folders below OUTDIR, which is the repository if none is
-# given; nothing else belongs into them. Needs on PATH: the python of the project's
+# given, and the *.gen.go of the client in Go; nothing else belongs into them. Needs on PATH: the python of the project's
 # environment, go, cargo, node and npm. The versions of everything that shapes the output
 # are pinned: here, in the lock file of that environment, and in clients/typescript.
 #
@@ -23,9 +23,14 @@ readonly PROTOC_GEN_PROST=protoc-gen-prost@0.5.0
 readonly PROTOC_GEN_TONIC=protoc-gen-tonic@0.5.0
 readonly GENERATED=(
   clients/python/sidecheck/v1
+  clients/python/sidecheck/values
+  clients/python/sidecheck/wire/decoders
   clients/go/sidecheck/v1
+  clients/java/sidecheck/src/generated
   clients/rust/src/gen
+  clients/rust/src/values
   clients/typescript/src/gen
+  clients/typescript/src/values
   service/sidecheck_server/gateways/generated
 )
 
@@ -116,8 +121,18 @@ export PATH=$root/.tools/bin:$root/clients/typescript/node_modules/.bin:$PATH
 buf generate --template buf.gen.yaml --output "$stage"
 buf generate --template buf.gen.errors.yaml --output "$stage"
 
+PYTHONPATH=$root/clients python -m generate "$stage"
+echo '"""Values of the API, generated from its .proto files."""' \
+  >"$stage/clients/python/sidecheck/values/__init__.py"
+echo '"""Decoders of responses into values, generated from the .proto files."""' \
+  >"$stage/clients/python/sidecheck/wire/decoders/__init__.py"
+
 for folder in "${GENERATED[@]}"; do
   rm -rf "${output:?}/$folder"
   mkdir -p "$output/$folder"
   cp -R "$stage/$folder/." "$output/$folder"
 done
+# Go has one folder for a package, so that these are among files that are written by hand.
+rm -f "$output"/clients/go/sidecheck/*.gen.go
+mkdir -p "$output/clients/go/sidecheck"
+cp "$stage"/clients/go/sidecheck/*.gen.go "$output/clients/go/sidecheck"

@@ -76,7 +76,7 @@ func decodePortable(message *pb.PortableForm) (*PortableForm, error) {
 		form.Proof = &PortabilityProof{
 			Outcome: decodeWord[ProofOutcome](proof.GetOutcome(), "OUTCOME_"),
 			Message: proof.GetMessage(),
-			Witness: decodeWitness(proof.GetWitness()),
+			Witness: decodeOptional(proof.GetWitness(), decodeWitness),
 		}
 	}
 	return form, nil

@@ -183,7 +183,7 @@ func (c *Client) register(
 			InputSchemaDigest:        outcome.GetInputSchemaDigest(),
 			OutputSchemaDigest:       outcome.GetOutputSchemaDigest(),
 			PreviousDefinitionDigest: outcome.GetPreviousDefinitionDigest(),
-			Comparison:               decodeToolComparison(outcome.GetComparison()),
+			Comparison:               decodeOptional(outcome.GetComparison(), decodeToolComparison),
 		})
 	}
 	registration.Removed = append(registration.Removed, response.GetRemoved()...)

@@ -18,22 +18,7 @@ from sidecheck._blocking.protocol import BlockingProtocolClient
 from sidecheck._blocking.session import BlockingSession
 from sidecheck._blocking.streams import BlockingStream
 from sidecheck._blocking.validator import BlockingValidator
-from sidecheck.comparison import (
-    ChangeEffect,
-    ChangeLevel,
-    Comparison,
-    CompatibilityPolicy,
-    DefinitionChange,
-    DefinitionPart,
-    SchemaComparison,
-    SchemaReading,
-    SchemaRelation,
-    SchemaVerdict,
-    ServerTools,
-    ToolComparison,
-    ToolStatus,
-    Witness,
-)
+from sidecheck.comparison import CompatibilityPolicy, ServerTools
 from sidecheck.conversion import (
     ConversionMode,
     ConversionOptions,
@@ -132,6 +117,20 @@ from sidecheck.validation import (
     Subject,
     UnknownArguments,
     ValidateOutcome,
+)
+from sidecheck.values.comparison import (
+    ChangeEffect,
+    ChangeLevel,
+    Comparison,
+    DefinitionChange,
+    DefinitionPart,
+    SchemaComparison,
+    SchemaReading,
+    SchemaRelation,
+    SchemaVerdict,
+    ToolComparison,
+    ToolStatus,
+    Witness,
 )
 from sidecheck.verdicts import (
     Change,

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sidecheck.comparison import Witness
 from sidecheck.losses import Effect, Loss
+from sidecheck.values.comparison import (
+    Witness,
+)
 from sidecheck.verdicts import JsonText
 
 __all__ = ["Portability", "PortabilityProof", "PortableForm", "ProofOutcome"]

@@ -6,9 +6,11 @@ from typing import Literal, TypeAlias
 
 import grpc
 
-from sidecheck.comparison import ToolComparison
 from sidecheck.errors import SidecheckError
 from sidecheck.targets import Document
+from sidecheck.values.comparison import (
+    ToolComparison,
+)
 from sidecheck.verdicts import Severity, Violation, describe_violation, list_lines, quote
 
 __all__ = [

@@ -23,7 +23,6 @@
 mod address;
 mod client;
 mod codec;
-mod comparison;
 mod connection;
 mod conversion;
 mod enumeration;
@@ -48,14 +47,11 @@ mod text;
 mod tls;
 mod token;
 mod validation;
+mod values;
 mod verdict;
 mod watching;
 
 pub use client::Client;
-pub use comparison::{
-    ChangeEffect, ChangeLevel, Comparison, DefinitionChange, DefinitionPart, SchemaComparison,
-    SchemaReading, SchemaRelation, SchemaVerdict, ToolComparison, ToolStatus, Witness,
-};
 pub use conversion::{
     Conversion, ConversionMode, ConversionOptions, ConvertedCall, ConvertedResult, ConvertedTool,
     ConvertedTools, Effect, Loss, LossAction, ModelApi, ServerPrefix, ToolConversion,
@@ -86,6 +82,10 @@ pub use tls::Tls;
 pub use token::Token;
 pub use tonic::Code;
 pub use validation::{Coercion, Detail, Item, OnUnknownTool, Options, Subject, UnknownArguments};
+pub use values::comparison::{
+    ChangeEffect, ChangeLevel, Comparison, DefinitionChange, DefinitionPart, SchemaComparison,
+    SchemaReading, SchemaRelation, SchemaVerdict, ToolComparison, ToolStatus, Witness,
+};
 pub use verdict::{Change, InvalidPayload, Repair, Severity, Verdict, Violation};
 pub use watching::{Checkpoint, ToolsChange, WatchEvent, WatchOptions};
 

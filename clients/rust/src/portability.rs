@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::comparison::Witness;
 use crate::conversion::{Effect, Loss};
 use crate::enumeration::enumeration;
 use crate::error::Error;
 use crate::json::Json;
 use crate::stubs::sidecheck::v1 as pb;
+use crate::values::comparison::Witness;
 use crate::verdict::convert_all;
 
 /// Options of a portable form.

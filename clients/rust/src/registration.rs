@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::comparison::{SchemaReading, ToolComparison};
 use crate::enumeration::enumeration;
 use crate::stubs::sidecheck::v1 as pb;
+use crate::values::comparison::{SchemaReading, ToolComparison};
 use crate::verdict::{Violation, convert_all};
 
 enumeration! {

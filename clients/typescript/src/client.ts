@@ -6,7 +6,7 @@ import { type CallOptions, Channel } from "./channel.js";
 import type { ClientOptions } from "./client-options.js";
 import { Coalescer } from "./coalescing.js";
 import { type CompareOptions, compareTools, type ServerTools } from "./compare-tools.js";
-import type { Comparison } from "./comparison.js";
+import type { Comparison } from "./values/comparison.js";
 import { Connection } from "./connection.js";
 import { ConversionClient } from "./conversion.js";
 import type { Unavailable } from "./errors.js";

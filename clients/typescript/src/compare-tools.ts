@@ -1,7 +1,7 @@
 /** The comparison of two sets of tools. */
 
 import type { CallOptions } from "./channel.js";
-import { type Comparison, decodeComparison, type SchemaReading } from "./comparison.js";
+import { type Comparison, decodeComparison, type SchemaReading } from "./values/comparison.js";
 import type { Connection } from "./connection.js";
 import { encodeEnum } from "./enums.js";
 import { SchemaReading as SchemaReadings } from "./gen/sidecheck/v1/comparison.js";

@@ -18,7 +18,7 @@ export type {
   ToolComparison,
   ToolStatus,
   Witness,
-} from "./comparison.js";
+} from "./values/comparison.js";
 export type {
   ConversionClient,
   ConversionOptions,

@@ -1,7 +1,7 @@
 /** Portable forms: definitions that model APIs and clients accept as they are. */
 
 import type { CallOptions } from "./channel.js";
-import { decodeWitness, type Witness } from "./comparison.js";
+import { decodeWitness, type Witness } from "./values/comparison.js";
 import { decodeEnum } from "./enums.js";
 import * as wire from "./gen/sidecheck/v1/inference_service.js";
 import type { JsonText } from "./json.js";
@@ -76,7 +76,7 @@ export function decodePortableForm(
           message.proof.outcome,
         ),
         message: message.proof.message,
-        witness: decodeWitness(message.proof.witness),
+        witness: message.proof.witness && decodeWitness(message.proof.witness),
       },
     }
   );

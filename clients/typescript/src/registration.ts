@@ -1,7 +1,7 @@
 /** Registration of tools, in as many requests as the limits require. */
 
 import type { CallOptions } from "./channel.js";
-import type { SchemaReading } from "./comparison.js";
+import type { SchemaReading } from "./values/comparison.js";
 import { type Connection, encodeElement, splitElements } from "./connection.js";
 import { encodeEnum } from "./enums.js";
 import { nameErrors, SidecheckError } from "./errors.js";

@@ -1,7 +1,7 @@
 /** Values of RegistryService: registered tools and the results of changes. */
 
 import type { CallOptions } from "./channel.js";
-import { decodeToolComparison, type ToolComparison } from "./comparison.js";
+import { decodeToolComparison, type ToolComparison } from "./values/comparison.js";
 import { decodeEnum } from "./enums.js";
 import { InvalidResponse } from "./errors.js";
 import * as wire from "./gen/sidecheck/v1/registry_service.js";

@@ -9,11 +9,15 @@ from typing import Any, get_args
 from google.protobuf.message import Message
 
 from sidecheck._async.connection import Connection, split
-from sidecheck.comparison import Comparison, CompatibilityPolicy, SchemaReading, ServerTools
+from sidecheck.comparison import CompatibilityPolicy, ServerTools
 from sidecheck.registry import ChangePolicy, Deletion, OnRejected, Registration, Tool
 from sidecheck.tool_functions import Registrable, definitions_of
 from sidecheck.tool_lists import Definition, list_tools
 from sidecheck.v1.registry_service_pb2 import ToolSet
+from sidecheck.values.comparison import (
+    Comparison,
+    SchemaReading,
+)
 from sidecheck.watching import Checkpoint, WatchEvent
 from sidecheck.wire import comparison, registry
 from sidecheck.wire.values import element_bytes, encode_inline_tools

@@ -9,8 +9,8 @@ from sidecheck.targets import Target, ToolJson
 from sidecheck.tool_lists import Definition
 from sidecheck.v1 import inference_service_pb2 as inference_pb
 from sidecheck.verdicts import JsonText
-from sidecheck.wire.comparison import decode_witness, members_by_number
 from sidecheck.wire.conversion import decode_effect, decode_losses
+from sidecheck.wire.decoders.comparison import decode_witness
 from sidecheck.wire.errors import require_json
 from sidecheck.wire.values import copy_fields, decode_severity, encode_tool_target, find_label
 
@@ -20,9 +20,11 @@ ON_UNSUPPORTED: Final[Mapping[str, str]] = {
     "error": "ON_UNSUPPORTED_ERROR",
     "any": "ON_UNSUPPORTED_ANY",
 }
-OUTCOMES: Final = members_by_number(
-    inference_pb.PortabilityProof.Outcome.DESCRIPTOR, "OUTCOME_", ProofOutcome
-)
+OUTCOMES: Final = {
+    value.number: ProofOutcome[value.name.removeprefix("OUTCOME_")]
+    for value in inference_pb.PortabilityProof.Outcome.DESCRIPTOR.values
+    if value.number
+}
 
 
 def encode_inference(source: Source) -> inference_pb.InferToolsRequest:
@@ -108,5 +110,5 @@ def decode_proof(message: inference_pb.PortabilityProof) -> PortabilityProof:
     return PortabilityProof(
         outcome=OUTCOMES.get(message.outcome, ProofOutcome.UNSPECIFIED),
         message=message.message,
-        witness=decode_witness(message),
+        witness=decode_witness(message.witness) if message.HasField("witness") else None,
     )

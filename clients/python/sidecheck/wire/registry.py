@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from sidecheck.comparison import CompatibilityPolicy, SchemaReading
+from sidecheck.comparison import CompatibilityPolicy
 from sidecheck.errors import InvalidResponse
 from sidecheck.info import Engine, Limits, ServerInfo
 from sidecheck.registry import (
@@ -18,11 +18,11 @@ from sidecheck.targets import Document
 from sidecheck.v1 import info_service_pb2 as info_pb
 from sidecheck.v1 import registry_service_pb2 as registry_pb
 from sidecheck.v1 import target_pb2 as target_pb
-from sidecheck.wire.comparison import (
-    COMPATIBILITY_POLICIES,
-    READINGS,
-    decode_tool_comparison,
+from sidecheck.values.comparison import (
+    SchemaReading,
 )
+from sidecheck.wire.comparison import COMPATIBILITY_POLICIES, READINGS
+from sidecheck.wire.decoders.comparison import decode_tool_comparison
 from sidecheck.wire.errors import require_count, require_field, require_json
 from sidecheck.wire.values import copy_fields, decode_violations, find_label
 

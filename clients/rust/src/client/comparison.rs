@@ -1,10 +1,10 @@
 //! The comparison of tools.
 
 use crate::client::Client;
-use crate::comparison::{Comparison, SchemaReading};
 use crate::error::Error;
 use crate::stubs::sidecheck::v1 as pb;
 use crate::target::ToolSet;
+use crate::values::comparison::{Comparison, SchemaReading};
 
 impl Client {
     /// Tells what changed from the tools in `old` to those in `new`, and whether it breaks

@@ -127,7 +127,7 @@ public final class InferenceClient {
                 outcome(message.getOutcome()),
                 message.getMessage(),
                 message.hasWitness()
-                        ? Optional.of(ComparisonMessages.witness(message.getWitness()))
+                        ? Optional.of(ComparisonDecoders.witness(message.getWitness()))
                         : Optional.empty());
     }
 

@@ -36,5 +36,5 @@ public record PortableForm(Json mapping, List<Loss> losses, Loss.Effect effect, 
      *     says
      * @param witness arguments that only the original accepts
      */
-    public record Proof(Outcome outcome, String message, Optional<ToolComparison.Witness> witness) {}
+    public record Proof(Outcome outcome, String message, Optional<Witness> witness) {}
 }

@@ -70,7 +70,7 @@ record Registry(Connection connection, Duration timeout) {
     }
 
     Comparison compare(ToolSet before, ToolSet after, SchemaReading reading) {
-        return ComparisonMessages.comparison(connection.call(
+        return ComparisonDecoders.comparison(connection.call(
                 RegistryServiceGrpc.getCompareToolsMethod(),
                 CompareToolsRequest.newBuilder()
                         .setOld(ComparisonMessages.toolSet(before))

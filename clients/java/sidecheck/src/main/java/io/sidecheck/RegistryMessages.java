@@ -42,7 +42,7 @@ final class RegistryMessages {
                         outcome.getOutputSchemaDigest(),
                         outcome.getPreviousDefinitionDigest(),
                         outcome.hasComparison()
-                                ? Optional.of(ComparisonMessages.tool(outcome.getComparison()))
+                                ? Optional.of(ComparisonDecoders.toolComparison(outcome.getComparison()))
                                 : Optional.empty()))
                 .toList();
         return new Registration(

@@ -34,7 +34,7 @@ class ComparisonTest {
                     SchemaReading.AS_WRITTEN);
             assertEquals(ChangeLevel.BREAKING, comparison.level());
             ToolComparison compared = comparison.tools().get(0);
-            assertEquals(ToolComparison.Status.CHANGED, compared.status());
+            assertEquals(ToolStatus.CHANGED, compared.status());
             assertEquals("MAXIMUM_LOWERED", compared.changes().get(0).code());
             var witness = compared.schemas().get(0).asWritten().witness().orElseThrow();
             assertFalse(witness.payload().isEmpty());

@@ -1,0 +1,59 @@
+"""Writes the values of the API for each client.
+
+Usage, with the folder `clients` in PYTHONPATH: `python -m generate [OUTDIR]`.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import jinja2
+
+from generate.api import read_api
+from generate.languages.go import GoView
+from generate.languages.java import JavaDecoderView, JavaEnumView, JavaRecordView
+from generate.languages.python import PythonDecoderView, PythonView
+from generate.languages.rust import RustView
+from generate.languages.typescript import TypeScriptView
+from generate.plan import read_plan
+from generate.view import View
+
+_FOLDER = Path(__file__).resolve().parent
+_REPOSITORY = _FOLDER.parent.parent
+_VIEWS: list[type[View]] = [
+    GoView,
+    JavaDecoderView,
+    JavaEnumView,
+    JavaRecordView,
+    PythonDecoderView,
+    PythonView,
+    RustView,
+    TypeScriptView,
+]
+
+
+def main() -> None:
+    """Write the files of all clients below OUTDIR, by default the repository."""
+    output = Path(sys.argv[1]) if len(sys.argv) > 1 else _REPOSITORY
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_FOLDER / "templates"),
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,  # noqa: S701  (program text)
+        keep_trailing_newline=True,
+    )
+    plan = read_plan(_FOLDER / "values.toml", read_api(_REPOSITORY / "proto"))
+    for kind in _VIEWS:
+        template = environment.get_template(kind.template)
+        paths = []
+        for view in (view for file in plan.files for view in kind.views(plan, file)):
+            names = [name for name in dir(view) if not name.startswith("_")]
+            path = output.resolve() / view.output
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(template.render({name: getattr(view, name) for name in names}))
+            paths.append(path)
+        if kind.formatter:
+            subprocess.run([*kind.formatter, *paths], cwd=_REPOSITORY, check=True)  # noqa: S603
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""Plan of the generated files: which values of the API a client has, and under which names."""
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from generate.api import Api, Enum, Field, Message
+
+__all__ = ["Plan", "ValueFile", "read_plan"]
+
+_NAME = re.compile(r"`(\w+)`")
+
+
+@dataclass(frozen=True)
+class ValueFile:
+    """One generated file of each client."""
+
+    #: Name in lower snake case, without an extension.
+    name: str
+    doc: str
+    enums: tuple[Enum, ...]
+    results: tuple[Message, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The generated files, and what the .proto files do not say."""
+
+    api: Api
+    files: tuple[ValueFile, ...]
+    names: Mapping[str, str]
+    traits: Mapping[str, str]
+    docs: Mapping[str, str]
+
+    def doc(self, value: Enum | Message) -> str:
+        """Return the comment of an enumeration or message."""
+        return self.docs.get(value.wire_name, value.doc)
+
+    def client_name(self, wire_name: str) -> str:
+        """Return the name of an enumeration or message in the clients, in upper camel case."""
+        return self.names.get(wire_name, wire_name.replace(".", ""))
+
+    def is_json(self, message: Message, field: Field) -> bool:
+        """Return whether *field*, of bytes, is JSON text."""
+        return self.traits.get(f"{message.wire_name}.{field.name}") == "json"
+
+    def may_be_unset(self, message: Message, field: Field) -> bool:
+        """Return whether *field* is absent from some values."""
+        trait = self.traits.get(f"{message.wire_name}.{field.name}")
+        return field.is_optional or trait == "optional"
+
+    def render_doc(
+        self,
+        text: str,
+        enum_value: Callable[[Enum, str], str],
+        code: Callable[[str], str],
+    ) -> str:
+        """Return *text* with its names in backticks as a client writes them.
+
+        *enum_value* is given an enumeration and a word of it, and *code* any other name.
+        """
+
+        def replace(match: re.Match[str]) -> str:
+            name = match[1]
+            for enum in self.api.enums.values():
+                for value in enum.values:
+                    if value.wire_name == name:
+                        return enum_value(enum, value.word)
+            return code(name)
+
+        return _NAME.sub(replace, text)
+
+
+def read_plan(path: Path, api: Api) -> Plan:
+    """Return the plan in the TOML file *path*.
+
+    Raises:
+        KeyError: it names what the API does not have.
+    """
+    tables = tomllib.loads(path.read_text())
+    names: dict[str, str] = tables.pop("names")
+    traits: dict[str, str] = tables.pop("fields")
+    docs: dict[str, str] = tables.pop("docs")
+    files = [
+        ValueFile(
+            name,
+            table["doc"],
+            tuple(api.enums[enum] for enum in table["enums"]),
+            tuple(api.messages[message] for message in table["results"]),
+        )
+        for name, table in tables.items()
+    ]
+    known = {
+        f"{message.wire_name}.{field.name}"
+        for message in api.messages.values()
+        for field in message.fields
+    }
+    for name in [
+        *(names.keys() | docs.keys()) - api.enums.keys() - api.messages.keys(),
+        *traits.keys() - known,
+    ]:
+        raise KeyError(name)
+    return Plan(api, tuple(files), names, traits, docs)

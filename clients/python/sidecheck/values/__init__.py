@@ -1,0 +1,1 @@
+"""Values of the API, generated from its .proto files."""

@@ -1,0 +1,1 @@
+"""Decoders of responses into values, generated from the .proto files."""

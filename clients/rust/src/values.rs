@@ -1,0 +1,3 @@
+//! Values of the API, generated from its .proto files.
+
+pub(crate) mod comparison;
