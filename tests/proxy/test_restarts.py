@@ -1,6 +1,10 @@
 """`sidecheck proxy --restart`, when the server ends."""
 
+import json
+import signal
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -145,3 +149,68 @@ def test_a_client_that_initializes_again() -> None:
     assert (3, "relayed", []) == (response["id"], response["result"]["serverInfo"]["name"], rest)
     assert 2 == err.count("SAW initialize")
     assert "sidecheck-restart" not in err
+
+
+@both_modes
+def test_a_server_that_ends_within_a_line(options: tuple[str, ...]) -> None:
+    """The error of the call is a line of its own."""
+    proxy = Proxy("--restart", *options, server=_SERVER)
+    proxy.shake_hands()
+    proxy.call(2, end="within")
+    lines = [proxy.line()]
+    if not options:
+        lines.append(proxy.line())
+    proxy.end()
+
+    assert (2, ENDED) == _error(json.loads(lines[-1]))
+    assert [b'{"jsonrpc":"2.0","id":2,"result":{\n'][: len(lines) - 1] == lines[:-1]
+
+
+@both_modes
+def test_a_response_for_a_server_that_has_ended(options: tuple[str, ...]) -> None:
+    """It starts no server, and none gets it: the next one may use the same id."""
+    proxy = Proxy("--restart", "--allow", "CAPABILITY_UNDECLARED", *options, server=_SERVER)
+    proxy.shake_hands()
+    proxy.call(2, end="asking")
+    received = [proxy.receive(), proxy.receive()]
+    proxy.send({"id": 2, "result": {"roots": []}})
+    proxy.call(3)
+    while proxy.receive().get("id") != 3:
+        pass
+    _, _, err = proxy.end()
+
+    assert ["roots/list", ENDED] == [received[0].get("method"), received[1]["error"]["message"]]
+    assert "SAW response" not in err
+
+
+@both_modes
+def test_a_client_that_reads_the_rest_late(options: tuple[str, ...]) -> None:
+    """It gets all that the server wrote before it ended."""
+    proxy = Proxy("--restart", "--allow", "CAPABILITY_UNDECLARED", *options, server=_SERVER)
+    proxy.shake_hands()
+    proxy.call(2, end="much")
+    # The output is more than the pipes hold, so the proxy waits for this client.
+    time.sleep(2.5)
+    received = [proxy.receive() for _ in range(171)]
+    proxy.end()
+
+    assert [None] * 170 + [2] == [message.get("id") for message in received]
+    assert "result" in received[-1]
+
+
+@both_modes
+def test_no_server_is_started_after_a_signal(options: tuple[str, ...]) -> None:
+    """Calls that come meanwhile are not for another server."""
+    proxy = Proxy("--restart", *options, server=_SERVER)
+    proxy.shake_hands()
+    proxy.call(2)
+    proxy.receive()
+    proxy.process.send_signal(signal.SIGTERM)
+    with suppress(BrokenPipeError):
+        for id_ in range(3, 10_000):
+            proxy.call(id_)
+            time.sleep(0.05)
+    proxy.process.stdin = None
+    _, _, err = proxy.end()
+
+    assert 1 == err.count("SAW initialize")

@@ -60,3 +60,35 @@ def test_a_request_that_the_client_cancels() -> None:
 
     assert ([2, 3], []) == ([message["id"] for message in received], rest)
     assert "RESPONSE_TIMEOUT" not in err
+
+
+def test_a_long_response_that_comes_too_late() -> None:
+    """It goes nowhere either, though it is not read as a whole."""
+    options = ("--timeout", "0.3", "--max-message-bytes", "20000")
+    proxy = Proxy(*options, server=[*_SERVER, "late and long"])
+    proxy.call(2)
+    error = proxy.receive()
+    proxy.call(3)
+    second = proxy.receive()
+    proxy.end_input()
+    _, rest, err = proxy.end()
+
+    assert [(2, REASON), (3, REASON)] == [
+        (message["id"], message["error"]["message"]) for message in (error, second)
+    ]
+    assert [] == rest
+    assert FINDING.format("tools/call", "dropped") in codes(err)
+
+
+def test_an_id_that_is_used_again_after_its_time() -> None:
+    """The server has obeyed the cancellation, so that its response is to the second request."""
+    proxy = Proxy("--timeout", "5", server=[*_SERVER, "obeys"])
+    proxy.call(2, do="nothing")
+    error = proxy.receive()
+    proxy.call(2)
+    second = proxy.receive()
+    proxy.end_input()
+    proxy.end()
+
+    assert "error" in error
+    assert (2, True) == (second["id"], "result" in second)

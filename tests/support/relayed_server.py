@@ -27,6 +27,8 @@ STRAY = {
 LONG = 200_000
 """Characters of the text of long messages."""
 
+_LOG = {"level": "info", "data": "x" * 1_000}
+
 _TOOLS = [{"name": "echo", "inputSchema": {"type": "object"}}]
 
 
@@ -61,6 +63,12 @@ class _Server:
                 self._unanswered = id_
             case "late" if method == "notifications/cancelled":
                 self.answer(self._unanswered, {"content": []})
+            case "late and long" if method == "tools/call":
+                self._unanswered = id_
+            case "late and long" if method == "notifications/cancelled":
+                self.answer(self._unanswered, {"content": [{"type": "text", "text": "x" * LONG}]})
+            case "obeys" if method == "tools/call" and message["params"]["arguments"]:
+                pass
             case "ends" if method == "tools/call":
                 self._answer_and_end(id_, message["params"])
             case "logs much" if method == "tools/call":
@@ -73,7 +81,15 @@ class _Server:
     def _answer_and_end(self, id_: Any, params: Any) -> None:
         """End before or after the response, as the arguments of the call say."""
         end = params["arguments"].get("end")
-        if end == "before":
+        if end == "asking":
+            self.send({"id": id_, "method": "roots/list"})
+        if end == "within":
+            _write(1, b'{"jsonrpc":"2.0","id":%d,"result":{' % id_)
+        if end == "much":
+            for _ in range(170):
+                self.send({"method": "notifications/message", "params": _LOG})
+            self.answer(id_, self.result("tools/call", params))
+        if end in {"before", "asking", "within", "much"}:
             os._exit(3)
         self.answer(id_, self.result("tools/call", params))
         if end == "after":

@@ -50,13 +50,23 @@ class LineSink:
         self._pieces: list[bytes] = []
 
     async def write(self, data: bytes) -> None:
-        """Accept the lines that *data* completes."""
+        """Accept the lines that *data* completes.
+
+        Raises:
+            OSError: the server does not read; all of *data* is accepted nevertheless.
+        """
         *complete, rest = data.split(b"\n")
+        failure: OSError | None = None
         for line in complete:
             pieces, self._pieces = self._pieces, []
-            await self._accept(b"".join([*pieces, line]))
+            try:
+                await self._accept(b"".join([*pieces, line]))
+            except OSError as error:
+                failure = error
         if rest:
             self._pieces.append(rest)
+        if failure is not None:
+            raise failure
 
     async def close(self) -> None:
         """Accept the last line, which may lack a line break, and close."""

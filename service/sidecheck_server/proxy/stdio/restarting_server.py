@@ -14,6 +14,7 @@ from sidecheck_server.proxy.messages import (
     read_object,
 )
 from sidecheck_server.proxy.report import Finding, Findings
+from sidecheck_server.proxy.rulings.pending import Request
 from sidecheck_server.proxy.stdio.endpoint import ServerEndpoint
 from sidecheck_server.proxy.stdio.pipes import Writer
 from sidecheck_server.proxy.stdio.server_process import ServerNotStartedError
@@ -24,6 +25,9 @@ __all__ = ["RestartingServer"]
 _END_SECONDS = 1.0
 """Seconds for a server to end after its output, and for the output to end after the server: child
 processes may hold it."""
+
+_MAX_PAUSES = 5
+"""Times to wait for further output of child processes after the end of the server."""
 
 _HANDSHAKE_SECONDS = 30.0
 _INITIALIZED = "notifications/initialized"
@@ -64,6 +68,7 @@ class RestartingServer(TappedServer):
         self._ids = count(1)
         self._handshake_id = b""
         self._handshake: asyncio.Future[Message | None] | None = None
+        self._passing: asyncio.Task[None] | None = None
         self._serving = asyncio.create_task(self._serve(server))
 
     async def wait(self) -> int:
@@ -80,6 +85,8 @@ class RestartingServer(TappedServer):
         """End the server, and start no other."""
         self._is_closing = True
         await self._server.end()
+        if self._passing is not None:
+            self._passing.cancel()  # a client that does not read must not delay the end
         await self._serving
         self._finish_if_down()
 
@@ -87,7 +94,7 @@ class RestartingServer(TappedServer):
         """Pass *line* to the server, which may have to be started.
 
         Raises:
-            OSError: the server runs and has closed its input.
+            OSError: the server has ended, and no other is to be started.
         """
         async with self._input:
             if self._is_down and not await self._restart(received):
@@ -115,10 +122,10 @@ class RestartingServer(TappedServer):
 
     async def _serve(self, server: ServerEndpoint) -> None:
         """Pass the output of *server* until it has ended; answer the open requests."""
-        passing = asyncio.create_task(self.pass_output(server.reader))
+        passing = self._passing = asyncio.create_task(self.pass_output(server.reader))
         exiting = asyncio.create_task(server.wait())
         await asyncio.wait({passing, exiting}, return_when=asyncio.FIRST_COMPLETED)
-        await asyncio.wait({passing, exiting}, timeout=_END_SECONDS)
+        await self._wait_for_rest(passing, exiting)
         await server.end()
         passing.cancel()
         await asyncio.gather(passing, return_exceptions=True)
@@ -137,36 +144,66 @@ class RestartingServer(TappedServer):
         for request in self.pending.pop():
             await self.answer(request, reason)
 
+    async def _wait_for_rest(self, passing: asyncio.Task[None], exiting: asyncio.Task[int]) -> None:
+        """Wait until the server has ended and its output is passed, or child processes hold it."""
+        lines, pauses = -1, 0
+        while not passing.done():
+            if self._is_closing and exiting.done():
+                self._finish(exiting.result())  # the relay waits for a client that reads slowly
+            is_silent = lines == self.output_lines or pauses == _MAX_PAUSES
+            if is_silent and not self.is_passing:
+                break
+            lines, pauses = self.output_lines, pauses + 1
+            await asyncio.wait({passing}, timeout=_END_SECONDS)
+        await asyncio.wait({exiting}, timeout=_END_SECONDS)
+
     async def _write_again(self, line: bytes, received: Received) -> None:
         """Pass *line*, which the server could not read, to the next one."""
-        requests = [self.pending.find(message.id) for message in received.messages]
-        unread = [request for request in requests if request is not None]
+        unread = self._find_open(received)
         for request in unread:
             self.pending.remove(request)  # it may be sent again: no server has read it
         await asyncio.wait({self._serving}, timeout=_END_SECONDS)
         for request in unread:
             self.pending.add(request)
         if not self._is_down:
-            raise BrokenPipeError
-        if await self._restart(received):
+            for request in unread:
+                await self.answer(request, "the server has closed its input and runs on")
+        elif await self._restart(received):
+            self._remember(received)
             await self._server.writer.write(line + b"\n")
 
     async def _restart(self, received: Received) -> bool:
-        """Start the server for *received*; return whether it runs.
+        """Start the server for *received*; return whether it is to get *received*.
 
         Without a server, the requests in *received* get an error.
+
+        Raises:
+            OSError: no server is to be started any more.
         """
+        if self._is_closing:
+            raise BrokenPipeError
+        # Responses are to requests of a server that has ended. A request that is not open any
+        # more has the error that the server ended.
+        is_for_next = any("method" in message.properties for message in received.messages)
+        has_requests = any(message.is_request for message in received.messages)
+        if received.messages and not (self._find_open(received) if has_requests else is_for_next):
+            return False
         try:
             failure = await self._start_again(received)
         except ServerNotStartedError as error:
             failure = f"the server has ended and cannot be started again: {error}"
         if not failure:
             return True
-        for message in received.messages:
-            request = self.pending.find(message.id) if message.is_request else None
-            if request is not None:
-                await self.answer(request, failure)
+        for request in self._find_open(received):
+            await self.answer(request, failure)
         return False
+
+    def _find_open(self, received: Received) -> list[Request]:
+        """Return the open requests in *received*."""
+        requests = (
+            self.pending.find(message.id) for message in received.messages if message.is_request
+        )
+        return [request for request in requests if request is not None]
 
     async def _start_again(self, received: Received) -> str:
         """Start the server, and repeat the handshake; return what failed, or ""."""
@@ -215,9 +252,13 @@ class RestartingServer(TappedServer):
                 self._is_initialized = True
 
     def _finish_if_down(self) -> None:
-        if self._is_down and not self._exit.done():
+        if self._is_down:
+            self._finish(self._exit_code)
             self.end_output()
-            self._exit.set_result(self._exit_code)
+
+    def _finish(self, exit_code: int) -> None:
+        if not self._exit.done():
+            self._exit.set_result(exit_code)
 
 
 def _lists_in(response: Message) -> list[str]:

@@ -18,7 +18,7 @@ from sidecheck_server.proxy.stdio.line_messages import (
 )
 from sidecheck_server.proxy.stdio.line_queues import LineQueue, LineSink
 from sidecheck_server.proxy.stdio.long_lines import LongMessage
-from sidecheck_server.proxy.stdio.pipes import LineReader, Reader, Writer
+from sidecheck_server.proxy.stdio.pipes import Line, LineReader, Reader, Writer
 
 __all__ = ["TappedServer"]
 
@@ -42,6 +42,12 @@ class TappedServer:
         self.pending = PendingRequests()
         #: Held while a line is passed to the client, which may take several pieces.
         self._output = asyncio.Lock()
+        #: Whether the last line for the client has no end, as that of a server that broke off.
+        self._is_line_open = False
+        #: Lines of the output that were read, by which others notice that the server is silent.
+        self.output_lines = 0
+        #: Whether a line of the output waits for the client to read.
+        self.is_passing = False
         self._closing: asyncio.Task[None] | None = None
 
     async def pass_client_line(self, line: bytes, received: Received) -> None:
@@ -70,30 +76,28 @@ class TappedServer:
     async def send_to_client(self, text: bytes) -> None:
         """Send the client the message *text*, between lines of the server."""
         async with self._output:
-            await self._lines.put(text + b"\n")
+            await self._begin_line(text + b"\n")
 
     async def pass_output(self, reader: Reader) -> None:
         """Pass the output of the server, from *reader*, to its end."""
-        messages, long = LineMessages(self._max_bytes), LongMessage()
+        messages, long = LineMessages(self._max_bytes), _LongOutput()
         try:
             async for line in LineReader(reader, self._max_bytes).lines():
-                if not line.is_piece:
+                self.output_lines += 1
+                self.is_passing = True
+                if line.is_piece:
+                    await self._pass_piece(line, long)
+                    if line.is_end:
+                        long = _LongOutput()
+                else:
                     for unit in messages.add(line.text):
                         await self._pass_unit(unit)
-                    continue
-                if not long.size:
-                    await self._output.acquire()
-                await long.add(line.text)
-                if line.is_end:
-                    self._close_request(long)
-                await self._lines.put(line.text)
-                if line.is_end:
-                    long = LongMessage()
-                    self._output.release()
+                self.is_passing = False
             for unit in messages.flush():
                 await self._pass_unit(unit)
         finally:
-            if long.size:  # a long line without an end
+            self.is_passing = False
+            if long.has_begun:  # a long line without an end
                 self._output.release()
 
     def end_output(self) -> None:
@@ -130,13 +134,56 @@ class TappedServer:
                 request = self.pending.find(id_) or self.pending.find_similar(id_)
                 self._answered(request)
         async with self._output:
-            await self._lines.put(unit.text)
+            await self._begin_line(unit.text)
 
-    def _close_request(self, long: LongMessage) -> None:
-        if long.id_text is not None and not long.has_method:
-            self._answered(self.pending.find(request_id(long.id_text)))
+    async def _pass_piece(self, line: Line, long: "_LongOutput") -> None:
+        """Pass the piece *line* of the line *long*."""
+        is_first = not long.has_begun
+        if is_first:
+            await self._output.acquire()
+            long.has_begun = True
+        await long.message.add(line.text)
+        response = long.response
+        request = None if response is None else self.pending.find(response.id)
+        if is_first and response is not None:
+            long.is_held_back = self.holds_back(response)
+        if request is not None and not long.is_held_back:
+            # Pending until its end, which may never come.
+            self.on_response(request)
+        if not long.is_held_back:
+            await (self._begin_line if is_first else self._continue_line)(line.text)
+        if line.is_end:
+            self._answered(request)
+            long.has_begun = False
+            self._output.release()
+
+    async def _begin_line(self, text: bytes) -> None:
+        """Pass *text*, which begins a line."""
+        await self._continue_line(b"\n" + text if self._is_line_open else text)
+
+    async def _continue_line(self, text: bytes) -> None:
+        self._is_line_open = not text.endswith(b"\n")
+        await self._lines.put(text)
 
     def _answered(self, request: Request | None) -> None:
         if request is not None:
             self.pending.remove(request)
             self.on_response(request)
+
+
+class _LongOutput:
+    """A line of the server that passes in pieces."""
+
+    def __init__(self) -> None:
+        self.message = LongMessage()
+        #: Whether a piece was read; the output is locked until the end of the line then.
+        self.has_begun = False
+        self.is_held_back = False
+
+    @property
+    def response(self) -> Message | None:
+        """The response that it is, without its result; None if that is not known yet."""
+        id_text = self.message.id_text
+        if id_text is None or self.message.has_method:
+            return None
+        return Message(b"", {"id": id_text, "result": b"null"})

@@ -67,6 +67,9 @@ class TimedServer(TappedServer):
 
     def on_request(self, request: Request) -> None:
         """Start the time of *request*."""
+        # The server has obeyed the cancellation of an earlier request with this id, or a client
+        # that uses an id again expects that.
+        self._late.pop(request.id, None)
         if request.method not in _UNLIMITED:
             loop = asyncio.get_running_loop()
             self._timers[request] = loop.call_later(self._seconds, self._expire, request)
@@ -90,7 +93,12 @@ class TimedServer(TappedServer):
         self.end_output()
 
     def _expire(self, request: Request) -> None:
+        # At once, so that no response passes any more.
         del self._timers[request]
+        self.pending.remove(request)
+        self._late[request.id] = request.method
+        if len(self._late) > _MAX_LATE:
+            self._late.popitem(last=False)
         task = asyncio.create_task(self._cancel(request))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -98,9 +106,6 @@ class TimedServer(TappedServer):
     async def _cancel(self, request: Request) -> None:
         reason = timeout_reason(self._seconds)
         self._report.add(timeout_finding(request.method, reason))
-        self._late[request.id] = request.method
-        if len(self._late) > _MAX_LATE:
-            self._late.popitem(last=False)
         await self.answer(request, reason)
         if request.method not in _UNCANCELLABLE:
             try:
