@@ -173,6 +173,8 @@ def test_audit_changes_no_byte(server: HttpMcpServer) -> None:
         ("messages/1", "messages/1"),
         ("?session=1", "?session=1"),
         ("/mcp/messages", "/mcp/messages"),
+        # Of another scheme than the page's, browsers read this as the URL of another host.
+        ("http:/messages?session=1", "/messages?session=1"),
     ],
 )
 def test_an_endpoint_leads_to_the_proxy(
@@ -250,6 +252,30 @@ def test_an_endpoint_of_another_server(
 
     assert is_passed == ("http://elsewhere.example/messages" in text)
     assert any("NOT_VALIDATED" in code for code in codes(err))
+
+
+@pytest.mark.parametrize(("options", "passes"), [([], True), (["--enforce"], False)])
+@pytest.mark.parametrize("is_sse", [True, False], ids=["HTTP+SSE", "Streamable HTTP"])
+@pytest.mark.parametrize("head", [b"event: endpoint", b"event: endpoint\nevent: x\0"])
+def test_a_later_endpoint(
+    server: HttpMcpServer, options: list[str], head: bytes, *, is_sse: bool, passes: bool
+) -> None:
+    """Messages to it would not pass the proxy."""
+    scripted = SseServer(server, "/messages?session=1")
+    if not is_sse:
+        scripted.parts.get()
+        scripted.parts.put(b"data: {}\n\n")
+    scripted.parts.put(head + b"\ndata: http://elsewhere.example/messages\n\n")
+    scripted.parts.put(None)
+    try:
+        with proxied(server, *options) as proxy:
+            text = proxy.client.get(proxy.url, timeout=SECONDS).text
+            err = proxy.end()
+    finally:
+        server.parts = None
+
+    assert passes == ("http://elsewhere.example/messages" in text)
+    assert passes != ("server->client NOT_VALIDATED error, rejected" in codes(err))
 
 
 @_ENFORCED

@@ -154,6 +154,8 @@ class EventRelay:
         if event.is_part and not outcome.has_parts:
             outcome.has_parts = True
             self._report_long_event(Action.PASSED)
+        if messages.rejects_endpoint(event):
+            return b""
         ruling = await messages.rule_event(event)
         if ruling.reply is not None:
             await self._send(headers, ruling.reply)

@@ -41,6 +41,7 @@ _CALL = "tools/call"
 _MISMATCH = "HEADER_MISMATCH"
 _CHARSET = "the content type has a parameter other than charset=utf-8; omit the parameter"
 _OTHER_BODY = "the body of the response is neither JSON nor events"
+_LATER_ENDPOINT = "an endpoint that is not the first event of its stream"
 _NO_RESPONSE = (
     "HTTP %d without a response to the request; the server must respond with application/json or "
     'text/event-stream (2025-11-25, basic/transports, "Sending Messages to the Server")'
@@ -176,6 +177,17 @@ class HttpMessages:
         if self.enforces:
             return error or output or b""
         return output or error or b""
+
+    def rejects_endpoint(self, event: Event) -> bool:
+        """Report and reject *event* if it may be an endpoint, but not at the start of a stream.
+
+        The client would send its messages there, past the checks.
+        """
+        return (
+            self.enforces
+            and event.may_be_endpoint
+            and not self.report_and_decide("server", _LATER_ENDPOINT)
+        )
 
     async def rule_event(self, event: Event) -> EventRuling:
         """Return the ruling on *event*.

@@ -55,6 +55,12 @@ class Event:
         return (values[-1] if values else b"") or b"message"
 
     @property
+    def may_be_endpoint(self) -> bool:
+        """Whether a reader may take it for the endpoint of HTTP+SSE."""
+        fields = map(_field, self.text.splitlines())
+        return any(name == b"event" and value.strip() == b"endpoint" for name, value in fields)
+
+    @property
     def has_id(self) -> bool:
         """Whether the event has an id, so that a stream can be resumed after it."""
         return any(_field(line)[0] == b"id" for line in self.text.splitlines())

@@ -6,6 +6,7 @@ that stream.
 """
 
 import asyncio
+import re
 import secrets
 from collections.abc import AsyncGenerator, Callable, Mapping
 from itertools import count
@@ -64,6 +65,10 @@ from sidecheck_server.proxy.rulings.pins import LockFileError
 from sidecheck_server.proxy.transcript import Transcript
 
 __all__ = ["SseTransport"]
+
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*+:", re.IGNORECASE)
+"""Scheme of a URL (RFC 3986, section 3.1). Browsers read ``https:/host/`` as another host where the
+scheme is not that of the page."""
 
 _REPLY_SECONDS = 10.0
 _LISTING_SECONDS = 10.0
@@ -213,7 +218,7 @@ class SseTransport:
         self._streams[key] = stream
         try:
             # A path without a host leads to the proxy as it is.
-            is_relative = not (location.startswith("//") or "://" in location.partition("?")[0])
+            is_relative = not (location.startswith("//") or _SCHEME.match(location))
             data = (endpoint.data or b"") if is_relative else resolved.encode()
             if self._enforces:
                 yield endpoint.safe_text(data)
@@ -279,6 +284,8 @@ class SseTransport:
         self, event: Event, stream: SseStream, messages: HttpMessages
     ) -> bytes | None:
         if stream.take_response(event.data, self._id_prefix):
+            return None
+        if messages.rejects_endpoint(event):
             return None
         ruling = await messages.rule_event(event)
         if ruling.reply is not None:
