@@ -214,3 +214,21 @@ def test_no_server_is_started_after_a_signal(options: tuple[str, ...]) -> None:
     _, _, err = proxy.end()
 
     assert 1 == err.count("SAW initialize")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is of Linux")
+def test_servers_that_have_ended_leave_nothing() -> None:
+    """Neither descriptors nor threads: a server may end any number of times."""
+    proxy = Proxy("--restart", server=_SERVER)
+    proxy.shake_hands()
+    process = Path("/proc") / str(proxy.process.pid)
+    counts = []
+    for id_ in range(2, 8):
+        proxy.call(id_, end="before")
+        while proxy.receive().get("id") != id_:
+            pass
+        counts.append([len(list((process / name).iterdir())) for name in ("fd", "task")])
+    proxy.end()
+
+    assert counts[-1][0] <= counts[2][0]
+    assert counts[-1][1] <= counts[2][1] + 2

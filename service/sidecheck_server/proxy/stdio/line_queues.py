@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable
 __all__ = ["LineQueue", "LineSink"]
 
 _MAX_LINES = 64
-"""Maximum number of lines that wait for the reader."""
+_MAX_BYTES = 1 << 20
+"""Maximum number of lines that wait for the reader, and of bytes in them unless it is one line."""
 
 
 class LineQueue:
@@ -14,18 +15,25 @@ class LineQueue:
 
     def __init__(self) -> None:
         self._lines: asyncio.Queue[bytes] = asyncio.Queue(_MAX_LINES)
+        self._size = 0
+        self._is_read = asyncio.Event()
         #: Unread bytes of the line that is being read.
         self._rest = memoryview(b"")
         self._has_ended = False
 
     async def put(self, line: bytes) -> None:
         """Add *line* as soon as there is room; discard it after the end."""
+        while self._size and self._size + len(line) > _MAX_BYTES and not self._has_ended:
+            self._is_read.clear()
+            await self._is_read.wait()
         if not self._has_ended:
+            self._size += len(line)
             await self._lines.put(line)
 
     def end(self) -> None:
         """End the stream after the lines that it has."""
         self._has_ended = True
+        self._is_read.set()
         if not self._lines.full():
             self._lines.put_nowait(b"")
 
@@ -34,7 +42,10 @@ class LineQueue:
         if not self._rest:
             if self._has_ended and self._lines.empty():
                 return b""
-            self._rest = memoryview(await self._lines.get())
+            line = await self._lines.get()
+            self._size -= len(line)
+            self._is_read.set()
+            self._rest = memoryview(line)
         chunk, self._rest = self._rest[:n], self._rest[n:]
         return bytes(chunk)
 

@@ -127,7 +127,12 @@ class DescriptorReader:
         self.ended = asyncio.Event()
 
     async def read(self, n: int) -> bytes:
-        """Return at most *n* bytes, b"" at the end or if the other end has failed."""
+        """Return at most *n* bytes, b"" at the end or if the other end has failed.
+
+        The descriptor is closed at the end.
+        """
+        if self.ended.is_set():
+            return b""
         try:
             data = await self._calls.run(lambda: self._read(n))
         except OSError:
@@ -136,6 +141,7 @@ class DescriptorReader:
             self.has_read = True
         else:
             self.ended.set()
+            self._calls.end(lambda: os.close(self._descriptor))
         return data
 
     def _read(self, n: int) -> bytes:
@@ -180,14 +186,14 @@ class DescriptorWriter:
             return
         self._is_closed = True
         # Not in this thread, because closing does not end a write that blocks in another.
-        self._calls.start(lambda: os.close(self._descriptor))
+        self._calls.end(lambda: os.close(self._descriptor))
 
     def abort(self) -> None:
         """Let a waiting write fail, and close."""
         self._aborted.set()
         if not self._is_closed:
             self._is_closed = True
-            self._calls.start(lambda: os.close(self._descriptor))
+            self._calls.end(lambda: os.close(self._descriptor))
 
     def _write(self, data: bytes) -> None:
         rest = memoryview(data)
@@ -202,17 +208,18 @@ class _BlockingCalls:
     """Runs blocking calls, in order, in a daemon thread, which cannot delay the end."""
 
     def __init__(self, name: str) -> None:
-        self._queue: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._queue: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         threading.Thread(target=self._run, name=name, daemon=True).start()
 
-    def start(self, function: Callable[[], object]) -> None:
-        """Call *function* without waiting for it; ignore an `OSError`."""
+    def end(self, function: Callable[[], object]) -> None:
+        """Call *function* after the calls so far, ignoring an `OSError`; end the thread."""
 
         def call() -> None:
             with suppress(OSError):
                 function()
 
         self._queue.put(call)
+        self._queue.put(None)
 
     async def run(self, function: Callable[[], _Result]) -> _Result:
         """Call *function*, and return its result."""
@@ -245,5 +252,5 @@ class _BlockingCalls:
             loop.call_soon_threadsafe(settle)
 
     def _run(self) -> None:
-        while True:
-            self._queue.get()()
+        while (call := self._queue.get()) is not None:
+            call()

@@ -131,6 +131,7 @@ class RestartingServer(TappedServer):
         await asyncio.gather(passing, return_exceptions=True)
         self._exit_code = await exiting
         self._is_down = True
+        await server.writer.close()
         if self._handshake is not None and not self._handshake.done():
             self._handshake.set_result(None)
             return  # the open requests are those that wait for the handshake
