@@ -210,10 +210,31 @@ def test_no_server_is_started_after_a_signal(options: tuple[str, ...]) -> None:
         for id_ in range(3, 10_000):
             proxy.call(id_)
             time.sleep(0.05)
-    proxy.process.stdin = None
+    stdin, proxy.process.stdin = proxy.process.stdin, None
+    assert stdin is not None
+    with suppress(BrokenPipeError):
+        stdin.close()
     _, _, err = proxy.end()
 
     assert 1 == err.count("SAW initialize")
+
+
+@pytest.mark.parametrize("timeout", [(), ("--timeout", "3600")], ids=["", "timeout"])
+def test_long_lines_of_the_client(timeout: tuple[str, ...]) -> None:
+    """They pass in pieces, also to a server that is started for them; each gets one response."""
+    proxy = Proxy("--restart", "--max-message-bytes", "20000", *timeout, server=_SERVER)
+    proxy.shake_hands()
+    proxy.call(2, text="x" * 300_000)
+    received = [proxy.receive()]
+    proxy.call(3, end="before")
+    received.append(proxy.receive())
+    proxy.call(4, text="x" * 300_000)
+    _, rest, _ = proxy.end()
+    received += [message for message in rest if message != CHANGED]
+
+    assert [(2, True), (3, False), (4, True)] == [
+        (message["id"], "result" in message) for message in received
+    ]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc is of Linux")

@@ -295,3 +295,28 @@ def test_a_launcher(options: tuple[str, ...]) -> None:
 
     assert (2, True) == (received["id"], "result" in received)
     assert (0, []) == (code, rest)
+
+
+@both_modes
+def test_a_launcher_whose_server_leaves_its_group(options: tuple[str, ...]) -> None:
+    """A signal that the server cannot get ends the proxy nevertheless."""
+    proxy = _proxy("detaching launcher", *options)
+    proxy.shake_hands()
+    proxy.process.terminate()
+    assert proxy.process.stdout is not None
+    rest = proxy.process.stdout.read()
+
+    assert (b"", 0) == (rest, proxy.process.wait())
+    proxy.end()
+
+
+def test_a_long_list_for_the_proxy_with_its_id_at_the_end() -> None:
+    """What has begun to pass passes to its end, so that the lines after it stay whole."""
+    proxy = Proxy("--max-message-bytes", "20000", server=[*_SERVER, "lists much"])
+    proxy.shake_hands()
+    for id_ in (2, 3):
+        proxy.call(id_)
+    ids = [proxy.receive()["id"] for _ in range(3)]
+    proxy.end()
+
+    assert [2, 3] == [id_ for id_ in ids if not str(id_).startswith("sidecheck-")]

@@ -43,6 +43,9 @@ class _Server:
         _write(2, f"SAW {method} {id_}\n".encode())
         listing = method == "tools/list"
         match self._kind:
+            case "lists much" if listing:
+                tools = [{**_TOOLS[0], "description": "x" * LONG}]
+                self.send({"result": {"tools": tools}, "id": id_})
             case "asks for roots" if listing:
                 self._unanswered = id_
                 self.send({"id": "roots", "method": "roots/list"})
@@ -135,8 +138,10 @@ def _write(descriptor: int, text: bytes) -> None:
 
 def main() -> None:
     """Answer the messages of standard input until its end."""
-    if sys.argv[1] == "launcher" and os.fork():
+    if sys.argv[1] in {"launcher", "detaching launcher"} and os.fork():
         os._exit(0)
+    if sys.argv[1] == "detaching launcher":
+        os.setsid()
     server = _Server(sys.argv[1])
     for line in sys.stdin.buffer:
         server.receive(json.loads(line))

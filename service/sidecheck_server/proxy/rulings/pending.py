@@ -83,6 +83,9 @@ class PendingRequests:
     def __len__(self) -> int:
         return len(self._requests)
 
+    def __contains__(self, request: Request) -> bool:
+        return request in self._requests
+
     def find(self, id_: RequestId) -> Request | None:
         """Return the request to which a response with *id_* belongs."""
         return next(iter(self._by_id.get(id_, ())), None)

@@ -51,14 +51,26 @@ class LineQueue:
 
 
 class LineSink:
-    """Passes each written line to *accept*, and calls *close* at the end."""
+    """Passes each written line to *accept*, and calls *close* at the end.
+
+    With *accept_piece*, a line of more than *max_bytes* passes in pieces, each with whether it is
+    the last; the last one has no line break.
+    """
 
     def __init__(
-        self, accept: Callable[[bytes], Awaitable[None]], close: Callable[[], None]
+        self,
+        accept: Callable[[bytes], Awaitable[None]],
+        close: Callable[[], None],
+        accept_piece: Callable[[bytes, bool], Awaitable[None]] | None = None,
+        max_bytes: int = 0,
     ) -> None:
         self._accept = accept
         self._close = close
+        self._accept_piece = accept_piece
+        self._max_bytes = max_bytes
         self._pieces: list[bytes] = []
+        self._size = 0
+        self._is_long = False
 
     async def write(self, data: bytes) -> None:
         """Accept the lines that *data* completes.
@@ -68,20 +80,31 @@ class LineSink:
         """
         *complete, rest = data.split(b"\n")
         failure: OSError | None = None
-        for line in complete:
-            pieces, self._pieces = self._pieces, []
+        for text, is_end in [*((line, True) for line in complete), (rest, False)]:
             try:
-                await self._accept(b"".join([*pieces, line]))
+                await self._add(text, is_end=is_end)
             except OSError as error:
                 failure = error
-        if rest:
-            self._pieces.append(rest)
         if failure is not None:
             raise failure
 
+    async def _add(self, text: bytes, *, is_end: bool) -> None:
+        if text:
+            self._pieces.append(text)
+            self._size += len(text)
+        is_long = self._is_long or (self._accept_piece is not None and self._size > self._max_bytes)
+        if not (is_end or is_long):
+            return
+        joined = b"".join(self._pieces)
+        self._pieces, self._size, self._is_long = [], 0, is_long and not is_end
+        if self._accept_piece is not None and is_long:
+            await self._accept_piece(joined, is_end)
+        else:
+            await self._accept(joined)
+
     async def close(self) -> None:
         """Accept the last line, which may lack a line break, and close."""
-        if self._pieces:
+        if self._pieces or self._is_long:
             await self.write(b"\n")
         self._close()
 

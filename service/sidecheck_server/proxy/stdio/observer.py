@@ -264,7 +264,8 @@ class Observer:
     async def _relay_piece(self, line: Line, long: LongMessage) -> LongMessage:
         """Relay a piece of a long line; return the reader of the next piece."""
         await long.add(line.text)
-        if not self._own.fail(long.id_text):
+        # A line that has begun to pass must pass to its end.
+        if not self._own.fail(long.id_text) or self._is_line_open:
             await self._write_client(line.text)
         if not line.is_end:
             return long

@@ -34,8 +34,8 @@ if sys.platform == "win32":
         resolved = [program, *command[1:]]
         return batch_command_line(resolved) if is_batch_file(program) else resolved
 
-    def signal_group(process_id: int, number: int) -> None:  # noqa: ARG001  (of the other system)
-        """Send Ctrl-Break to the group of a process, which cannot get other signals.
+    def signal_group(process_id: int, number: int) -> bool:  # noqa: ARG001  (of the other system)
+        """Send Ctrl-Break to the group of a process, which cannot get other signals; return True.
 
         A process that has no console in common with this one ends at once.
         """
@@ -43,6 +43,7 @@ if sys.platform == "win32":
             os.kill(process_id, signal.CTRL_BREAK_EVENT)
         except OSError:
             kill_group(process_id)
+        return True
 
     def kill_group(process_id: int) -> None:
         """End a process at once. Processes that it started see the end of their input."""
@@ -77,10 +78,15 @@ else:
         """Return *command*: the system finds the program, and passes on the arguments."""
         return command
 
-    def signal_group(process_id: int, number: int) -> None:
-        """Send the signal *number* to the group of a process."""
-        with suppress(ProcessLookupError, PermissionError):
+    def signal_group(process_id: int, number: int) -> bool:
+        """Send the signal *number* to the group of a process; return whether there is one."""
+        try:
             os.killpg(process_id, number)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            return True
+        return True
 
     def kill_group(process_id: int) -> None:
         """Kill the group of a process."""

@@ -55,7 +55,6 @@ class RestartingServer(TappedServer):
         self._start = start
         self._on_restart = on_restart
         self._report = report
-        self._input = asyncio.Lock()
         #: Whether the relay ends, so that nothing is started any more.
         self._is_closing = False
         self._is_down = False
@@ -96,18 +95,30 @@ class RestartingServer(TappedServer):
         Raises:
             OSError: the server has ended, and no other is to be started.
         """
-        async with self._input:
-            if self._is_down and not await self._restart(received):
-                return
-            self._remember(received)
-            try:
-                await self._server.writer.write(line + b"\n")
-            except OSError:
-                await self._write_again(line, received)
+        if self._is_down and not await self._restart(received):
+            return
+        self._remember(received)
+        try:
+            await self._server.writer.write(line + b"\n")
+        except OSError:
+            await self._write_again(line, received)
+
+    async def pass_client_piece(self, piece: bytes, *, is_first: bool) -> None:
+        """Pass *piece* of a line to the server, which may have to be started for the first.
+
+        Raises:
+            OSError: the server has ended.
+        """
+        is_lost = self._is_down and not (is_first and await self._restart(Received(b"", None)))
+        server = self._server
+        if not is_lost:
+            await server.writer.write(piece)
+        if is_lost or self._is_down or server is not self._server:
+            raise BrokenPipeError
 
     async def close(self) -> None:
         """Close the input of the server, and start no other."""
-        async with self._input:
+        async with self.input:
             self._is_closing = True
             await self._server.writer.close()
             self._finish_if_down()

@@ -60,9 +60,12 @@ class ServerProcess:
         return await asyncio.shield(self._ended)
 
     def send_signal(self, number: int) -> None:
-        """Send the signal *number* to the process group, unless the server has ended."""
-        if not self._ended.done():
-            signal_group(self._process.pid, number)
+        """Send the signal *number* to the process group, unless the server has ended.
+
+        A server that its launcher has left outside the group gets the end of its input instead.
+        """
+        if not self._ended.done() and not signal_group(self._process.pid, number):
+            self._end_watching()
 
     async def end(self) -> None:
         """End the server: by SIGTERM, and after five seconds by force."""
@@ -72,6 +75,7 @@ class ServerProcess:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.wait(), _END_SECONDS)
                 return
+        self._end_watching()
 
     def _wait(self, loop: asyncio.AbstractEventLoop) -> None:
         code = self._process.wait()
@@ -86,7 +90,12 @@ class ServerProcess:
 
     async def _watch_output(self) -> None:
         await self.reader.ended.wait()
-        self._ended.set_result(0)
+        self._end_watching()
+
+    def _end_watching(self) -> None:
+        """Take the server of a launcher as ended."""
+        if self._watching is not None and not self._ended.done():
+            self._ended.set_result(0)
 
 
 async def start_server(

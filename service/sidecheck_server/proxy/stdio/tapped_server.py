@@ -23,21 +23,24 @@ from sidecheck_server.proxy.stdio.pipes import Line, LineReader, Reader, Writer
 __all__ = ["TappedServer"]
 
 _CANCEL = "notifications/cancelled"
+_ENDED = "the server ended before it received the whole message"
 
 
 class TappedServer:
     """Base of endpoints between the relay and a server; implements most of `ServerEndpoint`.
 
     Lines pass unchanged unless a method of the subclass decides otherwise. Lines of the client are
-    joined before they pass, so that others may be written between them; lines of the server of more
-    than *max_bytes* pass in pieces.
+    joined before they pass, so that others may be written between them; lines of either side of
+    more than *max_bytes* pass in pieces.
     """
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
         self._lines = LineQueue()
         self.reader: Reader = self._lines
-        self.writer: Writer = LineSink(self._accept, self._begin_close)
+        self.writer: Writer = LineSink(
+            self._accept, self._begin_close, self._accept_piece, max_bytes
+        )
         #: Requests of the client without a response.
         self.pending = PendingRequests()
         #: Held while a line is passed to the client, which may take several pieces.
@@ -49,9 +52,26 @@ class TappedServer:
         #: Whether a line of the output waits for the client to read.
         self.is_passing = False
         self._closing: asyncio.Task[None] | None = None
+        #: Held while a line is passed to the server, which may take several pieces.
+        self.input = asyncio.Lock()
+        #: The line of the client that passes in pieces; None without one.
+        self._long_input: LongMessage | None = None
+        #: Whether the server does not get the rest of that line.
+        self._is_input_lost = False
 
     async def pass_client_line(self, line: bytes, received: Received) -> None:
-        """Pass *line* of the client, without a line break, to the server."""
+        """Pass *line* of the client, without a line break, to the server.
+
+        `input` is held meanwhile.
+        """
+        raise NotImplementedError
+
+    async def pass_client_piece(self, piece: bytes, *, is_first: bool) -> None:
+        """Pass *piece* of a line of the client to the server; as `pass_client_line`.
+
+        Raises:
+            OSError: the server does not get it, nor the rest of the line.
+        """
         raise NotImplementedError
 
     async def close(self) -> None:
@@ -116,7 +136,34 @@ class TappedServer:
                 if cancelled is not None:
                     self.pending.remove(cancelled)
                     self.on_response(cancelled)
-        await self.pass_client_line(line, received)
+        async with self.input:
+            await self.pass_client_line(line, received)
+
+    async def _accept_piece(self, piece: bytes, is_end: bool) -> None:  # noqa: FBT001
+        """Pass *piece* of a long line of the client."""
+        is_first = self._long_input is None
+        if is_first:
+            await self.input.acquire()
+            self._is_input_lost = False
+        long = self._long_input = self._long_input or LongMessage()
+        await long.add(piece)
+        request = _request_in(long) if is_end else None
+        if request is not None:
+            # Before it is written, because the response may come at once.
+            self.pending.add(request)
+            self.on_request(request)
+        if not self._is_input_lost:
+            try:
+                text = piece + b"\n" if is_end else piece
+                await self.pass_client_piece(text, is_first=is_first)
+            except OSError:
+                self._is_input_lost = True
+        if is_end:
+            self._long_input = None
+            self.input.release()
+        if self._is_input_lost and request is not None and request in self.pending:
+            self.on_response(request)
+            await self.answer(request, _ENDED)
 
     def _begin_close(self) -> None:
         if self._closing is None:
@@ -187,3 +234,10 @@ class _LongOutput:
         if id_text is None or self.message.has_method:
             return None
         return Message(b"", {"id": id_text, "result": b"null"})
+
+
+def _request_in(long: LongMessage) -> Request | None:
+    """Return the request that *long* is, without its method; None if it is no request."""
+    if long.id_text is None or not long.has_method:
+        return None
+    return request_of(Message(b"", {"id": long.id_text, "method": b'""'}))

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
+from contextlib import suppress
 
 from sidecheck_server.proxy.call_timeouts import cancellation, timeout_finding, timeout_reason
 from sidecheck_server.proxy.messages import Message, Received, RequestId
@@ -61,6 +62,10 @@ class TimedServer(TappedServer):
         """Pass *line* to the server."""
         await self._server.writer.write(line + b"\n")
 
+    async def pass_client_piece(self, piece: bytes, *, is_first: bool) -> None:  # noqa: ARG002
+        """Pass *piece* of a line to the server."""
+        await self._server.writer.write(piece)
+
     async def close(self) -> None:
         """Close the input of the server."""
         await self._server.writer.close()
@@ -108,7 +113,7 @@ class TimedServer(TappedServer):
         self._report.add(timeout_finding(request.method, reason))
         await self.answer(request, reason)
         if request.method not in _UNCANCELLABLE:
-            try:
-                await self._server.writer.write(cancellation(request.id_text, reason) + b"\n")
-            except OSError:
-                return  # the server has ended
+            line = cancellation(request.id_text, reason) + b"\n"
+            with suppress(OSError):  # the server has ended
+                async with self.input:
+                    await self._server.writer.write(line)
