@@ -236,6 +236,22 @@ def test_a_session_has_no_other_path_under_enforcement(server: HttpMcpServer) ->
     assert 404 == other.status_code
 
 
+@pytest.mark.parametrize(("options", "status"), [([], 200), (["--enforce"], 415)])
+@pytest.mark.parametrize("method", ["OPTIONS", "PUT"])
+def test_a_body_of_another_method(
+    server: HttpMcpServer, options: list[str], method: str, status: int
+) -> None:
+    """A server that reads it as a message gets only what was validated."""
+    with connected(server, *options) as (_, client):
+        url = httpx.URL(client.proxy.url).join(client.endpoint)
+        client.proxy.client.request(method, url, content=b'{"id":1,"method":"tools/call"}')
+        response = client.proxy.client.request(method, url, content=b"\x1f\x8b")
+
+    assert (status == 415) == (response.status_code == 415)
+    if status == 415:
+        assert not [body for verb, *_, body in server.requests if verb == method and body]
+
+
 @pytest.mark.parametrize(("options", "is_passed"), [([], True), (["--enforce"], False)])
 def test_an_endpoint_of_another_server(
     server: HttpMcpServer, options: list[str], is_passed: bool

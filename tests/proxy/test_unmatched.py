@@ -167,14 +167,15 @@ async def test_responses_of_the_client_by_a_similar_id(values: Any) -> None:
     assert [f"client ping  RESPONSE_WITHOUT_REQUEST /id error {action}"] == proxy.findings
 
 
-async def test_a_result_by_a_similar_id_is_validated() -> None:
+@pytest.mark.parametrize("method", [{}, {"method": "ping"}], ids=["", "with a method"])
+async def test_a_result_by_a_similar_id_is_validated(method: Any) -> None:
     """Where such an id passes, the result is that of the request."""
     policies = policies_of({"results": "enforce"})
     tool = {**TOOL, "outputSchema": {"type": "object", "required": ["n"]}}
     async with proxied([tool], policies) as proxy:
         await shake_hands(proxy)
         await proxy.session.handle(text_of(CALL), "client")
-        answer = {"id": "8", "result": {"content": [], "structuredContent": {}}}
+        answer = {"id": "8", **method, "result": {"content": [], "structuredContent": {}}}
         ruling = await proxy.session.handle(text_of(answer), "server")
 
     assert ruling.forward is not None

@@ -202,8 +202,10 @@ class HttpProxy:
 
     async def _forward(self, request: CountedRequest, body: bytes) -> Response:
         """Forward a request that is not part of MCP, such as one for authorization."""
-        if self._enforces and body and self._upstream.is_server(request.scope["raw_path"]):
-            return problem_response(415, "a body of OPTIONS is not validated")
+        path, query = request.scope["raw_path"], request.scope["query_string"]
+        is_endpoint = self._upstream.is_server(path) or self._sse.find(path, query) is not None
+        if self._enforces and body and is_endpoint:
+            return problem_response(415, f"a body of {request.method} is not validated")
         if any("jsonrpc" in message.properties for message in parse_received(body).messages):
             note = "a message for a path other than that of --upstream"
             if not self._create_messages({}).report_and_decide("client", note):

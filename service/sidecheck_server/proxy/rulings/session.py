@@ -283,8 +283,10 @@ class ProxySession:
                 )
             )
         # A client that waits for the response may ignore the method of such a message.
-        if sender == "server" and message.has_answer and self._pending["client"].find(message.id):
-            message = message.without_method()
+        if sender == "server" and message.has_answer:
+            pending = self._pending["client"]
+            if pending.find(message.id) or pending.find_similar(message.id):
+                message = message.without_method()
         if sender == "server" and message.is_error_without_id:
             ruling = self._unmatched.rule_error_without_id(message, outcome)
             if ruling is not None:
