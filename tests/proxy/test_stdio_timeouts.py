@@ -82,13 +82,17 @@ def test_a_long_response_that_comes_too_late() -> None:
 
 def test_an_id_that_is_used_again_after_its_time() -> None:
     """The server has obeyed the cancellation, so that its response is to the second request."""
-    proxy = Proxy("--timeout", "5", server=[*_SERVER, "obeys"])
+    proxy = Proxy("--timeout", "1", server=[*_SERVER, "obeys"])
     proxy.call(2, do="nothing")
-    error = proxy.receive()
-    proxy.call(2)
-    second = proxy.receive()
+    first = proxy.receive()
+    # On a busy machine, a response may come too late.
+    for _ in range(30):
+        proxy.call(2)
+        second = proxy.receive()
+        if "result" in second:
+            break
     proxy.end_input()
     proxy.end()
 
-    assert "error" in error
+    assert "error" in first
     assert (2, True) == (second["id"], "result" in second)
