@@ -140,13 +140,15 @@ def test_a_client_that_initializes_again() -> None:
     """Its own `initialize` starts the server, and no other is sent."""
     proxy = Proxy("--restart", server=_SERVER)
     proxy.shake_hands()
-    proxy.call(2, end="before")
+    proxy.call(2)  # so that the proxy has listed the tools
     proxy.receive()
-    proxy.send({**HANDSHAKE[0], "id": 3})
+    proxy.call(3, end="before")
+    proxy.receive()
+    proxy.send({**HANDSHAKE[0], "id": 4})
     response = proxy.receive()
     _, rest, err = proxy.end()
 
-    assert (3, "relayed", []) == (response["id"], response["result"]["serverInfo"]["name"], rest)
+    assert (4, "relayed", []) == (response["id"], response["result"]["serverInfo"]["name"], rest)
     assert 2 == err.count("SAW initialize")
     assert "sidecheck-restart" not in err
 
