@@ -37,8 +37,8 @@ UNIT_TESTS := tests/core tests/services
 
 .PHONY: install setup demo quick test test-deps ci newest oldest lint types types-service unit \
 	generated breaking generate docs lock dist sbom conformance matrix share bench bench-quick \
-	clean image changelog release-check image-wheels publish-python publish-npm publish-crate publish-maven \
-	publish-image tag-go
+	clean image changelog release-check image-wheels publish-python publish-npm publish-crate \
+	publish-maven publish-image tag-go
 
 # Decision 0073: locks have hashes and name no registry, and installation resolves nothing.
 # uv in the release of its lock file. pip considers no other release and no dependency.

@@ -15,7 +15,7 @@ _PAGE = """\
 # Compatibility
 
 {notice}
-Each client ran the same session with each server, directly and through
+Each client runs the same session with each server, directly and through
 [`sidecheck proxy`](../guides/proxy.md), in audit and with `--enforce`: it lists tools, resources,
 resource templates and prompts, calls tools (also with invalid arguments, an unknown name, and so
 that they fail), reads resources, gets prompts, and pings. What the client returns to its caller, or
@@ -23,7 +23,8 @@ raises, is compared: results, errors with their texts, log messages and progress
 an operation leave it out; those of the TypeScript SDK are compared without progress, because they
 drop a notification that arrives together with the response.
 
-A cell names the modes in which every result equals that of the direct session.
+A cell names the modes in which every result equals that of the direct session; a session that the
+last recorded run did not reach is "not run".
 
 ## Over stdio
 
@@ -101,8 +102,9 @@ def _describe(differences: Mapping[str, int] | None) -> str:
 
 def _findings(outcomes: Mapping[str, Any]) -> Iterator[list[str]]:
     for server in outcomes["versions"]["servers"]:
-        codes = set(outcomes["codes"].get(server, ())) - set(_EXPECTED)
-        yield [server, ", ".join(f"`{code}`" for code in sorted(codes)) or "none"]
+        if server in outcomes["codes"]:
+            codes = set(outcomes["codes"][server]) - set(_EXPECTED)
+            yield [server, ", ".join(f"`{code}`" for code in sorted(codes)) or "none"]
 
 
 def _packages(versions: Mapping[str, str]) -> Iterator[list[str]]:

@@ -45,8 +45,9 @@ class Outcomes:
         }
         transports = self.cells.setdefault(server.name, {}).setdefault(client.name, {})
         transports[transport] = counts
-        codes = set(self.codes.get(server.name, ())) | cell.codes.get("enforced", set())
-        self.codes[server.name] = sorted(codes)
+        if "enforced" in cell.codes:
+            codes = {*self.codes.get(server.name, ()), *cell.codes["enforced"]}
+            self.codes[server.name] = sorted(codes)
 
     def differing(self) -> list[tuple[str, str, str, str]]:
         """Return the server, client, transport and mode of each cell with a difference."""
