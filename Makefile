@@ -36,9 +36,9 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 UNIT_TESTS := tests/core tests/services
 
 .PHONY: install setup demo quick test test-deps ci newest oldest lint types types-service unit \
-	generated breaking generate docs lock dist sbom conformance share bench bench-quick clean image \
-	changelog release-check image-wheels publish-python publish-npm publish-crate publish-maven \
-	publish-image tag-go
+	generated breaking generate docs lock dist sbom conformance matrix share bench bench-quick \
+	clean image changelog release-check image-wheels publish-python publish-npm publish-crate \
+	publish-maven publish-image tag-go
 
 # Decision 0073: locks have hashes and name no registry, and installation resolves nothing.
 # uv in the release of its lock file. pip considers no other release and no dependency.
@@ -96,6 +96,26 @@ build/envoy/.made: tests/envoy.lock .tools/uv/.made
 	$(UV) venv --quiet --python $(PYTHON) build/envoy
 	$(UV_SYNC) --python build/envoy/bin/python $<
 	touch $@
+
+# MCP clients and servers of the matrix of compatibility: an environment for each lock, and a server
+# in each other language whose tools are installed; tests of the others skip, with the reason.
+MATRIX_LOCKS := $(wildcard tests/matrix/locks/*.lock)
+build/matrix/.made: $(MATRIX_LOCKS) tests/proxy/servers/package-lock.json .tools/uv/.made \
+		$(wildcard tests/matrix/servers/*/* tests/matrix/servers/*/src/*)
+	@echo "Installing the MCP clients and servers of the matrix in build/matrix"
+	@mkdir -p build/matrix
+	@set -e; for lock in $(MATRIX_LOCKS); do \
+		folder=build/matrix/$$(basename $$lock .lock); \
+		test -x $$folder/bin/python || $(UV) venv --quiet --python $(PYTHON) $$folder; \
+		$(UV_SYNC) --python $$folder/bin/python $$lock; \
+	done
+	@! command -v npm >/dev/null || npm --prefix tests/proxy/servers ci --no-audit --no-fund --silent
+	@! command -v go >/dev/null || go build -C tests/matrix/servers/go -o $(CURDIR)/build/matrix/weather-go .
+	@! command -v mvn >/dev/null || mvn -B -q -f tests/matrix/servers/java \
+		-Dbuild.folder=$(CURDIR)/build/matrix/java package
+	@! command -v cargo >/dev/null || cargo build --quiet --locked \
+		--manifest-path tests/matrix/servers/rust/Cargo.toml --target-dir build/matrix/rust
+	@touch $@
 
 # Programs that tests otherwise skip without: Chromium for the page, and what builds and runs the
 # image without Docker. Waits for another apt.
@@ -170,7 +190,7 @@ test: lint types .venv-demo/.made build/suite/.made
 	$(PYTEST) -m "not (corpus or long)"
 
 ci: lint types generated breaking .venv-demo/.made build/suite/.made build/servers/.made \
-		build/envoy/.made build/kubernetes/.made build/sbom/.made
+		build/envoy/.made build/kubernetes/.made build/sbom/.made build/matrix/.made
 	$(PYTEST)
 
 # With AS_OF, the newest releases of that day, so that a later run uses the same ones. VERSION_TESTS
@@ -281,6 +301,11 @@ docs: setup
 conformance: setup
 	cd tests && $(CURDIR)/$(BIN)/python -m mcp_conformance
 
+# Every client and server of the matrix, directly and through the proxy, some 20 minutes; then
+# `make docs` writes docs/reference/compatibility.md.
+matrix: setup build/matrix/.made
+	cd tests && $(CURDIR)/$(BIN)/python -m matrix --all
+
 # The share of the corpus' schemas that run on the fast engine, and why the others do not.
 share: setup
 	$(BIN)/python benchmarks/fast_share.py
@@ -307,6 +332,8 @@ lock: .tools/uv/.made
 	$(LOCK) --constraint requirements.lock --group build -o deploy/build.lock
 	$(LOCK) --constraint requirements.lock --group installer -o deploy/installer.lock
 	$(LOCK) --group sbom -o deploy/sbom.lock
+	@set -e; for versions in tests/matrix/locks/*.in; do \
+		$(LOCK) $$versions -o $${versions%.in}.lock; done
 
 clean:
 	rm -rf .venv .venv-demo .venv-sbom .tools build dist

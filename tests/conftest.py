@@ -64,6 +64,7 @@ _MARKERS = {
     "image/test_image.py": ("server", "slow", "long"),
     "image/test_sbom.py": ("slow", "long"),
     "installation": ("slow", "long"),
+    "matrix": ("server", "slow", "long"),
     "observability/tracing": ("server", "slow"),
     "observability/tracing/test_starts_and_stops.py": ("long",),
     "page": ("server", "slow", "long"),

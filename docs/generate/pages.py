@@ -11,6 +11,7 @@ from docs.generate.api import api_page
 from docs.generate.changes import changes_page
 from docs.generate.clauses.page import clauses_page
 from docs.generate.commands import commands_page
+from docs.generate.compatibility import compatibility_page
 from docs.generate.configuration import configuration_page
 from docs.generate.descriptions import descriptions
 from docs.generate.errors import errors_page
@@ -37,6 +38,7 @@ PAGES: Mapping[str, Callable[[], str]] = MappingProxyType(
         "docs/reference/changes.md": changes_page,
         "docs/reference/clauses.md": clauses_page,
         "docs/reference/commands.md": commands_page,
+        "docs/reference/compatibility.md": compatibility_page,
         "docs/reference/configuration.md": configuration_page,
         "docs/reference/errors.md": errors_page,
         "docs/reference/logs.md": logs_page,

@@ -113,6 +113,19 @@ def test_metadata_of_a_client(lenient: tuple[str, Proxy]) -> None:
     ]
 
 
+def test_a_log_message_without_the_capability(lenient: tuple[str, Proxy]) -> None:
+    """FastMCP 2, and FastMCP of the Python SDK 1, log without declaring `logging`."""
+    _, proxy = lenient
+    log = '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"a"}}'
+    call(proxy, answer=log)
+    assert "notifications/message" == proxy.receive()["method"]
+    _, _, err = proxy.end()
+
+    assert ["server->client notifications/message LOGGING_UNDECLARED /method warning, passed"] == [
+        code for code in codes(err) if "LOGGING" in code
+    ]
+
+
 @pytest.mark.parametrize("options", [(), ("--enforce",)])
 def test_a_server_that_logs_what_it_receives(options: tuple[str, ...]) -> None:
     """The log looks like requests; the proxy does not answer it, which the server would log."""

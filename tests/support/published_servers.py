@@ -57,7 +57,8 @@ def install_node_packages() -> None:
         unavailable("no Node with npm on PATH, which some servers and a client run in")
     with (NODE / "package-lock.json").open("rb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if (NODE / "node_modules" / ".package-lock.json").exists():
+        installed = NODE / "node_modules" / ".package-lock.json"
+        if installed.exists() and installed.stat().st_mtime >= os.fstat(lock.fileno()).st_mtime:
             return
         words = ["npm", "ci", "--no-audit", "--no-fund"]
         subprocess.run(words, cwd=NODE, check=True, timeout=_SECONDS)

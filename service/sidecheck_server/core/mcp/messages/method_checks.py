@@ -60,9 +60,10 @@ def _check_needs(
     needs = method.needs
     if needs is not None and _lacks(needs, method, context):
         rule = capabilities.UNDECLARED
-        if capabilities.UNDECLARED_EARLY.holds_in(context.version):
-            is_log = method.name == "notifications/message"
-            rule = capabilities.LOGGING_UNDECLARED if is_log else capabilities.UNDECLARED_EARLY
+        if method.name == "notifications/message":
+            rule = capabilities.LOGGING_UNDECLARED
+        elif capabilities.UNDECLARED_EARLY.holds_in(context.version):
+            rule = capabilities.UNDECLARED_EARLY
         elif method.sender is Sender.CLIENT and capabilities.UNDECLARED_BY_CLIENT.holds_in(
             context.version
         ):

@@ -261,11 +261,12 @@ for _code, _side, _capability, _page, _results, _shows_feature, _since in (
 
 LOGGING_UNDECLARED = _FEATURE_RULES.declare(
     "LOGGING_UNDECLARED",
-    Severity.ERROR,
+    # The servers of common SDKs log without it, and a client that does not show log messages
+    # ignores them.
+    Severity.WARNING,
     Clause("server/utilities/logging", "capabilities"),
-    "A server that sends log messages MUST declare the capability logging. (Since 2025-06-18"
-    " CAPABILITY_UNDECLARED covers it.)",
-    until="2025-03-26",
+    "A server that sends log messages MUST declare the capability logging; clients accept them"
+    " without it.",
 )
 
 
