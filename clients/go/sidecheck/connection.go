@@ -20,6 +20,7 @@ import (
 // connection makes the calls of one client; its groups of methods share it.
 type connection struct {
 	channel       *grpc.ClientConn
+	server        peer
 	timeout       time.Duration
 	onUnavailable OnUnavailable
 	// protocolVersion is that of requests that name none; empty leaves it to the server.
@@ -120,7 +121,7 @@ func (c *connection) failure(ctx context.Context, err error) error {
 	if errors.As(err, &unsent) {
 		return unsent
 	}
-	failure := decodeCallError(err)
+	failure := decodeCallError(err, c.server)
 	var unavailable *UnavailableError
 	if c.isClosed() && errors.As(failure, &unavailable) {
 		return clientClosed()
@@ -134,11 +135,11 @@ func (c *connection) failure(ctx context.Context, err error) error {
 }
 
 // contextError returns the error for a caller whose context has ended.
-func contextError(ctx context.Context) error {
+func (c *connection) contextError(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
 	}
-	return decodeCallError(status.FromContextError(context.DeadlineExceeded).Err())
+	return decodeCallError(status.FromContextError(context.DeadlineExceeded).Err(), c.server)
 }
 
 // fallback returns the verdict that the policy prescribes for err, or err itself if the policy
