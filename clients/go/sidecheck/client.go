@@ -95,7 +95,7 @@ func New(address string, options *ClientOptions) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	server := peer{address: address, hasTLS: options.TLS != nil}
+	server := &peer{address: address, hasTLS: options.TLS != nil}
 	if options.TLS != nil {
 		server.serverName = options.TLS.ServerName
 	}

@@ -20,7 +20,7 @@ import (
 // connection makes the calls of one client; its groups of methods share it.
 type connection struct {
 	channel       *grpc.ClientConn
-	server        peer
+	server        *peer
 	timeout       time.Duration
 	onUnavailable OnUnavailable
 	// protocolVersion is that of requests that name none; empty leaves it to the server.
@@ -91,6 +91,7 @@ func (c *connection) callWithin(
 	if err != nil {
 		return c.failure(ctx, err)
 	}
+	c.server.hasAnswered.Store(true)
 	return received.fault
 }
 

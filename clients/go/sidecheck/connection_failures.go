@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync/atomic"
 
 	"google.golang.org/grpc/codes"
 )
@@ -15,6 +16,8 @@ type peer struct {
 	hasTLS  bool
 	// serverName is the name that the certificate must have; empty is the host of the address.
 	serverName string
+	// hasAnswered is whether a server responded.
+	hasAnswered atomic.Bool
 }
 
 // Causes of calls that no server answered, in the metadata of their errors. The clients of all
@@ -43,9 +46,9 @@ var causes = []struct {
 	message *regexp.Regexp
 	cause   string
 }{
+	{regexp.MustCompile(`produced zero addresses|no such host|lookup .*: `), unknownHost},
 	{regexp.MustCompile(`connection refused`), connectionRefused},
 	{regexp.MustCompile(`dial unix .*no such file or directory`), noSocket},
-	{regexp.MustCompile(`produced zero addresses|no such host|lookup .*: `), unknownHost},
 	{regexp.MustCompile(`first record does not look like a TLS handshake`), tlsNotSpoken},
 	{regexp.MustCompile(`x509: certificate signed by unknown authority`), untrustedCertificate},
 	{
@@ -54,17 +57,21 @@ var causes = []struct {
 	},
 	{regexp.MustCompile(`error reading server preface: http2: `), http2NotSpoken},
 	{
-		regexp.MustCompile(`(error reading server preface|handshake failed): ` +
-			`(EOF|.*(connection reset|broken pipe|closed network connection|certificate required))`),
+		regexp.MustCompile(`: EOF|connection reset|broken pipe|closed network connection|` +
+			`certificate required`),
 		connectionClosed,
 	},
 }
+
+// connectionError finds the messages of gRPC about a connection; those of a server may have any text.
+var connectionError = regexp.MustCompile(
+	`^(connection error: desc = "|name resolver error: |error reading from server: |(read|write) (tcp|unix) )`)
 
 var httpStatus = regexp.MustCompile(`HTTP status code received from server: (\d{3})`)
 
 // describe replaces the message of failure by the cause and the address, with both in the
 // metadata, if gRPC itself made its status and the cause is known.
-func (p peer) describe(failure *Error) {
+func (p *peer) describe(failure *Error) {
 	cause, detail := p.causeOf(failure)
 	if cause == "" {
 		return
@@ -74,16 +81,14 @@ func (p peer) describe(failure *Error) {
 }
 
 // causeOf returns the cause of failure, empty if it is unknown, and the variable part of its text.
-func (p peer) causeOf(failure *Error) (cause, detail string) {
+func (p *peer) causeOf(failure *Error) (cause, detail string) {
 	if failure.Status == codes.DeadlineExceeded {
 		return noResponse, ""
 	}
 	if found := httpStatus.FindStringSubmatch(failure.Message); found != nil {
 		return httpResponse, found[1]
 	}
-	text, isConnection := strings.CutPrefix(failure.Message, connectionErrorPrefix)
-	isResolver := strings.HasPrefix(failure.Message, "name resolver error: ")
-	if failure.Status != codes.Unavailable || !isConnection && !isResolver {
+	if failure.Status != codes.Unavailable || !connectionError.MatchString(failure.Message) {
 		return "", ""
 	}
 	for _, known := range causes {
@@ -95,10 +100,22 @@ func (p peer) causeOf(failure *Error) (cause, detail string) {
 		}
 		return known.cause, ""
 	}
-	return notConnected, strings.TrimSuffix(text, `"`)
+	if text, isConnection := strings.CutPrefix(failure.Message, connectionErrorPrefix); isConnection {
+		return notConnected, strings.TrimSuffix(text, `"`)
+	}
+	return "", ""
 }
 
-func (p peer) text(cause, detail string) string {
+// ifNew returns remedy, or nothing if a server responded here before: then a lost connection says
+// nothing about TLS.
+func (p *peer) ifNew(remedy string) string {
+	if p.hasAnswered.Load() {
+		return ""
+	}
+	return remedy
+}
+
+func (p *peer) text(cause, detail string) string {
 	place := strings.TrimPrefix(p.address, "dns:///")
 	switch cause {
 	case connectionRefused:
@@ -108,11 +125,11 @@ func (p peer) text(cause, detail string) string {
 	case unknownHost:
 		return "cannot resolve the host of " + place
 	case connectionClosed:
-		return fmt.Sprintf("the server at %s closed the connection: "+
-			"if it speaks TLS, set ClientOptions.TLS", place)
+		return fmt.Sprintf("the server at %s closed the connection", place) +
+			p.ifNew(": if it speaks TLS, set ClientOptions.TLS")
 	case tlsConnectionClosed:
-		return fmt.Sprintf("the server at %s closed the TLS connection: "+
-			"if it requires a client certificate, set Certificates of ClientOptions.TLS", place)
+		return fmt.Sprintf("the server at %s closed the TLS connection", place) +
+			p.ifNew(": if it requires a client certificate, set Certificates of ClientOptions.TLS")
 	case tlsNotSpoken:
 		return fmt.Sprintf("the server at %s does not speak TLS: leave out ClientOptions.TLS", place)
 	case untrustedCertificate:

@@ -41,7 +41,7 @@ var tooLarge = regexp.MustCompile(`message larger than max|message exceeds maxim
 var notOneResponse = regexp.MustCompile(`^cardinality violation: (received no response)?`)
 
 // decodeCallError returns the error for a failed call to server that the caller did not cancel.
-func decodeCallError(err error, server peer) error {
+func decodeCallError(err error, server *peer) error {
 	// The status itself, because gRPC wraps that of the last attempt in a text on retries.
 	converted := status.Convert(err)
 	var reported interface{ GRPCStatus() *status.Status }

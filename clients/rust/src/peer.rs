@@ -15,7 +15,7 @@ use crate::options::ClientOptions;
 /// Causes by parts of the errors of tonic; the first that matches decides. A server with TLS sends
 /// nothing to a client in plain text, and closes the connection; one that requires a client
 /// certificate may do the same, if there is none.
-const CAUSES: [(&str, Cause); 15] = [
+const CAUSES: [(&str, Cause); 16] = [
     ("Connection refused", Cause::ConnectionRefused),
     ("No such file or directory", Cause::NoSocket),
     ("dns error", Cause::UnknownHost),
@@ -37,6 +37,7 @@ const CAUSES: [(&str, Cause); 15] = [
     ("connection closed", Cause::ConnectionClosed),
     ("peer closed connection", Cause::ConnectionClosed),
     ("unexpected end of file", Cause::ConnectionClosed),
+    ("CertificateRequired", Cause::ConnectionClosed),
 ];
 
 /// Beginning of tonic's message for a response that is not of gRPC.

@@ -42,7 +42,7 @@ CAUSES: Final[tuple[tuple[str, str], ...]] = (
     ),
     (r"Hostname Verification Check failed", "MISNAMED_CERTIFICATE"),
     (r"Failed parsing HTTP/2|http1\.x", "HTTP2_NOT_SPOKEN"),
-    (r"Socket closed|Connection reset|Broken pipe", "CONNECTION_CLOSED"),
+    (r"Socket closed|Connection reset|Broken pipe|CERTIFICATE_REQUIRED", "CONNECTION_CLOSED"),
 )
 
 UNRESOLVED: Final = re.compile(

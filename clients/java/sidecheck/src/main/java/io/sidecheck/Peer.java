@@ -30,7 +30,8 @@ final class Peer {
                     Cause.UNTRUSTED_CERTIFICATE),
             cause("First received frame was not SETTINGS", Cause.HTTP2_NOT_SPOKEN),
             cause(
-                    "Network closed for unknown reason|Connection reset|Broken pipe|ClosedChannelException",
+                    "Network closed for unknown reason|Connection reset|Broken pipe|ClosedChannelException"
+                            + "|CERTIFICATE_REQUIRED",
                     Cause.CONNECTION_CLOSED));
 
     private final String address;
