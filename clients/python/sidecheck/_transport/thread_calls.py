@@ -49,10 +49,10 @@ class Channel:
     ) -> None:
         target = channel_target(address)
         self._metadata = call_metadata(token)
-        self.peer = Peer(address, tls is not None, tls.server_name if tls is not None else "")
         if token is not None and not token_without_tls:
             check_token_address(target, tls)
         credentials = channel_credentials(tls)
+        self.peer = Peer(address, tls is not None, tls.server_name if tls is not None else "")
         options = channel_options(target, tls)
         if credentials is None:
             self._channel = grpc.insecure_channel(target, options=options)
