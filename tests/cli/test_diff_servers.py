@@ -79,7 +79,7 @@ def test_no_server_is_an_error_of_the_command(unused_address: str) -> None:
     )
 
     assert (2, "") == (result.exit_code, result.stdout)
-    assert f"{unused_address} does not respond: " in result.stderr
+    assert f"UNAVAILABLE: connection refused at {unused_address}" in result.stderr
 
 
 @pytest.fixture
