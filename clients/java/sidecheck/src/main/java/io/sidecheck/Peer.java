@@ -78,31 +78,26 @@ final class Peer {
         String name = tls == null || tls.serverName().isEmpty()
                 ? place.substring(0, Math.max(place.lastIndexOf(':'), 0))
                 : tls.serverName();
-        String text =
-                switch (cause) {
-                    case CONNECTION_REFUSED -> "connection refused at " + place;
-                    case NO_SOCKET -> "no socket at " + place;
-                    case UNKNOWN_HOST -> "cannot resolve the host of " + place;
-                    case CONNECTION_CLOSED ->
-                        "the server at " + place + " closed the connection"
-                                + (hasAnswered ? "" : ": if it speaks TLS, set tls");
-                    case TLS_CONNECTION_CLOSED ->
-                        "the server at " + place + " closed the TLS connection"
-                                + (hasAnswered
-                                        ? ""
-                                        : ": if it requires a client certificate, set certificate of tls");
-                    case TLS_NOT_SPOKEN -> "the server at " + place + " does not speak TLS: leave out tls";
-                    case UNTRUSTED_CERTIFICATE ->
-                        "no trusted authority signed the certificate of " + place
-                                + ": set certificateAuthorities of tls";
-                    case MISNAMED_CERTIFICATE ->
-                        "the certificate of " + place + " is not for the name " + name + ": set serverName of tls";
-                    case HTTP2_NOT_SPOKEN ->
-                        "the server at " + place + " does not speak HTTP/2, which gRPC requires";
-                    case HTTP_RESPONSE -> place + " answered with HTTP status " + detail + ", not with gRPC";
-                    case NO_RESPONSE -> "no response from " + place + " before the deadline";
-                    case NOT_CONNECTED -> "cannot connect to " + place + ": " + detail;
-                };
+        String text = switch (cause) {
+            case CONNECTION_REFUSED -> "connection refused at " + place;
+            case NO_SOCKET -> "no socket at " + place;
+            case UNKNOWN_HOST -> "cannot resolve the host of " + place;
+            case CONNECTION_CLOSED ->
+                "the server at " + place + " closed the connection"
+                        + (hasAnswered ? "" : ": if it speaks TLS, set tls");
+            case TLS_CONNECTION_CLOSED ->
+                "the server at " + place + " closed the TLS connection"
+                        + (hasAnswered ? "" : ": if it requires a client certificate, set certificate of tls");
+            case TLS_NOT_SPOKEN -> "the server at " + place + " does not speak TLS: leave out tls";
+            case UNTRUSTED_CERTIFICATE ->
+                "no trusted authority signed the certificate of " + place + ": set certificateAuthorities of tls";
+            case MISNAMED_CERTIFICATE ->
+                "the certificate of " + place + " is not for the name " + name + ": set serverName of tls";
+            case HTTP2_NOT_SPOKEN -> "the server at " + place + " does not speak HTTP/2, which gRPC requires";
+            case HTTP_RESPONSE -> place + " answered with HTTP status " + detail + ", not with gRPC";
+            case NO_RESPONSE -> "no response from " + place + " before the deadline";
+            case NOT_CONNECTED -> "cannot connect to " + place + ": " + detail;
+        };
         return new Described(text, Map.of("cause", cause.name(), "address", address));
     }
 

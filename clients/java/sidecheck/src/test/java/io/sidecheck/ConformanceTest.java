@@ -64,7 +64,10 @@ class ConformanceTest {
                 .withOnUnavailable(OnUnavailable.valueOf(
                         fields.get("on_unavailable").asString().toUpperCase(Locale.ROOT)))
                 .withProtocolVersion(fields.get("protocol_version").asString())
-                .withTls(fields.get("tls").asBoolean() ? conformance.tls(fields.get("tls_fault").asString()) : null);
+                .withTls(
+                        fields.get("tls").asBoolean()
+                                ? conformance.tls(fields.get("tls_fault").asString())
+                                : null);
         String address = conformance.address(first.get("server").asString());
         ExecutorService executor = first.get("concurrent").asBoolean()
                 ? Executors.newFixedThreadPool(64)

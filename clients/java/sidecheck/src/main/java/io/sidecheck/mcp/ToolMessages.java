@@ -53,7 +53,8 @@ final class ToolMessages {
 
     /** The reason of an error, and the cause of a failed connection; messages of servers may have payloads. */
     static String loggable(SidecheckException error) {
-        boolean isOwn = error instanceof UnavailableException && error.metadata().containsKey("cause");
+        boolean isOwn =
+                error instanceof UnavailableException && error.metadata().containsKey("cause");
         return isOwn ? error.getMessage() : error.reason();
     }
 
