@@ -58,7 +58,9 @@ def test_a_server_that_serves_is_healthy(shared_server: RunningServer) -> None:
         pytest.param(
             health_pb2.HealthCheckResponse.NOT_SERVING, "is NOT_SERVING", id="it does not serve"
         ),
-        pytest.param(None, "does not respond: UNIMPLEMENTED: Method not found!", id="it does not know health"),
+        pytest.param(
+            None, "does not respond: UNIMPLEMENTED: Method not found!", id="it does not know health"
+        ),
     ],
 )
 def test_a_server_that_does_not_serve_is_not_healthy(status: Any, message: str) -> None:

@@ -110,8 +110,14 @@ def test_commands_call_a_server_with_tls(
 @pytest.mark.parametrize(
     ("extra", "message"),
     [
-        pytest.param(["--tls-server-name", "elsewhere"], "is not for the name elsewhere: use --tls-server-name", id="name"),
-        pytest.param(["--tls-ca", "other"], "no trusted authority signed the certificate", id="authority"),
+        pytest.param(
+            ["--tls-server-name", "elsewhere"],
+            "is not for the name elsewhere: use --tls-server-name",
+            id="name",
+        ),
+        pytest.param(
+            ["--tls-ca", "other"], "no trusted authority signed the certificate", id="authority"
+        ),
     ],
 )
 def test_the_message_names_the_fault_of_the_certificate(

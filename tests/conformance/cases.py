@@ -50,7 +50,7 @@ def write_cases(path: Path, servers: Mapping[str, str]) -> None:
             if names[id_] > 1:
                 id_ += f" ({names[id_]})"
             line = json.dumps({"id": id_, **_case(request, oracle)})
-            lines.write(line.replace("{address}", servers[request.server]) + "\n")
+            lines.write(line.replace("{address}", servers.get(request.server, "")) + "\n")
 
 
 def _case(request: Request, oracle: "_Oracle") -> dict[str, Any]:

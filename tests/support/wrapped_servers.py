@@ -61,7 +61,7 @@ def _sdk_1_low_level() -> Any:
     server: Any = Server("weather")
 
     async def list_tools() -> Any:
-        return [types.Tool(name="get_forecast", inputSchema=_SCHEMA)]
+        return [types.Tool.model_validate({"name": "get_forecast", "inputSchema": _SCHEMA})]
 
     async def call_tool(_name: str, arguments: dict[str, Any]) -> Any:
         return [types.TextContent(type="text", text=_forecast(arguments["city"]))]
@@ -72,9 +72,9 @@ def _sdk_1_low_level() -> Any:
 
 
 def _sdk_1_high_level() -> Any:
-    from mcp.server.fastmcp import FastMCP
+    from mcp.server import fastmcp
 
-    server: Any = FastMCP("weather")
+    server: Any = fastmcp.FastMCP("weather")  # type: ignore[attr-defined]
     server.tool(name="get_forecast")(_forecast)
     return server
 
