@@ -66,6 +66,9 @@ pub(crate) struct Peer {
     server_name: String,
     /// Whether it responded, after which a lost connection says nothing about TLS.
     has_answered: AtomicBool,
+    /// Whether it sent something else than HTTP/2. Depending on the timing, a later attempt only
+    /// sees that the connection was closed.
+    has_broken_http2: AtomicBool,
 }
 
 impl Peer {
@@ -77,13 +80,15 @@ impl Peer {
             is_encrypted: options.is_encrypted(),
             server_name: options.server_name().unwrap_or(host).to_owned(),
             has_answered: AtomicBool::new(false),
+            has_broken_http2: AtomicBool::new(false),
             place,
         }
     }
 
     pub(crate) fn note_response(&self) {
-        // It guards no other data.
+        // They guard no other data.
         self.has_answered.store(true, Ordering::Relaxed);
+        self.has_broken_http2.store(false, Ordering::Relaxed);
     }
 
     /// The message and the metadata for a status that tonic made; none if the cause is unknown.
@@ -122,6 +127,9 @@ impl Peer {
                 format!("cannot resolve the host of {place}"),
                 "UNKNOWN_HOST",
             ),
+            Cause::ConnectionClosed if self.has_broken_http2.load(Ordering::Relaxed) => {
+                self.describe_cause(Cause::Http2NotSpoken)
+            }
             Cause::ConnectionClosed => self.describe_closed(),
             Cause::TlsNotSpoken => (
                 format!("the server at {place} does not speak TLS: leave out tls"),
@@ -141,10 +149,13 @@ impl Peer {
                 ),
                 "MISNAMED_CERTIFICATE",
             ),
-            Cause::Http2NotSpoken => (
-                format!("the server at {place} does not speak HTTP/2, which gRPC requires"),
-                "HTTP2_NOT_SPOKEN",
-            ),
+            Cause::Http2NotSpoken => {
+                self.has_broken_http2.store(true, Ordering::Relaxed);
+                (
+                    format!("the server at {place} does not speak HTTP/2, which gRPC requires"),
+                    "HTTP2_NOT_SPOKEN",
+                )
+            }
         }
     }
 
