@@ -74,6 +74,15 @@ setup: .venv/.developer
 	@$(UV_SYNC) --python .venv-demo/bin/python $<
 	@touch $@
 
+# Earlier releases of the packages of MCP servers, each in an environment of its own, for the tests of
+# the Python client's wrapper.
+.venv-mcp-1/.made: tests/mcp-1.lock
+.venv-fastmcp-2/.made: tests/fastmcp-2.lock
+.venv-mcp-1/.made .venv-fastmcp-2/.made: .tools/uv/.made
+	@test -x $(@D)/bin/python || $(UV) venv --quiet --python $(PYTHON) $(@D)
+	@$(UV_SYNC) --python $(@D)/bin/python $(filter %.lock,$^)
+	@touch $@
+
 demo: install .venv-demo/.made
 	@$(BIN)/python clients/python/demo
 
@@ -189,8 +198,9 @@ quick: lint types-service unit
 test: lint types .venv-demo/.made build/suite/.made
 	$(PYTEST) -m "not (corpus or long)"
 
-ci: lint types generated breaking .venv-demo/.made build/suite/.made build/servers/.made \
-		build/envoy/.made build/kubernetes/.made build/sbom/.made build/matrix/.made
+ci: lint types generated breaking .venv-demo/.made .venv-mcp-1/.made .venv-fastmcp-2/.made \
+		build/suite/.made build/servers/.made build/envoy/.made build/kubernetes/.made \
+		build/sbom/.made build/matrix/.made
 	$(PYTEST)
 
 # With AS_OF, the newest releases of that day, so that a later run uses the same ones. VERSION_TESTS
@@ -329,6 +339,8 @@ lock: .tools/uv/.made
 	$(LOCK) --no-emit-package sidecheck --constraint requirements.lock $(EXTRAS) \
 		pyproject.toml clients/python/pyproject.toml -o deploy/runtime.lock
 	$(LOCK) --constraint requirements.lock clients/python/pyproject.toml -o deploy/client.lock
+	$(LOCK) --group mcp-1 -o tests/mcp-1.lock
+	$(LOCK) --group fastmcp-2 -o tests/fastmcp-2.lock
 	$(LOCK) --constraint requirements.lock --group build -o deploy/build.lock
 	$(LOCK) --constraint requirements.lock --group installer -o deploy/installer.lock
 	$(LOCK) --group sbom -o deploy/sbom.lock

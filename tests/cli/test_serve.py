@@ -204,6 +204,24 @@ def test_ctrl_c_stops_the_server_without_other_output() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "processes"), [("SIGTERM", 1), ("SIGHUP", 1), ("SIGTERM", 2), ("SIGINT", 2)]
+)
+def test_a_signal_to_the_group_ends_no_worker_before_the_server(name: str, processes: int) -> None:
+    """A supervisor or terminal signals all processes; none of them counts as crashed."""
+    server = start("--listen", "127.0.0.1:0", "--processes", str(processes), "--drain-seconds", "1")
+    assert server.stderr is not None
+    first_line = server.stderr.readline()
+    os.killpg(server.pid, signal.Signals[name])
+    code, rest = wait_for_exit(server)
+
+    assert 0 == code
+    # Each process logs its stop.
+    assert {"server.ready", "server.draining", "server.stopped"} == {
+        json.loads(line)["event"] for line in (first_line + rest).splitlines()
+    }
+
+
 def test_ctrl_c_while_workers_start_prints_no_traceback() -> None:
     """They cannot ignore the signal before they run."""
     server = start("--listen", "127.0.0.1:0")

@@ -110,8 +110,14 @@ def test_commands_call_a_server_with_tls(
 @pytest.mark.parametrize(
     ("extra", "message"),
     [
-        pytest.param(["--tls-server-name", "elsewhere"], "Hostname Verification", id="name"),
-        pytest.param(["--tls-ca", "other"], "CERTIFICATE_VERIFY_FAILED", id="authority"),
+        pytest.param(
+            ["--tls-server-name", "elsewhere"],
+            "is not for the name elsewhere: use --tls-server-name",
+            id="name",
+        ),
+        pytest.param(
+            ["--tls-ca", "other"], "no trusted authority signed the certificate", id="authority"
+        ),
     ],
 )
 def test_the_message_names_the_fault_of_the_certificate(
@@ -129,7 +135,8 @@ def test_the_message_names_the_fault_of_the_certificate(
     done = run(command, "--target", served.address, *TIMEOUT, *options(certificates), *words)
 
     assert {"healthcheck": 1, "info": 2}[command] == done.exit_code
-    assert f"Error: {served.address} does not respond: UNAVAILABLE" in done.stderr
+    assert "Error: UNAVAILABLE: " in done.stderr
+    assert served.address in done.stderr
     assert message in done.stderr
 
 
@@ -141,7 +148,12 @@ def test_a_server_with_tls_is_not_healthy_for_others(
     done = run("healthcheck", "--target", served.address, *TIMEOUT, *words)
 
     assert 1 == done.exit_code
-    assert f"Error: {served.address} does not respond: UNAVAILABLE" in done.stderr
+    cause = (
+        f"no trusted authority signed the certificate of {served.address}: use --tls-ca"
+        if words
+        else f"the server at {served.address} closed the connection: if it speaks TLS, use --tls"
+    )
+    assert f"Error: UNAVAILABLE: {cause}\n" == done.stderr
 
 
 def test_a_unix_socket_is_called_without_tls(

@@ -216,7 +216,7 @@ def test_an_absent_server_is_reported_in_a_line(words: list[str]) -> None:
         assert (
             2,
             "",
-            f"Error: {target} does not respond: UNAVAILABLE; is a server running there?\n",
+            f"Error: UNAVAILABLE: connection refused at {target}\n",
         ) == run_tools(*words, "--target", target)
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,15 +24,24 @@ _CLIENT: Final[dict[str, Any]] = {
     "protocol_version": "",
     "coalesce": False,
     "tls": False,
+    # What is wrong with the TLS of the client: "authority" or "name".
+    "tls_fault": "",
 }
 _BY_NAME: Final = {rpc.name: rpc for rpc in RPCS}
 _PAGED: Final = {"ListTools": "tools", "ListRules": "rules"}
 
 
-def write_cases(path: Path, address: str) -> None:
-    """Write all cases to *path*; the server at *address* gives the expected results."""
+def write_cases(path: Path, servers: Mapping[str, str]) -> None:
+    """Write all cases to *path*; the server ``real`` gives the expected results.
+
+    *servers* are addresses by name. Where expected results name remedies of the client in braces,
+    the tests of each language have its names.
+    """
     options = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
-    with path.open("w") as lines, grpc.insecure_channel(address, options=options) as channel:
+    with (
+        path.open("w") as lines,
+        grpc.insecure_channel(servers["real"], options=options) as channel,
+    ):
         oracle = _Oracle(channel)
         names = Counter[str]()
         for request in all_requests():
@@ -40,7 +49,8 @@ def write_cases(path: Path, address: str) -> None:
             names[id_] += 1
             if names[id_] > 1:
                 id_ += f" ({names[id_]})"
-            lines.write(json.dumps({"id": id_, **_case(request, oracle)}) + "\n")
+            line = json.dumps({"id": id_, **_case(request, oracle)})
+            lines.write(line.replace("{address}", servers.get(request.server, "")) + "\n")
 
 
 def _case(request: Request, oracle: "_Oracle") -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """The servers that the clients' tests call, and the file that names them.
 
 The file is JSON: ``servers`` has addresses by name; ``tls`` the paths of the authority's
-certificate and of a client's certificate and key, both of which the server ``tls`` requires;
+certificate, of another authority's, and of a client's certificate and key, which the server
+``tls`` requires;
 ``cases`` the path of the cases; ``results`` the path to write the outcome of each to;
 ``serve`` the command that starts a server, to which flags can be added.
 """
@@ -18,7 +19,7 @@ from pathlib import Path
 from support.running import RunningServer
 
 from conformance.cases import write_cases
-from conformance.certificates import Certificates, make_certificates
+from conformance.certificates import Authority, Certificates, make_certificates
 from conformance.faults import faulty_servers
 
 __all__ = ["running_servers"]
@@ -29,17 +30,28 @@ def running_servers(folder: Path) -> Iterator[Path]:
     """Run all servers, write the cases to *folder*, and yield the path of the settings."""
     real = RunningServer(folder)
     certificates = make_certificates(folder)
+    other_authority = folder / "other_ca.pem"
+    other_authority.write_bytes(Authority().pem)
     try:
         with _in_thread(real.address, certificates) as addresses:
+            servers = {
+                "real": real.address,
+                "unix": real.unix_address,
+                "no_socket": f"unix:{folder}/none.sock",
+                # By its address, as another address of the name may refuse connections.
+                "tls_address": addresses["tls"].replace("localhost", "127.0.0.1"),
+                **addresses,
+            }
             cases = folder / "cases.jsonl"
-            write_cases(cases, real.address)
+            write_cases(cases, servers)
             settings = folder / "conformance.json"
             settings.write_text(
                 json.dumps(
                     {
-                        "servers": {"real": real.address, "unix": real.unix_address, **addresses},
+                        "servers": servers,
                         "tls": {
                             "ca": str(certificates.authority),
+                            "other_ca": str(other_authority),
                             "certificate": str(certificates.client),
                             "key": str(certificates.client_key),
                         },

@@ -19,7 +19,7 @@ from conformance.python_results import is_expected
 _UNARY = {rpc.name: rpc for rpc in RPCS if not rpc.streaming}
 
 #: Groups about client behavior: retries, split batches, or policies without a server.
-_OF_CLIENTS = {"batch", "faults", "limits", "validate, coalesced"}
+_OF_CLIENTS = {"connections", "batch", "faults", "limits", "validate, coalesced"}
 
 #: What a client says to a word that it does not send.
 _MISSPELLED = {"error": {"kind": "invalid_argument"}}
@@ -39,7 +39,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 def test_the_http_api_passes_the_shared_cases(server: RunningServer, tmp_path: Path) -> None:
     """Whole responses are those of gRPC, and the text of JSON in them is."""
     path = tmp_path / "cases.jsonl"
-    write_cases(path, server.address)
+    write_cases(path, {"real": server.address})
     connection = http.client.HTTPConnection(server.admin_address, timeout=300)
     calls: Counter[str] = Counter()
     failures = []

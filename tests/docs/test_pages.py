@@ -29,8 +29,10 @@ WRITTEN = [
 ]
 # Names in upper snake case that are not codes.
 _OTHER_NAMES = {
+    "CONNECTION_CLOSED",
     "ENDED_SESSIONS",
     "GRPC_VERBOSITY",
+    "MISNAMED_CERTIFICATE",
     "PROPERTY_NAMES",
     "REQUEST_HEADERS",
     "SIDECHECK_CONFIG",
@@ -49,8 +51,11 @@ _OTHER_NAMES = {
     "TCP_KEEPCNT",
     "TCP_KEEPIDLE",
     "TCP_KEEPINTVL",
+    "TLS_CONNECTION_CLOSED",
+    "TLS_NOT_SPOKEN",
     "TYPE_CHECKING",
     "UNEVALUATED_PROPERTIES",
+    "UNTRUSTED_CERTIFICATE",
 }
 # Files of users, files that examples write, and what `make` builds.
 #: Paths of users, and a method of MCP that is named like a folder.

@@ -178,16 +178,17 @@ async def test_a_worker_that_takes_too_long_is_replaced(
     assert 1 == len(set(before) & set(worker_processes()))
 
 
-async def test_workers_ignore_ctrl_c() -> None:
-    """SIGINT is ignored from the start of the process."""
+@pytest.mark.parametrize("stop_signal", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+async def test_workers_ignore_stop_signals(stop_signal: int) -> None:
+    """They do so from the start of the process."""
     before = set(worker_processes())
     running = Workers(1, LIMITS)
     while not (started := set(worker_processes()) - before):  # noqa: ASYNC110
         await asyncio.sleep(0.001)
     [worker] = started
-    os.kill(worker.pid, signal.SIGINT)
+    os.kill(worker.pid, stop_signal)
     await running.start()
-    os.kill(worker.pid, signal.SIGINT)
+    os.kill(worker.pid, stop_signal)
     result = await compile_outcome(running, number(4))
     running.close()
 

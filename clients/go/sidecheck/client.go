@@ -95,8 +95,13 @@ func New(address string, options *ClientOptions) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	server := &peer{address: address, hasTLS: options.TLS != nil}
+	if options.TLS != nil {
+		server.serverName = options.TLS.ServerName
+	}
 	shared := &connection{
 		channel:         channel,
+		server:          server,
 		timeout:         options.Timeout,
 		onUnavailable:   options.OnUnavailable,
 		protocolVersion: options.ProtocolVersion,

@@ -115,7 +115,7 @@ func (c *coalescer) await(call *waitingCall) (*Verdict, error) {
 	if left != nil {
 		left()
 	}
-	return nil, contextError(call.ctx)
+	return nil, c.connection.contextError(call.ctx)
 }
 
 // wait flushes the queue after at most duration. It needs the mutex.

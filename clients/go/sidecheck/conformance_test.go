@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"reflect"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -31,6 +32,7 @@ type sharedOptions struct {
 	ProtocolVersion string  `json:"protocol_version"`
 	Coalesce        bool    `json:"coalesce"`
 	TLS             bool    `json:"tls"`
+	TLSFault        string  `json:"tls_fault"`
 }
 
 // caseResult is the line for one case.
@@ -40,6 +42,14 @@ type caseResult struct {
 	Actual  any    `json:"actual,omitempty"`
 	Skipped string `json:"skipped,omitempty"`
 }
+
+// remedies has those of this client for the placeholders of the cases.
+var remedies = strings.NewReplacer(
+	"{set TLS}", "set ClientOptions.TLS",
+	"{leave out TLS}", "leave out ClientOptions.TLS",
+	"{set the authorities}", "set RootCAs of ClientOptions.TLS",
+	"{set the name}", "set ServerName of ClientOptions.TLS",
+)
 
 func TestSharedCases(t *testing.T) {
 	conformance := sidechecktest.Load(t)
@@ -54,9 +64,9 @@ func TestSharedCases(t *testing.T) {
 	clients := map[string]*sidecheck.Client{}
 	var running sync.WaitGroup
 	var cases []sharedCase
-	for line := range bytes.Lines(text) {
+	for line := range strings.Lines(remedies.Replace(string(text))) {
 		var decoded sharedCase
-		decode(t, line, &decoded)
+		decode(t, []byte(line), &decoded)
 		cases = append(cases, decoded)
 	}
 	results = make([]caseResult, len(cases))
@@ -103,6 +113,12 @@ func clientOptions(t *testing.T, conformance *sidechecktest.Conformance, shared 
 	}
 	if shared.TLS {
 		options.TLS = conformance.Security(t)
+		switch shared.TLSFault {
+		case "authority":
+			options.TLS.RootCAs = sidechecktest.Authorities(t, conformance.TLS.OtherCA)
+		case "name":
+			options.TLS.ServerName = "elsewhere.example"
+		}
 	}
 	return options
 }

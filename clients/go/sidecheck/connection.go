@@ -20,6 +20,7 @@ import (
 // connection makes the calls of one client; its groups of methods share it.
 type connection struct {
 	channel       *grpc.ClientConn
+	server        *peer
 	timeout       time.Duration
 	onUnavailable OnUnavailable
 	// protocolVersion is that of requests that name none; empty leaves it to the server.
@@ -90,6 +91,7 @@ func (c *connection) callWithin(
 	if err != nil {
 		return c.failure(ctx, err)
 	}
+	c.server.hasAnswered.Store(true)
 	return received.fault
 }
 
@@ -120,7 +122,7 @@ func (c *connection) failure(ctx context.Context, err error) error {
 	if errors.As(err, &unsent) {
 		return unsent
 	}
-	failure := decodeCallError(err)
+	failure := decodeCallError(err, c.server)
 	var unavailable *UnavailableError
 	if c.isClosed() && errors.As(failure, &unavailable) {
 		return clientClosed()
@@ -134,11 +136,11 @@ func (c *connection) failure(ctx context.Context, err error) error {
 }
 
 // contextError returns the error for a caller whose context has ended.
-func contextError(ctx context.Context) error {
+func (c *connection) contextError(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
 	}
-	return decodeCallError(status.FromContextError(context.DeadlineExceeded).Err())
+	return decodeCallError(status.FromContextError(context.DeadlineExceeded).Err(), c.server)
 }
 
 // fallback returns the verdict that the policy prescribes for err, or err itself if the policy

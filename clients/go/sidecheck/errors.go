@@ -1,6 +1,7 @@
 package sidecheck
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -29,6 +30,12 @@ type Error struct {
 // Error returns the reason and the message, with a space in place of each character that is not
 // printable: a server may be hostile. Message is as it was sent.
 func (e *Error) Error() string { return makePrintable(e.Reason + ": " + e.Message) }
+
+// Is says whether the deadline of the call has passed, for [context.DeadlineExceeded]: that of its
+// context, or that of the client.
+func (e *Error) Is(target error) bool {
+	return target == context.DeadlineExceeded && e.Status == codes.DeadlineExceeded
+}
 
 // JSONRPCError returns the error of the JSON-RPC response to send for a call that cannot be
 // validated, such as one of an unknown tool. It is empty if there is none.

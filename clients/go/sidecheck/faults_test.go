@@ -156,6 +156,72 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
+func TestErrorsOfContexts(t *testing.T) {
+	address := (&sidechecktest.StandIn{
+		OnValidate: func(ctx context.Context, _ *pb.ValidateRequest) (*pb.ValidateResponse, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		},
+	}).Serve(t)
+	deadline := func(parent context.Context) (context.Context, context.CancelFunc) {
+		return context.WithTimeout(parent, time.Millisecond)
+	}
+	cancelled := func(parent context.Context) (context.Context, context.CancelFunc) {
+		ctx, cancel := context.WithCancel(parent)
+		cancel()
+		return ctx, cancel
+	}
+	items := []sidecheck.Item{{Subject: sidecheck.Arguments{}, Target: schema}}
+	for name, call := range map[string]func(context.Context, *sidecheck.Client) error{
+		"a call": func(ctx context.Context, client *sidecheck.Client) error {
+			_, err := client.Validate(ctx, schema, nil, nil)
+			return err
+		},
+		"a batch": func(ctx context.Context, client *sidecheck.Client) error {
+			outcomes, err := client.ValidateBatch(ctx, items, nil)
+			if err != nil {
+				return err
+			}
+			return outcomes[0].Err
+		},
+		"a stream": func(ctx context.Context, client *sidecheck.Client) error {
+			_, err := client.Stream(ctx, nil)
+			return err
+		},
+		"a watch": func(ctx context.Context, client *sidecheck.Client) error {
+			for _, err := range client.Watch(ctx, nil) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	} {
+		for _, coalesce := range []bool{false, true} {
+			client := sidechecktest.Open(t, address, &sidecheck.ClientOptions{
+				Timeout: sidechecktest.Patience, Coalesce: coalesce,
+			})
+			for _, test := range []struct {
+				end  func(context.Context) (context.Context, context.CancelFunc)
+				want error
+			}{{deadline, context.DeadlineExceeded}, {cancelled, context.Canceled}} {
+				ctx, cancel := test.end(t.Context())
+				<-ctx.Done()
+				if err := call(ctx, client); !errors.Is(err, test.want) {
+					t.Errorf("%s: got %v, want %v", name, err, test.want)
+				}
+				cancel()
+			}
+		}
+	}
+	client := sidechecktest.Open(t, address, &sidecheck.ClientOptions{Timeout: time.Millisecond})
+	_, err := client.Validate(t.Context(), schema, nil, nil)
+	var unavailable *sidecheck.UnavailableError
+	if !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &unavailable) {
+		t.Errorf("got %v, want the deadline of the client", err)
+	}
+}
+
 func TestInvalidResponses(t *testing.T) {
 	address := (&sidechecktest.StandIn{
 		OnValidate: func(context.Context, *pb.ValidateRequest) (*pb.ValidateResponse, error) {

@@ -127,7 +127,7 @@ func (s *Session) Check(
 	select {
 	case err = <-sent:
 	case <-ctx.Done():
-		return nil, contextError(ctx)
+		return nil, s.messages.connection.contextError(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (s *Session) Check(
 	case outcome := <-outcomes:
 		return outcome.Result, outcome.Err
 	case <-ctx.Done():
-		return nil, contextError(ctx)
+		return nil, s.messages.connection.contextError(ctx)
 	case <-s.messages.ended:
 	}
 	select {
@@ -159,12 +159,12 @@ func (s *Session) Finish(ctx context.Context) (*SessionSummary, error) {
 			return nil, err
 		}
 	case <-ctx.Done():
-		return nil, contextError(ctx)
+		return nil, s.messages.connection.contextError(ctx)
 	}
 	select {
 	case <-s.messages.ended:
 	case <-ctx.Done():
-		return nil, contextError(ctx)
+		return nil, s.messages.connection.contextError(ctx)
 	}
 	switch {
 	case s.messages.err != nil:

@@ -40,8 +40,8 @@ var tooLarge = regexp.MustCompile(`message larger than max|message exceeds maxim
 // or with several.
 var notOneResponse = regexp.MustCompile(`^cardinality violation: (received no response)?`)
 
-// decodeCallError returns the error for a failed call that the caller did not cancel.
-func decodeCallError(err error) error {
+// decodeCallError returns the error for a failed call to server that the caller did not cancel.
+func decodeCallError(err error, server *peer) error {
 	// The status itself, because gRPC wraps that of the last attempt in a text on retries.
 	converted := status.Convert(err)
 	var reported interface{ GRPCStatus() *status.Status }
@@ -73,6 +73,7 @@ func decodeCallError(err error) error {
 	}
 	setRetryAfter(failure, message)
 	if unavailableCodes[failure.Status] {
+		server.describe(failure)
 		return &UnavailableError{Err: failure}
 	}
 	return failure

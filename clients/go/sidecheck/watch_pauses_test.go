@@ -19,7 +19,7 @@ func attempts(t *testing.T, patience, retryAfter time.Duration, events ...int) [
 	var pauses []time.Duration
 	lost := &UnavailableError{Err: &Error{Status: codes.Unavailable, RetryAfter: retryAfter}}
 	synctest.Test(t, func(t *testing.T) {
-		client := &connection{closed: make(chan struct{})}
+		client := &connection{closed: make(chan struct{}), server: &peer{}}
 		wait := func(pause time.Duration) error { return client.wait(t.Context(), pause) }
 		count, last := 0, time.Now()
 		attempt := func(*Checkpoint) iter.Seq2[WatchEvent, error] {
@@ -99,7 +99,7 @@ func TestPatienceBeginsAfterTheLastEvent(t *testing.T) {
 
 func TestPauseEndsWithTheContextOrTheClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := &connection{closed: make(chan struct{})}
+		client := &connection{closed: make(chan struct{}), server: &peer{}}
 		ctx, cancel := context.WithCancel(t.Context())
 		failed := make(chan error)
 		go func() { failed <- client.wait(ctx, time.Hour) }()

@@ -161,7 +161,7 @@ func (c *connection) wait(ctx context.Context, pause time.Duration) error {
 	case <-time.After(pause):
 		return nil
 	case <-ctx.Done():
-		return contextError(ctx)
+		return c.contextError(ctx)
 	case <-c.closed:
 		return clientClosed()
 	}

@@ -202,14 +202,20 @@ func isStandIn(verdict *sidecheck.Verdict) bool {
 	})
 }
 
-// logError logs err by its reason: its message may have values of the payload.
+// logError logs err by its reason, and the cause of a failed connection, which the client wrote: the
+// message of a server may have values of the payload.
 func logError(ctx context.Context, err error) {
 	reason := "UNKNOWN"
 	var failure *sidecheck.Error
 	if errors.As(err, &failure) {
 		reason = failure.Reason
 	}
-	slog.WarnContext(ctx, "sidecheck: not validated", "reason", reason)
+	attributes := []any{"reason", reason}
+	var unavailable *sidecheck.UnavailableError
+	if errors.As(err, &unavailable) && unavailable.Err.Metadata["cause"] != "" {
+		attributes = append(attributes, "cause", unavailable.Err.Message)
+	}
+	slog.WarnContext(ctx, "sidecheck: not validated", attributes...)
 }
 
 // logReport logs a verdict that does not decide, by its codes.

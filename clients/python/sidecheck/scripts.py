@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import Any
 
 from sidecheck.errors import SidecheckError, StreamClosed
 from sidecheck.json_texts import protocol_text
+from sidecheck.registry import Action, Registration, RegistrationOutcome
 from sidecheck.streams import StreamOutcome
 from sidecheck.targets import RegisteredTool, Target
 from sidecheck.text_contract import build_result
-from sidecheck.validation import Item, Options, ValidateOutcome, fill_version
+from sidecheck.validation import Item, OnUnavailable, Options, ValidateOutcome, fill_version
 from sidecheck.verdicts import JsonText, Severity, Verdict, Violation
 
 __all__ = ["Script", "invalid", "raise_for_closed", "valid"]
@@ -54,10 +56,18 @@ class Script:
     """
 
     def __init__(
-        self, otherwise: ValidateOutcome | None = None, *, protocol_version: str = ""
+        self,
+        otherwise: ValidateOutcome | None = None,
+        *,
+        protocol_version: str = "",
+        on_unavailable: OnUnavailable = "error",
     ) -> None:
         #: The recorded items, with the target and the options that applied.
         self.calls: list[Item] = []
+        #: The definitions of each registration, by the name of the server, in order.
+        self.registrations: list[tuple[str, list[dict[str, Any]]]] = []
+        #: Policy of the wrappers of `sidecheck.mcp`; the fake itself raises its scripted errors.
+        self.on_unavailable: OnUnavailable = on_unavailable
         self._otherwise = otherwise or valid()
         self._protocol_version = protocol_version
         self._rules: list[tuple[Callable[[Item], bool], ValidateOutcome]] = []
@@ -89,6 +99,18 @@ class Script:
         self, items: Iterable[Item], target: Target | None, options: Options | None
     ) -> list[ValidateOutcome]:
         return [self._outcome(self._complete(item, target, options)) for item in items]
+
+    def _register(
+        self, server: str, definitions: list[dict[str, Any]], *, validate_only: bool
+    ) -> Registration:
+        if not validate_only:
+            self.registrations.append((server, definitions))
+        return Registration(
+            outcomes=tuple(
+                RegistrationOutcome(name=str(definition.get("name", "")), action=Action.CREATED)
+                for definition in definitions
+            )
+        )
 
     def _complete(self, item: Item, target: Target | None, options: Options | None) -> Item:
         """Return *item*, with *target* and *options* as its defaults."""

@@ -22,6 +22,7 @@ use crate::address::Address;
 use crate::error::Error;
 use crate::info::{Limits, ServerInfo};
 use crate::options::{ClientOptions, OnUnavailable};
+use crate::peer::Peer;
 use crate::rpc::Rpc;
 use crate::stubs::sidecheck::v1 as pb;
 
@@ -44,6 +45,7 @@ pub(crate) struct Connection {
 
 struct Shared {
     address: Address,
+    peer: Arc<Peer>,
     options: ClientOptions,
     endpoint: Endpoint,
     channels: Mutex<Channels>,
@@ -53,14 +55,15 @@ struct Shared {
 }
 
 impl Connection {
-    pub(crate) fn new(address: &str, options: ClientOptions) -> Result<Self, Error> {
-        let address = Address::parse(address)?;
+    pub(crate) fn new(text: &str, options: ClientOptions) -> Result<Self, Error> {
+        let address = Address::parse(text)?;
         if options.timeout.is_zero() {
             return Err(Error::invalid_argument("timeout must be positive"));
         }
         options.check_token(&address)?;
         let endpoint = endpoint(&address, &options)?;
         let shared = Shared {
+            peer: Arc::new(Peer::new(text, &address, &options)),
             address,
             options,
             endpoint,
@@ -157,7 +160,7 @@ impl Connection {
             biased;
             _ = closed.wait_for(|closed| *closed) => Err(Error::client_closed()),
             result = call => result,
-            () = expired => Err(Error::deadline_exceeded()),
+            () = expired => Err(self.shared.peer.deadline_exceeded()),
         }
     }
 

@@ -206,16 +206,6 @@ impl Error {
         )
     }
 
-    pub(crate) fn deadline_exceeded() -> Self {
-        let message = "the deadline expired before a response arrived";
-        Self::new(
-            ErrorKind::Unavailable,
-            "DEADLINE_EXCEEDED",
-            message,
-            Code::DeadlineExceeded,
-        )
-    }
-
     pub(crate) fn too_large(size: usize, limit: usize) -> Self {
         let message =
             format!("item too large: {size} bytes exceed the limit of {limit} (message_bytes)");

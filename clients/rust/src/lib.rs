@@ -33,6 +33,7 @@ mod json;
 #[cfg(feature = "rmcp")]
 pub mod mcp;
 mod options;
+mod peer;
 mod portability;
 mod protocol;
 mod registration;

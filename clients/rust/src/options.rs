@@ -59,6 +59,14 @@ impl ClientOptions {
         false
     }
 
+    /// Name that the certificate of the server must have, if not the host's.
+    pub(crate) fn server_name(&self) -> Option<&str> {
+        #[cfg(feature = "tls")]
+        return self.tls.as_ref()?.server_name.as_deref();
+        #[cfg(not(feature = "tls"))]
+        None
+    }
+
     /// Checks that the token may be sent to `address`.
     pub(crate) fn check_token(&self, address: &Address) -> Result<(), Error> {
         let Some(token) = &self.token else {

@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use tonic::Code;
 
 use crate::error::{Error, ErrorKind, code_name};
+use crate::peer::Peer;
 use crate::stubs::google::rpc;
 
 /// Domain of the error reasons that are Sidecheck's.
@@ -27,12 +28,12 @@ const TOO_LARGE: [&str; 5] = [
     "HTTP status code 413",
 ];
 
-/// The error of a failed call with a deadline, if it has one.
-pub(crate) fn call_error(status: &tonic::Status, deadline: Option<Instant>) -> Error {
-    described_error(status, deadline).with_finality(forbids_retry(status))
+/// The error of a failed call to a peer with a deadline, if it has one.
+pub(crate) fn call_error(status: &tonic::Status, deadline: Option<Instant>, peer: &Peer) -> Error {
+    described_error(status, deadline, peer).with_finality(forbids_retry(status))
 }
 
-fn described_error(status: &tonic::Status, deadline: Option<Instant>) -> Error {
+fn described_error(status: &tonic::Status, deadline: Option<Instant>, peer: &Peer) -> Error {
     // Details that do not decode are ignored: the code and the message suffice.
     let details = rpc::Status::decode(status.details())
         .unwrap_or_default()
@@ -62,15 +63,19 @@ fn described_error(status: &tonic::Status, deadline: Option<Instant>) -> Error {
     }
     // A server that ends a call at its deadline may only reset it.
     let is_late = deadline.is_some_and(|deadline| deadline <= Instant::now());
-    if is_late && is_reset(code) {
-        return Error::deadline_exceeded();
+    if code == Code::DeadlineExceeded || is_late && is_reset(code) {
+        return peer.deadline_exceeded();
     }
-    let kind = if may_be_absent(code) {
-        ErrorKind::Unavailable
-    } else {
-        ErrorKind::Request
+    if !may_be_absent(code) {
+        return Error::new(ErrorKind::Request, code_name(code), message, code)
+            .with_retry_after(retry_after(&full));
+    }
+    let (message, metadata) = match peer.describe(status) {
+        Some((message, metadata)) => (message, Some(metadata)),
+        None => (message.to_owned(), None),
     };
-    Error::new(kind, code_name(code), message, code)
+    Error::new(ErrorKind::Unavailable, code_name(code), message, code)
+        .with_metadata(metadata.into_iter().flatten())
         .with_retry_after(retry_after(&full))
         .with_refusal(is_refused(status))
 }
@@ -200,15 +205,29 @@ fn details<'a, M: Message + Default>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::address::Address;
+    use crate::options::ClientOptions;
+
+    fn peer() -> Peer {
+        let address = Address::parse("localhost:1").unwrap();
+        Peer::new("localhost:1", &address, &ClientOptions::default())
+    }
 
     #[test]
     fn a_reset_at_the_deadline_is_its_expiry() {
+        let peer = peer();
         let status = tonic::Status::cancelled("reset");
         let now = Instant::now();
         let later = now + Duration::from_secs(600);
-        assert_eq!(call_error(&status, Some(now)).reason(), "DEADLINE_EXCEEDED");
-        assert_eq!(call_error(&status, Some(later)).reason(), "CANCELLED");
-        assert_eq!(call_error(&status, None).reason(), "CANCELLED");
+        assert_eq!(
+            call_error(&status, Some(now), &peer).reason(),
+            "DEADLINE_EXCEEDED"
+        );
+        assert_eq!(
+            call_error(&status, Some(later), &peer).reason(),
+            "CANCELLED"
+        );
+        assert_eq!(call_error(&status, None, &peer).reason(), "CANCELLED");
     }
 
     #[test]
@@ -219,7 +238,7 @@ mod tests {
             "Error, decoded message length too large: found 9 bytes, the limit is: 4 bytes",
             "grpc-status header missing, mapped from HTTP status code 413",
         ] {
-            let error = call_error(&tonic::Status::unknown(message), None);
+            let error = call_error(&tonic::Status::unknown(message), None, &peer());
             assert_eq!(error.kind(), &ErrorKind::Request, "{message}");
             assert_eq!(error.reason(), "LIMIT_EXCEEDED", "{message}");
         }

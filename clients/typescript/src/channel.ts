@@ -11,6 +11,7 @@ import {
 } from "@grpc/grpc-js";
 
 import { channelCredentials, channelOptions, checkAddress, type TlsOptions } from "./address.js";
+import type { Peer } from "./connection-failures.js";
 import { InvalidResponse, Unavailable } from "./errors.js";
 import { clientClosed, decodeCallError } from "./statuses.js";
 import { CallToken, checkTokenOptions, type Token, type TokenOptions } from "./tokens.js";
@@ -47,6 +48,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** @internal A gRPC channel to one address. It connects at the first call. */
 export class Channel {
   readonly #client: GrpcClient;
+  readonly #peer: Peer;
   readonly #token: Token | undefined;
   readonly #calls = new Set<Cancellable>();
   readonly #callTokens = new WeakMap<Cancellable, CallToken>();
@@ -55,6 +57,7 @@ export class Channel {
   constructor(address: string, tls: TlsOptions | undefined, tokenOptions: TokenOptions) {
     checkAddress(address);
     checkTokenOptions(address, tls, tokenOptions);
+    this.#peer = { address, hasTls: tls !== undefined, serverName: tls?.serverName };
     this.#token = tokenOptions.token;
     const options = channelOptions(address, tls);
     this.#client = new GrpcClient(address, channelCredentials(tls), options);
@@ -165,7 +168,7 @@ export class Channel {
       return clientClosed();
     }
     return error
-      ? decodeCallError(error)
+      ? decodeCallError(error, this.#peer)
       : new InvalidResponse("the call ended without an error and without a response");
   }
 

@@ -4,7 +4,7 @@
  */
 
 import { Client } from "./client.js";
-import type { SidecheckError } from "./errors.js";
+import { type SidecheckError, Unavailable } from "./errors.js";
 import {
   completeParams,
   completeResult,
@@ -197,7 +197,9 @@ function methodOf(schema: unknown): string {
 
 /** Writes the reason of an error; its message may have values of the payload. */
 function logError(error: SidecheckError): void {
-  console.error(`sidecheck: a call was not validated: ${error.reason}`);
+  // The client itself wrote the cause of a failed connection.
+  const isOwn = error instanceof Unavailable && "cause" in error.metadata;
+  console.error(`sidecheck: a call was not validated: ${isOwn ? String(error) : error.reason}`);
 }
 
 /** Writes the codes of a verdict that does not decide. */

@@ -2,6 +2,7 @@
 
 import { type ServiceError, status } from "@grpc/grpc-js";
 
+import { describeFailure, type Peer } from "./connection-failures.js";
 import { InvalidResponse, SidecheckError, type StatusName, Unavailable } from "./errors.js";
 import { ErrorInfo, RetryInfo } from "./gen/google/rpc/error_details.js";
 import { Status } from "./gen/google/rpc/status.js";
@@ -53,10 +54,10 @@ export function isServiceError(error: unknown): error is ServiceError {
 }
 
 /**
- * @internal Returns the error of a failed call that the caller did not cancel. Details that do not
+ * @internal Returns the error of a failed call to a peer that the caller did not cancel. Details that do not
  * decode are ignored: the code and the message suffice.
  */
-export function decodeCallError(error: ServiceError): SidecheckError {
+export function decodeCallError(error: ServiceError, peer: Peer): SidecheckError {
   const details = error.metadata?.get("grpc-status-details-bin") ?? [];
   const found = Status.create({
     code: error.code,
@@ -78,8 +79,16 @@ export function decodeCallError(error: ServiceError): SidecheckError {
     return new InvalidResponse(fault);
   }
   const name = statusName(found.code);
-  const kind = UNAVAILABLE_CODES.has(status[name]) ? Unavailable : SidecheckError;
-  return new kind(name, message, { status: name, retryAfterMs: findRetryDelay(found) });
+  const retryAfterMs = findRetryDelay(found);
+  if (!UNAVAILABLE_CODES.has(status[name])) {
+    return new SidecheckError(name, message, { status: name, retryAfterMs });
+  }
+  const described = describeFailure(error, peer);
+  return new Unavailable(name, makePrintable(described?.message ?? message), {
+    ...(described && { metadata: described.metadata }),
+    status: name,
+    retryAfterMs,
+  });
 }
 
 /** @internal Returns the error that a server reports for a call, or for one item. */

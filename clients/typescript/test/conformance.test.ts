@@ -29,6 +29,7 @@ interface Case {
     readonly protocol_version: string;
     readonly coalesce: boolean;
     readonly tls: boolean;
+    readonly tls_fault: "" | "authority" | "name";
   };
   readonly concurrent: boolean;
   readonly on_rejected?: string;
@@ -44,6 +45,21 @@ interface Result {
   readonly actual?: Json;
 }
 
+/** What a user of this client does, for the placeholders of the cases. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  "{set TLS}": "set tls",
+  "{leave out TLS}": "leave out tls",
+  "{set the authorities}": "set tls.ca",
+  "{set the name}": "set tls.serverName",
+};
+
+function nameRemedies(line: string): string {
+  return Object.entries(REMEDIES).reduce(
+    (text, [placeholder, remedy]) => text.replaceAll(placeholder, remedy),
+    line,
+  );
+}
+
 /** Failures that the message of the test describes. */
 const SHOWN = 10;
 
@@ -52,7 +68,7 @@ test("the shared cases", { skip }, async () => {
   const cases = readFileSync(environment.cases, "utf8")
     .split("\n")
     .filter((line) => line !== "")
-    .map((line) => JSON.parse(line) as Case);
+    .map((line) => JSON.parse(nameRemedies(line)) as Case);
   const results: Result[] = [];
   for (const group of groupByClient(cases)) {
     const client = connect(environment, group[0] as Case);
@@ -94,15 +110,16 @@ function groupByClient(cases: readonly Case[]): Case[][] {
 }
 
 function connect({ servers, tls }: Environment, { server, client }: Case): Client {
-  const [ca, certificate, key] = [tls.ca, tls.certificate, tls.key].map((path) =>
-    readFileSync(path),
-  );
+  const fault = client.tls_fault;
+  const ca = readFileSync(fault === "authority" ? tls.other_ca : tls.ca);
+  const [certificate, key] = [tls.certificate, tls.key].map((path) => readFileSync(path));
+  const name = fault === "name" ? { serverName: "elsewhere.example" } : {};
   return new Client(servers[server] ?? "", {
     timeoutMs: client.timeout * 1000,
     onUnavailable: client.on_unavailable,
     protocolVersion: client.protocol_version,
     coalesce: client.coalesce,
-    ...(client.tls && { tls: { ca, certificate, key } }),
+    ...(client.tls && { tls: { ca, certificate, key, ...name } }),
   });
 }
 

@@ -12,7 +12,7 @@ import { Client, type ClientOptions } from "sidecheck";
 /** What `python -m conformance` writes to the file that `SIDECHECK_CONFORMANCE` names. */
 export interface Environment {
   readonly servers: Readonly<Record<string, string>>;
-  readonly tls: { readonly ca: string; readonly certificate: string; readonly key: string };
+  readonly tls: Readonly<Record<"ca" | "other_ca" | "certificate" | "key", string>>;
   readonly cases: string;
   readonly results: string;
   readonly serve: readonly string[];

@@ -15,6 +15,7 @@ __all__ = [
     "ClientToken",
     "client_token",
     "connect",
+    "describe_unavailable",
     "make_tls",
     "resolve_tls",
     "usage_errors",
@@ -48,6 +49,16 @@ _OPTIONS = {
 """Command options, by the setting of the client at the start of its error texts."""
 
 
+_REMEDIES = {
+    "CONNECTION_CLOSED": "if it speaks TLS, use --tls",
+    "TLS_CONNECTION_CLOSED": "if it requires a client certificate, use --tls-client-cert",
+    "TLS_NOT_SPOKEN": "leave out --tls and the other TLS options",
+    "UNTRUSTED_CERTIFICATE": "use --tls-ca",
+    "MISNAMED_CERTIFICATE": "use --tls-server-name",
+}
+"""What a user of a command may do about a cause of `sidecheck.wire.connection_failures`."""
+
+
 class _UnavailableError(click.ClickException):
     """The server does not respond."""
 
@@ -70,17 +81,24 @@ def connect(target: str, timeout: float, tls: ClientTls | None) -> Iterator[Bloc
         with client:
             yield client
     except Unavailable as error:
-        # With TLS, the text of the error may name the invalid certificate.
-        reason = error.reason if tls is None else escape(str(error))
-        raise _UnavailableError(
-            f"{target} does not respond: {reason}; is a server running there?"
-        ) from None
+        raise _UnavailableError(escape(describe_unavailable(error, target))) from None
     except SidecheckError as error:
         raise click.ClickException(str(error)) from None
     except UnicodeEncodeError:
         raise click.UsageError("a name or the target is not UTF-8") from None
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+
+
+def describe_unavailable(error: Unavailable, target: str) -> str:
+    """Return the text of *error* for a user of the command, with its options as the remedies."""
+    cause = error.metadata.get("cause")
+    if cause is None:
+        return f"{target} does not respond: {error}"
+    fault, separator, _ = error.message.rpartition(": ")
+    remedy = _REMEDIES.get(cause)
+    message = f"{fault}: {remedy}" if remedy and separator else error.message
+    return f"{error.reason}: {message}"
 
 
 def resolve_tls(target: str, tls: ClientTls | None) -> Tls | None:

@@ -51,14 +51,27 @@ def _call(target: str, timeout: float, tls: ClientTls | None) -> None:
         try:
             response = stub.Check(health_pb2.HealthCheckRequest(), timeout=timeout)
         except grpc.RpcError as error:
-            reason = error.code().name if isinstance(error, grpc.Call) else "unreachable"
-            if tls is not None and isinstance(error, grpc.Call):
-                reason = f"{reason}: {error.details()}"  # names the invalid certificate
-            raise click.ClickException(f"{target} does not respond: {reason}") from None
+            raise click.ClickException(_describe(error, target, tls)) from None
     status = health_pb2.HealthCheckResponse.ServingStatus.Name(response.status)
     if response.status != health_pb2.HealthCheckResponse.SERVING:
         raise click.ClickException(f"{target} is {status}")
     click.echo(f"{target} is {status}")
+
+
+def _describe(error: "grpc.RpcError", target: str, tls: ClientTls | None) -> str:
+    from sidecheck import Unavailable  # noqa: PLC0415
+    from sidecheck.wire.connection_failures import Peer  # noqa: PLC0415
+    from sidecheck.wire.errors import decode_call_error  # noqa: PLC0415
+
+    from sidecheck_server.cli.connection import describe_unavailable  # noqa: PLC0415
+    from sidecheck_server.cli.rows import escape  # noqa: PLC0415
+
+    has_tls = tls is not None and not target.startswith("unix:")
+    server_name = tls.server_name if tls is not None else ""
+    failure = decode_call_error(error, Peer(target, has_tls, server_name))
+    if isinstance(failure, Unavailable):
+        return escape(describe_unavailable(failure, target))
+    return escape(f"{target} does not respond: {failure}")
 
 
 def _channel(target: str, settings: ClientTls | None) -> "grpc.Channel":

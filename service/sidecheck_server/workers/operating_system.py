@@ -17,7 +17,7 @@ __all__ = [
     "ORPHANED",
     "OUT_OF_TIME",
     "OutOfTimeError",
-    "blocked_interrupts",
+    "blocked_stop_signals",
     "limited_task",
     "prepare_process",
     "processor_seconds",
@@ -94,7 +94,7 @@ if sys.platform == "win32":
         return 0
 
     @contextmanager
-    def blocked_interrupts() -> Iterator[None]:
+    def blocked_stop_signals() -> Iterator[None]:
         """Do nothing: a process ignores Ctrl-C once it is prepared."""
         yield
 
@@ -155,9 +155,6 @@ else:
         limit = memory if hard == resource.RLIM_INFINITY else min(hard, memory)
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         os.nice(_NICENESS)
-        # No Python handler can run during a search in C, so the default action must end the
-        # process.
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
     def processor_seconds(process_id: int) -> float:
         """Return the processor time of a process, in seconds; 0 if unknown."""
@@ -176,13 +173,15 @@ else:
         return pages * resource.getpagesize()
 
     @contextmanager
-    def blocked_interrupts() -> Iterator[None]:
-        """Block SIGINT in processes that this thread starts within the context.
+    def blocked_stop_signals() -> Iterator[None]:
+        """Block stop signals in processes that this thread starts within the context.
 
-        Ctrl-C in a terminal signals all processes, but the server decides when workers stop.
+        A terminal or a supervisor signals all processes, but the server decides when workers
+        stop: they finish the calls that it has accepted.
         """
-        resource_tracker.ensure_running()  # starting it later would unblock SIGINT
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        resource_tracker.ensure_running()  # starting it later would unblock the signals
+        stop_signals = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, stop_signals)
         try:
             yield
         finally:

@@ -5,20 +5,24 @@ its end of the pipe, which ends every wait for it at once. So killing the proces
 to end a wait, even if the process is stopped and does not read.
 """
 
+import atexit
 import math
 import multiprocessing
 import os
 import pickle
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing import connection
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from threading import Lock
 from typing import Any
+from weakref import WeakSet
 
 from sidecheck_server.workers.operating_system import (
     OUT_OF_TIME,
     OutOfTimeError,
-    blocked_interrupts,
+    blocked_stop_signals,
     limited_task,
     processor_seconds,
     wait_for_answer,
@@ -50,6 +54,19 @@ _BOOKKEEPING = Lock()
 starts another process, and is not thread-safe."""
 
 
+_STARTED: WeakSet[BaseProcess] = WeakSet()
+"""The processes of this process, some of which have ended."""
+
+
+# Runs before the handler of `multiprocessing`, which is registered earlier: it would send SIGTERM,
+# which workers block, and wait for their end.
+@atexit.register
+def _kill_started() -> None:
+    for process in [*_STARTED]:
+        with suppress(ValueError):  # it has ended and is closed
+            process.kill()
+
+
 class ProcessDiedError(Exception):
     """The process ended with *exit_code*, which is negative for a signal.
 
@@ -76,13 +93,14 @@ class WorkerProcess:
         self._exit_code: int | None = None
         #: Whether the process has received the whole current task.
         self.has_received = False
-        # A daemon process is ended if the interpreter exits without closing the pool.
+        # A daemon process does not keep the interpreter, which exits without closing the pool.
         self._process = _CONTEXT.Process(
             target=_run_tasks, args=(worker_connection, prepare, argument), daemon=True
         )
         try:
-            with worker_connection, _BOOKKEEPING, blocked_interrupts():
+            with worker_connection, _BOOKKEEPING, blocked_stop_signals():
                 self._process.start()
+                _STARTED.add(self._process)
                 self._id = self._process.pid or 0
         except BaseException:
             self._connection.close()

@@ -21,6 +21,7 @@ type Conformance struct {
 	Servers map[string]string `json:"servers"`
 	TLS     struct {
 		CA          string `json:"ca"`
+		OtherCA     string `json:"other_ca"`
 		Certificate string `json:"certificate"`
 		Key         string `json:"key"`
 	} `json:"tls"`
@@ -62,15 +63,7 @@ func RealServer(t testing.TB) string {
 // Security returns the TLS configuration for the server "tls".
 func (c *Conformance) Security(t testing.TB) *tls.Config {
 	t.Helper()
-	authorities := x509.NewCertPool()
-	text, err := os.ReadFile(c.TLS.CA)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !authorities.AppendCertsFromPEM(text) {
-		t.Fatal("the CA file has no certificate")
-	}
-	config := &tls.Config{RootCAs: authorities}
+	config := &tls.Config{RootCAs: Authorities(t, c.TLS.CA)}
 	if c.TLS.Certificate != "" {
 		pair, err := tls.LoadX509KeyPair(c.TLS.Certificate, c.TLS.Key)
 		if err != nil {
@@ -79,6 +72,20 @@ func (c *Conformance) Security(t testing.TB) *tls.Config {
 		config.Certificates = []tls.Certificate{pair}
 	}
 	return config
+}
+
+// Authorities returns those whose certificates are in the file at path.
+func Authorities(t testing.TB, path string) *x509.CertPool {
+	t.Helper()
+	authorities := x509.NewCertPool()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !authorities.AppendCertsFromPEM(text) {
+		t.Fatal("the CA file has no certificate")
+	}
+	return authorities
 }
 
 // Open returns a client that is closed at the end of the test. Nil options have [Patience].

@@ -1,17 +1,24 @@
 # Generated from sidecheck/_async by generate_blocking.py. Do not edit.
 """A validator that returns scripted outcomes."""
 
+import json
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from sidecheck._blocking.streams import BlockingStream
 from sidecheck._blocking.validator import BlockingValidator
 from sidecheck._transport.threads import Queue
+from sidecheck.comparison import CompatibilityPolicy, SchemaReading
 from sidecheck.errors import SidecheckError
+from sidecheck.registry import ChangePolicy, OnRejected, Registration
 from sidecheck.scripts import Script, raise_for_closed
 from sidecheck.streams import OUTSTANDING, StreamOutcome
 from sidecheck.targets import Target
+from sidecheck.tool_functions import Registrable, definitions_of
+from sidecheck.tool_lists import Definition, list_tools
 from sidecheck.validation import Item, Options, ValidateOutcome
 from sidecheck.verdicts import Verdict
+from sidecheck.wire.values import encode_inline_tools
 
 __all__ = ["BlockingFakeValidator", "FakeStream"]
 
@@ -47,8 +54,29 @@ class BlockingFakeValidator(Script, BlockingValidator):
     """A `BlockingValidator` that returns scripted outcomes; by default every payload is valid.
 
     *protocol_version* is the version of the client: recorded calls have it in their options,
-    unless these name another.
+    unless these name another. With `register` and *on_unavailable* the fake can take the place
+    of the client of `sidecheck.mcp.with_sidecheck`.
     """
+
+    def register(  # noqa: PLR0913  (the parameters of the client)
+        self,
+        server: str,
+        tools: Registrable | Definition | Iterable[Registrable | Definition],
+        *functions: Callable[..., Any],
+        replace: bool = False,
+        change_policy: ChangePolicy = "accept",  # noqa: ARG002  (the fake compares nothing)
+        validate_only: bool = False,
+        protocol_version: str = "",  # noqa: ARG002  (likewise)
+        compatibility: CompatibilityPolicy = "ignore",  # noqa: ARG002  (likewise)
+        reading: SchemaReading = "assume-closed",  # noqa: ARG002  (likewise)
+        on_rejected: OnRejected = "error",  # noqa: ARG002  (the fake rejects nothing)
+        timeout: float = 30.0,  # noqa: ARG002  (the fake never waits)
+    ) -> Registration:
+        """Record the definitions and accept all of them; see `BlockingClient.register`."""
+        tools_or_function = tools if callable(tools) else list_tools(tools, whole=replace)
+        messages = encode_inline_tools(definitions_of(tools_or_function, functions))
+        definitions = [json.loads(message.json) for message in messages]
+        return self._register(server, definitions, validate_only=validate_only)
 
     def validate_batch(
         self,

@@ -23,6 +23,7 @@ from sidecheck._transport.channels import (
 from sidecheck._transport.tokens import Token, call_metadata, check_token_address
 from sidecheck.errors import SidecheckError
 from sidecheck.tls import Tls
+from sidecheck.wire.connection_failures import Peer
 from sidecheck.wire.errors import client_closed, decode_call_error, decode_message
 from sidecheck.wire.rpcs import Rpc, find_rpc
 
@@ -55,6 +56,7 @@ class Channel:
         self._credentials = channel_credentials(tls)
         self._options = channel_options(self._target, tls)
         self._metadata = call_metadata(token)
+        self.peer = Peer(address, tls is not None, tls.server_name if tls is not None else "")
         if token is not None and not token_without_tls:
             check_token_address(self._target, tls)
         self._channel: grpc.aio.Channel | None = None
@@ -124,7 +126,7 @@ class Channel:
         """Return the error of a failed call."""
         if self._closed and error.code() is grpc.StatusCode.CANCELLED:
             return client_closed()
-        return decode_call_error(error)
+        return decode_call_error(error, self.peer)
 
     @property
     def closed(self) -> bool:

@@ -22,6 +22,7 @@ from sidecheck._transport.channels import (
 from sidecheck._transport.tokens import Token, call_metadata, check_token_address
 from sidecheck.errors import SidecheckError
 from sidecheck.tls import Tls
+from sidecheck.wire.connection_failures import Peer
 from sidecheck.wire.errors import client_closed, decode_call_error, decode_message
 from sidecheck.wire.rpcs import Rpc, find_rpc
 
@@ -51,6 +52,7 @@ class Channel:
         if token is not None and not token_without_tls:
             check_token_address(target, tls)
         credentials = channel_credentials(tls)
+        self.peer = Peer(address, tls is not None, tls.server_name if tls is not None else "")
         options = channel_options(target, tls)
         if credentials is None:
             self._channel = grpc.insecure_channel(target, options=options)
@@ -104,7 +106,7 @@ class Channel:
         """Return the error of a failed call."""
         if self._closed and error.code() is grpc.StatusCode.CANCELLED:
             return client_closed()
-        return decode_call_error(error)
+        return decode_call_error(error, self.peer)
 
     @contextmanager
     def _convert_closed(self) -> Iterator[None]:

@@ -1,13 +1,13 @@
 """Validation of the tool calls of an MCP server.
 
-`with_sidecheck` is for a low-level ``Server`` of the official MCP SDK;
-`sidecheck.mcp.fastmcp.SidecheckMiddleware` is for FastMCP. Both need the extra ``mcp`` of
-this package. ``sidecheck`` does not import this package.
+`with_sidecheck` takes the servers of the official MCP SDK, 1 and 2, and of the package
+``fastmcp``, 2 to 4. `sidecheck.mcp.fastmcp.SidecheckMiddleware` is the same as a middleware of
+fastmcp 4. ``sidecheck`` does not import this package.
 """
 
 try:
-    from sidecheck.mcp.lowlevel import with_sidecheck
+    from sidecheck.mcp.servers import with_sidecheck
 except ImportError as error:
-    raise ImportError("sidecheck.mcp needs the MCP SDK: pip install 'mcp>=2,<3'") from error
+    raise ImportError("sidecheck.mcp needs the MCP SDK: pip install 'mcp>=1.26,<3'") from error
 
 __all__ = ["with_sidecheck"]

@@ -11,8 +11,7 @@ except ImportError as error:
     raise ImportError("sidecheck.mcp.fastmcp needs FastMCP: pip install 'fastmcp>=4,<5'") from error
 from mcp_types import CallToolRequestParams, CallToolResult, ListToolsRequest
 
-from sidecheck._async.client import Client
-from sidecheck.mcp.registrar import Definition
+from sidecheck.mcp.registrar import Definition, RegisteringValidator
 from sidecheck.mcp.tool_calls import OnError, OnReport, ToolCall, ToolCallValidator
 from sidecheck.validation import Options
 
@@ -28,7 +27,7 @@ class SidecheckMiddleware(Middleware):
 
     def __init__(
         self,
-        client: Client | str,
+        client: RegisteringValidator | str,
         *,
         name: str,
         options: Options | None = None,

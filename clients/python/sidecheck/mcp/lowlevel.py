@@ -1,58 +1,31 @@
-"""Validation of the tool calls of a low-level server of the official MCP SDK."""
+"""Validation of the tool calls of a low-level server of version 2 of the official MCP SDK."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.lowlevel.server import HandlerEntry
 from mcp_types import ListToolsResult, PaginatedRequestParams
 
-from sidecheck._async.client import Client
 from sidecheck.mcp.registrar import Definition
-from sidecheck.mcp.tool_calls import OnError, OnReport, ToolCall, ToolCallValidator
-from sidecheck.validation import Options
+from sidecheck.mcp.tool_calls import ToolCall, ToolCallValidator
 
-__all__ = ["with_sidecheck"]
-
-ServerT = TypeVar("ServerT", bound=Server[Any])
+__all__ = ["wrap_handlers"]
 
 
-def with_sidecheck(
-    server: ServerT,
-    client: Client | str,
-    *,
-    name: str = "",
-    options: Options | None = None,
-    on_error: OnError | None = None,
-    on_report: OnReport | None = None,
-) -> ServerT:
-    """Validate the tool calls of *server* and their results; return *server*.
-
-    *client* may also be an address; that client then lives as long as the process. The tools
-    are registered under *name*, by default the name of *server*, at the first call and after
-    they have changed, so Sidecheck need not run before. An invalid call does not reach the
-    handler, and an invalid result does not reach the client of *server*.
-
-    With repairs in *options*, the handler gets the repaired arguments. The client's
-    ``on_unavailable`` is the policy for calls that Sidecheck could not validate. *on_error* and
-    *on_report* replace the log records of the logger ``sidecheck.mcp``.
+def wrap_handlers(server: Server[Any], validator: ToolCallValidator) -> None:
+    """Validate the calls and results of the handlers of *server*.
 
     Raises:
-        TypeError: *server* is not a low-level server of version 2 of the SDK.
         ValueError: *server* has no handler for ``tools/list`` or ``tools/call``.
     """
-    if not isinstance(server, Server):
-        raise TypeError(
-            f"expected an mcp.server.lowlevel.Server of mcp 2, not {type(server).__name__}"
-        )
     list_entry = server.get_request_handler("tools/list")
     call_entry = server.get_request_handler("tools/call")
     if list_entry is None or call_entry is None:
         raise ValueError("the server has no handler for tools/list or tools/call; add them first")
-    validator = ToolCallValidator(client, name or server.name, options, on_error, on_report)
 
     async def list_tools(ctx: ServerRequestContext[Any], params: Any) -> Any:
         result = await list_entry.handler(ctx, params)
@@ -74,7 +47,6 @@ def with_sidecheck(
 
     server.add_request_handler("tools/list", list_entry.params_type, list_tools)
     server.add_request_handler("tools/call", call_entry.params_type, call_tool)
-    return server
 
 
 async def list_all(entry: HandlerEntry[Any], ctx: ServerRequestContext[Any]) -> list[Definition]:

@@ -7,17 +7,22 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from sidecheck._async.client import Client
+from sidecheck._async.fakes import FakeValidator
 from sidecheck.errors import SidecheckError
 from sidecheck.registry import Action, Registration, ToolsRejected
 from sidecheck.verdicts import Severity, describe_violation
 
-__all__ = ["Definition", "ListTools", "RegisteredTools", "ToolRegistrar"]
+__all__ = ["Definition", "ListTools", "RegisteredTools", "RegisteringValidator", "ToolRegistrar"]
 
 #: Definition of a tool, as an entry of a ``tools/list`` result.
 Definition: TypeAlias = dict[str, Any]
 
 #: Returns the tools of the server, from all pages.
 ListTools: TypeAlias = Callable[[], Awaitable[list[Definition]]]
+
+
+#: What the wrappers call: the client, or the fake of `sidecheck.testing`.
+RegisteringValidator: TypeAlias = Client | FakeValidator
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -41,7 +46,7 @@ class ToolRegistrar:
 
     def __init__(
         self,
-        client: Client,
+        client: RegisteringValidator,
         server: str,
         timeout: float,
         on_error: Callable[[SidecheckError], None],

@@ -7,12 +7,16 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, TypeAlias
 
-from mcp.shared.exceptions import MCPError
-from mcp_types import INTERNAL_ERROR, CallToolResult, TextContent
-
 from sidecheck._async.client import Client
 from sidecheck.errors import SidecheckError, Unavailable
-from sidecheck.mcp.registrar import Definition, ListTools, RegisteredTools, ToolRegistrar
+from sidecheck.mcp.registrar import (
+    Definition,
+    ListTools,
+    RegisteredTools,
+    RegisteringValidator,
+    ToolRegistrar,
+)
+from sidecheck.mcp.sdk import INTERNAL_ERROR, CallToolResult, json_rpc_error
 from sidecheck.targets import RegisteredTool
 from sidecheck.validation import (
     SIDECHECK_UNAVAILABLE,
@@ -63,13 +67,13 @@ class ToolCallValidator:
 
     def __init__(
         self,
-        client: Client | str,
+        client: RegisteringValidator | str,
         server: str,
         options: Options | None = None,
         on_error: OnError | None = None,
         on_report: OnReport | None = None,
     ) -> None:
-        self._client = Client(client) if isinstance(client, str) else client
+        self._client: RegisteringValidator = Client(client) if isinstance(client, str) else client
         self._server = server
         # All tools of the server are registered, so an unknown tool is an error.
         self._options = replace(options or Options(), on_unknown_tool=OnUnknownTool.ERROR)
@@ -85,7 +89,8 @@ class ToolCallValidator:
         """Return the handler's result, or the `CallToolResult` that replaces it.
 
         Raises:
-            MCPError: The call is a protocol error, or it could not be validated.
+            Exception: The SDK's exception for a JSON-RPC error: the call is a protocol error, or
+                it could not be validated.
         """
         call = replace(call, version=self._options.protocol_version or call.version)
         options = replace(self._options, protocol_version=call.version)
@@ -120,7 +125,7 @@ class ToolCallValidator:
         """Return the verdict of *validate*, with the client's policy applied.
 
         Raises:
-            MCPError: There is no verdict, or the tool was rejected.
+            Exception: A JSON-RPC error of the SDK. There is no verdict, or the tool was rejected.
         """
         try:
             verdict = await self._validate_registered(call, validate)
@@ -128,14 +133,14 @@ class ToolCallValidator:
             self._on_error(error)
             if self._client.on_unavailable == "error":
                 text = f"Sidecheck is unavailable: {error.reason}"
-                raise MCPError(INTERNAL_ERROR, text) from error
+                raise json_rpc_error(INTERNAL_ERROR, text) from error
             verdict = fallback_verdict(error, self._client.on_unavailable)
         except SidecheckError as error:
             if error.json_rpc_error is not None:
                 raise protocol_error(error.json_rpc_error) from error
             self._on_error(error)
             text = f"Sidecheck could not validate the call: {error.reason}"
-            raise MCPError(INTERNAL_ERROR, text) from error
+            raise json_rpc_error(INTERNAL_ERROR, text) from error
         if is_fallback(verdict) or not (verdict.valid or verdict.enforced):
             self._on_report(call.tool, verdict)
         return verdict
@@ -171,12 +176,12 @@ def raise_for_rejected(tool: str, registered: RegisteredTools) -> None:
     """Raise if the definition of *tool* was rejected.
 
     Raises:
-        MCPError: The definition was rejected.
+        Exception: A JSON-RPC error of the SDK. The definition was rejected.
     """
     violation = registered.rejected.get(tool)
     if violation is not None:
         text = f"Sidecheck rejected the definition of tool {tool!r}: {violation}"
-        raise MCPError(INTERNAL_ERROR, text)
+        raise json_rpc_error(INTERNAL_ERROR, text)
 
 
 def is_fallback(verdict: Verdict) -> bool:
@@ -184,28 +189,37 @@ def is_fallback(verdict: Verdict) -> bool:
     return any(violation.code == SIDECHECK_UNAVAILABLE for violation in verdict.violations)
 
 
-def replacement_result(verdict: Verdict) -> CallToolResult:
+def replacement_result(verdict: Verdict) -> Any:
     """Return the result that replaces an invalid call or result.
 
     Raises:
-        MCPError: The fault is a protocol error.
+        Exception: A JSON-RPC error of the SDK. The fault is a protocol error.
     """
     if verdict.call_tool_result:
         return CallToolResult.model_validate_json(verdict.call_tool_result)
     if verdict.json_rpc_error:
         raise protocol_error(verdict.json_rpc_error.value)
-    text = verdict.tool_error_text
-    return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)
+    content = [{"type": "text", "text": verdict.tool_error_text}]
+    return CallToolResult.model_validate({"content": content, "isError": True})
 
 
-def protocol_error(error: Mapping[str, Any]) -> MCPError:
+def protocol_error(error: Mapping[str, Any]) -> Exception:
     """Return the exception for the ``error`` of a JSON-RPC response."""
-    return MCPError(error["code"], error["message"], error.get("data"))
+    return json_rpc_error(error["code"], error["message"], error.get("data"))
 
 
 def log_error(error: SidecheckError) -> None:
-    """Log the reason of *error*; its message may have values of the payload."""
-    logger.warning("Sidecheck did not validate a call: %s", error.reason)
+    """Log the reason of *error*, with the message only if this client wrote it.
+
+    The message of a server may have values of the payload.
+    """
+    text = str(error) if is_own_message(error) else error.reason
+    logger.warning("Sidecheck did not validate a call: %s", text)
+
+
+def is_own_message(error: SidecheckError) -> bool:
+    """Return whether the client wrote the message of *error*: the cause of a failed connection."""
+    return isinstance(error, Unavailable) and "cause" in error.metadata
 
 
 def log_report(tool: str, verdict: Verdict) -> None:

@@ -12,6 +12,7 @@ from google.rpc.status_pb2 import Status
 
 from sidecheck.errors import InvalidResponse, SidecheckError, Unavailable
 from sidecheck.info import Limits
+from sidecheck.wire.connection_failures import Peer, describe_failure
 
 __all__ = [
     "client_closed",
@@ -64,8 +65,8 @@ TOO_LARGE: Final = re.compile(
 )
 
 
-def decode_call_error(error: grpc.RpcError) -> SidecheckError:
-    """Return the error of a failed call that the caller did not cancel.
+def decode_call_error(error: grpc.RpcError, peer: Peer | None = None) -> SidecheckError:
+    """Return the error of a failed call to *peer* that the caller did not cancel.
 
     The details are a serialized `google.rpc.Status` in the trailing metadata
     ``grpc-status-details-bin`` (gRPC, "Error handling", richer error model). Details
@@ -86,7 +87,9 @@ def decode_call_error(error: grpc.RpcError) -> SidecheckError:
         bound = {"bound": "message_bytes"}
         return SidecheckError("LIMIT_EXCEEDED", message, bound, grpc.StatusCode.RESOURCE_EXHAUSTED)
     kind = Unavailable if code in UNAVAILABLE_CODES else SidecheckError
-    return kind(code.name, message, {}, code, retry_after(status))
+    described = describe_failure(code, message, peer) if peer is not None else None
+    message, details = described or (message, {})
+    return kind(code.name, message, details, code, retry_after(status))
 
 
 def decode_item_error(status: Status) -> SidecheckError:
@@ -130,10 +133,12 @@ def client_closed() -> SidecheckError:
     return SidecheckError("CLIENT_CLOSED", "the client was closed", {}, grpc.StatusCode.CANCELLED)
 
 
-def deadline_exceeded() -> Unavailable:
+def deadline_exceeded(peer: Peer | None = None) -> Unavailable:
     """Return the error for a call whose deadline passes before it is sent."""
     code = grpc.StatusCode.DEADLINE_EXCEEDED
-    return Unavailable(code.name, "Deadline Exceeded", {}, code)
+    message = "Deadline Exceeded"
+    described = describe_failure(code, message, peer) if peer is not None else None
+    return Unavailable(code.name, *(described or (message, {})), code)
 
 
 # Invalid responses

@@ -1,5 +1,6 @@
 //! Attempts of a call, and the delays between them.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use backon::{ExponentialBuilder, Retryable};
@@ -15,6 +16,7 @@ use crate::connection::Connection;
 use crate::connection::channels::Route;
 use crate::connection::responses::CheckedChannel;
 use crate::error::Error;
+use crate::peer::Peer;
 use crate::rpc::Rpc;
 use crate::status::call_error;
 use crate::token::Credentials;
@@ -95,7 +97,13 @@ pub(super) async fn start<Request: Message + 'static, Response: Message + Defaul
     let channel = CheckedChannel(route.channel.clone());
     // The server limits what it receives; a limit on responses could only lose them.
     let mut grpc = Grpc::new(channel).max_decoding_message_size(usize::MAX);
-    let not_ready = |error| call_error(&tonic::Status::from_error(Box::new(error)), deadline);
+    let not_ready = |error| {
+        call_error(
+            &tonic::Status::from_error(Box::new(error)),
+            deadline,
+            &route.peer,
+        )
+    };
     grpc.ready().await.map_err(not_ready)?;
     let mut requests = tonic::Request::new(requests);
     credentials.add_to(requests.metadata_mut());
@@ -108,8 +116,9 @@ pub(super) async fn start<Request: Message + 'static, Response: Message + Defaul
         Ok(response) => Ok(Responses {
             messages: response.into_inner(),
             deadline,
+            peer: Arc::clone(&route.peer),
         }),
-        Err(status) => Err(call_error(&status, deadline)),
+        Err(status) => Err(call_error(&status, deadline, &route.peer)),
     }
 }
 
@@ -117,14 +126,18 @@ pub(super) async fn start<Request: Message + 'static, Response: Message + Defaul
 pub(super) struct Responses<Response> {
     messages: tonic::Streaming<Result<Response, Error>>,
     deadline: Option<Instant>,
+    peer: Arc<Peer>,
 }
 
 impl<Response> Responses<Response> {
     /// The next response; none at the end of a call without an error.
     pub(super) async fn next(&mut self) -> Result<Option<Response>, Error> {
         match self.messages.message().await {
-            Ok(message) => message.transpose(),
-            Err(status) => Err(call_error(&status, self.deadline)),
+            Ok(message) => {
+                self.peer.note_response();
+                message.transpose()
+            }
+            Err(status) => Err(call_error(&status, self.deadline, &self.peer)),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Channels to the addresses of a server.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -11,7 +12,7 @@ use crate::address::Address;
 use crate::connection::{Connection, lock};
 use crate::error::Error;
 use crate::options::ClientOptions;
-use crate::status::call_error;
+use crate::peer::Peer;
 
 /// Time for which an address without a server is left out, where there are others.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -34,6 +35,7 @@ pub(super) struct Channels {
 #[derive(Clone)]
 pub(super) struct Route {
     pub(super) channel: Channel,
+    pub(super) peer: Arc<Peer>,
     /// Unset for an address that is not looked up.
     address: Option<SocketAddr>,
     health: Health,
@@ -117,7 +119,7 @@ impl Connection {
 
     async fn look_up(&self) -> Result<(), Error> {
         let addresses = match &self.shared.address {
-            Address::AllOfHost(host) => match resolve(host).await {
+            Address::AllOfHost(host) => match resolve(host, &self.shared.peer).await {
                 Ok(addresses) => addresses.into_iter().map(Some).collect(),
                 // The addresses that are known may still have servers.
                 Err(_) if !lock(&self.shared.channels).routes.is_empty() => Vec::new(),
@@ -140,6 +142,7 @@ impl Connection {
                 Some(route) => route.clone(),
                 None => Route {
                     channel: self.endpoint_of(address)?.connect_lazy(),
+                    peer: Arc::clone(&self.shared.peer),
                     address,
                     health: Health::Untried,
                 },
@@ -179,20 +182,16 @@ impl Connection {
     }
 }
 
-async fn resolve(host: &str) -> Result<Vec<SocketAddr>, Error> {
-    let unresolved = |why: &str| {
-        let status = tonic::Status::unavailable(format!("{host}: {why}"));
-        call_error(&status, None)
-    };
+async fn resolve(host: &str, peer: &Peer) -> Result<Vec<SocketAddr>, Error> {
     let resolved = tokio::net::lookup_host(host).await;
     let mut addresses = Vec::new();
-    for address in resolved.map_err(|error| unresolved(&error.to_string()))? {
+    for address in resolved.map_err(|_| peer.unresolved())? {
         if !addresses.contains(&address) {
             addresses.push(address);
         }
     }
     if addresses.is_empty() {
-        return Err(unresolved("the name has no address"));
+        return Err(peer.unresolved());
     }
     Ok(addresses)
 }
@@ -232,8 +231,15 @@ mod tests {
     /// The channels to as many addresses, whose ports are their indexes.
     fn channels(count: u16) -> Channels {
         let endpoint = Endpoint::from_static("http://localhost:1");
+        let address = Address::parse("localhost:1").unwrap();
+        let peer = Arc::new(Peer::new(
+            "localhost:1",
+            &address,
+            &ClientOptions::default(),
+        ));
         let route = |port| Route {
             channel: endpoint.connect_lazy(),
+            peer: Arc::clone(&peer),
             address: Some(SocketAddr::from(([127, 0, 0, 1], port))),
             health: Health::Untried,
         };

@@ -47,7 +47,17 @@ impl Settings {
 
 /// Logs an error by its reason: its message may have values of the payload.
 fn log_error(error: &Error) {
-    tracing::warn!(reason = error.reason(), "Sidecheck did not validate a call");
+    let reason = error.reason();
+    // The client itself wrote the cause of a failed connection; the message of a server may have
+    // values of the payload.
+    match error.is_unavailable() && error.metadata().contains_key("cause") {
+        true => tracing::warn!(
+            reason,
+            cause = error.message(),
+            "Sidecheck did not validate a call"
+        ),
+        false => tracing::warn!(reason, "Sidecheck did not validate a call"),
+    }
 }
 
 fn log_report(tool: &str, verdict: &Verdict) {

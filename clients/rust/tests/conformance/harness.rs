@@ -19,11 +19,17 @@ pub fn client(settings: &Value, case: &Value) -> Result<Client, &'static str> {
     #[cfg(feature = "tls")]
     let tls = (options["tls"] == true).then(|| {
         let read = |name: &str| std::fs::read(settings["tls"][name].as_str().unwrap()).unwrap();
+        let fault = string(&options["tls_fault"]);
+        let authority = if fault == "authority" {
+            "other_ca"
+        } else {
+            "ca"
+        };
         sidecheck::Tls {
-            ca_certificates: Some(read("ca")),
+            ca_certificates: Some(read(authority)),
             certificate: Some(read("certificate")),
             private_key: Some(read("key")),
-            server_name: None,
+            server_name: (fault == "name").then(|| "elsewhere.example".to_owned()),
         }
     });
     let address = settings["servers"][string(&case["server"])]

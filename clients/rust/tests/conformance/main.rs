@@ -26,12 +26,27 @@ use settings::settings;
 /// Failures that the test describes.
 const SHOWN: usize = 10;
 
+/// Puts what a user of this client does in place of the placeholders of the cases.
+fn name_remedies(text: String) -> String {
+    [
+        ("{set TLS}", "set tls"),
+        ("{leave out TLS}", "leave out tls"),
+        ("{set the authorities}", "set ca_certificates of tls"),
+        ("{set the name}", "set server_name of tls"),
+    ]
+    .into_iter()
+    .fold(text, |text, (placeholder, remedy)| {
+        text.replace(placeholder, remedy)
+    })
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn shared_cases() {
     let Some(settings) = settings() else {
         return;
     };
     let text = fs::read_to_string(settings["cases"].as_str().unwrap()).unwrap();
+    let text = name_remedies(text);
     let cases: Vec<Value> = text.lines().map(parse).collect();
     let mut results = Vec::new();
     let is_alike = |a: &Value, b: &Value| a["server"] == b["server"] && a["client"] == b["client"];

@@ -27,6 +27,7 @@ final class Connection {
     private static final long MIN_PAUSE = 100_000_000;
 
     final ManagedChannel channel;
+    final Peer peer;
     final ClientOptions options;
     private volatile ServerInfo.Limits limits;
 
@@ -40,7 +41,7 @@ final class Connection {
     private final Set<CountDownLatch> pauses = ConcurrentHashMap.newKeySet();
 
     /** Is called before each attempt of a call. */
-    private final ClientStreamTracer.Factory attempts = new ClientStreamTracer.Factory() {
+    final ClientStreamTracer.Factory attempts = new ClientStreamTracer.Factory() {
         @Override
         public ClientStreamTracer newClientStreamTracer(ClientStreamTracer.StreamInfo info, Metadata headers) {
             reconnect();
@@ -51,6 +52,7 @@ final class Connection {
     Connection(String address, ClientOptions options) {
         this.options = options;
         this.channel = Channels.open(address, options);
+        this.peer = new Peer(address, options.tls());
     }
 
     <Q extends Message, A extends Message> A call(
@@ -84,7 +86,7 @@ final class Connection {
         Duration left = timeout;
         while (true) {
             try {
-                return UnaryCall.send(channel, method, request, answer, left, attempts);
+                return UnaryCall.send(this, method, request, answer, left);
             } catch (UnavailableException error) {
                 left = timeout.minusNanos(System.nanoTime() - start);
                 if (!Errors.isRefused(error) || left.isNegative() || left.isZero()) {

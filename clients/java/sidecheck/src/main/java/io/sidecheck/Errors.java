@@ -54,7 +54,8 @@ final class Errors {
         return error.description().contains(REFUSED);
     }
 
-    static SidecheckException ofCall(Status status, Metadata trailers) {
+    /** The error of a failed call to a peer. */
+    static SidecheckException ofCall(Status status, Metadata trailers, Peer peer) {
         com.google.rpc.Status.Builder decoded = com.google.rpc.Status.newBuilder()
                 .setCode(status.getCode().value())
                 .setMessage(status.getDescription() == null ? "" : status.getDescription());
@@ -77,9 +78,13 @@ final class Errors {
         }
         Status.Code code = status.getCode();
         Duration delay = retryAfter(decoded.build());
-        return UNAVAILABLE_CODES.contains(code)
+        if (!UNAVAILABLE_CODES.contains(code)) {
+            return new SidecheckException(code.name(), message, Map.of(), code, delay);
+        }
+        Peer.Described described = peer.describe(status);
+        return described == null
                 ? new UnavailableException(code.name(), message, Map.of(), code, delay)
-                : new SidecheckException(code.name(), message, Map.of(), code, delay);
+                : new UnavailableException(code.name(), described.message(), described.metadata(), code, delay);
     }
 
     static SidecheckException ofItem(com.google.rpc.Status status) {

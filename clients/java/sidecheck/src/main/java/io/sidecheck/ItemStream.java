@@ -271,7 +271,9 @@ final class ItemStream<I, Q extends Message, A extends Message, T> {
             change(() -> {
                 callEnded = true;
                 if (!status.isOk()) {
-                    callError = connection.isClosed() ? Errors.clientClosed() : Errors.ofCall(status, trailers);
+                    callError = connection.isClosed()
+                            ? Errors.clientClosed()
+                            : Errors.ofCall(status, trailers, connection.peer);
                 }
             });
         }

@@ -4,9 +4,7 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
 import io.grpc.CallOptions;
-import io.grpc.Channel;
 import io.grpc.ClientCall;
-import io.grpc.ClientStreamTracer;
 import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
@@ -26,29 +24,27 @@ import java.util.concurrent.TimeUnit;
  */
 final class UnaryCall extends ClientCall.Listener<ByteString> {
     private final CompletableFuture<ByteString> result = new CompletableFuture<>();
+    private final Peer peer;
     private ByteString response;
 
-    private UnaryCall() {}
+    private UnaryCall(Peer peer) {
+        this.peer = peer;
+    }
 
     static <Q extends Message, A extends Message> A send(
-            Channel channel,
-            MethodDescriptor<Q, A> method,
-            Q request,
-            A answer,
-            Duration timeout,
-            ClientStreamTracer.Factory attempts) {
+            Connection connection, MethodDescriptor<Q, A> method, Q request, A answer, Duration timeout) {
         // A response that is fast enough would hide it.
         if (Thread.interrupted()) {
             throw interrupted(new InterruptedException());
         }
-        ClientCall<Q, ByteString> call = channel.newCall(
+        ClientCall<Q, ByteString> call = connection.channel.newCall(
                 leavingBytes(method),
                 CallOptions.DEFAULT
                         .withDeadlineAfter(timeout.toNanos(), TimeUnit.NANOSECONDS)
-                        .withStreamTracerFactory(attempts)
+                        .withStreamTracerFactory(connection.attempts)
                         // The listener never blocks.
                         .withExecutor(Runnable::run));
-        UnaryCall listener = new UnaryCall();
+        UnaryCall listener = new UnaryCall(connection.peer);
         call.start(listener, new Metadata());
         call.sendMessage(request);
         call.halfClose();
@@ -91,6 +87,7 @@ final class UnaryCall extends ClientCall.Listener<ByteString> {
 
     @Override
     public void onMessage(ByteString message) {
+        peer.noteResponse();
         response = message;
     }
 
@@ -101,7 +98,7 @@ final class UnaryCall extends ClientCall.Listener<ByteString> {
                     status.getCode() == Status.Code.CANCELLED
                                     && Context.current().isCancelled()
                             ? cancelled(status.getCause())
-                            : Errors.ofCall(status, trailers));
+                            : Errors.ofCall(status, trailers, peer));
         } else if (response == null) {
             result.completeExceptionally(
                     new InvalidResponseException("the call ended without an error and without a response"));

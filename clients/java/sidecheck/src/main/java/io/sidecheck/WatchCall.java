@@ -88,7 +88,7 @@ final class WatchCall extends ClientCall.Listener<ByteString> {
             if (status.isOk()) {
                 return Optional.empty();
             }
-            throw connection.isClosed() ? Errors.clientClosed() : Errors.ofCall(status, trailers);
+            throw connection.isClosed() ? Errors.clientClosed() : Errors.ofCall(status, trailers, connection.peer);
         });
     }
 }

@@ -35,12 +35,17 @@ public record Conformance(JsonNode settings) {
     }
 
     Tls tls() {
+        return tls("");
+    }
+
+    /** TLS with a fault: {@code authority} or {@code name}; "" is none. */
+    Tls tls(String fault) {
         JsonNode paths = settings.get("tls");
         return new Tls(
-                Path.of(paths.get("ca").asString()),
+                Path.of(paths.get(fault.equals("authority") ? "other_ca" : "ca").asString()),
                 Path.of(paths.get("certificate").asString()),
                 Path.of(paths.get("key").asString()),
-                "");
+                fault.equals("name") ? "elsewhere.example" : "");
     }
 
     /** A client with a deadline that does not depend on how busy the machine is. */

@@ -15,7 +15,9 @@ public interface ToolCallListener {
      */
     default void onError(SidecheckException error) {
         System.getLogger("io.sidecheck.mcp")
-                .log(System.Logger.Level.WARNING, () -> "Sidecheck did not validate a call: " + error.reason());
+                .log(
+                        System.Logger.Level.WARNING,
+                        () -> "Sidecheck did not validate a call: " + ToolMessages.loggable(error));
     }
 
     /**

@@ -5,6 +5,8 @@ import io.modelcontextprotocol.spec.McpError;
 import io.modelcontextprotocol.spec.McpSchema.CallToolResult;
 import io.modelcontextprotocol.spec.McpSchema.JSONRPCResponse.JSONRPCError;
 import io.sidecheck.Json;
+import io.sidecheck.SidecheckException;
+import io.sidecheck.UnavailableException;
 import io.sidecheck.Verdict;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -47,6 +49,13 @@ final class ToolMessages {
 
     static McpError protocolError(Json error) {
         return new McpError(decode(error, JSONRPCError.class));
+    }
+
+    /** The reason of an error, and the cause of a failed connection; messages of servers may have payloads. */
+    static String loggable(SidecheckException error) {
+        boolean isOwn =
+                error instanceof UnavailableException && error.metadata().containsKey("cause");
+        return isOwn ? error.getMessage() : error.reason();
     }
 
     static McpError internalError(String message) {
