@@ -38,8 +38,19 @@ def build_pattern_check(pattern: Pattern) -> TextCheck:
     An automaton cannot be interrupted, so the steps are charged in advance. A backtracking
     pattern runs in a process that can be killed, and is charged like an automaton.
     """
-    search, match = pattern.search, pattern.match
+    search, match, match_ascii = pattern.search, pattern.match, pattern.match_ascii
     cost = 1 if pattern.cost >= UNBOUNDED else pattern.cost
+    if match_ascii is not None:
+
+        def matches_sequence(text: str, budget: Budget) -> bool:
+            is_ascii = text.isascii()
+            steps = cost * (len(text) if is_ascii else 4 * len(text)) // _VISITS
+            budget[0] -= _ENTRY + (steps if steps < LONGEST_SEARCH else LONGEST_SEARCH)  # noqa: FURB136  (no call)
+            if budget[0] < 0:
+                raise Exhausted
+            return match_ascii(text) is not None if is_ascii else search(text)
+
+        return matches_sequence
 
     def matches(text: str, budget: Budget) -> bool:
         # The program reads UTF-8, with up to four bytes for each character.

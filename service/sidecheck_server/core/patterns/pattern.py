@@ -14,6 +14,7 @@ from functools import lru_cache
 import re2
 
 from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.patterns.class_sequences import AsciiMatch, build_ascii_matcher
 from sidecheck_server.core.patterns.codepoints import join_surrogates
 from sidecheck_server.core.patterns.cursor import PatternError, PatternFault
 from sidecheck_server.core.patterns.groups import Translation
@@ -139,6 +140,8 @@ class Pattern:
     #: The match function of a pattern with one automaton, for callers that avoid the call
     #: frames of `search`.
     match: Match | None = field(default=None, repr=False, compare=False)
+    #: The match function for texts in ASCII, of a pattern that `re` matches in linear time.
+    match_ascii: AsciiMatch | None = field(default=None, repr=False, compare=False)
 
 
 def compile_pattern(source: str, limits: Limits = DEFAULTS) -> Pattern:
@@ -222,7 +225,14 @@ def build_pattern(
         except UnicodeEncodeError:
             return matches(join_surrogates(text).encode("utf-8", "surrogatepass"))
 
-    return Pattern(source, built.cost, PATTERN_BYTES + built.memory, search, built.match)
+    memory = PATTERN_BYTES + built.memory
+    # Decision 0075: RE2's match creates objects of Python, which costs more than a short text.
+    sequence = build_ascii_matcher(source)
+    if sequence is None:
+        return Pattern(source, built.cost, memory, search, built.match)
+    return Pattern(
+        source, built.cost, memory + sequence.memory, search, built.match, sequence.match
+    )
 
 
 def count_look_aheads(translation: Translation) -> int:
