@@ -31,7 +31,10 @@ const CAUSES: readonly (readonly [RegExp, string])[] = [
   ],
   [/does not match certificate's altnames|is not cert's CN/, "MISNAMED_CERTIFICATE"],
   [/Protocol error|ERR_HTTP2/, "HTTP2_NOT_SPOKEN"],
-  [/Failed to connect|ECONNRESET|EPIPE|socket hang up|disconnected|CERTIFICATE_REQUIRED/, "CONNECTION_CLOSED"],
+  [
+    /Failed to connect|ECONNRESET|EPIPE|socket hang up|disconnected|CERTIFICATE_REQUIRED/,
+    "CONNECTION_CLOSED",
+  ],
 ];
 
 /**
