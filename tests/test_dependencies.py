@@ -47,8 +47,9 @@ UNIMPORTED = {
     "client": set(),
 }
 
-#: What is imported only in a process that has imported it already.
-UNDECLARED = {"service": set(), "client": {"opentelemetry-api"}}
+#: What is imported only in a process that has imported it already, or that is a part of version 2
+#: of a declared package, of which version 1 is accepted too.
+UNDECLARED = {"service": set(), "client": {"mcp-types", "opentelemetry-api"}}
 
 
 def declared(project: str) -> Iterator[Requirement]:

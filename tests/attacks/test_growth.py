@@ -81,6 +81,8 @@ PATTERNS = dict(_patterns())
 
 GOES_BACK = {
     "access.authorizer._BEARER": "one run of characters, matched as a whole",
+    "admin.json_requests._OFFSET": "our own messages, of bounded length",
+    "admin.problems._STEPS": "one run of characters",
     "cli.commented_json._COMMENT": "a configuration of the user, in which comments are closed",
     "core.convert.model_call._QUOTED": "our own messages, of bounded length",
     "core.engines.allowed_code._OWN_NAME": "names of generated code",
@@ -119,6 +121,7 @@ GOES_BACK = {
     "sidecheck._transport.tokens.TOKEN": "an argument of the program itself",
     "sidecheck.inference.arguments._MEMBER": "text of the program itself",
     "sidecheck.tool_lists._SPACE": "one run of characters",
+    "sidecheck.wire.connection_failures.NOT_CONNECTED": "messages of gRPC, matched at the start",
 }
 """Patterns that may give back what they took, and why their work still is linear."""
 

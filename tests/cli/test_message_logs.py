@@ -53,7 +53,7 @@ EXPECTED: dict[str, tuple[int, str, list[tuple[int, int, str, str]]]] = {
         9,
         "",
         [
-            (124, 17, "CAPABILITY_UNDECLARED", "/method"),
+            (124, 17, "LOGGING_UNDECLARED", "/method"),
             (126, 18, "ENUM", "/params/level"),
             (140, 22, "REQUIRED", "/params/arguments"),
         ],
@@ -109,6 +109,7 @@ def test_a_position_is_that_of_the_value(name: str, folder: Path) -> None:
     expected = {
         "CAPABILITY_UNDECLARED": '"',
         "ENUM": ('"text"', '"loud"'),
+        "LOGGING_UNDECLARED": '"',
         "MESSAGE_INCOMPLETE": "{",
         "REQUIRED": "{",
         "TYPE": ("7", '"{'),
