@@ -1,6 +1,7 @@
 """View of one generated file, which the templates of all languages share."""
 
 import textwrap
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
@@ -10,7 +11,7 @@ from generate.plan import Plan, ValueFile
 __all__ = ["View", "camel", "lower_camel"]
 
 
-class View:
+class View(ABC):
     """Names, types and comments of a file in one language; templates use its public parts."""
 
     #: Template, path of the output with ``{name}``, and program that formats it in place.
@@ -58,17 +59,13 @@ class View:
         """Return whether a field is absent from some values."""
         return self.plan.may_be_unset(message, field)
 
+    @abstractmethod
     def type(self, message: Message, field: Field) -> str:
         """Return the type of a field."""
-        raise NotImplementedError
 
-    def decoded(self, message: Message, field: Field) -> str:
-        """Return the expression that decodes a field of ``message``."""
-        raise NotImplementedError
-
+    @abstractmethod
     def reference(self, enum: Enum, word: str) -> str:
         """Return a reference to a member of an enumeration, for comments."""
-        raise NotImplementedError
 
     def code(self, name: str) -> str:
         """Return the name of a field, for comments."""

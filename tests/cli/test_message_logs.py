@@ -216,7 +216,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("name", "form", "fault"), WRONG)
-def test_a_log_that_does_not_have_the_form_is_refused(name: str, form: str, fault: str) -> None:
+def test_a_log_that_does_not_have_the_form_is_rejected(name: str, form: str, fault: str) -> None:
     """The message names the form and the fault."""
     result = run(name, "--form", form)
 

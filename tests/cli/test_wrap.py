@@ -261,7 +261,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "words", "fault"), WRONG)
-def test_wrong_input_is_refused(text: str, words: list[str], fault: str) -> None:
+def test_wrong_input_is_rejected(text: str, words: list[str], fault: str) -> None:
     """In one sentence; the file stays as it is."""
     Path("mcp.json").write_bytes(text.encode("latin-1"))
     result = run("wrap", "mcp.json", *words)

@@ -50,7 +50,7 @@ def test_servers_of_earlier_releases_are_wrapped(environment: str) -> None:
 
 
 @pytest.mark.parametrize("server", [object(), "weather", FakeValidator()])
-def test_other_objects_are_refused(server: Any) -> None:
+def test_other_objects_are_rejected(server: Any) -> None:
     """The error lists the kinds of servers."""
     with pytest.raises(TypeError) as error:
         with_sidecheck(server, FakeValidator())
@@ -61,7 +61,7 @@ def test_other_objects_are_refused(server: Any) -> None:
     )
 
 
-def test_a_server_without_tools_is_refused() -> None:
+def test_a_server_without_tools_is_rejected() -> None:
     """Its handlers must be there before."""
     with pytest.raises(ValueError, match="no handler for tools/list or tools/call"):
         with_sidecheck(Server("weather"), FakeValidator())

@@ -144,7 +144,7 @@ async def test_a_client_gets_a_token(options: list[str]) -> None:
     assert [] == codes(err)
 
 
-async def test_the_address_of_the_server_is_refused() -> None:
+async def test_the_address_of_the_server_is_rejected() -> None:
     """Without the option, the resource is that of the server, which the client did not call."""
     with bind() as free:
         public = f"http://127.0.0.1:{free.getsockname()[1]}/mcp"

@@ -132,7 +132,7 @@ def _outcomes(documents: list[Any], places: dict[str, Workplace]) -> dict[str, l
     return named
 
 
-def _is_refused(step: list[Any], outcome: Any) -> bool:
+def _is_rejected(step: list[Any], outcome: Any) -> bool:
     """Return whether *outcome* has the text of Sidecheck that *step* expects."""
     expected = {"invalid": step[-1], "ping": _NO_PING}.get(step[0])
     return expected is not None and any(expected in text for text in _texts(outcome))
@@ -159,7 +159,7 @@ def compare(server: Server, cell: Cell) -> list[str]:
         if len(outcomes) != len(direct):
             differences.append(f"{mode}: {len(outcomes)} outcomes, directly {len(direct)}")
         for step, expected, outcome in zip(server.steps, direct, outcomes, strict=False):
-            if expected != outcome and not (mode == "enforced" and _is_refused(step, outcome)):
+            if expected != outcome and not (mode == "enforced" and _is_rejected(step, outcome)):
                 shown = f"directly {json.dumps(expected)}, {mode} {json.dumps(outcome)}"
                 differences.append(f"{mode}: {step[:3]}: {shown}")
     return differences

@@ -42,7 +42,7 @@ def test_an_argument_is_quoted(argument: str, expected: str) -> None:
         pytest.param("%CD:~,1%", "a variable between percent signs", id="a part of a variable"),
     ],
 )
-def test_an_argument_that_would_change_is_refused(argument: str, fault: str) -> None:
+def test_an_argument_that_would_change_is_rejected(argument: str, fault: str) -> None:
     """The message names it by its number, not by its value, and says what to do."""
     expected = (
         f"{NPX} is a batch file, and argument 2 has {fault}, which cmd.exe does not pass on as it"

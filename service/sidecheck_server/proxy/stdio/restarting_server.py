@@ -10,6 +10,7 @@ from sidecheck_server.core.types import Severity
 from sidecheck_server.proxy.messages import (
     Message,
     Received,
+    RequestId,
     join_object,
     read_object,
 )
@@ -30,6 +31,9 @@ _MAX_PAUSES = 5
 """Times to wait for further output of child processes after the end of the server."""
 
 _HANDSHAKE_SECONDS = 30.0
+_MAX_REQUESTS = 1_000
+"""Maximum number of requests of servers that are remembered."""
+
 _INITIALIZED = "notifications/initialized"
 _LISTS = ("tools", "resources", "prompts")
 
@@ -60,6 +64,9 @@ class RestartingServer(TappedServer):
         self._is_down = False
         self._exit_code = 0
         self._exit: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        #: Ids of open requests of the server, and of those of servers that have ended.
+        self._asked: dict[RequestId, None] = {}
+        self._stale: dict[RequestId, None] = {}
         self._initialize: Message | None = None
         self._is_initialized = False
         # Random, so that it never collides with an id of the client.
@@ -97,6 +104,9 @@ class RestartingServer(TappedServer):
         """
         if self._is_down and not await self._restart(received):
             return
+        message = received.content
+        if isinstance(message, Message) and message.is_response and self._is_stale(message.id):
+            return
         self._remember(received)
         try:
             await self._server.writer.write(line + b"\n")
@@ -124,7 +134,12 @@ class RestartingServer(TappedServer):
             self._finish_if_down()
 
     def holds_back(self, message: Message) -> bool:
-        """Return whether *message* is the response to a repeated ``initialize``."""
+        """Return whether *message* is the response to a repeated ``initialize``.
+
+        Remember it if it is a request.
+        """
+        if message.is_request:
+            _add(self._asked, message.id)
         if not message.has_answer or message.properties.get("id") != self._handshake_id:
             return False
         if self._handshake is not None and not self._handshake.done():
@@ -142,6 +157,9 @@ class RestartingServer(TappedServer):
         await asyncio.gather(passing, return_exceptions=True)
         self._exit_code = await exiting
         self._is_down = True
+        for id_ in self._asked:
+            _add(self._stale, id_)
+        self._asked.clear()
         await server.writer.close()
         if self._handshake is not None and not self._handshake.done():
             self._handshake.set_result(None)
@@ -210,6 +228,16 @@ class RestartingServer(TappedServer):
             await self.answer(request, failure)
         return False
 
+    def _is_stale(self, id_: RequestId) -> bool:
+        """Return whether a response of the client with *id_* is for a server that has ended."""
+        if id_ in self._asked:
+            del self._asked[id_]
+            return False
+        if id_ not in self._stale:
+            return False
+        del self._stale[id_]
+        return True
+
     def _find_open(self, received: Received) -> list[Request]:
         """Return the open requests in *received*."""
         requests = (
@@ -271,6 +299,13 @@ class RestartingServer(TappedServer):
     def _finish(self, exit_code: int) -> None:
         if not self._exit.done():
             self._exit.set_result(exit_code)
+
+
+def _add(ids: dict[RequestId, None], id_: RequestId) -> None:
+    """Add *id_* to *ids*, in place of the oldest beyond the maximum."""
+    ids[id_] = None
+    if len(ids) > _MAX_REQUESTS:
+        del ids[next(iter(ids))]
 
 
 def _lists_in(response: Message) -> list[str]:

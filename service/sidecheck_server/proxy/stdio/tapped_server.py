@@ -1,6 +1,7 @@
 """Endpoint around another one, which knows the open requests of the client."""
 
 import asyncio
+from abc import ABC, abstractmethod
 
 from sidecheck_server.proxy.messages import (
     Message,
@@ -26,7 +27,7 @@ _CANCEL = "notifications/cancelled"
 _ENDED = "the server ended before it received the whole message"
 
 
-class TappedServer:
+class TappedServer(ABC):
     """Base of endpoints between the relay and a server; implements most of `ServerEndpoint`.
 
     Lines pass unchanged unless a method of the subclass decides otherwise. Lines of the client are
@@ -59,29 +60,29 @@ class TappedServer:
         #: Whether the server does not get the rest of that line.
         self._is_input_lost = False
 
+    @abstractmethod
     async def pass_client_line(self, line: bytes, received: Received) -> None:
         """Pass *line* of the client, without a line break, to the server.
 
         `input` is held meanwhile.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     async def pass_client_piece(self, piece: bytes, *, is_first: bool) -> None:
         """Pass *piece* of a line of the client to the server; as `pass_client_line`.
 
         Raises:
             OSError: the server does not get it, nor the rest of the line.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     async def close(self) -> None:
         """Close the input of the server: the client has no more lines."""
-        raise NotImplementedError
 
-    def on_request(self, request: Request) -> None:
+    def on_request(self, request: Request) -> None:  # noqa: B027  (optional)
         """React to *request*, before it passes."""
 
-    def on_response(self, request: Request) -> None:
+    def on_response(self, request: Request) -> None:  # noqa: B027  (optional)
         """React to the response to *request*, before it passes."""
 
     def holds_back(self, _message: Message) -> bool:
