@@ -10,7 +10,7 @@ from generate.api import Api, Enum, Field, Message
 
 __all__ = ["Plan", "ValueFile", "read_plan"]
 
-_NAME = re.compile(r"`(\w+)`")
+_NAME = re.compile(r"`([\w.]+)`")
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,14 @@ class Plan:
         self,
         text: str,
         enum_value: Callable[[Enum, str], str],
-        code: Callable[[str], str],
+        code: Callable[[str, bool], str],
     ) -> str:
         """Return *text* with its names in backticks as a client writes them.
 
-        *enum_value* is given an enumeration and a word of it, and *code* any other name.
+        *enum_value* is given an enumeration and a word of it, *code* any other name, and whether it
+        is that of a field.
         """
+        fields = {field.name for message in self.api.messages.values() for field in message.fields}
 
         def replace(match: re.Match[str]) -> str:
             name = match[1]
@@ -68,7 +70,7 @@ class Plan:
                 for value in enum.values:
                     if value.wire_name == name:
                         return enum_value(enum, value.word)
-            return code(name)
+            return code(name, name in fields)
 
         return _NAME.sub(replace, text)
 

@@ -67,8 +67,8 @@ class View(ABC):
     def reference(self, enum: Enum, word: str) -> str:
         """Return a reference to a member of an enumeration, for comments."""
 
-    def code(self, name: str) -> str:
-        """Return the name of a field, for comments."""
+    def code(self, name: str, is_field: bool) -> str:  # noqa: ARG002, FBT001  (for languages)
+        """Return the *name* of a field, or another name, for comments."""
         return f"`{name}`"
 
     def text(self, text: str) -> str:

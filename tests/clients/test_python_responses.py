@@ -14,7 +14,7 @@ from sidecheck import (
     Change,
     Deletion,
     Document,
-    Engine,
+    EngineInfo,
     JsonText,
     Limits,
     Registration,
@@ -278,7 +278,7 @@ def test_server_info_is_decoded_completely() -> None:
         dialects=("d",),
         protocol_versions=("p", "q"),
         default_protocol_version="q",
-        engines=(Engine("fast", "l", "v"),),
+        engines=(EngineInfo(name="fast", library="l", version="v"),),
         registry_revision=5,
     ) == registry.decode_info(response)
 

@@ -17,7 +17,7 @@ _SCALARS = {
 }
 #: Verbs between the name of a type and its comment, by the first word of that.
 _VERBS = {"Whether": "says ", "One": "is ", "Part": "is a "}
-_PLURALS = frozenset({"Verdicts"})
+_PLURALS = frozenset({"Limits", "Verdicts"})
 _INITIALISMS = {"Id": "ID", "Json": "JSON", "Rpc": "RPC", "Uri": "URI", "Url": "URL"}
 
 
@@ -70,9 +70,11 @@ class GoView(View):
         """Return a link to a constant."""
         return f"[{self.member(enum, word)}]"
 
-    def code(self, name: str) -> str:
-        """Return the name of a field."""
-        return _go(camel(name)) if name.islower() else name
+    def code(self, name: str, is_field: bool) -> str:  # noqa: FBT001
+        """Return the name of a field or of the API as it is, and another text in quotes."""
+        if is_field:
+            return _go(camel(name))
+        return name if name[0].isupper() else f'"{name}"'
 
     def type_lines(self, value: Enum | Message) -> list[str]:
         """Return the comment of a type, which begins with its name, as Go's do."""

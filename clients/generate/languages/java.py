@@ -15,7 +15,7 @@ _SCALARS = {
     "int32": "int",
     "int64": "long",
     "string": "String",
-    "uint32": "int",
+    "uint32": "long",
     "uint64": "long",
 }
 _BOXED = {"boolean": "Boolean", "double": "Double", "int": "Integer", "long": "Long"}
@@ -50,9 +50,9 @@ class _JavaView(View):
         """Return a link to a constant."""
         return f"{{@link {self.name(enum)}#{self.member(word)}}}"
 
-    def code(self, name: str) -> str:
-        """Return the name of a component."""
-        return f"{{@code {lower_camel(name) if name.islower() else name}}}"
+    def code(self, name: str, is_field: bool) -> str:  # noqa: FBT001
+        """Return the name of a component, or another name."""
+        return f"{{@code {lower_camel(name) if is_field else name}}}"
 
     def comment(self, text: str, indent: str = "") -> list[str]:
         """Return the lines of a comment, which is one line if it fits."""
@@ -165,13 +165,10 @@ class JavaDecoderView(_JavaView):
         return [enum for enum in self.file.enums if enum.wire_name in types]
 
     @property
-    def has_optional(self) -> bool:
-        """Whether a component may be empty."""
-        return any(
-            self.may_be_unset(message, field)
-            for message in self.file.results
-            for field in message.fields
-        )
+    def imports(self) -> list[str]:
+        """Classes to import."""
+        text = " ".join(map(self.body, self.file.results))
+        return [f"java.util.{name}" for name in ("List", "Optional") if f"{name}." in text]
 
     def function(self, value: Enum | Message) -> str:
         """Return the name of the method that decodes *value*."""
@@ -197,6 +194,10 @@ class JavaDecoderView(_JavaView):
             if field.is_repeated:
                 return f"Messages.decodeAll({value}, {self.class_name}::{decode})"
             value = f"{decode}({value})"
+        elif field.is_repeated:
+            return f"List.copyOf({value})"
+        elif field.type == "uint32":
+            value = f"Integer.toUnsignedLong({value})"
         elif self.is_json(message, field):
             value = f"ValidationMessages.json({value})"
         if self.may_be_unset(message, field):

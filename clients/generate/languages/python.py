@@ -34,6 +34,16 @@ class PythonView(View):
         )
 
     @property
+    def classes(self) -> list[Enum]:
+        """Enumerations that are classes."""
+        return [enum for enum in self.file.enums if self.in_results(enum)]
+
+    @property
+    def aliases(self) -> list[Enum]:
+        """Enumerations that are unions of words."""
+        return [enum for enum in self.file.enums if not self.in_results(enum)]
+
+    @property
     def names(self) -> list[str]:
         """Names of all values."""
         values: list[Enum | Message] = [*self.file.enums, *self.file.results]
@@ -108,11 +118,6 @@ class PythonDecoderView(PythonView):
     path = "clients/python/sidecheck/wire/decoders/{name}.py"
 
     @property
-    def decoded_enums(self) -> list[Enum]:
-        """Enumerations that responses have."""
-        return [enum for enum in self.file.enums if self.in_results(enum)]
-
-    @property
     def modules(self) -> list[str]:
         """Names of the .proto files."""
         return sorted(set(map(self.proto_module, self._decoded)))
@@ -129,7 +134,7 @@ class PythonDecoderView(PythonView):
 
     @property
     def _decoded(self) -> list[Enum | Message]:
-        return [*self.decoded_enums, *self.file.results]
+        return [*self.classes, *self.file.results]
 
     def table(self, enum: Enum) -> str:
         """Return the name of the table of the members of *enum*."""

@@ -97,9 +97,9 @@ class TypeScriptView(View):
         """Return the word."""
         return f'"{word}"'
 
-    def code(self, name: str) -> str:
-        """Return the name of a field."""
-        return f"`{lower_camel(name) if name.islower() else name}`"
+    def code(self, name: str, is_field: bool) -> str:  # noqa: FBT001
+        """Return the name of a field, or another name."""
+        return f"`{lower_camel(name) if is_field else name}`"
 
     def comment(self, text: str, indent: str = "") -> list[str]:
         """Return the lines of a comment, which is one line if it fits."""

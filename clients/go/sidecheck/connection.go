@@ -173,12 +173,12 @@ func (c *connection) info(ctx context.Context, timeout time.Duration) (*ServerIn
 	if err != nil {
 		return nil, err
 	}
-	info, err := decodeServerInfo(&response)
-	if err != nil {
-		return nil, err
+	if response.GetLimits() == nil {
+		return nil, missingField(&response, "limits")
 	}
+	info := decodeServerInfo(&response)
 	c.limits.Store(&info.Limits)
-	return info, nil
+	return &info, nil
 }
 
 // serverLimits returns the limits of the server, which are fetched once.

@@ -48,7 +48,6 @@ from sidecheck.errors import (
     StreamUnavailable,
     Unavailable,
 )
-from sidecheck.info import Engine, Limits, ServerInfo
 from sidecheck.losses import Effect, Loss, LossAction
 from sidecheck.portability import Portability, PortabilityProof, PortableForm, ProofOutcome
 from sidecheck.protocol import (
@@ -132,6 +131,7 @@ from sidecheck.values.comparison import (
     ToolStatus,
     Witness,
 )
+from sidecheck.values.info import EngineInfo, Limits, ServerInfo
 from sidecheck.verdicts import (
     Change,
     InvalidPayload,
@@ -196,7 +196,7 @@ __all__ = [
     "Effect",
     "Elicitation",
     "ElicitationResult",
-    "Engine",
+    "EngineInfo",
     "InferenceClient",
     "InferredTool",
     "InferredTools",

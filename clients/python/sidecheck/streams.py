@@ -16,9 +16,9 @@ from sidecheck.errors import (
     StreamUnavailable,
     Unavailable,
 )
-from sidecheck.info import Limits
 from sidecheck.protocol import CheckResult, SessionMessage
 from sidecheck.validation import Item, ValidateOutcome, fill_item_version
+from sidecheck.values.info import Limits
 from sidecheck.verdicts import Verdict
 from sidecheck.wire import protocol, validation
 from sidecheck.wire.errors import not_encodable, too_large

@@ -12,7 +12,6 @@ use crate::connection::Connection;
 use crate::conversion::Conversion;
 use crate::error::Error;
 use crate::inference::Inference;
-use crate::info::ServerInfo;
 use crate::json::Json;
 use crate::options::{ClientOptions, OnUnavailable};
 use crate::protocol::Protocol;
@@ -20,6 +19,7 @@ use crate::stream::{self, StreamOptions, StreamOutcome, StreamOutcomes, StreamSe
 use crate::stubs::sidecheck::v1 as pb;
 use crate::target::Target;
 use crate::validation::{Item, Options, Subject, decode_outcome};
+use crate::values::info::ServerInfo;
 use crate::verdict::Verdict;
 
 /// A client of a Sidecheck server. Clones share its connection.

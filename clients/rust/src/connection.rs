@@ -20,11 +20,11 @@ use tonic::transport::{Channel, Endpoint};
 
 use crate::address::Address;
 use crate::error::Error;
-use crate::info::{Limits, ServerInfo};
 use crate::options::{ClientOptions, OnUnavailable};
 use crate::peer::Peer;
 use crate::rpc::Rpc;
 use crate::stubs::sidecheck::v1 as pb;
+use crate::values::info::{Limits, ServerInfo};
 
 use channels::{Channels, endpoint};
 pub(crate) use parts::{element_bytes, split};
@@ -166,7 +166,11 @@ impl Connection {
 
     /// Fetches the server's version, limits and capabilities.
     pub(crate) async fn info(&self) -> Result<ServerInfo, Error> {
-        let info = ServerInfo::try_from(self.call(pb::GetServerInfoRequest {}).await?)?;
+        let response: pb::GetServerInfoResponse = self.call(pb::GetServerInfoRequest {}).await?;
+        if response.limits.is_none() {
+            return Err(Error::missing("GetServerInfoResponse.limits"));
+        }
+        let info = ServerInfo::from(response);
         *lock(&self.shared.limits) = Some(info.limits.clone());
         Ok(info)
     }

@@ -28,7 +28,6 @@ mod conversion;
 mod enumeration;
 mod error;
 mod inference;
-mod info;
 mod json;
 #[cfg(feature = "rmcp")]
 pub mod mcp;
@@ -62,7 +61,6 @@ pub use error::{Error, ErrorKind};
 pub use inference::{
     AdaptedTool, Diagnostic, InferOptions, Inference, InferredTool, InferredTools, OnUnsupported,
 };
-pub use info::{Engine, Limits, ServerInfo};
 pub use json::Json;
 pub use options::{ClientOptions, OnUnavailable};
 pub use portability::{Portability, PortabilityProof, PortableForm, ProofOutcome};
@@ -87,6 +85,7 @@ pub use values::comparison::{
     ChangeEffect, ChangeLevel, Comparison, DefinitionChange, DefinitionPart, SchemaComparison,
     SchemaReading, SchemaRelation, SchemaVerdict, ToolComparison, ToolStatus, Witness,
 };
+pub use values::info::{EngineInfo, Limits, ServerInfo};
 pub use verdict::{Change, InvalidPayload, Repair, Severity, Verdict, Violation};
 pub use watching::{Checkpoint, ToolsChange, WatchEvent, WatchOptions};
 

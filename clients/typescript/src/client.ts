@@ -10,7 +10,7 @@ import type { Comparison } from "./values/comparison.js";
 import { Connection } from "./connection.js";
 import { ConversionClient } from "./conversion.js";
 import type { Unavailable } from "./errors.js";
-import type { ServerInfo } from "./info.js";
+import type { ServerInfo } from "./values/info.js";
 import { InferenceClient } from "./inference-client.js";
 import type { JsonInput, JsonObjectInput } from "./json.js";
 import { ProtocolClient } from "./protocol-client.js";

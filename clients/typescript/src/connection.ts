@@ -5,7 +5,7 @@ import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { CallOptions, Channel, Rpc } from "./channel.js";
 import { InvalidResponse, SidecheckError, Unavailable } from "./errors.js";
 import { InfoServiceService } from "./gen/sidecheck/v1/info_service.js";
-import { decodeInfo, type Limits, type ServerInfo } from "./info.js";
+import { decodeServerInfo, type Limits, type ServerInfo } from "./values/info.js";
 import { itemTooLarge } from "./statuses.js";
 import { fallbackVerdict, type OnUnavailable } from "./validation.js";
 import type { Verdict } from "./verdicts.js";
@@ -163,7 +163,7 @@ export class Connection {
 
   /** Returns the server's version, limits and capabilities, and stores the limits. */
   async info(options?: CallOptions): Promise<ServerInfo> {
-    const info = await this.call(InfoServiceService.getServerInfo, {}, decodeInfo, options);
+    const info = await this.call(InfoServiceService.getServerInfo, {}, decodeServerInfo, options);
     this.#limits = info.limits;
     return info;
   }

@@ -9,7 +9,7 @@ import {
   StreamUnavailable,
   Unavailable,
 } from "./errors.js";
-import type { Limits } from "./info.js";
+import type { Limits } from "./values/info.js";
 import { isServiceError, itemNotEncodable, itemTooLarge } from "./statuses.js";
 
 /** Options of a stream. There is no deadline by default. */

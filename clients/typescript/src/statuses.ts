@@ -6,7 +6,7 @@ import { describeFailure, type Peer } from "./connection-failures.js";
 import { InvalidResponse, SidecheckError, type StatusName, Unavailable } from "./errors.js";
 import { ErrorInfo, RetryInfo } from "./gen/google/rpc/error_details.js";
 import { Status } from "./gen/google/rpc/status.js";
-import type { Limits } from "./info.js";
+import type { Limits } from "./values/info.js";
 import { makePrintable } from "./printable.js";
 
 /** Domain of the `google.rpc.ErrorInfo` messages whose reasons are Sidecheck's. */

@@ -16,7 +16,6 @@ from sidecheck._async.streams import Stream
 from sidecheck._async.validator import Validator
 from sidecheck._transport.tasks import Channel, Coalescer, Token, Transport
 from sidecheck.errors import Unavailable
-from sidecheck.info import ServerInfo
 from sidecheck.streams import OUTSTANDING, validation_kind
 from sidecheck.targets import Target
 from sidecheck.tls import Tls
@@ -29,6 +28,7 @@ from sidecheck.validation import (
     fill_item_version,
     fill_version,
 )
+from sidecheck.values.info import ServerInfo
 from sidecheck.verdicts import Verdict
 from sidecheck.wire import validation
 

@@ -13,9 +13,9 @@ from sidecheck._async.streams import ClientStream, Stream
 from sidecheck._async.watching import watch_tools
 from sidecheck._transport.tasks import Transport
 from sidecheck.errors import InvalidResponse, SidecheckError, Unavailable
-from sidecheck.info import Limits, ServerInfo
 from sidecheck.streams import StreamKind
 from sidecheck.validation import OnUnavailable, fallback_verdict
+from sidecheck.values.info import Limits, ServerInfo
 from sidecheck.verdicts import Verdict
 from sidecheck.watching import Checkpoint, WatchEvent
 from sidecheck.wire import registry

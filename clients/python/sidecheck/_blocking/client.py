@@ -15,7 +15,6 @@ from sidecheck._blocking.streams import BlockingStream
 from sidecheck._blocking.validator import BlockingValidator
 from sidecheck._transport.threads import Channel, Coalescer, Token, Transport
 from sidecheck.errors import Unavailable
-from sidecheck.info import ServerInfo
 from sidecheck.streams import OUTSTANDING, validation_kind
 from sidecheck.targets import Target
 from sidecheck.tls import Tls
@@ -28,6 +27,7 @@ from sidecheck.validation import (
     fill_item_version,
     fill_version,
 )
+from sidecheck.values.info import ServerInfo
 from sidecheck.verdicts import Verdict
 from sidecheck.wire import validation
 

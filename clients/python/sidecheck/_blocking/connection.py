@@ -12,9 +12,9 @@ from sidecheck._blocking.streams import BlockingStream, ClientStream
 from sidecheck._blocking.watching import watch_tools
 from sidecheck._transport.threads import Transport
 from sidecheck.errors import InvalidResponse, SidecheckError, Unavailable
-from sidecheck.info import Limits, ServerInfo
 from sidecheck.streams import StreamKind
 from sidecheck.validation import OnUnavailable, fallback_verdict
+from sidecheck.values.info import Limits, ServerInfo
 from sidecheck.verdicts import Verdict
 from sidecheck.watching import Checkpoint, WatchEvent
 from sidecheck.wire import registry

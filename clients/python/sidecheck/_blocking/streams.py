@@ -11,8 +11,8 @@ from google.protobuf.message import Message
 
 from sidecheck._transport.threads import Lock, Semaphore, Transport
 from sidecheck.errors import SidecheckError
-from sidecheck.info import Limits
 from sidecheck.streams import ENDED_EARLY, STREAM_LEFT, PendingItems, StreamCodec, StreamKind
+from sidecheck.values.info import Limits
 from sidecheck.wire.rpcs import find_rpc
 
 __all__ = ["BlockingStream", "ClientStream"]

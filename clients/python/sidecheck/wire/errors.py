@@ -11,7 +11,7 @@ from google.rpc.error_details_pb2 import ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
 
 from sidecheck.errors import InvalidResponse, SidecheckError, Unavailable
-from sidecheck.info import Limits
+from sidecheck.values.info import Limits
 from sidecheck.wire.connection_failures import Peer, describe_failure
 
 __all__ = [

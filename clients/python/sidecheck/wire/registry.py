@@ -5,7 +5,6 @@ from typing import Final
 
 from sidecheck.comparison import CompatibilityPolicy
 from sidecheck.errors import InvalidResponse
-from sidecheck.info import Engine, Limits, ServerInfo
 from sidecheck.registry import (
     Action,
     ChangePolicy,
@@ -21,8 +20,10 @@ from sidecheck.v1 import target_pb2 as target_pb
 from sidecheck.values.comparison import (
     SchemaReading,
 )
+from sidecheck.values.info import ServerInfo
 from sidecheck.wire.comparison import COMPATIBILITY_POLICIES, READINGS
 from sidecheck.wire.decoders.comparison import decode_tool_comparison
+from sidecheck.wire.decoders.info import decode_server_info
 from sidecheck.wire.errors import require_count, require_field, require_json
 from sidecheck.wire.values import copy_fields, decode_violations, find_label
 
@@ -157,11 +158,5 @@ def decode_deletion(response: registry_pb.DeleteToolsResponse, *, named: bool) -
 
 def decode_info(response: info_pb.GetServerInfoResponse) -> ServerInfo:
     """Return the server's version, limits and capabilities."""
-    return copy_fields(
-        response,
-        ServerInfo,
-        limits=copy_fields(require_field(response, "limits"), Limits),
-        dialects=tuple(response.dialects),
-        protocol_versions=tuple(response.protocol_versions),
-        engines=tuple(copy_fields(engine, Engine) for engine in response.engines),
-    )
+    require_field(response, "limits")
+    return decode_server_info(response)

@@ -29,7 +29,7 @@ final class Connection {
     final ManagedChannel channel;
     final Peer peer;
     final ClientOptions options;
-    private volatile ServerInfo.Limits limits;
+    private volatile Limits limits;
 
     /** Least revision of the registry that requests read. */
     volatile long minRevision;
@@ -131,7 +131,7 @@ final class Connection {
             return outcomes;
         }
         try {
-            ServerInfo.Limits bounds = limits(timeout);
+            Limits bounds = limits(timeout);
             long room = bounds.messageBytes() - emptyBytes;
             for (List<M> part : split(messages, room, bounds.batchItems())) {
                 long size = elementBytes(part.get(0));
@@ -198,8 +198,8 @@ final class Connection {
         return info;
     }
 
-    ServerInfo.Limits limits(Duration timeout) {
-        ServerInfo.Limits known = limits;
+    Limits limits(Duration timeout) {
+        Limits known = limits;
         return known == null ? info(timeout).limits() : known;
     }
 

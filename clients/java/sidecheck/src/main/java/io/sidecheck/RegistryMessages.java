@@ -106,37 +106,6 @@ final class RegistryMessages {
 
     static ServerInfo info(GetServerInfoResponse response) {
         Errors.require(response.hasLimits(), "GetServerInfoResponse.limits");
-        io.sidecheck.v1.Limits limits = response.getLimits();
-        return new ServerInfo(
-                response.getVersion(),
-                new ServerInfo.Limits(
-                        Integer.toUnsignedLong(limits.getMessageBytes()),
-                        Integer.toUnsignedLong(limits.getBatchItems()),
-                        Integer.toUnsignedLong(limits.getViolations()),
-                        Integer.toUnsignedLong(limits.getPayloadBytes()),
-                        Integer.toUnsignedLong(limits.getPayloadDepth()),
-                        Integer.toUnsignedLong(limits.getSchemaBytes()),
-                        Integer.toUnsignedLong(limits.getSchemaDepth()),
-                        Integer.toUnsignedLong(limits.getSubschemas()),
-                        Integer.toUnsignedLong(limits.getDocuments()),
-                        Integer.toUnsignedLong(limits.getDocumentsBytes()),
-                        Integer.toUnsignedLong(limits.getPatternLength()),
-                        limits.getSteps(),
-                        Integer.toUnsignedLong(limits.getOffloadedItems()),
-                        Integer.toUnsignedLong(limits.getBatchViolations()),
-                        Integer.toUnsignedLong(limits.getVerdictCharacters()),
-                        Integer.toUnsignedLong(limits.getPatternInstructions()),
-                        limits.getAllowBacktracking(),
-                        Integer.toUnsignedLong(limits.getSourceBytes()),
-                        Integer.toUnsignedLong(limits.getPatternRepetitions()),
-                        limits.getRequestSteps()),
-                List.copyOf(response.getDialectsList()),
-                List.copyOf(response.getProtocolVersionsList()),
-                response.getDefaultProtocolVersion(),
-                response.getEnginesList().stream()
-                        .map(engine ->
-                                new ServerInfo.Engine(engine.getName(), engine.getLibrary(), engine.getVersion()))
-                        .toList(),
-                response.getRegistryRevision());
+        return InfoDecoders.serverInfo(response);
     }
 }

@@ -80,7 +80,7 @@ class ServerTest {
     @Test
     void splitsABatchByTheLimitsAndRejectsTheItemThatIsTooLarge() {
         try (Client client = Conformance.required().client("real")) {
-            ServerInfo.Limits limits = client.info().limits();
+            Limits limits = client.info().limits();
             Item small = new Item(new Subject.Arguments(Json.text("{}")));
             Item large = new Item(new Subject.Arguments(Json.text(new byte[(int) limits.messageBytes()])));
             var items = new ArrayList<>(Collections.nCopies((int) limits.batchItems() + 1, small));
