@@ -1,5 +1,7 @@
 """Values of the client in Python."""
 
+import sys
+
 from generate.api import Enum, Field, Message
 from generate.view import View
 
@@ -23,7 +25,7 @@ class PythonView(View):
 
     template = "values.py.j2"
     path = "clients/python/sidecheck/values/{name}.py"
-    formatter = ("ruff", "format", "--quiet")
+    formatter = (sys.executable, "-m", "ruff", "format", "--quiet")
 
     def in_results(self, enum: Enum) -> bool:
         """Return whether responses have the enumeration, so that it is a class."""
