@@ -128,7 +128,7 @@ build/matrix/.made: $(MATRIX_LOCKS) tests/proxy/servers/package-lock.json .tools
 
 # Programs that tests otherwise skip without: Chromium for the page, and what builds and runs the
 # image without Docker. Waits for another apt.
-SYSTEM_PACKAGES := chromium buildah mmdebstrap podman runc
+SYSTEM_PACKAGES := chromium buildah catatonit iptables mmdebstrap netavark podman runc
 test-deps:
 	@if dpkg --status $(SYSTEM_PACKAGES) >/dev/null 2>&1; then echo "All packages are there."; \
 	elif [ "$$(id -u)" = 0 ] && [ -f /etc/debian_version ]; then \
