@@ -1,6 +1,6 @@
-"""Application in a pod with Sidecheck: calls it once, prints the outcome, and waits for SIGTERM.
+"""Application in a pod with Sidecheck: calls it, and prints the outcome.
 
-Its container runs this text with the interpreter and the client of the image.
+A container of the image runs this text. As its first process, it then waits for SIGTERM.
 """
 
 import json
@@ -38,7 +38,9 @@ def main() -> None:
     print(json.dumps(outcome), flush=True)
 
 
-# The first process of a container has no default action for signals.
-signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+if os.getpid() == 1:
+    # The first process of a container has no default action for signals.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
 main()
-signal.sigwait({signal.SIGTERM})
+if os.getpid() == 1:
+    signal.sigwait({signal.SIGTERM})
