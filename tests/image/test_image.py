@@ -1,5 +1,6 @@
 """The image, built from the Dockerfile and run as the README and the deployments run it."""
 
+import json
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from image.dockerfile import read_image
 from image.engine import Engine
 from image.pod import Pod, read_deployment
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from sidecheck.v1.registry_service_pb2 import RegisterToolsRequest
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
 from sidecheck.v1.target_pb2 import InlineTool, RegisteredTool, Subject, Target
@@ -34,6 +36,7 @@ HARDENED = (
     *("--security-opt=no-new-privileges", "--memory=2688m", "--pids-limit=256"),
 )
 REVISION = "0123456789abcdef"
+VENDORED = REPOSITORY / "service/sidecheck_server/admin/page/vendor/lock.json"
 APPLICATION = Path(__file__).parent / "application.py"
 
 
@@ -59,25 +62,42 @@ def pods(engine: Engine) -> Iterator[Engine]:
     engine.remove_containers()
 
 
-def test_the_image_has_the_project_and_its_locked_packages(engine: Engine) -> None:
-    """They are those of the lock for the Python of the image."""
+def distributions(engine: Engine) -> dict[str, str]:
+    """Return the versions of the Python packages in the image, by name."""
     listed = engine.run(
         "python",
         "-c",
         "import importlib.metadata as m; print(*(f'{d.name}=={d.version}' for d in "
         "m.distributions()))",
     )
+    pairs = [package.split("==") for package in listed.split()]
+    return {canonicalize_name(name): version for name, version in pairs}
+
+
+def test_the_image_has_the_project_and_its_locked_packages(engine: Engine) -> None:
+    """They are those of the lock for the Python of the image."""
     lock = (REPOSITORY / "deploy" / "runtime.lock").read_text().splitlines()
     requirements = [Requirement(line.rstrip(" \\")) for line in lock if line[:1].isalnum()]
-    locked = [
-        f"{requirement.name}{requirement.specifier}"
+    locked = {
+        canonicalize_name(requirement.name): str(requirement.specifier).removeprefix("==")
         for requirement in requirements
         if requirement.marker is None or requirement.marker.evaluate()
-    ]
-
-    assert {*locked, "sidecheck-server==0.1.0", "sidecheck==0.1.0"} == {
-        line.lower().replace("_", "-") for line in listed.split()
     }
+
+    assert {**locked, "sidecheck-server": "0.1.0", "sidecheck": "0.1.0"} == distributions(engine)
+
+
+def test_the_image_contains_its_bill_of_materials(engine: Engine) -> None:
+    """It lists the packages of the image and those of the page, and is of sidecheck-server."""
+    bill = json.loads(engine.run("cat", "/opt/sidecheck/share/sidecheck.cdx.json"))
+    listed = [bill["metadata"]["component"], *bill["components"]]
+    page = json.loads(VENDORED.read_text())["packages"]
+
+    assert ("CycloneDX", "1.6") == (bill["bomFormat"], bill["specVersion"])
+    assert {
+        **distributions(engine),
+        **{package["name"]: package["version"] for package in page},
+    } == {canonicalize_name(component["name"]): component["version"] for component in listed}
 
 
 def test_the_image_has_no_tools_of_the_build(engine: Engine) -> None:
