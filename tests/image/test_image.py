@@ -78,7 +78,7 @@ def test_the_image_has_the_project_and_its_locked_packages(engine: Engine) -> No
     """They are those of the lock for the Python of the image."""
     lock = (REPOSITORY / "deploy" / "runtime.lock").read_text().splitlines()
     requirements = [Requirement(line.rstrip(" \\")) for line in lock if line[:1].isalnum()]
-    locked = {
+    locked: dict[str, str] = {
         canonicalize_name(requirement.name): str(requirement.specifier).removeprefix("==")
         for requirement in requirements
         if requirement.marker is None or requirement.marker.evaluate()
