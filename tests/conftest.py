@@ -67,6 +67,7 @@ _MARKERS = {
     "matrix": ("server", "slow", "long"),
     "observability/tracing": ("server", "slow"),
     "observability/tracing/test_starts_and_stops.py": ("long",),
+    "packages": ("server", "slow", "long"),
     "page": ("server", "slow", "long"),
     "proxy/test_faults.py": ("slow", "long"),
     "proxy/test_http.py": ("server", "slow"),
