@@ -86,6 +86,7 @@ _MARKERS = {
     "server/processes/test_processes.py": ("server", "slow", "long"),
     "services/test_compatibility.py": ("slow",),
     "services/test_prepared_targets.py": ("slow",),
+    "surface": ("slow", "long"),
     "windows/test_stubbed.py": ("slow",),
     "windows/test_stubbed_proxy.py": ("server", "slow"),
 }

@@ -68,7 +68,7 @@ def _go_names(folder: Path) -> set[str]:
 def _go_files() -> set[str]:
     # A module is the folder of a repository, with its tests.
     sources = {name for name in client_files("go") if name.endswith(".go")}
-    return sources | {"LICENSE", "README.md", "go.mod", "go.sum"}
+    return sources | {"LICENSE", "README.md", "api.txt", "go.mod", "go.sum"}
 
 
 def _npm_files() -> set[str]:
