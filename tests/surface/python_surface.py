@@ -53,8 +53,8 @@ def _declarations(name: str, item: griffe.Object | griffe.Alias) -> Iterator[str
     elif isinstance(target, griffe.Attribute):
         # Properties are attributes, with the annotation of what they return.
         annotation = f": {target.annotation}" if target.annotation else ""
-        value = "" if target.value is None else re.sub(r"\s+", " ", f" = {target.value}")
-        yield f"{name}{annotation}{value}"
+        default = "" if target.value is None else re.sub(r"\s+", " ", f" = {target.value}")
+        yield f"{name}{annotation}{default}"
     else:
         yield f"{target.kind.value} {name}"
 
