@@ -36,7 +36,7 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 UNIT_TESTS := tests/core tests/services
 
 .PHONY: install setup demo quick test test-deps ci newest oldest lint types types-service unit \
-	generated breaking generate docs lock dist sbom conformance matrix share bench bench-quick \
+	generated breaking generate surface docs lock dist sbom conformance matrix share bench bench-quick \
 	clean image changelog release-check image-wheels publish-python publish-npm publish-crate \
 	publish-maven publish-image tag-go
 
@@ -241,6 +241,10 @@ breaking: setup
 generate: setup
 	proto/generate.sh
 	$(BIN)/python clients/python/generate_blocking.py
+
+# The public interface of each client, in clients/LANGUAGE/api.txt; needs Go, Rust, a JDK and Node.
+surface: setup
+	cd tests && $(CURDIR)/$(BIN)/python -m surface
 
 # The wheels and source distributions of the server and the client.
 dist: setup
