@@ -18,6 +18,8 @@ PYTHON ?= python3
 JOBS ?= 3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
+# Tests start thousands of Python processes; without bytecode files, each one compiles its modules.
+unexport PYTHONDONTWRITEBYTECODE
 
 # uv installs for the interpreter that it is given, and never downloads another one. It does not
 # read the settings of pip: where pip is set to a mirror, uv is given the same one.
