@@ -34,7 +34,8 @@ PIP_DOWNLOAD := $(BIN)/python -m pip download --quiet --disable-pip-version-chec
 	--require-hashes --no-deps --no-build-isolation
 CYCLONEDX := .venv-sbom/bin/cyclonedx-py
 CYCLONEDX_OPTIONS := --output-reproducible --validate --sv 1.6 --of JSON
-PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+# In the order of tests/conftest.py; by default, xdist begins with the files of most tests.
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 UNIT_TESTS := tests/core tests/services
 
 .PHONY: install setup demo quick test test-deps ci newest oldest lint types types-service unit \
@@ -208,9 +209,10 @@ ci: lint types generated breaking .venv-demo/.made .venv-mcp-1/.made .venv-fastm
 # With AS_OF, the newest releases of that day, so that a later run uses the same ones. VERSION_TESTS
 # need no servers except those that they start.
 VERSION_TESTS ?= $(UNIT_TESTS) tests/rpc tests/conformance
+VERSION_MARKS ?= not (pinned or corpus or fuzz or long)
 newest oldest: setup .venv-demo/.made build/suite/.made
 	UV="$(UV)" AS_OF="$(AS_OF)" .ci/try_versions.sh $@ $(PYTHON) \
-		-m "not (pinned or corpus or fuzz or long)" $(VERSION_TESTS)
+		-m "$(VERSION_MARKS)" $(VERSION_TESTS)
 
 lint: setup
 	ruff check
