@@ -38,7 +38,7 @@ CYCLONEDX_OPTIONS := --output-reproducible --validate --sv 1.6 --of JSON
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 UNIT_TESTS := tests/core tests/services
 
-.PHONY: install setup demo quick test test-deps ci newest oldest lint types types-service unit \
+.PHONY: install setup demo quick test test-deps ci checks newest oldest lint types types-service unit \
 	generated breaking generate surface docs lock dist sbom conformance matrix share bench bench-quick \
 	clean image changelog release-check image-wheels publish-python publish-npm publish-crate \
 	publish-maven publish-image tag-go
@@ -201,10 +201,15 @@ quick: lint types-service unit
 test: lint types .venv-demo/.made build/suite/.made
 	$(PYTEST) -m "not (corpus or long)"
 
-ci: lint types generated breaking .venv-demo/.made .venv-mcp-1/.made .venv-fastmcp-2/.made \
+# Two at a time, since most of the checks and downloads use one processor at most.
+ci:
+	$(MAKE) --jobs=2 --output-sync=target checks
+	$(PYTEST)
+
+# Every check, and what the tests need.
+checks: lint types generated breaking .venv-demo/.made .venv-mcp-1/.made .venv-fastmcp-2/.made \
 		build/suite/.made build/servers/.made build/envoy/.made build/kubernetes/.made \
 		build/sbom/.made build/matrix/.made
-	$(PYTEST)
 
 # With AS_OF, the newest releases of that day, so that a later run uses the same ones. VERSION_TESTS
 # need no servers except those that they start.
