@@ -12,6 +12,7 @@ import jinja2
 from generate.api import read_api
 from generate.languages.go import GoView
 from generate.languages.java import JavaDecoderView, JavaEnumView, JavaRecordView
+from generate.languages.methods import JavaMethodsView, RustMethodsView
 from generate.languages.python import PythonDecoderView, PythonView
 from generate.languages.rust import RustView
 from generate.languages.typescript import TypeScriptView
@@ -24,9 +25,11 @@ _VIEWS: list[type[View]] = [
     GoView,
     JavaDecoderView,
     JavaEnumView,
+    JavaMethodsView,
     JavaRecordView,
     PythonDecoderView,
     PythonView,
+    RustMethodsView,
     RustView,
     TypeScriptView,
 ]
@@ -45,7 +48,7 @@ def main() -> None:
     for kind in _VIEWS:
         template = environment.get_template(kind.template)
         paths = []
-        for view in (view for file in plan.files for view in kind.views(plan, file)):
+        for view in kind.all_views(plan):
             names = [name for name in dir(view) if not name.startswith("_")]
             path = output.resolve() / view.output
             path.parent.mkdir(parents=True, exist_ok=True)

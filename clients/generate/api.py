@@ -13,9 +13,10 @@ from google.protobuf.descriptor_pb2 import (
     FieldDescriptorProto,
     FileDescriptorProto,
     FileDescriptorSet,
+    MethodDescriptorProto,
 )
 
-__all__ = ["Api", "Enum", "EnumValue", "Field", "Message", "read_api"]
+__all__ = ["Api", "Enum", "EnumValue", "Field", "Message", "Method", "Service", "read_api"]
 
 _PACKAGE = "sidecheck.v1"
 
@@ -84,13 +85,38 @@ class Message:
 
 
 @dataclass(frozen=True)
+class Method:
+    """Method of a service."""
+
+    name: str
+    #: Path of the HTTP/2 request.
+    path: str
+    #: Names of the messages in the package.
+    request: str
+    response: str
+    #: Whether the responses are a stream; the requests may be one as well.
+    is_stream: bool
+
+
+@dataclass(frozen=True)
+class Service:
+    """Service."""
+
+    name: str
+    #: Name with the package.
+    full_name: str
+    methods: tuple[Method, ...]
+
+
+@dataclass(frozen=True)
 class Api:
-    """Enumerations and messages, by their names in the package."""
+    """Enumerations and messages, by their names in the package, and services."""
 
     enums: Mapping[str, Enum]
     messages: Mapping[str, Message]
     #: Paths of the .proto files, by name of what they define.
     files: Mapping[str, str]
+    services: tuple[Service, ...]
 
 
 def read_api(folder: Path) -> Api:
@@ -112,7 +138,26 @@ def read_api(folder: Path) -> Api:
         enums |= file_enums
         messages |= file_messages
         places |= dict.fromkeys([*file_enums, *file_messages], file.name)
-    return Api(enums, messages, places)
+    services = (
+        Service(
+            service.name,
+            f"{_PACKAGE}.{service.name}",
+            tuple(_method(service.name, method) for method in service.method),
+        )
+        for file in files
+        for service in file.service
+    )
+    return Api(enums, messages, places, tuple(services))
+
+
+def _method(service: str, method: MethodDescriptorProto) -> Method:
+    return Method(
+        method.name,
+        f"/{_PACKAGE}.{service}/{method.name}",
+        method.input_type.removeprefix(f".{_PACKAGE}."),
+        method.output_type.removeprefix(f".{_PACKAGE}."),
+        method.server_streaming,
+    )
 
 
 class _FileReader:

@@ -30,6 +30,8 @@ class Plan:
 
     api: Api
     files: tuple[ValueFile, ...]
+    #: Files with tables of the whole API, by name.
+    tables: Mapping[str, ValueFile]
     names: Mapping[str, str]
     traits: Mapping[str, str]
     docs: Mapping[str, str]
@@ -85,6 +87,7 @@ def read_plan(path: Path, api: Api) -> Plan:
     names: dict[str, str] = tables.pop("names")
     traits: dict[str, str] = tables.pop("fields")
     docs: dict[str, str] = tables.pop("docs")
+    table_docs: dict[str, str] = tables.pop("tables")
     files = [
         ValueFile(
             name,
@@ -104,4 +107,5 @@ def read_plan(path: Path, api: Api) -> Plan:
         *traits.keys() - known,
     ]:
         raise KeyError(name)
-    return Plan(api, tuple(files), names, traits, docs)
+    table_files = {name: ValueFile(name, doc, (), ()) for name, doc in table_docs.items()}
+    return Plan(api, tuple(files), table_files, names, traits, docs)

@@ -26,6 +26,11 @@ class View(ABC):
         self.file = file
 
     @classmethod
+    def all_views(cls, plan: Plan) -> "list[View]":
+        """Return the views of all files."""
+        return [view for file in plan.files for view in cls.views(plan, file)]
+
+    @classmethod
     def views(cls, plan: Plan, file: ValueFile) -> "Iterable[View]":
         """Return the views of *file*: one, or one for each value."""
         return [cls(plan, file)]
