@@ -14,23 +14,36 @@ from generate.languages.go import GoView
 from generate.languages.java import JavaDecoderView, JavaEnumView, JavaRecordView
 from generate.languages.methods import JavaMethodsView, RustMethodsView
 from generate.languages.python import PythonDecoderView, PythonView
+from generate.languages.reasons import (
+    GoReasonsView,
+    JavaReasonsView,
+    PythonReasonsView,
+    RustReasonsView,
+    TypeScriptReasonsView,
+)
 from generate.languages.rust import RustView
 from generate.languages.typescript import TypeScriptView
 from generate.plan import read_plan
+from generate.reasons import read_reasons
 from generate.view import View
 
 _FOLDER = Path(__file__).resolve().parent
 _REPOSITORY = _FOLDER.parent.parent
 _VIEWS: list[type[View]] = [
+    GoReasonsView,
     GoView,
     JavaDecoderView,
     JavaEnumView,
     JavaMethodsView,
+    JavaReasonsView,
     JavaRecordView,
     PythonDecoderView,
+    PythonReasonsView,
     PythonView,
     RustMethodsView,
+    RustReasonsView,
     RustView,
+    TypeScriptReasonsView,
     TypeScriptView,
 ]
 
@@ -44,7 +57,8 @@ def main() -> None:
         autoescape=False,  # noqa: S701  (program text)
         keep_trailing_newline=True,
     )
-    plan = read_plan(_FOLDER / "values.toml", read_api(_REPOSITORY / "proto"))
+    reasons = read_reasons(_REPOSITORY / "service/sidecheck_server/core/errors.py")
+    plan = read_plan(_FOLDER / "values.toml", read_api(_REPOSITORY / "proto"), reasons)
     for kind in _VIEWS:
         template = environment.get_template(kind.template)
         paths = []

@@ -32,6 +32,9 @@ class Plan:
     files: tuple[ValueFile, ...]
     #: Files with tables of the whole API, by name.
     tables: Mapping[str, ValueFile]
+    #: Comments of the error reasons, by reason.
+    reasons: Mapping[str, str]
+    unavailable_reasons: tuple[str, ...]
     names: Mapping[str, str]
     traits: Mapping[str, str]
     docs: Mapping[str, str]
@@ -77,8 +80,8 @@ class Plan:
         return _NAME.sub(replace, text)
 
 
-def read_plan(path: Path, api: Api) -> Plan:
-    """Return the plan in the TOML file *path*.
+def read_plan(path: Path, api: Api, reasons: Mapping[str, str]) -> Plan:
+    """Return the plan in the TOML file *path*, with the error *reasons* of the service.
 
     Raises:
         KeyError: it names what the API does not have.
@@ -88,6 +91,8 @@ def read_plan(path: Path, api: Api) -> Plan:
     traits: dict[str, str] = tables.pop("fields")
     docs: dict[str, str] = tables.pop("docs")
     table_docs: dict[str, str] = tables.pop("tables")
+    client_reasons: dict[str, str] = tables.pop("reasons")
+    unavailable: list[str] = tables.pop("unavailable")["reasons"]
     files = [
         ValueFile(
             name,
@@ -105,7 +110,17 @@ def read_plan(path: Path, api: Api) -> Plan:
     for name in [
         *(names.keys() | docs.keys()) - api.enums.keys() - api.messages.keys(),
         *traits.keys() - known,
+        *set(unavailable) - reasons.keys(),
     ]:
         raise KeyError(name)
     table_files = {name: ValueFile(name, doc, (), ()) for name, doc in table_docs.items()}
-    return Plan(api, tuple(files), table_files, names, traits, docs)
+    return Plan(
+        api,
+        tuple(files),
+        table_files,
+        {**reasons, **client_reasons},
+        tuple(unavailable),
+        names,
+        traits,
+        docs,
+    )

@@ -38,7 +38,8 @@ class View(ABC):
     @property
     def output(self) -> str:
         """Path of the file in the repository."""
-        return self.path.format(name=self.file.name, camel=camel(self.file.name))
+        name = self.file.name
+        return self.path.format(name=name, camel=camel(name), kebab=name.replace("_", "-"))
 
     def name(self, value: Enum | Message) -> str:
         """Return the name of a type."""

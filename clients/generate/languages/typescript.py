@@ -23,7 +23,7 @@ class TypeScriptView(View):
     """A module in ``src/values``."""
 
     template = "values.ts.j2"
-    path = "clients/typescript/src/values/{name}.ts"
+    path = "clients/typescript/src/values/{kebab}.ts"
     formatter = (
         "clients/typescript/node_modules/.bin/prettier",
         "--config",

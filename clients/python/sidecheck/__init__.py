@@ -131,6 +131,7 @@ from sidecheck.values.comparison import (
     ToolStatus,
     Witness,
 )
+from sidecheck.values.error_reasons import ErrorReason
 from sidecheck.values.info import EngineInfo, Limits, ServerInfo
 from sidecheck.verdicts import (
     Change,
@@ -197,6 +198,7 @@ __all__ = [
     "Elicitation",
     "ElicitationResult",
     "EngineInfo",
+    "ErrorReason",
     "InferenceClient",
     "InferredTool",
     "InferredTools",

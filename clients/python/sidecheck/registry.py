@@ -11,6 +11,7 @@ from sidecheck.targets import Document
 from sidecheck.values.comparison import (
     ToolComparison,
 )
+from sidecheck.values.error_reasons import ErrorReason
 from sidecheck.verdicts import Severity, Violation, describe_violation, list_lines, quote
 
 __all__ = [
@@ -116,7 +117,9 @@ class ToolsRejected(SidecheckError):
             [_describe_rejection(index, outcome) for index, outcome in rejected.items()],
         )
         metadata = {"rejected": str(len(rejected)), "tools": str(total)}
-        super().__init__("TOOLS_REJECTED", message, metadata, grpc.StatusCode.INVALID_ARGUMENT)
+        super().__init__(
+            ErrorReason.TOOLS_REJECTED, message, metadata, grpc.StatusCode.INVALID_ARGUMENT
+        )
         self.registration = registration
         self.args = (registration,)
 

@@ -1,5 +1,6 @@
 //! Values of the API, generated from its .proto files.
 
 pub(crate) mod comparison;
+pub mod error_reasons;
 pub(crate) mod info;
 pub(crate) mod methods;

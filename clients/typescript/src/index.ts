@@ -79,6 +79,7 @@ export type {
 } from "./protocol.js";
 export type { CheckOptions, ProtocolClient } from "./protocol-client.js";
 export type { NormalizedResult, ReturnValue } from "./normalization.js";
+export { ErrorReason } from "./values/error-reasons.js";
 export type { EngineInfo, Limits, ServerInfo } from "./values/info.js";
 export type { OutstandingOptions } from "./item-stream.js";
 export { type JsonInput, type JsonObjectInput, JsonText } from "./json.js";

@@ -18,6 +18,7 @@ import {
 } from "./registry.js";
 import { encodeDefinition } from "./targets.js";
 import { listDefinitions, type Tools } from "./tool-lists.js";
+import { ErrorReason } from "./values/error-reasons.js";
 import { describeViolation, listLines } from "./verdicts.js";
 
 /** Options of a registration. */
@@ -63,7 +64,7 @@ export class ToolsRejected extends SidecheckError {
     });
     const others = lines.length === total ? "" : ", the others are unaffected";
     super(
-      "TOOLS_REJECTED",
+      ErrorReason.TOOLS_REJECTED,
       listLines(`${lines.length} of ${total} tools rejected${others}`, lines),
       {
         metadata: { rejected: String(lines.length), tools: String(total) },

@@ -24,6 +24,7 @@ from sidecheck.validation import (
     UnknownArguments,
     ValidateOutcome,
 )
+from sidecheck.values.error_reasons import ErrorReason
 from sidecheck.verdicts import Verdict
 from sidecheck.wire import values
 from sidecheck.wire.errors import decode_item_error, require_field
@@ -205,7 +206,10 @@ def depends_on_batch(outcome: ValidateOutcome, request: validation_pb.ValidateRe
     its verdict lists fewer violations than it would in a single call.
     """
     if isinstance(outcome, SidecheckError):
-        return outcome.reason == "LIMIT_EXCEEDED" and outcome.metadata.get("bound") in BATCH_BOUNDS
+        return (
+            outcome.reason == ErrorReason.LIMIT_EXCEEDED
+            and outcome.metadata.get("bound") in BATCH_BOUNDS
+        )
     max_violations = request.options.max_violations or Options().max_violations
     if request.options.detail == options_pb.DETAIL_VERDICT_ONLY:
         max_violations = 0
