@@ -13,6 +13,15 @@ from generate.api import read_api
 from generate.languages.go import GoView
 from generate.languages.java import JavaDecoderView, JavaEnumView, JavaRecordView
 from generate.languages.methods import JavaMethodsView, RustMethodsView
+from generate.languages.options import (
+    GoOptionsView,
+    JavaOptionsEnumView,
+    JavaOptionsView,
+    PythonEncoderView,
+    PythonOptionsView,
+    RustOptionsView,
+    TypeScriptOptionsView,
+)
 from generate.languages.python import PythonDecoderView, PythonView
 from generate.languages.reasons import (
     GoReasonsView,
@@ -30,19 +39,26 @@ from generate.view import View
 _FOLDER = Path(__file__).resolve().parent
 _REPOSITORY = _FOLDER.parent.parent
 _VIEWS: list[type[View]] = [
+    GoOptionsView,
     GoReasonsView,
     GoView,
     JavaDecoderView,
     JavaEnumView,
     JavaMethodsView,
+    JavaOptionsEnumView,
+    JavaOptionsView,
     JavaReasonsView,
     JavaRecordView,
     PythonDecoderView,
+    PythonEncoderView,
+    PythonOptionsView,
     PythonReasonsView,
     PythonView,
     RustMethodsView,
+    RustOptionsView,
     RustReasonsView,
     RustView,
+    TypeScriptOptionsView,
     TypeScriptReasonsView,
     TypeScriptView,
 ]
@@ -62,7 +78,7 @@ def main() -> None:
     for kind in _VIEWS:
         template = environment.get_template(kind.template)
         paths = []
-        for view in kind.all_views(plan):
+        for view in kind.all_views(plan.localized(kind.language)):
             names = [name for name in dir(view) if not name.startswith("_")]
             path = output.resolve() / view.output
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,6 @@
 """Reads the values of the API out of its .proto files: names, types and comments."""
 
+import re
 import subprocess
 import sys
 import tempfile
@@ -57,6 +58,8 @@ class Enum:
     prefix: str
     doc: str
     values: tuple[EnumValue, ...]
+    #: Word of the member that the unspecified one stands for, "" if there is none.
+    default: str
 
 
 @dataclass(frozen=True)
@@ -203,7 +206,10 @@ class _FileReader:
             for index, value in enumerate(enum.value)
             if value.number
         ]
-        return Enum(name, prefix, self._doc(path), tuple(values))
+        # The comment of the unspecified member is "Same as `X`." where it stands for another.
+        same = re.match(rf"Same as `{prefix}(\w+)`", self._doc((*path, _ENUM_VALUES, 0)))
+        default = same[1].lower().replace("_", "-") if same else ""
+        return Enum(name, prefix, self._doc(path), tuple(values), default)
 
     def _field(self, field: FieldDescriptorProto, path: Sequence[int]) -> Field:
         is_message = field.type == FieldDescriptorProto.TYPE_MESSAGE

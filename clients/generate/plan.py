@@ -3,7 +3,7 @@
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from generate.api import Api, Enum, Field, Message
@@ -22,6 +22,8 @@ class ValueFile:
     doc: str
     enums: tuple[Enum, ...]
     results: tuple[Message, ...]
+    #: Messages that clients only encode.
+    options: tuple[Message, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -35,9 +37,18 @@ class Plan:
     #: Comments of the error reasons, by reason.
     reasons: Mapping[str, str]
     unavailable_reasons: tuple[str, ...]
+    #: Files with options, and the defaults of their numbers, by message and field.
+    option_files: tuple[ValueFile, ...]
+    option_defaults: Mapping[str, int]
+    #: Names of types in single languages, by language.
+    language_names: Mapping[str, Mapping[str, str]]
     names: Mapping[str, str]
     traits: Mapping[str, str]
     docs: Mapping[str, str]
+
+    def localized(self, language: str) -> "Plan":
+        """Return the plan with the names of *language*."""
+        return replace(self, names={**self.names, **self.language_names.get(language, {})})
 
     def doc(self, value: Enum | Message) -> str:
         """Return the comment of an enumeration or message."""
@@ -93,6 +104,19 @@ def read_plan(path: Path, api: Api, reasons: Mapping[str, str]) -> Plan:
     table_docs: dict[str, str] = tables.pop("tables")
     client_reasons: dict[str, str] = tables.pop("reasons")
     unavailable: list[str] = tables.pop("unavailable")["reasons"]
+    language_names: dict[str, dict[str, str]] = tables.pop("language_names")
+    option_defaults: dict[str, int] = tables.pop("option_defaults")
+    api = _with_comments(api, tables.pop("comments"))
+    option_files = [
+        ValueFile(
+            name,
+            table["doc"],
+            tuple(api.enums[enum] for enum in table["enums"]),
+            (),
+            tuple(api.messages[message] for message in table["messages"]),
+        )
+        for name, table in tables.pop("options").items()
+    ]
     files = [
         ValueFile(
             name,
@@ -120,7 +144,45 @@ def read_plan(path: Path, api: Api, reasons: Mapping[str, str]) -> Plan:
         table_files,
         {**reasons, **client_reasons},
         tuple(unavailable),
+        tuple(option_files),
+        option_defaults,
+        language_names,
         names,
         traits,
         docs,
     )
+
+
+def _with_comments(api: Api, comments: Mapping[str, str]) -> Api:
+    """Return *api* with other comments of members and fields.
+
+    Raises:
+        KeyError: a name is of neither.
+    """
+    unused = dict(comments)
+
+    def comment(name: str, doc: str) -> str:
+        return unused.pop(name, doc)
+
+    enums = {
+        name: replace(
+            enum,
+            values=tuple(
+                replace(value, doc=comment(value.wire_name, value.doc)) for value in enum.values
+            ),
+        )
+        for name, enum in api.enums.items()
+    }
+    messages = {
+        name: replace(
+            message,
+            fields=tuple(
+                replace(field, doc=comment(f"{name}.{field.name}", field.doc))
+                for field in message.fields
+            ),
+        )
+        for name, message in api.messages.items()
+    }
+    for name in unused:
+        raise KeyError(name)
+    return replace(api, enums=enums, messages=messages)

@@ -18,6 +18,8 @@ class View(ABC):
     template: ClassVar[str]
     path: ClassVar[str]
     formatter: ClassVar[Sequence[str]]
+    #: Name of the language in values.toml.
+    language: ClassVar[str]
     #: Maximum length of lines.
     width: ClassVar[int] = 100
 

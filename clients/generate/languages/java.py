@@ -28,8 +28,11 @@ _FOLDER = "clients/java/sidecheck/src/generated/java/io/sidecheck/"
 class JavaView(View):
     """A file of the package io.sidecheck."""
 
+    language = "java"
     # Written as Palantir's formatter writes it, which the build checks.
     formatter = ()
+
+    code_width = _LINE
 
     def wire_name(self, value: Enum | Message) -> str:
         """Return the type of protoc, whose simple name is often that of the value."""

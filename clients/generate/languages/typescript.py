@@ -24,6 +24,7 @@ class TypeScriptView(View):
 
     template = "values.ts.j2"
     path = "clients/typescript/src/values/{kebab}.ts"
+    language = "typescript"
     formatter = (
         "clients/typescript/node_modules/.bin/prettier",
         "--config",

@@ -21,12 +21,10 @@ export type {
 } from "./values/comparison.js";
 export type {
   ConversionClient,
-  ConversionOptions,
   ConvertedCall,
   ConvertedResult,
   ConvertedTool,
   ConvertedTools,
-  ModelApi,
   ToolConversion,
   ToolToConvert,
 } from "./conversion.js";
@@ -126,8 +124,20 @@ export {
   type StructuredContent,
   type Subject,
   type ValidateOutcome,
-  type ValidationOptions,
 } from "./validation.js";
+export type {
+  ConversionMode,
+  ConversionOptions,
+  ModelApi,
+  ServerPrefix,
+} from "./values/conversion-options.js";
+export type {
+  Coercion,
+  Detail,
+  OnUnknownTool,
+  UnknownArguments,
+  ValidationOptions,
+} from "./values/validation-options.js";
 export type { Change, Repair, Severity, Verdict, Violation } from "./verdicts.js";
 export type { Checkpoint, ToolsChange, WatchEvent } from "./watch-events.js";
 export type { WatchOptions } from "./watch-tools.js";
