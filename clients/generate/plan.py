@@ -24,6 +24,8 @@ class ValueFile:
     results: tuple[Message, ...]
     #: Messages that clients only encode.
     options: tuple[Message, ...] = ()
+    #: Whether the options are arguments in languages that have keyword arguments.
+    are_arguments: bool = False
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,8 @@ class Plan:
     #: Files with options, and the defaults of their numbers, by message and field.
     option_files: tuple[ValueFile, ...]
     option_defaults: Mapping[str, int]
+    #: Comments of options of the clients alone, by message and field.
+    client_options: Mapping[str, str]
     #: Names of types in single languages, by language.
     language_names: Mapping[str, Mapping[str, str]]
     names: Mapping[str, str]
@@ -107,13 +111,19 @@ def read_plan(path: Path, api: Api, reasons: Mapping[str, str]) -> Plan:
     language_names: dict[str, dict[str, str]] = tables.pop("language_names")
     option_defaults: dict[str, int] = tables.pop("option_defaults")
     api = _with_comments(api, tables.pop("comments"))
+    option_fields: dict[str, list[str]] = tables.pop("option_fields")
+    client_options: dict[str, str] = tables.pop("client_options")
     option_files = [
         ValueFile(
             name,
             table["doc"],
             tuple(api.enums[enum] for enum in table["enums"]),
             (),
-            tuple(api.messages[message] for message in table["messages"]),
+            tuple(
+                _select_fields(api.messages[message], option_fields, client_options)
+                for message in table["messages"]
+            ),
+            are_arguments=table.get("are_arguments", False),
         )
         for name, table in tables.pop("options").items()
     ]
@@ -146,11 +156,27 @@ def read_plan(path: Path, api: Api, reasons: Mapping[str, str]) -> Plan:
         tuple(unavailable),
         tuple(option_files),
         option_defaults,
+        client_options,
         language_names,
         names,
         traits,
         docs,
     )
+
+
+def _select_fields(
+    message: Message, option_fields: Mapping[str, list[str]], client_options: Mapping[str, str]
+) -> Message:
+    """Return *message* with the fields that are options, and the options of the clients alone."""
+    names = option_fields.get(message.wire_name)
+    if names is None:
+        return message
+    fields = {field.name: field for field in message.fields}
+    for name, doc in client_options.items():
+        owner, _, field = name.rpartition(".")
+        if owner == message.wire_name:
+            fields[field] = Field(field, doc, "bool", "scalar", False, False)  # noqa: FBT003
+    return replace(message, fields=tuple(fields[name] for name in names))
 
 
 def _with_comments(api: Api, comments: Mapping[str, str]) -> Api:

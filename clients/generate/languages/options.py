@@ -46,13 +46,49 @@ class _OptionsView(_Base):
         """Return whether a field is a number."""
         return field.type == "uint32"
 
-    def fields(self, message: Message, kind: str) -> list[Field]:
-        """Return the fields that are of the *kind*."""
-        return [field for field in message.fields if field.kind == kind]
+    def options(self, message: Message) -> list[Field]:
+        """Return the options."""
+        return list(message.fields)
+
+    def sent(self, message: Message) -> list[Field]:
+        """Return the options that are sent, so all but those of the client alone."""
+        return [
+            field
+            for field in message.fields
+            if f"{message.wire_name}.{field.name}" not in self.plan.client_options
+        ]
+
+    def sent_enums(self, message: Message) -> list[Field]:
+        """Return the options that are enumerations."""
+        return [field for field in message.fields if field.kind == "enum"]
+
+    def others(self, message: Message) -> list[Field]:
+        """Return the fields of the message that are not options."""
+        names = {field.name for field in message.fields}
+        complete = self.plan.api.messages[message.wire_name]
+        return [field for field in complete.fields if field.name not in names]
+
+    def has_version(self, message: Message) -> bool:
+        """Return whether an option is by default the protocol version of the client."""
+        return any(self.is_version(field) for field in message.fields)
+
+    def foreign_enums(self) -> list[tuple[str, Enum]]:
+        """Return the enumerations of options from other files, with the names of those."""
+        types = {field.type for message in self.file.options for field in message.fields}
+        return [
+            (file.name, enum)
+            for file in (*self.plan.files, *self.plan.option_files)
+            for enum in file.enums
+            if enum.wire_name in types and enum not in self.file.enums
+        ]
 
     def default_value(self, message: Message, field: Field) -> int:
         """Return the default of a number."""
         return self.plan.option_defaults.get(f"{message.wire_name}.{field.name}", 0)
+
+    def uses_version(self) -> bool:
+        """Return whether any option is a protocol version."""
+        return any(map(self.has_version, self.file.options))
 
     def uses_count(self) -> bool:
         """Return whether a field is a number."""
@@ -78,7 +114,8 @@ class GoOptionsView(_OptionsView, GoView):
 
     def option_type(self, field: Field) -> str:
         """Return the type of a field."""
-        return self.name(self.enum_of(field)) if field.kind == "enum" else field.type
+        type_ = self.name(self.enum_of(field)) if field.kind == "enum" else field.type
+        return f"[]{type_}" if field.is_repeated else type_
 
     def wire_field(self, field: Field) -> str:
         """Return the name of a field of protoc-gen-go."""
@@ -180,7 +217,13 @@ class JavaOptionsView(_OptionsView, JavaView):
             return f"{self.simple_name(enum)}.{self.member(enum.default)}"
         if self.is_count(field):
             return str(self.default_value(self.message, field))
+        if field.is_repeated:
+            return "List.of()"
         return {"bool": "false", "string": '""'}[field.type]
+
+    def imports(self) -> list[str]:
+        """Return the classes to import."""
+        return ["java.util.List"] if any(f.is_repeated for f in self.message.fields) else []
 
     def copy(self, changed: Field) -> str:
         """Return the statement that makes a copy with another value of one field."""
@@ -205,7 +248,8 @@ class JavaOptionsView(_OptionsView, JavaView):
             value = f'{self.wire_name(enum)}.valueOf("{enum.prefix}" + {name})'
         elif self.is_version(field):
             value = f"{name}.isEmpty() ? version : {name}"
-        call = f"                .set{name[:1].upper()}{name[1:]}({value})"
+        verb = "addAll" if field.is_repeated else "set"
+        call = f"                .{verb}{name[:1].upper()}{name[1:]}({value})"
         if len(call) <= self.code_width:
             return call
         start, _, rest = call.partition("(")
@@ -226,11 +270,16 @@ class JavaOptionsEnumView(_OptionsView, JavaEnumView):
 
 
 class _PythonOptionsView(_OptionsView, PythonView):
+    @property
+    def option_types(self) -> tuple[Message, ...]:
+        """Messages of options that are no arguments."""
+        return () if self.file.are_arguments else self.file.options
+
     def table(self, enum: Enum) -> str:
         """Return the name of the table of labels of an enumeration."""
         name = self.name(enum)
         snake = "".join(f"_{c}" if c.isupper() else c.upper() for c in name)
-        return f"_{snake.lstrip('_').replace('__', '_')}"
+        return ("" if self.file.are_arguments else "_") + snake.lstrip("_")
 
 
 class PythonOptionsView(_PythonOptionsView):
@@ -241,12 +290,12 @@ class PythonOptionsView(_PythonOptionsView):
     @property
     def names(self) -> list[str]:
         """Names of all values."""
-        values: list[Enum | Message] = [*self.file.enums, *self.file.options]
+        values: list[Enum | Message] = [*self.file.enums, *self.option_types]
         return sorted(map(self.name, values))
 
     def in_results(self, _enum: Enum) -> bool:
-        """Return whether an enumeration is a class; those of options always are."""
-        return True
+        """Return whether an enumeration is a class, and not a union of words for arguments."""
+        return not self.file.are_arguments
 
     def docstring(self, text: str) -> list[str]:
         """Return the lines of a docstring, whose first sentence may be a paragraph."""
@@ -294,7 +343,7 @@ class PythonEncoderView(_PythonOptionsView):
     @property
     def value_names(self) -> list[str]:
         """Names of the values to import."""
-        values: list[Enum | Message] = [*self.used_enums(), *self.file.options]
+        values: list[Enum | Message] = [*self.used_enums(), *self.option_types]
         return sorted(map(self.name, values))
 
     def used_enums(self) -> list[Enum]:
@@ -315,7 +364,7 @@ class RustOptionsView(_OptionsView, RustView):
             return f"version_or(&{value}, default_version)"
         if field.kind == "enum":
             return f"{value}.into()"
-        return f"{value}.clone()" if field.type == "string" else value
+        return f"{value}.clone()" if field.type == "string" or field.is_repeated else value
 
     def enum_lines(self, enum: Enum) -> list[str]:
         """Return the comment of an enumeration, with its default."""
@@ -332,10 +381,15 @@ class TypeScriptOptionsView(_OptionsView, TypeScriptView):
 
     template = "options.ts.j2"
 
+    def options(self, message: Message) -> list[Field]:
+        """Return the options; those of the client alone have more values than two here."""
+        return self.sent(message)
+
     def used_enums(self) -> list[Enum]:
         """Enumerations that an encoder encodes."""
         types = {field.type for message in self.file.options for field in message.fields}
-        return [enum for enum in self.file.enums if enum.wire_name in types]
+        own = [enum for enum in self.file.enums if enum.wire_name in types]
+        return [*own, *(enum for _, enum in self.foreign_enums())]
 
     def option_imports(self) -> dict[str, list[str]]:
         """Return the names to import, by generated module."""
@@ -359,7 +413,15 @@ class TypeScriptOptionsView(_OptionsView, TypeScriptView):
             return f'encodeCount({value}, "{name}")'
         if self.is_version(field):
             return f"{value} || protocolVersion"
+        if field.is_repeated:
+            return f"[...({value} ?? [])]"
         return f"{value} ?? false" if field.type == "bool" else f'{value} ?? ""'
+
+    def encoded_type(self, message: Message) -> str:
+        """Return the type of an encoded message, which has no field that is not an option."""
+        others = " | ".join(f'"{lower_camel(field.name)}"' for field in self.others(message))
+        name = f"Wire{self.name(message)}"
+        return f"Omit<{name}, {others}>" if others else name
 
     def enum_comment(self, enum: Enum) -> list[str]:
         """Return the lines of the comment of an enumeration, with its words and its default."""

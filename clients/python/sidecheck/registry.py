@@ -16,7 +16,6 @@ from sidecheck.verdicts import Severity, Violation, describe_violation, list_lin
 
 __all__ = [
     "Action",
-    "ChangePolicy",
     "Deletion",
     "OnRejected",
     "Registration",
@@ -24,12 +23,6 @@ __all__ = [
     "Tool",
     "ToolsRejected",
 ]
-
-#: Policy for a definition that differs from the registered one: bind the name to the new
-#: definition ("accept"), also with a warning ("report"), or keep the old one and return
-#: an error ("reject").
-ChangePolicy: TypeAlias = Literal["accept", "report", "reject"]
-
 
 #: Treatment of a registration with a rejected tool: raise `ToolsRejected` ("error"), or
 #: return it.

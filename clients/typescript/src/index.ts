@@ -83,8 +83,6 @@ export type { OutstandingOptions } from "./item-stream.js";
 export { type JsonInput, type JsonObjectInput, JsonText } from "./json.js";
 export { type RegisterOptions, ToolsRejected } from "./registration.js";
 export type {
-  ChangePolicy,
-  CompatibilityPolicy,
   Deletion,
   GetOptions,
   RegisteredDocument,
@@ -131,6 +129,12 @@ export type {
   ModelApi,
   ServerPrefix,
 } from "./values/conversion-options.js";
+export type { InferenceOptions, OnUnsupported } from "./values/inference-options.js";
+export type {
+  ChangePolicy,
+  CompatibilityPolicy,
+  RegistrationOptions,
+} from "./values/registration-options.js";
 export type {
   Coercion,
   Detail,
