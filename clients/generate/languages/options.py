@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from generate.api import Enum, EnumValue, Field, Message
 from generate.languages.go import GoView
@@ -23,16 +22,11 @@ __all__ = [
     "TypeScriptOptionsView",
 ]
 
-if TYPE_CHECKING:
-    _Base = View
-else:
-    _Base = object
-
 _VERSION = "protocol_version"
 """Field that is by default the protocol version of the client."""
 
 
-class _OptionsView(_Base):
+class _OptionsView(View):
     @classmethod
     def all_views(cls, plan: Plan) -> list[View]:
         """Return the views of the files with options."""
@@ -204,11 +198,11 @@ class JavaOptionsView(_OptionsView, JavaView):
         name = self.name(self.message)
         arguments = ", ".join(self._default(field) for field in self.message.fields)
         start = f"    public static final {name} DEFAULTS ="
-        for line in (f"{start} new {name}({arguments});",):
-            if len(line) <= self.code_width:
-                return line
-        if len(f"            new {name}({arguments});") <= self.code_width:
-            return f"{start}\n            new {name}({arguments});"
+        made = f"new {name}({arguments});"
+        if len(f"{start} {made}") <= self.code_width:
+            return f"{start} {made}"
+        if len(f"            {made}") <= self.code_width:
+            return f"{start}\n            {made}"
         return f"{start} new {name}(\n            {arguments});"
 
     def _default(self, field: Field) -> str:
@@ -229,15 +223,13 @@ class JavaOptionsView(_OptionsView, JavaView):
         """Return the statement that makes a copy with another value of one field."""
         names = ["value" if f is changed else lower_camel(f.name) for f in self.message.fields]
         start = f"        return new {self.name(self.message)}("
-        for separator in (", ", ",\n                "):
-            text = separator.join(names)
-            if separator != ", ":
-                return f"{start}\n                {text});"
-            if len(f"{start}{text});") <= self.code_width:
-                return f"{start}{text});"
-            if len(f"                {text});") <= self.code_width:
-                return f"{start}\n                {text});"
-        raise AssertionError
+        end = ", ".join(names) + ");"
+        if len(start + end) <= self.code_width:
+            return start + end
+        indent = "\n                "
+        if len(indent.lstrip("\n") + end) <= self.code_width:
+            return start + indent + end
+        return start + indent + f",{indent}".join(names) + ");"
 
     def setter(self, field: Field) -> str:
         """Return the call that sets a field of the message."""

@@ -1,7 +1,6 @@
 """Tables of the error reasons, in each language."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from generate.languages.go import GoView
 from generate.languages.java import JavaView
@@ -19,13 +18,8 @@ __all__ = [
     "TypeScriptReasonsView",
 ]
 
-if TYPE_CHECKING:
-    _Base = View
-else:
-    _Base = object
 
-
-class _ReasonsView(_Base):
+class _ReasonsView(View):
     @classmethod
     def all_views(cls, plan: Plan) -> list[View]:
         """Return the view of the table."""
