@@ -8,8 +8,8 @@ use crate::json::Json;
 use crate::portability::{Portability, PortableForm};
 use crate::stubs::sidecheck::v1 as pb;
 use crate::target::Target;
-use crate::validation::version_or;
 use crate::verdict::{Severity, convert_all};
+use crate::version::version_or;
 
 pub use crate::values::inference_options::{InferOptions, OnUnsupported};
 

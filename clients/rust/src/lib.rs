@@ -49,6 +49,7 @@ mod token;
 mod validation;
 mod values;
 mod verdict;
+mod version;
 mod watching;
 
 pub use client::Client;

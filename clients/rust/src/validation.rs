@@ -84,11 +84,3 @@ pub(crate) fn decode_outcome(
         None => Err(item_error(None)),
     }
 }
-
-pub(crate) fn version_or(version: &str, default: &str) -> String {
-    if version.is_empty() {
-        default.to_owned()
-    } else {
-        version.to_owned()
-    }
-}

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::enumeration::enumeration;
 use crate::stubs::sidecheck::v1 as pb;
-use crate::validation::version_or;
 use crate::values::comparison::SchemaReading;
+use crate::version::version_or;
 
 enumeration! {
     /// Treatment of a tool whose definition differs from the registered one;

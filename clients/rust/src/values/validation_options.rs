@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::enumeration::enumeration;
 use crate::stubs::sidecheck::v1 as pb;
-use crate::validation::version_or;
+use crate::version::version_or;
 
 enumeration! {
     /// Level of detail of a verdict; [`Detail::All`] by default.
