@@ -25,6 +25,7 @@ readonly GENERATED=(
   clients/python/sidecheck/v1
   clients/python/sidecheck/values
   clients/python/sidecheck/wire/decoders
+  clients/python/sidecheck/wire/encoders
   clients/go/sidecheck/v1
   clients/java/sidecheck/src/generated
   clients/rust/src/gen
@@ -128,6 +129,8 @@ echo '"""Values of the API, generated from its .proto files."""' \
   >"$stage/clients/python/sidecheck/values/__init__.py"
 echo '"""Decoders of responses into values, generated from the .proto files."""' \
   >"$stage/clients/python/sidecheck/wire/decoders/__init__.py"
+echo '"""Encoders of options into messages, generated from the .proto files."""' \
+  >"$stage/clients/python/sidecheck/wire/encoders/__init__.py"
 
 for folder in "${GENERATED[@]}"; do
   rm -rf "${output:?}/$folder"

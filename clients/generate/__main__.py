@@ -12,22 +12,54 @@ import jinja2
 from generate.api import read_api
 from generate.languages.go import GoView
 from generate.languages.java import JavaDecoderView, JavaEnumView, JavaRecordView
+from generate.languages.methods import JavaMethodsView, RustMethodsView
+from generate.languages.options import (
+    GoOptionsView,
+    JavaOptionsEnumView,
+    JavaOptionsView,
+    PythonEncoderView,
+    PythonOptionsView,
+    RustOptionsView,
+    TypeScriptOptionsView,
+)
 from generate.languages.python import PythonDecoderView, PythonView
+from generate.languages.reasons import (
+    GoReasonsView,
+    JavaReasonsView,
+    PythonReasonsView,
+    RustReasonsView,
+    TypeScriptReasonsView,
+)
 from generate.languages.rust import RustView
 from generate.languages.typescript import TypeScriptView
 from generate.plan import read_plan
+from generate.reasons import read_reasons
 from generate.view import View
 
 _FOLDER = Path(__file__).resolve().parent
 _REPOSITORY = _FOLDER.parent.parent
 _VIEWS: list[type[View]] = [
+    GoOptionsView,
+    GoReasonsView,
     GoView,
     JavaDecoderView,
     JavaEnumView,
+    JavaMethodsView,
+    JavaOptionsEnumView,
+    JavaOptionsView,
+    JavaReasonsView,
     JavaRecordView,
     PythonDecoderView,
+    PythonEncoderView,
+    PythonOptionsView,
+    PythonReasonsView,
     PythonView,
+    RustMethodsView,
+    RustOptionsView,
+    RustReasonsView,
     RustView,
+    TypeScriptOptionsView,
+    TypeScriptReasonsView,
     TypeScriptView,
 ]
 
@@ -41,11 +73,12 @@ def main() -> None:
         autoescape=False,  # noqa: S701  (program text)
         keep_trailing_newline=True,
     )
-    plan = read_plan(_FOLDER / "values.toml", read_api(_REPOSITORY / "proto"))
+    reasons = read_reasons(_REPOSITORY / "service/sidecheck_server/core/errors.py")
+    plan = read_plan(_FOLDER / "values.toml", read_api(_REPOSITORY / "proto"), reasons)
     for kind in _VIEWS:
         template = environment.get_template(kind.template)
         paths = []
-        for view in (view for file in plan.files for view in kind.views(plan, file)):
+        for view in kind.all_views(plan.localized(kind.language)):
             names = [name for name in dir(view) if not name.startswith("_")]
             path = output.resolve() / view.output
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,6 @@
 """Reads the values of the API out of its .proto files: names, types and comments."""
 
+import re
 import subprocess
 import sys
 import tempfile
@@ -13,9 +14,10 @@ from google.protobuf.descriptor_pb2 import (
     FieldDescriptorProto,
     FileDescriptorProto,
     FileDescriptorSet,
+    MethodDescriptorProto,
 )
 
-__all__ = ["Api", "Enum", "EnumValue", "Field", "Message", "read_api"]
+__all__ = ["Api", "Enum", "EnumValue", "Field", "Message", "Method", "Service", "read_api"]
 
 _PACKAGE = "sidecheck.v1"
 
@@ -56,6 +58,8 @@ class Enum:
     prefix: str
     doc: str
     values: tuple[EnumValue, ...]
+    #: Word of the member that the unspecified one stands for, "" if there is none.
+    default: str
 
 
 @dataclass(frozen=True)
@@ -84,13 +88,38 @@ class Message:
 
 
 @dataclass(frozen=True)
+class Method:
+    """Method of a service."""
+
+    name: str
+    #: Path of the HTTP/2 request.
+    path: str
+    #: Names of the messages in the package.
+    request: str
+    response: str
+    #: Whether the responses are a stream; the requests may be one as well.
+    is_stream: bool
+
+
+@dataclass(frozen=True)
+class Service:
+    """Service."""
+
+    name: str
+    #: Name with the package.
+    full_name: str
+    methods: tuple[Method, ...]
+
+
+@dataclass(frozen=True)
 class Api:
-    """Enumerations and messages, by their names in the package."""
+    """Enumerations and messages, by their names in the package, and services."""
 
     enums: Mapping[str, Enum]
     messages: Mapping[str, Message]
     #: Paths of the .proto files, by name of what they define.
     files: Mapping[str, str]
+    services: tuple[Service, ...]
 
 
 def read_api(folder: Path) -> Api:
@@ -112,7 +141,26 @@ def read_api(folder: Path) -> Api:
         enums |= file_enums
         messages |= file_messages
         places |= dict.fromkeys([*file_enums, *file_messages], file.name)
-    return Api(enums, messages, places)
+    services = (
+        Service(
+            service.name,
+            f"{_PACKAGE}.{service.name}",
+            tuple(_method(service.name, method) for method in service.method),
+        )
+        for file in files
+        for service in file.service
+    )
+    return Api(enums, messages, places, tuple(services))
+
+
+def _method(service: str, method: MethodDescriptorProto) -> Method:
+    return Method(
+        method.name,
+        f"/{_PACKAGE}.{service}/{method.name}",
+        method.input_type.removeprefix(f".{_PACKAGE}."),
+        method.output_type.removeprefix(f".{_PACKAGE}."),
+        method.server_streaming,
+    )
 
 
 class _FileReader:
@@ -158,7 +206,10 @@ class _FileReader:
             for index, value in enumerate(enum.value)
             if value.number
         ]
-        return Enum(name, prefix, self._doc(path), tuple(values))
+        # The comment of the unspecified member is "Same as `X`." where it stands for another.
+        same = re.match(rf"Same as `{prefix}(\w+)`", self._doc((*path, _ENUM_VALUES, 0)))
+        default = same[1].lower().replace("_", "-") if same else ""
+        return Enum(name, prefix, self._doc(path), tuple(values), default)
 
     def _field(self, field: FieldDescriptorProto, path: Sequence[int]) -> Field:
         is_message = field.type == FieldDescriptorProto.TYPE_MESSAGE

@@ -3,7 +3,7 @@
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from generate.api import Api, Enum, Field, Message
@@ -22,6 +22,10 @@ class ValueFile:
     doc: str
     enums: tuple[Enum, ...]
     results: tuple[Message, ...]
+    #: Messages that clients only encode.
+    options: tuple[Message, ...] = ()
+    #: Whether the options are arguments in languages that have keyword arguments.
+    are_arguments: bool = False
 
 
 @dataclass(frozen=True)
@@ -30,9 +34,25 @@ class Plan:
 
     api: Api
     files: tuple[ValueFile, ...]
+    #: Files with tables of the whole API, by name.
+    tables: Mapping[str, ValueFile]
+    #: Comments of the error reasons, by reason.
+    reasons: Mapping[str, str]
+    unavailable_reasons: tuple[str, ...]
+    #: Files with options, and the defaults of their numbers, by message and field.
+    option_files: tuple[ValueFile, ...]
+    option_defaults: Mapping[str, int]
+    #: Comments of options of the clients alone, by message and field.
+    client_options: Mapping[str, str]
+    #: Names of types in single languages, by language.
+    language_names: Mapping[str, Mapping[str, str]]
     names: Mapping[str, str]
     traits: Mapping[str, str]
     docs: Mapping[str, str]
+
+    def localized(self, language: str) -> "Plan":
+        """Return the plan with the names of *language*."""
+        return replace(self, names={**self.names, **self.language_names.get(language, {})})
 
     def doc(self, value: Enum | Message) -> str:
         """Return the comment of an enumeration or message."""
@@ -75,8 +95,8 @@ class Plan:
         return _NAME.sub(replace, text)
 
 
-def read_plan(path: Path, api: Api) -> Plan:
-    """Return the plan in the TOML file *path*.
+def read_plan(path: Path, api: Api, reasons: Mapping[str, str]) -> Plan:
+    """Return the plan in the TOML file *path*, with the error *reasons* of the service.
 
     Raises:
         KeyError: it names what the API does not have.
@@ -85,6 +105,28 @@ def read_plan(path: Path, api: Api) -> Plan:
     names: dict[str, str] = tables.pop("names")
     traits: dict[str, str] = tables.pop("fields")
     docs: dict[str, str] = tables.pop("docs")
+    table_docs: dict[str, str] = tables.pop("tables")
+    client_reasons: dict[str, str] = tables.pop("reasons")
+    unavailable: list[str] = tables.pop("unavailable")["reasons"]
+    language_names: dict[str, dict[str, str]] = tables.pop("language_names")
+    option_defaults: dict[str, int] = tables.pop("option_defaults")
+    api = _with_comments(api, tables.pop("comments"))
+    option_fields: dict[str, list[str]] = tables.pop("option_fields")
+    client_options: dict[str, str] = tables.pop("client_options")
+    option_files = [
+        ValueFile(
+            name,
+            table["doc"],
+            tuple(api.enums[enum] for enum in table["enums"]),
+            (),
+            tuple(
+                _select_fields(api.messages[message], option_fields, client_options)
+                for message in table["messages"]
+            ),
+            are_arguments=table.get("are_arguments", False),
+        )
+        for name, table in tables.pop("options").items()
+    ]
     files = [
         ValueFile(
             name,
@@ -102,6 +144,71 @@ def read_plan(path: Path, api: Api) -> Plan:
     for name in [
         *(names.keys() | docs.keys()) - api.enums.keys() - api.messages.keys(),
         *traits.keys() - known,
+        *set(unavailable) - reasons.keys(),
     ]:
         raise KeyError(name)
-    return Plan(api, tuple(files), names, traits, docs)
+    table_files = {name: ValueFile(name, doc, (), ()) for name, doc in table_docs.items()}
+    return Plan(
+        api,
+        tuple(files),
+        table_files,
+        {**reasons, **client_reasons},
+        tuple(unavailable),
+        tuple(option_files),
+        option_defaults,
+        client_options,
+        language_names,
+        names,
+        traits,
+        docs,
+    )
+
+
+def _select_fields(
+    message: Message, option_fields: Mapping[str, list[str]], client_options: Mapping[str, str]
+) -> Message:
+    """Return *message* with the fields that are options, and the options of the clients alone."""
+    names = option_fields.get(message.wire_name)
+    if names is None:
+        return message
+    fields = {field.name: field for field in message.fields}
+    for name, doc in client_options.items():
+        owner, _, field = name.rpartition(".")
+        if owner == message.wire_name:
+            fields[field] = Field(field, doc, "bool", "scalar", False, False)  # noqa: FBT003
+    return replace(message, fields=tuple(fields[name] for name in names))
+
+
+def _with_comments(api: Api, comments: Mapping[str, str]) -> Api:
+    """Return *api* with other comments of members and fields.
+
+    Raises:
+        KeyError: a name is of neither.
+    """
+    unused = dict(comments)
+
+    def comment(name: str, doc: str) -> str:
+        return unused.pop(name, doc)
+
+    enums = {
+        name: replace(
+            enum,
+            values=tuple(
+                replace(value, doc=comment(value.wire_name, value.doc)) for value in enum.values
+            ),
+        )
+        for name, enum in api.enums.items()
+    }
+    messages = {
+        name: replace(
+            message,
+            fields=tuple(
+                replace(field, doc=comment(f"{name}.{field.name}", field.doc))
+                for field in message.fields
+            ),
+        )
+        for name, message in api.messages.items()
+    }
+    for name in unused:
+        raise KeyError(name)
+    return replace(api, enums=enums, messages=messages)

@@ -18,12 +18,19 @@ class View(ABC):
     template: ClassVar[str]
     path: ClassVar[str]
     formatter: ClassVar[Sequence[str]]
+    #: Name of the language in values.toml.
+    language: ClassVar[str]
     #: Maximum length of lines.
     width: ClassVar[int] = 100
 
     def __init__(self, plan: Plan, file: ValueFile) -> None:
         self.plan = plan
         self.file = file
+
+    @classmethod
+    def all_views(cls, plan: Plan) -> "list[View]":
+        """Return the views of all files."""
+        return [view for file in plan.files for view in cls.views(plan, file)]
 
     @classmethod
     def views(cls, plan: Plan, file: ValueFile) -> "Iterable[View]":
@@ -33,7 +40,8 @@ class View(ABC):
     @property
     def output(self) -> str:
         """Path of the file in the repository."""
-        return self.path.format(name=self.file.name, camel=camel(self.file.name))
+        name = self.file.name
+        return self.path.format(name=name, camel=camel(name), kebab=name.replace("_", "-"))
 
     def name(self, value: Enum | Message) -> str:
         """Return the name of a type."""

@@ -1,5 +1,7 @@
 """Values of the client in Go."""
 
+import re
+
 from generate.api import Enum, Field, Message
 from generate.view import View, camel
 
@@ -18,7 +20,16 @@ _SCALARS = {
 #: Verbs between the name of a type and its comment, by the first word of that.
 _VERBS = {"Whether": "says ", "One": "is ", "Part": "is a "}
 _PLURALS = frozenset({"Limits", "Verdicts"})
-_INITIALISMS = {"Id": "ID", "Json": "JSON", "Rpc": "RPC", "Uri": "URI", "Url": "URL"}
+_INITIALISMS = {
+    "Api": "API",
+    "Id": "ID",
+    "Json": "JSON",
+    "Mcp": "MCP",
+    "Openai": "OpenAI",
+    "Rpc": "RPC",
+    "Uri": "URI",
+    "Url": "URL",
+}
 
 
 class GoView(View):
@@ -26,6 +37,7 @@ class GoView(View):
 
     template = "values.go.j2"
     path = "clients/go/sidecheck/{name}.gen.go"
+    language = "go"
     formatter = ("gofmt", "-w")
 
     def member(self, enum: Enum, word: str) -> str:
@@ -85,7 +97,4 @@ class GoView(View):
 
 
 def _go(name: str) -> str:
-    for word, initialism in _INITIALISMS.items():
-        if name.endswith(word):
-            name = name.removesuffix(word) + initialism
-    return name
+    return re.sub("[A-Z][a-z0-9]*", lambda match: _INITIALISMS.get(match[0], match[0]), name)

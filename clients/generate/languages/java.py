@@ -6,7 +6,7 @@ from generate.api import Enum, Field, Message
 from generate.plan import Plan, ValueFile
 from generate.view import View, camel, lower_camel
 
-__all__ = ["JavaDecoderView", "JavaEnumView", "JavaRecordView"]
+__all__ = ["JavaDecoderView", "JavaEnumView", "JavaRecordView", "JavaView"]
 
 _SCALARS = {
     "bool": "boolean",
@@ -25,9 +25,14 @@ _LINE = 120
 _FOLDER = "clients/java/sidecheck/src/generated/java/io/sidecheck/"
 
 
-class _JavaView(View):
+class JavaView(View):
+    """A file of the package io.sidecheck."""
+
+    language = "java"
     # Written as Palantir's formatter writes it, which the build checks.
     formatter = ()
+
+    code_width = _LINE
 
     def wire_name(self, value: Enum | Message) -> str:
         """Return the type of protoc, whose simple name is often that of the value."""
@@ -62,7 +67,7 @@ class _JavaView(View):
         return [f"{indent}/**", *self.lines(text, f"{indent} * "), f"{indent} */"]
 
 
-class JavaEnumView(_JavaView):
+class JavaEnumView(JavaView):
     """An enumeration, in a file of its own."""
 
     template = "enum.java.j2"
@@ -92,7 +97,7 @@ class JavaEnumView(_JavaView):
         )
 
 
-class JavaRecordView(_JavaView):
+class JavaRecordView(JavaView):
     """A record, in a file of its own."""
 
     template = "record.java.j2"
@@ -147,7 +152,7 @@ class JavaRecordView(_JavaView):
         return [name + first.removeprefix(padding).removeprefix(marker), *rest]
 
 
-class JavaDecoderView(_JavaView):
+class JavaDecoderView(JavaView):
     """The class that decodes the messages of one file."""
 
     template = "decoders.java.j2"

@@ -25,6 +25,7 @@ class PythonView(View):
 
     template = "values.py.j2"
     path = "clients/python/sidecheck/values/{name}.py"
+    language = "python"
     formatter = (sys.executable, "-m", "ruff", "format", "--quiet")
 
     def in_results(self, enum: Enum) -> bool:

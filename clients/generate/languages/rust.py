@@ -22,6 +22,7 @@ class RustView(View):
 
     template = "values.rs.j2"
     path = "clients/rust/src/values/{name}.rs"
+    language = "rust"
     formatter = ("rustfmt", "--edition", "2024")
 
     def wire_path(self, value: Enum | Message) -> str:

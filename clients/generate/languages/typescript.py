@@ -23,7 +23,8 @@ class TypeScriptView(View):
     """A module in ``src/values``."""
 
     template = "values.ts.j2"
-    path = "clients/typescript/src/values/{name}.ts"
+    path = "clients/typescript/src/values/{kebab}.ts"
+    language = "typescript"
     formatter = (
         "clients/typescript/node_modules/.bin/prettier",
         "--config",

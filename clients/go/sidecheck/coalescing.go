@@ -200,7 +200,7 @@ func (c *coalescer) send(ctx context.Context, calls []*waitingCall) {
 	}
 	var unavailable *UnavailableError
 	var failure *Error
-	closed := errors.As(err, &failure) && failure.Reason == "CLIENT_CLOSED"
+	closed := errors.As(err, &failure) && failure.Reason == ReasonClientClosed
 	for index, call := range calls {
 		var outcome Outcome
 		switch {
@@ -249,7 +249,7 @@ func isSame(request *pb.ValidateRequest, outcome Outcome) bool {
 	var failure *Error
 	if errors.As(outcome.Err, &failure) {
 		bound := failure.Metadata["bound"]
-		return failure.Reason != "LIMIT_EXCEEDED" ||
+		return failure.Reason != ReasonLimitExceeded ||
 			(bound != "request_steps" && bound != "offloaded_items")
 	}
 	asked := max(request.GetOptions().GetMaxViolations(), 1)

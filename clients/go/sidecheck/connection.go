@@ -128,7 +128,7 @@ func (c *connection) failure(ctx context.Context, err error) error {
 		return clientClosed()
 	}
 	var reported *Error
-	if errors.As(failure, &reported) && reported.Reason == "LIMIT_EXCEEDED" {
+	if errors.As(failure, &reported) && reported.Reason == ReasonLimitExceeded {
 		// The server may have been replaced by one with lower limits.
 		c.limits.Store(nil)
 	}
@@ -257,7 +257,7 @@ func (b batchCall[M, O]) sendPart(ctx context.Context, items []M) ([]O, error) {
 	var again []M
 	for index, outcome := range outcomes {
 		var failure *Error
-		if errors.As(b.errorOf(outcome), &failure) && failure.Reason == "WORKER_CRASHED" {
+		if errors.As(b.errorOf(outcome), &failure) && failure.Reason == ReasonWorkerCrashed {
 			crashed, again = append(crashed, index), append(again, items[index])
 		}
 	}

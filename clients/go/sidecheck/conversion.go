@@ -4,79 +4,6 @@ import (
 	pb "github.com/sidecheck/sidecheck/clients/go/sidecheck/v1"
 )
 
-// ModelAPI is the API of a model provider or model server. There is no default.
-type ModelAPI string
-
-const (
-	// ModelAPIOpenAIChat is OpenAI Chat Completions.
-	ModelAPIOpenAIChat ModelAPI = "openai-chat"
-	// ModelAPIOpenAIResponses is OpenAI Responses.
-	ModelAPIOpenAIResponses ModelAPI = "openai-responses"
-	// ModelAPIAnthropic is Anthropic Messages.
-	ModelAPIAnthropic ModelAPI = "anthropic"
-	// ModelAPIGemini is Gemini with parameters, a subset of OpenAPI 3.0.
-	ModelAPIGemini ModelAPI = "gemini"
-	// ModelAPIGeminiJSON is Gemini with parametersJsonSchema.
-	ModelAPIGeminiJSON ModelAPI = "gemini-json"
-	// ModelAPIBedrock is Amazon Bedrock Converse.
-	ModelAPIBedrock ModelAPI = "bedrock"
-	// ModelAPIMistral is Mistral chat completions.
-	ModelAPIMistral ModelAPI = "mistral"
-	// ModelAPIOllama is Ollama chat.
-	ModelAPIOllama ModelAPI = "ollama"
-	// ModelAPIMCP is no model: MCP definitions that clients and model APIs accept as they are.
-	ModelAPIMCP ModelAPI = "mcp"
-)
-
-// ConversionMode is the use of the strict mode of an API. The zero value is
-// [ConversionModeCompatible].
-type ConversionMode string
-
-const (
-	// ConversionModeCompatible is never strict.
-	ConversionModeCompatible ConversionMode = "compatible"
-	// ConversionModeStrictIfLossless is strict for each tool whose strict form accepts the same
-	// arguments.
-	ConversionModeStrictIfLossless ConversionMode = "strict-if-lossless"
-	// ConversionModeStrict is always strict. A tool without a strict form has an error.
-	ConversionModeStrict ConversionMode = "strict"
-)
-
-// ServerPrefix is the use of the server name and "__" as a prefix of tool names. The zero value
-// is [ServerPrefixAutomatic].
-type ServerPrefix string
-
-const (
-	// ServerPrefixAutomatic prefixes if the request has tools of several servers.
-	ServerPrefixAutomatic ServerPrefix = "automatic"
-	// ServerPrefixAlways prefixes every tool that has a server.
-	ServerPrefixAlways ServerPrefix = "always"
-	// ServerPrefixNever never prefixes.
-	ServerPrefixNever ServerPrefix = "never"
-)
-
-// ConversionOptions are the options of a conversion of tools. The zero value and a nil pointer
-// are the defaults of the server.
-type ConversionOptions struct {
-	// Mode is the use of the strict mode of the API.
-	Mode ConversionMode
-	// ServerPrefix is the use of the server name as a prefix.
-	ServerPrefix ServerPrefix
-	// AssumeClosed counts objects that declare properties and do not mention others as closed,
-	// so that closing them does not prevent a strict form.
-	AssumeClosed bool
-	// DescriptionLength is the maximum length of a tool description, in characters. 0 means
-	// that of the API.
-	DescriptionLength uint32
-	// IncludeOutputSchema includes the output schema, for APIs that accept one.
-	IncludeOutputSchema bool
-	// DropDefaults drops every default of the input schema, at any depth.
-	DropDefaults bool
-	// ProtocolVersion is the MCP protocol version that included output schemas are adapted to.
-	// Empty means that of the client.
-	ProtocolVersion string
-}
-
 // ToolToConvert is a tool to convert, with the server that offers it.
 type ToolToConvert struct {
 	// Tool is a target for a definition, such as a [ToolDefinition].
@@ -220,33 +147,6 @@ type ConvertedResult struct {
 	Losses []Loss
 	// Verdict on the result.
 	Verdict *Verdict
-}
-
-// encode returns the message for the options; version is that of the client.
-func (o *ConversionOptions) encode(version string) (*pb.ConversionOptions, error) {
-	if o == nil {
-		return &pb.ConversionOptions{ProtocolVersion: version}, nil
-	}
-	mode, err := encodeWord[pb.ConversionMode](o.Mode, "CONVERSION_MODE_")
-	if err != nil {
-		return nil, err
-	}
-	prefix, err := encodeWord[pb.ServerPrefix](o.ServerPrefix, "SERVER_PREFIX_")
-	if err != nil {
-		return nil, err
-	}
-	if o.ProtocolVersion != "" {
-		version = o.ProtocolVersion
-	}
-	return &pb.ConversionOptions{
-		Mode:                mode,
-		ServerPrefix:        prefix,
-		AssumeClosed:        o.AssumeClosed,
-		DescriptionLength:   o.DescriptionLength,
-		IncludeOutputSchema: o.IncludeOutputSchema,
-		DropDefaults:        o.DropDefaults,
-		ProtocolVersion:     version,
-	}, nil
 }
 
 func decodeLosses(messages []*pb.Loss) []Loss {

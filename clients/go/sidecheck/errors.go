@@ -12,9 +12,9 @@ import (
 // Error says that a request has no result, and why. All errors of a server contain one:
 //
 //	var failure *sidecheck.Error
-//	if errors.As(err, &failure) && failure.Reason == "UNKNOWN_TOOL" { … }
+//	if errors.As(err, &failure) && failure.Reason == ReasonUnknownTool { … }
 type Error struct {
-	// Reason is a stable reason in upper snake case, for example UNKNOWN_TOOL; for errors of
+	// Reason is a stable reason in upper snake case, for example [ReasonUnknownTool]; for errors of
 	// gRPC itself it is the name of the status code, for example DEADLINE_EXCEEDED.
 	Reason string
 	// Message is for people.
@@ -132,7 +132,7 @@ func (e *ToolsRejectedError) Unwrap() error { return e.Err }
 
 func invalidResponse(format string, arguments ...any) error {
 	return &InvalidResponseError{Err: &Error{
-		Reason:  "INVALID_RESPONSE",
+		Reason:  ReasonInvalidResponse,
 		Message: fmt.Sprintf(format, arguments...),
 		Status:  codes.Internal,
 	}}
@@ -145,14 +145,14 @@ func isInvalidResponse(err error) bool {
 
 func clientClosed() error {
 	return &Error{
-		Reason: "CLIENT_CLOSED", Message: "the client was closed", Status: codes.Canceled,
+		Reason: ReasonClientClosed, Message: "the client was closed", Status: codes.Canceled,
 	}
 }
 
 // itemTooLarge returns the error for an item of size bytes, which fits in no message.
 func itemTooLarge(size int, limits *Limits) error {
 	return &Error{
-		Reason: "LIMIT_EXCEEDED",
+		Reason: ReasonLimitExceeded,
 		Message: fmt.Sprintf("item too large: %d bytes exceed the limit of %d (message_bytes)",
 			size, limits.MessageBytes),
 		Metadata: map[string]string{
@@ -167,7 +167,7 @@ func itemTooLarge(size int, limits *Limits) error {
 // itemNotEncodable returns the error for an item of a stream that cannot be encoded.
 func itemNotEncodable(err error) error {
 	return &Error{
-		Reason:   "INVALID_REQUEST",
+		Reason:   ReasonInvalidRequest,
 		Message:  fmt.Sprintf("cannot encode the item: %v", err),
 		Metadata: map[string]string{"field": "subject"},
 		Status:   codes.InvalidArgument,
@@ -209,7 +209,7 @@ func toolsRejected(registration *Registration) error {
 	}
 	return &ToolsRejectedError{
 		Err: &Error{
-			Reason:  "TOOLS_REJECTED",
+			Reason:  ReasonToolsRejected,
 			Message: listLines(title, lines, false),
 			Metadata: map[string]string{
 				"rejected": fmt.Sprint(len(lines)), "tools": fmt.Sprint(total),

@@ -10,31 +10,6 @@ import (
 // protocol versions: Client.Inference.
 type InferenceClient struct{ connection *connection }
 
-// OnUnsupported is the treatment of an annotation that has no schema. The zero value is
-// [OnUnsupportedError].
-type OnUnsupported string
-
-const (
-	// OnUnsupportedError does not infer the tool; a diagnostic gives the reason.
-	OnUnsupportedError OnUnsupported = "error"
-	// OnUnsupportedAny accepts any value there; a warning reports it.
-	OnUnsupportedAny OnUnsupported = "any"
-)
-
-// InferOptions are the options of an inference. The zero value and a nil pointer are the
-// defaults.
-type InferOptions struct {
-	// Functions are the names of those that are tools, Class.method for a method. Empty means
-	// those with a decorator called tool, or all public functions if there is none.
-	Functions []string
-	// OnUnsupported is the treatment of annotations that have no schema.
-	OnUnsupported OnUnsupported
-	// InjectedTypes are further types whose parameters are not arguments, beside Context.
-	InjectedTypes []string
-	// InjectedParameters are the names of parameters that are not arguments.
-	InjectedParameters []string
-}
-
 // InferredTools is the result of an inference.
 type InferredTools struct {
 	// Tools in the order of the text.
@@ -82,21 +57,13 @@ type Diagnostic struct {
 func (i *InferenceClient) InferTools(
 	ctx context.Context, source string, options *InferOptions,
 ) (*InferredTools, error) {
-	if options == nil {
-		options = &InferOptions{}
-	}
-	unsupported, err := encodeWord[pb.OnUnsupported](options.OnUnsupported, "ON_UNSUPPORTED_")
+	request, err := options.encode()
 	if err != nil {
 		return nil, err
 	}
+	request.Source = []byte(source)
 	var response pb.InferToolsResponse
-	err = i.connection.call(ctx, pb.InferenceService_InferTools_FullMethodName, &pb.InferToolsRequest{
-		Source:             []byte(source),
-		Functions:          options.Functions,
-		OnUnsupported:      unsupported,
-		InjectedTypes:      options.InjectedTypes,
-		InjectedParameters: options.InjectedParameters,
-	}, &response)
+	err = i.connection.call(ctx, pb.InferenceService_InferTools_FullMethodName, request, &response)
 	if err != nil {
 		return nil, err
 	}

@@ -14,37 +14,6 @@ import (
 // are compiled.
 const registrationTimeout = 30 * time.Second
 
-// ChangePolicy is the treatment of a tool whose definition differs from the registered one. The
-// zero value is [ChangePolicyAccept].
-type ChangePolicy string
-
-const (
-	// ChangePolicyAccept registers the definition.
-	ChangePolicyAccept ChangePolicy = "accept"
-	// ChangePolicyReport registers the definition with the warning DEFINITION_CHANGED.
-	ChangePolicyReport ChangePolicy = "report"
-	// ChangePolicyReject keeps the registered definition; the outcome has the error
-	// DEFINITION_CHANGED.
-	ChangePolicyReject ChangePolicy = "reject"
-)
-
-// CompatibilityPolicy is the treatment of a definition that is not compatible with the registered
-// one of its name, as [Client.Compare] tells. The zero value is [CompatibilityPolicyIgnore].
-type CompatibilityPolicy string
-
-const (
-	// CompatibilityPolicyIgnore does not compare definitions.
-	CompatibilityPolicyIgnore CompatibilityPolicy = "ignore"
-	// CompatibilityPolicyReport registers the definition, with the warning BREAKING_CHANGE or
-	// UNDECIDED_CHANGE if callers break or this is undecided.
-	CompatibilityPolicyReport CompatibilityPolicy = "report"
-	// CompatibilityPolicyRejectBreaking keeps the registered definition if the change is breaking,
-	// and tools that RegisterOptions.Replace would remove.
-	CompatibilityPolicyRejectBreaking CompatibilityPolicy = "reject-breaking"
-	// CompatibilityPolicyRejectUndecided also keeps it if that is undecided.
-	CompatibilityPolicyRejectUndecided CompatibilityPolicy = "reject-undecided"
-)
-
 // Action is the effect of a registration on one name. It is empty for effects that this release
 // does not know.
 type Action string
@@ -59,27 +28,6 @@ const (
 	// ActionRejected means that the definition was not registered; the violations say why.
 	ActionRejected Action = "rejected"
 )
-
-// RegisterOptions are the options of a registration. The zero value and a nil pointer are the
-// defaults.
-type RegisterOptions struct {
-	// Replace makes the tools the complete set: other tools of the server are deleted. They
-	// must fit in one message.
-	Replace bool
-	// ChangePolicy is the treatment of tools whose definition changed.
-	ChangePolicy ChangePolicy
-	// ValidateOnly checks the definitions without registering them.
-	ValidateOnly bool
-	// ProtocolVersion is the MCP protocol version whose rules apply to the definitions, and to
-	// what is later validated against them without naming one. Empty means that of the client.
-	ProtocolVersion string
-	// Compatibility is the treatment of definitions that break the callers of the registered ones.
-	Compatibility CompatibilityPolicy
-	// Reading of the schemas by which Compatibility decides.
-	Reading SchemaReading
-	// ReturnRejected returns a registration with rejected tools without an error.
-	ReturnRejected bool
-}
 
 // Registration is the result of a registration.
 type Registration struct {
@@ -135,9 +83,14 @@ func (c *Client) Register(
 	if err != nil {
 		return nil, err
 	}
-	request, err := options.encode(server, c.connection.protocolVersion)
+	request, err := options.encode(c.connection.protocolVersion)
 	if err != nil {
 		return nil, err
+	}
+	request.Server = server
+	request.Mode = pb.RegistrationMode_REGISTRATION_MODE_UPSERT
+	if options.Replace {
+		request.Mode = pb.RegistrationMode_REGISTRATION_MODE_REPLACE
 	}
 	limits, err := c.connection.serverLimits(ctx, registrationTimeout)
 	if err != nil {
@@ -190,38 +143,6 @@ func (c *Client) register(
 	registration.Kept = append(registration.Kept, response.GetKept()...)
 	registration.RegistryRevision = response.GetRegistryRevision()
 	return nil
-}
-
-// encode returns the request without its tools; version is that of the client.
-func (o *RegisterOptions) encode(server, version string) (*pb.RegisterToolsRequest, error) {
-	policy, err := encodeWord[pb.ChangePolicy](o.ChangePolicy, "CHANGE_POLICY_")
-	if err != nil {
-		return nil, err
-	}
-	compatibility, err := encodeWord[pb.CompatibilityPolicy](o.Compatibility, "COMPATIBILITY_POLICY_")
-	if err != nil {
-		return nil, err
-	}
-	reading, err := encodeWord[pb.SchemaReading](o.Reading, "SCHEMA_READING_")
-	if err != nil {
-		return nil, err
-	}
-	request := &pb.RegisterToolsRequest{
-		Server:          server,
-		Mode:            pb.RegistrationMode_REGISTRATION_MODE_UPSERT,
-		ChangePolicy:    policy,
-		ValidateOnly:    o.ValidateOnly,
-		ProtocolVersion: version,
-		Compatibility:   compatibility,
-		Reading:         reading,
-	}
-	if o.Replace {
-		request.Mode = pb.RegistrationMode_REGISTRATION_MODE_REPLACE
-	}
-	if o.ProtocolVersion != "" {
-		request.ProtocolVersion = o.ProtocolVersion
-	}
-	return request, nil
 }
 
 // registrationParts returns parts of tools that fit in room bytes each, at least one.

@@ -63,7 +63,7 @@ func decodeCallError(err error, server *peer) error {
 	count := notOneResponse.FindStringSubmatch(failure.Message)
 	switch {
 	case tooLarge.MatchString(failure.Message):
-		failure.Reason, failure.Status = "LIMIT_EXCEEDED", codes.ResourceExhausted
+		failure.Reason, failure.Status = ReasonLimitExceeded, codes.ResourceExhausted
 		failure.Metadata = map[string]string{"bound": "message_bytes"}
 		return failure
 	case failure.Status == codes.Internal && count != nil && count[1] != "":
@@ -94,7 +94,7 @@ func decodeItemError(message *rpcstatus.Status) error {
 		failure.Reason, failure.Metadata = info.GetReason(), info.GetMetadata()
 	}
 	setRetryAfter(failure, message)
-	if failure.Reason == "OVERLOADED" || failure.Reason == "SHUTTING_DOWN" {
+	if isUnavailable(failure.Reason) {
 		return &UnavailableError{Err: failure}
 	}
 	return failure

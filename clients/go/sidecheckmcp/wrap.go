@@ -178,7 +178,7 @@ func (w *wrapper) validateRegistered(
 	verdict, err := validate()
 	var failure *sidecheck.Error
 	if call.isRenewed || !errors.As(err, &failure) ||
-		(failure.Reason != "UNKNOWN_TOOL" && failure.Reason != "NOT_FOUND") {
+		(failure.Reason != sidecheck.ReasonUnknownTool && failure.Reason != "NOT_FOUND") {
 		return verdict, err
 	}
 	call.isRenewed = true

@@ -18,7 +18,7 @@ from sidecheck._blocking.protocol import BlockingProtocolClient
 from sidecheck._blocking.session import BlockingSession
 from sidecheck._blocking.streams import BlockingStream
 from sidecheck._blocking.validator import BlockingValidator
-from sidecheck.comparison import CompatibilityPolicy, ServerTools
+from sidecheck.comparison import ServerTools
 from sidecheck.conversion import (
     ConversionMode,
     ConversionOptions,
@@ -39,7 +39,6 @@ from sidecheck.definitions import (
     Diagnostic,
     InferredTool,
     InferredTools,
-    OnUnsupported,
 )
 from sidecheck.errors import (
     InvalidResponse,
@@ -76,7 +75,6 @@ from sidecheck.protocol import (
 )
 from sidecheck.registry import (
     Action,
-    ChangePolicy,
     Deletion,
     OnRejected,
     Registration,
@@ -131,7 +129,10 @@ from sidecheck.values.comparison import (
     ToolStatus,
     Witness,
 )
+from sidecheck.values.error_reasons import ErrorReason
+from sidecheck.values.inference_options import OnUnsupported
 from sidecheck.values.info import EngineInfo, Limits, ServerInfo
+from sidecheck.values.registration_options import ChangePolicy, CompatibilityPolicy
 from sidecheck.verdicts import (
     Change,
     InvalidPayload,
@@ -197,6 +198,7 @@ __all__ = [
     "Elicitation",
     "ElicitationResult",
     "EngineInfo",
+    "ErrorReason",
     "InferenceClient",
     "InferredTool",
     "InferredTools",

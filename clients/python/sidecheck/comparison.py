@@ -1,14 +1,8 @@
 """Inputs of a comparison of tools."""
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
-__all__ = ["CompatibilityPolicy", "ServerTools"]
-
-#: Policy for a definition that is not compatible with the registered one: do not compare
-#: ("ignore"), register it with a warning ("report"), reject it if it breaks callers
-#: ("reject-breaking"), or also if that is undecided ("reject-undecided").
-CompatibilityPolicy: TypeAlias = Literal["ignore", "report", "reject-breaking", "reject-undecided"]
+__all__ = ["ServerTools"]
 
 
 @dataclass(frozen=True, slots=True)

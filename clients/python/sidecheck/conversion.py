@@ -1,7 +1,6 @@
 """Values of ConversionService: conversions to and from APIs of providers."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, TypeAlias
 
 from sidecheck.errors import SidecheckError
@@ -9,6 +8,12 @@ from sidecheck.json_types import JsonBytes, JsonObject
 from sidecheck.losses import Loss
 from sidecheck.targets import Target, ToolJson
 from sidecheck.tool_lists import Definition
+from sidecheck.values.conversion_options import (
+    ConversionMode,
+    ConversionOptions,
+    ModelApi,
+    ServerPrefix,
+)
 from sidecheck.verdicts import Change, JsonText, Verdict
 
 __all__ = [
@@ -31,77 +36,6 @@ MappingJson: TypeAlias = JsonBytes | JsonObject
 
 
 # Requests
-
-
-class ModelApi(StrEnum):
-    """API of a model provider or of a model server."""
-
-    #: OpenAI Chat Completions.
-    OPENAI_CHAT = "openai-chat"
-    #: OpenAI Responses.
-    OPENAI_RESPONSES = "openai-responses"
-    #: Anthropic Messages.
-    ANTHROPIC = "anthropic"
-    #: Gemini with ``parameters``, a subset of OpenAPI 3.0.
-    GEMINI = "gemini"
-    #: Gemini with ``parametersJsonSchema``.
-    GEMINI_JSON = "gemini-json"
-    #: Amazon Bedrock Converse.
-    BEDROCK = "bedrock"
-    #: Mistral chat completions.
-    MISTRAL = "mistral"
-    #: Ollama chat.
-    OLLAMA = "ollama"
-    #: No model: MCP definitions that clients and model APIs accept as they are.
-    MCP = "mcp"
-
-
-class ConversionMode(StrEnum):
-    """Whether converted tools request the strict mode of the API."""
-
-    #: Never. Keywords that the API rejects are widened, never narrowed.
-    COMPATIBLE = "compatible"
-    #: For tools whose strict form, with its mapping, admits the same payloads as the
-    #: original; other tools are converted as with `COMPATIBLE`.
-    STRICT_IF_LOSSLESS = "strict-if-lossless"
-    #: For every tool. A tool without a strict form is an error, and so is every tool for
-    #: Gemini and Ollama, which have no strict mode. May narrow, which is a `Loss`.
-    STRICT = "strict"
-
-
-class ServerPrefix(StrEnum):
-    """Condition for prefixing tool names with the name of their server and ``__``."""
-
-    #: If the request has tools of several servers.
-    AUTOMATIC = "automatic"
-    #: For every tool that has a server.
-    ALWAYS = "always"
-    #: Never.
-    NEVER = "never"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConversionOptions:
-    """Options of a conversion of tools; the defaults are those of the server."""
-
-    #: Whether to request the strict mode of the API.
-    mode: ConversionMode = ConversionMode.COMPATIBLE
-    #: When to prefix tool names with the server.
-    server_prefix: ServerPrefix = ServerPrefix.AUTOMATIC
-    #: Whether objects that declare properties but no rule for others count as closed, so
-    #: that closing them does not prevent a strict form. Without this, `STRICT_IF_LOSSLESS`
-    #: makes few tools strict.
-    assume_closed: bool = False
-    #: Maximum length of a tool's description, in characters; longer ones are truncated,
-    #: which is a `Loss`. 0 is the limit of the API.
-    description_length: int = 0
-    #: Whether to include the output schema, for APIs that accept one.
-    include_output_schema: bool = False
-    #: Whether to drop every ``default`` of the input schema, at any depth; without this,
-    #: defaults that the API does not support are moved to the description.
-    drop_defaults: bool = False
-    #: Protocol version for included output schemas; "" is the client's.
-    protocol_version: str = ""
 
 
 @dataclass(frozen=True, slots=True)

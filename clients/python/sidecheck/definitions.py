@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from sidecheck.portability import PortableForm
+from sidecheck.values.inference_options import OnUnsupported
 from sidecheck.verdicts import JsonText, Severity
 
 __all__ = [
@@ -12,13 +13,8 @@ __all__ = [
     "Diagnostic",
     "InferredTool",
     "InferredTools",
-    "OnUnsupported",
     "Source",
 ]
-
-#: Treatment of an annotation that has no schema: its tool is not inferred ("error"), or
-#: any value is admitted ("any"). A diagnostic describes it in both cases.
-OnUnsupported: TypeAlias = Literal["error", "any"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

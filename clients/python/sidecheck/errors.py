@@ -22,6 +22,7 @@ from typing import Any
 import grpc
 
 from sidecheck.printable_texts import make_printable
+from sidecheck.values.error_reasons import ErrorReason
 
 __all__ = [
     "InvalidResponse",
@@ -36,7 +37,7 @@ class SidecheckError(Exception):
     """A request that has no result, with the reason.
 
     ``reason`` is a stable error reason in upper snake case, for example
-    ``UNKNOWN_TOOL``; for errors of gRPC itself it is the name of the status code.
+    `ErrorReason.UNKNOWN_TOOL`; for errors of gRPC itself it is the name of the status code.
     ``metadata`` holds the variable parts of the message by name. ``retry_after`` is the
     time in seconds after which the server suggests a retry, or None.
 
@@ -52,7 +53,9 @@ class SidecheckError(Exception):
         status: grpc.StatusCode = grpc.StatusCode.UNKNOWN,
         retry_after: float | None = None,
     ) -> None:
-        # Pickle restores an exception from its args, which must contain a plain dict.
+        # Reasons of servers are strings, too. Pickle restores an exception from its args, which
+        # must contain a plain dict.
+        reason = str(reason)
         super().__init__(reason, message, dict(metadata), status, retry_after)
         self.reason = reason
         self.message = message
@@ -102,7 +105,7 @@ class InvalidResponse(SidecheckError):
     """
 
     def __init__(self, fault: str) -> None:
-        super().__init__("INVALID_RESPONSE", fault, {}, grpc.StatusCode.INTERNAL)
+        super().__init__(ErrorReason.INVALID_RESPONSE, fault, {}, grpc.StatusCode.INTERNAL)
         self.args = (fault,)
 
 

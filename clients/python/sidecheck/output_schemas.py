@@ -10,6 +10,7 @@ from typing import Any, Final, NoReturn, TypeAlias
 from sidecheck.errors import SidecheckError
 from sidecheck.targets import Schema
 from sidecheck.validation import ABSENT, Options
+from sidecheck.values.error_reasons import ErrorReason
 from sidecheck.verdicts import Severity, Verdict
 
 __all__ = [
@@ -30,12 +31,12 @@ LOG: Final = logging.getLogger("sidecheck.tool_results")
 #: Error reasons that mean a broken schema. A valid but unsupported pattern is not broken.
 BROKEN_SCHEMA: Final = frozenset(
     {
-        "REFERENCE_CYCLE",
-        "INVALID_PATTERN",
-        "INVALID_SCHEMA",
-        "SCHEMA_NOT_JSON",
-        "UNRESOLVABLE_REFERENCE",
-        "UNSUPPORTED_DIALECT",
+        ErrorReason.REFERENCE_CYCLE,
+        ErrorReason.INVALID_PATTERN,
+        ErrorReason.INVALID_SCHEMA,
+        ErrorReason.SCHEMA_NOT_JSON,
+        ErrorReason.UNRESOLVABLE_REFERENCE,
+        ErrorReason.UNSUPPORTED_DIALECT,
     }
 )
 

@@ -11,11 +11,11 @@ from sidecheck.targets import Document
 from sidecheck.values.comparison import (
     ToolComparison,
 )
+from sidecheck.values.error_reasons import ErrorReason
 from sidecheck.verdicts import Severity, Violation, describe_violation, list_lines, quote
 
 __all__ = [
     "Action",
-    "ChangePolicy",
     "Deletion",
     "OnRejected",
     "Registration",
@@ -23,12 +23,6 @@ __all__ = [
     "Tool",
     "ToolsRejected",
 ]
-
-#: Policy for a definition that differs from the registered one: bind the name to the new
-#: definition ("accept"), also with a warning ("report"), or keep the old one and return
-#: an error ("reject").
-ChangePolicy: TypeAlias = Literal["accept", "report", "reject"]
-
 
 #: Treatment of a registration with a rejected tool: raise `ToolsRejected` ("error"), or
 #: return it.
@@ -116,7 +110,9 @@ class ToolsRejected(SidecheckError):
             [_describe_rejection(index, outcome) for index, outcome in rejected.items()],
         )
         metadata = {"rejected": str(len(rejected)), "tools": str(total)}
-        super().__init__("TOOLS_REJECTED", message, metadata, grpc.StatusCode.INVALID_ARGUMENT)
+        super().__init__(
+            ErrorReason.TOOLS_REJECTED, message, metadata, grpc.StatusCode.INVALID_ARGUMENT
+        )
         self.registration = registration
         self.args = (registration,)
 

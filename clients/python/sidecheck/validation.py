@@ -8,12 +8,19 @@ is a JSON string, not JSON text.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import Enum, StrEnum
+from enum import Enum
 from typing import Any, Final, Literal, TypeAlias
 
 from sidecheck.errors import SidecheckError, Unavailable
 from sidecheck.json_types import JsonBytes, JsonObject
 from sidecheck.targets import Target
+from sidecheck.values.validation_options import (
+    Coercion,
+    Detail,
+    OnUnknownTool,
+    Options,
+    UnknownArguments,
+)
 from sidecheck.verdicts import Severity, Verdict, Violation
 
 __all__ = [
@@ -106,91 +113,6 @@ class CallResult:
 #: A payload and its role. With a bare schema as the target, arguments and structured
 #: content are equivalent and the other two are errors.
 Subject: TypeAlias = Arguments | StructuredContent | CallParams | CallResult
-
-
-class Detail(StrEnum):
-    """Amount of detail in a verdict."""
-
-    #: Validity only, without violations.
-    VERDICT_ONLY = "verdict-only"
-    #: The first violation.
-    FIRST = "first"
-    #: All violations up to `Options.max_violations`.
-    ALL = "all"
-
-
-class UnknownArguments(StrEnum):
-    """Treatment of object properties that the schema does not declare.
-
-    A property is unknown if the subschemas that apply to its object declare
-    ``properties``, do not open the object, and do not mention the property. Properties
-    that the schema itself forbids are violations in every case.
-    """
-
-    #: The schema alone decides.
-    SCHEMA = "schema"
-    #: They are violations with the code ``UNKNOWN_PROPERTY``.
-    REJECT = "reject"
-    #: They are removed from the repaired payload; see `Verdict.repair`.
-    STRIP = "strip"
-    #: They are violations of severity warning with the code ``UNKNOWN_PROPERTY``.
-    REPORT = "report"
-
-
-class Coercion(StrEnum):
-    """Conversions of values to the type that the schema requires, and removals.
-
-    They apply only where the payload is invalid, and only to the repaired payload; see
-    `Verdict.repair`.
-    """
-
-    #: No conversions.
-    NONE = "none"
-    #: Strings that contain the JSON text of an object or array, where the schema
-    #: requires one.
-    JSON_STRINGS = "json-strings"
-    #: Also scalars whose value is preserved exactly: ``"10"`` where an integer is
-    #: required, but neither ``"010"`` nor ``""``. A property with null, ``""`` or
-    #: ``"null"`` is removed if the schema rejects that value and does not require the
-    #: property.
-    SAFE_SCALARS = "safe-scalars"
-
-
-class OnUnknownTool(StrEnum):
-    """Treatment of calls to tools that are not registered."""
-
-    #: The error ``UNKNOWN_TOOL``.
-    ERROR = "error"
-    #: A valid verdict with a warning of the code ``UNKNOWN_TOOL``, without validation.
-    SKIP = "skip"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """Options of a validation; the defaults are those of the server."""
-
-    #: MCP protocol version whose rules apply, for example ``2025-11-25``; "" is the default
-    #: of the client, or else the version that the tool was registered under, or else the
-    #: default of the server, which `ServerInfo` names.
-    protocol_version: str = ""
-    #: Amount of detail in the verdict.
-    detail: Detail = Detail.ALL
-    #: Maximum number of violations in the verdict; the server lowers it to its own limit.
-    max_violations: int = 20
-    #: Treatment of properties that the schema does not declare.
-    unknown_arguments: UnknownArguments = UnknownArguments.SCHEMA
-    #: Conversions of values of the wrong type.
-    coercion: Coercion = Coercion.NONE
-    #: Whether to add the schema's defaults for absent properties to the repaired
-    #: payload; see `Verdict.repair`.
-    apply_defaults: bool = False
-    #: Whether ``format`` is an assertion; otherwise it is an annotation, the default of
-    #: JSON Schema 2020-12 (validation, section 7.2).
-    assert_formats: bool = False
-    #: Treatment of calls to tools that are not registered.
-    on_unknown_tool: OnUnknownTool = OnUnknownTool.ERROR
-    #: Whether to omit values of the payload from messages.
-    hide_values: bool = False
 
 
 @dataclass(frozen=True, slots=True)

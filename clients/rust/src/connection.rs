@@ -24,6 +24,7 @@ use crate::options::{ClientOptions, OnUnavailable};
 use crate::peer::Peer;
 use crate::rpc::Rpc;
 use crate::stubs::sidecheck::v1 as pb;
+use crate::values::error_reasons;
 use crate::values::info::{Limits, ServerInfo};
 
 use channels::{Channels, endpoint};
@@ -135,7 +136,7 @@ impl Connection {
             .await;
         if result
             .as_ref()
-            .is_err_and(|error| error.reason() == "LIMIT_EXCEEDED")
+            .is_err_and(|error| error.reason() == error_reasons::LIMIT_EXCEEDED)
         {
             // The server may have been replaced by one with lower limits.
             *lock(&self.shared.limits) = None;

@@ -12,9 +12,10 @@ use crate::target::Target;
 use crate::validation::Options;
 use crate::verdict::{Verdict, convert_all};
 
-pub use options::{
-    ConversionMode, ConversionOptions, ModelApi, ServerPrefix, ToolResultToConvert, ToolToConvert,
+pub use crate::values::conversion_options::{
+    ConversionMode, ConversionOptions, ModelApi, ServerPrefix,
 };
+pub use options::{ToolResultToConvert, ToolToConvert};
 pub use results::{
     ConvertedCall, ConvertedResult, ConvertedTool, ConvertedTools, Effect, Loss, LossAction,
     ToolConversion,

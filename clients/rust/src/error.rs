@@ -9,6 +9,7 @@ use tonic::Code;
 
 use crate::registration::{Action, Registration, RegistrationOutcome};
 use crate::text::{list_lines, make_printable, quote};
+use crate::values::error_reasons;
 use crate::verdict::describe_errors;
 
 /// A request that has no result, with the reason. An invalid payload is not an error.
@@ -185,7 +186,7 @@ impl Error {
     pub(crate) fn invalid_response(message: impl Into<String>) -> Self {
         Self::new(
             ErrorKind::InvalidResponse,
-            "INVALID_RESPONSE",
+            error_reasons::INVALID_RESPONSE,
             message,
             Code::Internal,
         )
@@ -200,7 +201,7 @@ impl Error {
         let message = "the client was closed";
         Self::new(
             ErrorKind::Request,
-            "CLIENT_CLOSED",
+            error_reasons::CLIENT_CLOSED,
             message,
             Code::Cancelled,
         )
@@ -211,7 +212,7 @@ impl Error {
             format!("item too large: {size} bytes exceed the limit of {limit} (message_bytes)");
         Self::new(
             ErrorKind::Request,
-            "LIMIT_EXCEEDED",
+            error_reasons::LIMIT_EXCEEDED,
             message,
             Code::ResourceExhausted,
         )
@@ -250,10 +251,13 @@ impl Registration {
             ("tools", total.to_string()),
         ];
         let kind = ErrorKind::ToolsRejected(self);
-        Err(
-            Error::new(kind, "TOOLS_REJECTED", message, Code::InvalidArgument)
-                .with_metadata(metadata),
+        Err(Error::new(
+            kind,
+            error_reasons::TOOLS_REJECTED,
+            message,
+            Code::InvalidArgument,
         )
+        .with_metadata(metadata))
     }
 }
 

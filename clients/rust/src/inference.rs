@@ -1,41 +1,17 @@
 //! Inference of tool definitions from source text, and their adaptation to protocol versions.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::connection::Connection;
-use crate::enumeration::enumeration;
 use crate::error::Error;
 use crate::json::Json;
 use crate::portability::{Portability, PortableForm};
 use crate::stubs::sidecheck::v1 as pb;
 use crate::target::Target;
-use crate::validation::version_or;
 use crate::verdict::{Severity, convert_all};
+use crate::version::version_or;
 
-enumeration! {
-    /// Treatment of an annotation that has no schema; [`OnUnsupported::Error`] by default.
-    OnUnsupported: pb::OnUnsupported {
-        /// The tool is not inferred; a diagnostic gives the reason.
-        Error,
-        /// Any value is accepted there; a warning reports it.
-        Any,
-    }
-}
-
-/// Options of an inference; the defaults are those of the server.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct InferOptions {
-    /// Names of the functions that are tools, `Class.method` for a method. Empty is those with
-    /// a decorator called `tool`, or all public functions if there is none.
-    pub functions: Vec<String>,
-    /// Treatment of annotations that have no schema.
-    pub on_unsupported: OnUnsupported,
-    /// Names of further types whose parameters are no arguments, beside `Context`.
-    pub injected_types: Vec<String>,
-    /// Names of parameters that are no arguments.
-    pub injected_parameters: Vec<String>,
-}
+pub use crate::values::inference_options::{InferOptions, OnUnsupported};
 
 /// Result of an inference.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -118,13 +94,9 @@ impl Inference {
         source: &str,
         options: &InferOptions,
     ) -> Result<InferredTools, Error> {
-        let options = options.clone();
         let request = pb::InferToolsRequest {
             source: source.as_bytes().to_vec().into(),
-            functions: options.functions,
-            on_unsupported: options.on_unsupported.into(),
-            injected_types: options.injected_types,
-            injected_parameters: options.injected_parameters,
+            ..options.encode()
         };
         let response = self.connection.call(request).await?;
         let tools = response.tools.into_iter().map(InferredTool::try_from);

@@ -49,6 +49,7 @@ mod token;
 mod validation;
 mod values;
 mod verdict;
+mod version;
 mod watching;
 
 pub use client::Client;
@@ -85,6 +86,7 @@ pub use values::comparison::{
     ChangeEffect, ChangeLevel, Comparison, DefinitionChange, DefinitionPart, SchemaComparison,
     SchemaReading, SchemaRelation, SchemaVerdict, ToolComparison, ToolStatus, Witness,
 };
+pub use values::error_reasons;
 pub use values::info::{EngineInfo, Limits, ServerInfo};
 pub use verdict::{Change, InvalidPayload, Repair, Severity, Verdict, Violation};
 pub use watching::{Checkpoint, ToolsChange, WatchEvent, WatchOptions};

@@ -10,6 +10,7 @@ use tonic::Code;
 use crate::error::{Error, ErrorKind, code_name};
 use crate::peer::Peer;
 use crate::stubs::google::rpc;
+use crate::values::error_reasons;
 
 /// Domain of the error reasons that are Sidecheck's.
 const DOMAIN: &str = "sidecheck";
@@ -55,7 +56,7 @@ fn described_error(status: &tonic::Status, deadline: Option<Instant>, peer: &Pee
     if TOO_LARGE.iter().any(|part| message.contains(part)) {
         return Error::new(
             ErrorKind::Request,
-            "LIMIT_EXCEEDED",
+            error_reasons::LIMIT_EXCEEDED,
             message,
             Code::ResourceExhausted,
         )
@@ -152,9 +153,9 @@ fn reported_error(status: rpc::Status) -> Error {
         reason: code_name(code).to_owned(),
         ..Default::default()
     });
-    let kind = match info.reason.as_str() {
-        "OVERLOADED" | "SHUTTING_DOWN" => ErrorKind::Unavailable,
-        _ => ErrorKind::Request,
+    let kind = match error_reasons::is_unavailable(&info.reason) {
+        true => ErrorKind::Unavailable,
+        false => ErrorKind::Request,
     };
     let delay = retry_after(&status);
     Error::new(kind, info.reason, status.message, code)
@@ -240,7 +241,7 @@ mod tests {
         ] {
             let error = call_error(&tonic::Status::unknown(message), None, &peer());
             assert_eq!(error.kind(), &ErrorKind::Request, "{message}");
-            assert_eq!(error.reason(), "LIMIT_EXCEEDED", "{message}");
+            assert_eq!(error.reason(), error_reasons::LIMIT_EXCEEDED, "{message}");
         }
     }
 }

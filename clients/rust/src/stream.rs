@@ -12,6 +12,7 @@ use crate::connection::streams::{ItemSender, OutcomeReceiver, Response, StreamRp
 use crate::error::Error;
 use crate::stubs::sidecheck::v1 as pb;
 use crate::validation::{Item, decode_outcome};
+use crate::values::methods;
 use crate::verdict::Verdict;
 
 /// Options of a stream.
@@ -147,7 +148,7 @@ impl StreamRpc for ValidateStream {
     type Response = pb::ValidateStreamResponse;
     type Outcome = Verdict;
     type Summary = std::convert::Infallible;
-    const PATH: &'static str = "/sidecheck.v1.ValidationService/ValidateStream";
+    const PATH: &'static str = methods::VALIDATE_STREAM;
 
     fn without_item(id: &str) -> Self::Request {
         stream_item(id, None)

@@ -7,6 +7,7 @@ import { Detail } from "./gen/sidecheck/v1/options.js";
 import { ValidateItem, ValidationServiceService } from "./gen/sidecheck/v1/validation_service.js";
 import { clientClosed } from "./statuses.js";
 import { decodeOutcome, type ValidateOutcome } from "./validation.js";
+import { ErrorReason } from "./values/error-reasons.js";
 import type { Verdict } from "./verdicts.js";
 
 /** Most items of a batch, and their most bytes. */
@@ -225,14 +226,14 @@ export class Coalescer {
 
 /** Whether a request waited for a revision in vain: calls of their own would wait for the same one. */
 function isRevisionNotReached(error: unknown): boolean {
-  return error instanceof SidecheckError && error.reason === "REVISION_NOT_REACHED";
+  return error instanceof SidecheckError && error.reason === ErrorReason.REVISION_NOT_REACHED;
 }
 
 /** Whether an outcome depends on the other items of the batch. */
 function isOfBatch(outcome: ValidateOutcome, { options }: ValidateItem): boolean {
   if (outcome instanceof SidecheckError) {
     const { reason, metadata } = outcome;
-    return reason === "LIMIT_EXCEEDED" && BATCH_BOUNDS.has(metadata["bound"] ?? "");
+    return reason === ErrorReason.LIMIT_EXCEEDED && BATCH_BOUNDS.has(metadata["bound"] ?? "");
   }
   const allowed =
     options?.detail === Detail.DETAIL_VERDICT_ONLY

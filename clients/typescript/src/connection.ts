@@ -8,6 +8,7 @@ import { InfoServiceService } from "./gen/sidecheck/v1/info_service.js";
 import { decodeServerInfo, type Limits, type ServerInfo } from "./values/info.js";
 import { itemTooLarge } from "./statuses.js";
 import { fallbackVerdict, type OnUnavailable } from "./validation.js";
+import { ErrorReason } from "./values/error-reasons.js";
 import type { Verdict } from "./verdicts.js";
 
 /** @internal The calls of one client; its groups of methods share it. */
@@ -54,7 +55,7 @@ export class Connection {
     try {
       return decode(await this.channel.call(rpc, request, checkTimeout(timeoutMs), signal));
     } catch (error) {
-      if (error instanceof SidecheckError && error.reason === "LIMIT_EXCEEDED") {
+      if (error instanceof SidecheckError && error.reason === ErrorReason.LIMIT_EXCEEDED) {
         // The server may have been replaced by one with lower limits.
         this.#limits = undefined;
       }
@@ -142,7 +143,7 @@ export class Connection {
     const outcomes = await send(part);
     const crashed = [...outcomes.keys()].filter((index) => {
       const outcome = outcomes[index];
-      return outcome instanceof SidecheckError && outcome.reason === "WORKER_CRASHED";
+      return outcome instanceof SidecheckError && outcome.reason === ErrorReason.WORKER_CRASHED;
     });
     if (crashed.length === 0) {
       return outcomes;

@@ -17,41 +17,14 @@ import type { CheckOptions } from "./protocol-client.js";
 import { requireCount, requireField, requireJson } from "./responses.js";
 import { decodeStatus } from "./statuses.js";
 import { encodeTarget, encodeToolTarget, type Target } from "./targets.js";
-import { encodeCount, encodeOptions, type ValidationOptions } from "./validation.js";
+import { encodeOptions } from "./validation.js";
+import {
+  type ConversionOptions,
+  encodeConversionOptions,
+  type ModelApi,
+} from "./values/conversion-options.js";
+import type { ValidationOptions } from "./values/validation-options.js";
 import { type Change, decodeVerdict, type Verdict } from "./verdicts.js";
-
-/**
- * An API of a model provider; "mcp" is none, but MCP definitions that clients and model APIs accept
- * as they are.
- */
-export type ModelApi =
-  | "openai-chat"
-  | "openai-responses"
-  | "anthropic"
-  | "gemini"
-  | "gemini-json"
-  | "bedrock"
-  | "mistral"
-  | "ollama"
-  | "mcp";
-
-/** Options of a conversion of tools; the defaults are those of the server. */
-export interface ConversionOptions {
-  /** Whether to request the strict mode of the API: never (the default), if lossless, or always. */
-  readonly mode?: "compatible" | "strict-if-lossless" | "strict" | undefined;
-  /** When to prefix tool names with the server; "automatic" is if there are several servers. */
-  readonly serverPrefix?: "automatic" | "always" | "never" | undefined;
-  /** Whether objects that declare properties and do not mention others count as closed. */
-  readonly assumeClosed?: boolean | undefined;
-  /** Longest description of a tool, in characters; the limit of the API if absent or 0. */
-  readonly descriptionLength?: number | undefined;
-  /** Whether to include the output schema, for APIs that accept one. */
-  readonly includeOutputSchema?: boolean | undefined;
-  /** Whether to drop every `default` of the input schema. */
-  readonly dropDefaults?: boolean | undefined;
-  /** Protocol version that included output schemas are adapted to; by default the client's. */
-  readonly protocolVersion?: string | undefined;
-}
 
 /** A tool to convert, with the server that offers it. */
 export interface ToolToConvert {
@@ -234,22 +207,6 @@ function isToolToConvert(tool: ToolToConvert | Target | JsonObjectInput): tool i
 
 function encodeApi(api: ModelApi): wire.ModelApi {
   return encodeEnum(wire.ModelApi, "MODEL_API_", api, "api");
-}
-
-function encodeConversionOptions(
-  options: ConversionOptions,
-  protocolVersion: string,
-): wire.ConversionOptions {
-  const { ConversionMode, ServerPrefix } = wire;
-  return {
-    mode: encodeEnum(ConversionMode, "CONVERSION_MODE_", options.mode, "mode"),
-    serverPrefix: encodeEnum(ServerPrefix, "SERVER_PREFIX_", options.serverPrefix, "serverPrefix"),
-    assumeClosed: options.assumeClosed ?? false,
-    descriptionLength: encodeCount(options.descriptionLength, "descriptionLength"),
-    includeOutputSchema: options.includeOutputSchema ?? false,
-    dropDefaults: options.dropDefaults ?? false,
-    protocolVersion: options.protocolVersion || protocolVersion,
-  };
 }
 
 function decodeConversion({ server, name, outcome }: wire.ToolConversion): ToolConversion {

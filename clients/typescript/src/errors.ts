@@ -20,6 +20,7 @@ import type { status } from "@grpc/grpc-js";
 
 import { JsonText } from "./json.js";
 import { makePrintable } from "./printable.js";
+import { ErrorReason } from "./values/error-reasons.js";
 import { describeViolation, listLines, type Verdict } from "./verdicts.js";
 
 /** Name of a gRPC status code, for example `NOT_FOUND`. */
@@ -108,7 +109,7 @@ export class InvalidResponse extends SidecheckError {
   }
 
   constructor(message: string) {
-    super("INVALID_RESPONSE", message, { status: "INTERNAL" });
+    super(ErrorReason.INVALID_RESPONSE, message, { status: "INTERNAL" });
   }
 }
 

@@ -21,12 +21,10 @@ export type {
 } from "./values/comparison.js";
 export type {
   ConversionClient,
-  ConversionOptions,
   ConvertedCall,
   ConvertedResult,
   ConvertedTool,
   ConvertedTools,
-  ModelApi,
   ToolConversion,
   ToolToConvert,
 } from "./conversion.js";
@@ -79,13 +77,12 @@ export type {
 } from "./protocol.js";
 export type { CheckOptions, ProtocolClient } from "./protocol-client.js";
 export type { NormalizedResult, ReturnValue } from "./normalization.js";
+export { ErrorReason } from "./values/error-reasons.js";
 export type { EngineInfo, Limits, ServerInfo } from "./values/info.js";
 export type { OutstandingOptions } from "./item-stream.js";
 export { type JsonInput, type JsonObjectInput, JsonText } from "./json.js";
 export { type RegisterOptions, ToolsRejected } from "./registration.js";
 export type {
-  ChangePolicy,
-  CompatibilityPolicy,
   Deletion,
   GetOptions,
   RegisteredDocument,
@@ -125,8 +122,26 @@ export {
   type StructuredContent,
   type Subject,
   type ValidateOutcome,
-  type ValidationOptions,
 } from "./validation.js";
+export type {
+  ConversionMode,
+  ConversionOptions,
+  ModelApi,
+  ServerPrefix,
+} from "./values/conversion-options.js";
+export type { InferenceOptions, OnUnsupported } from "./values/inference-options.js";
+export type {
+  ChangePolicy,
+  CompatibilityPolicy,
+  RegistrationOptions,
+} from "./values/registration-options.js";
+export type {
+  Coercion,
+  Detail,
+  OnUnknownTool,
+  UnknownArguments,
+  ValidationOptions,
+} from "./values/validation-options.js";
 export type { Change, Repair, Severity, Verdict, Violation } from "./verdicts.js";
 export type { Checkpoint, ToolsChange, WatchEvent } from "./watch-events.js";
 export type { WatchOptions } from "./watch-tools.js";

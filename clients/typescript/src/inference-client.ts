@@ -1,13 +1,13 @@
 /** Inference of definitions from source text, and their adaptation to protocol versions. */
 
 import type { Connection } from "./connection.js";
-import { encodeEnum } from "./enums.js";
 import * as wire from "./gen/sidecheck/v1/inference_service.js";
 import type { AdaptedTool, InferOptions, InferredTools } from "./inference.js";
 import type { JsonObjectInput } from "./json.js";
 import { type AdaptOptions, decodePortableForm, encodePortability } from "./portability.js";
 import { requireJson } from "./responses.js";
 import { encodeToolTarget, type Target } from "./targets.js";
+import { encodeInferenceOptions } from "./values/inference-options.js";
 import { decodeSeverity } from "./verdicts.js";
 
 /** Infers and adapts definitions: `client.inference`. Its methods reject as those of {@link Client}. */
@@ -28,15 +28,7 @@ export class InferenceClient {
       wire.InferenceServiceService.inferTools,
       {
         source: Buffer.from(source),
-        functions: [...(options.functions ?? [])],
-        onUnsupported: encodeEnum<wire.OnUnsupported>(
-          wire.OnUnsupported,
-          "ON_UNSUPPORTED_",
-          options.onUnsupported,
-          "onUnsupported",
-        ),
-        injectedTypes: [...(options.injectedTypes ?? [])],
-        injectedParameters: [...(options.injectedParameters ?? [])],
+        ...encodeInferenceOptions(options),
       },
       (response) => ({
         tools: response.tools.map((tool) => ({

@@ -16,7 +16,7 @@ import {
 } from "./mcp/sdk-requests.js";
 import { ToolCallValidator } from "./mcp/tool-call-validator.js";
 import type { ToolEntry } from "./mcp/tool-registrar.js";
-import type { ValidationOptions } from "./validation.js";
+import type { ValidationOptions } from "./values/validation-options.js";
 import type { Verdict } from "./verdicts.js";
 
 /** Options of {@link withSidecheck}. */

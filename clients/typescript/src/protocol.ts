@@ -8,7 +8,7 @@ import { decodeJson, encodeJsonObject, type JsonObjectInput, type JsonText } fro
 import { requireField } from "./responses.js";
 import { decodeStatus } from "./statuses.js";
 import { encodeTarget, type Target } from "./targets.js";
-import { encodeCount } from "./validation.js";
+import { encodeCount } from "./counts.js";
 import { decodeSeverity, decodeVerdict, type Severity, type Verdict } from "./verdicts.js";
 
 /** Protocol version and negotiated capabilities of a connection. */

@@ -1,39 +1,25 @@
 /** Registration of tools, in as many requests as the limits require. */
 
 import type { CallOptions } from "./channel.js";
-import type { SchemaReading } from "./values/comparison.js";
 import { type Connection, encodeElement, splitElements } from "./connection.js";
-import { encodeEnum } from "./enums.js";
 import { nameErrors, SidecheckError } from "./errors.js";
 import * as wire from "./gen/sidecheck/v1/registry_service.js";
-import { SchemaReading as SchemaReadings } from "./gen/sidecheck/v1/comparison.js";
 import { InlineTool } from "./gen/sidecheck/v1/target.js";
 import { quote } from "./printable.js";
-import {
-  type ChangePolicy,
-  type CompatibilityPolicy,
-  decodeRegistration,
-  joinRegistrations,
-  type Registration,
-} from "./registry.js";
+import { decodeRegistration, joinRegistrations, type Registration } from "./registry.js";
 import { encodeDefinition } from "./targets.js";
 import { listDefinitions, type Tools } from "./tool-lists.js";
+import { ErrorReason } from "./values/error-reasons.js";
+import {
+  encodeRegistrationOptions,
+  type RegistrationOptions,
+} from "./values/registration-options.js";
 import { describeViolation, listLines } from "./verdicts.js";
 
 /** Options of a registration. */
-export interface RegisterOptions extends CallOptions {
+export interface RegisterOptions extends RegistrationOptions, CallOptions {
   /** Whether the tools are the complete set: other tools of the server are deleted. */
   readonly replace?: boolean | undefined;
-  /** Treatment of changed definitions, "accept" by default. */
-  readonly changePolicy?: ChangePolicy | undefined;
-  /** Treatment of definitions that break the callers of the registered ones, "ignore" by default. */
-  readonly compatibility?: CompatibilityPolicy | undefined;
-  /** Reading of the schemas by which `compatibility` decides, "assume-closed" by default. */
-  readonly reading?: SchemaReading | undefined;
-  /** Whether to return what would happen, without registering. */
-  readonly validateOnly?: boolean | undefined;
-  /** Protocol version whose rules apply to the definitions; by default that of the client. */
-  readonly protocolVersion?: string | undefined;
   /** Whether to reject with `ToolsRejected` if a tool is rejected (the default), or to return. */
   readonly onRejected?: "error" | "return" | undefined;
 }
@@ -63,7 +49,7 @@ export class ToolsRejected extends SidecheckError {
     });
     const others = lines.length === total ? "" : ", the others are unaffected";
     super(
-      "TOOLS_REJECTED",
+      ErrorReason.TOOLS_REJECTED,
       listLines(`${lines.length} of ${total} tools rejected${others}`, lines),
       {
         metadata: { rejected: String(lines.length), tools: String(total) },
@@ -93,21 +79,11 @@ export async function registerTools(
   }
   const call = { ...options, timeoutMs: options.timeoutMs ?? TIMEOUT_MS };
   const mode = replace ? "REGISTRATION_MODE_REPLACE" : "REGISTRATION_MODE_UPSERT";
-  const { changePolicy } = options;
   const head = RPC.requestSerialize({
     server,
     tools: [],
     mode: wire.RegistrationMode[mode],
-    changePolicy: encodeEnum(wire.ChangePolicy, "CHANGE_POLICY_", changePolicy, "changePolicy"),
-    validateOnly: options.validateOnly ?? false,
-    protocolVersion: options.protocolVersion || connection.protocolVersion,
-    compatibility: encodeEnum(
-      wire.CompatibilityPolicy,
-      "COMPATIBILITY_POLICY_",
-      options.compatibility,
-      "compatibility",
-    ),
-    reading: encodeEnum(SchemaReadings, "SCHEMA_READING_", options.reading, "reading"),
+    ...encodeRegistrationOptions(options, connection.protocolVersion),
   });
   const elements = listDefinitions(tools, replace).map((tool, index) =>
     encodeElement(2, InlineTool.encode(encodeDefinition(tool, `tools[${index}]`)).finish()),

@@ -9,18 +9,6 @@ import { JsonText } from "./json.js";
 import { requireCount, requireField, requireJson } from "./responses.js";
 import { decodeViolation, type Violation } from "./verdicts.js";
 
-/**
- * Policy for a definition that differs from the registered one: bind the name to the new definition,
- * also with a warning, or keep the old one and reject the new one.
- */
-export type ChangePolicy = "accept" | "report" | "reject";
-
-/**
- * Policy for a definition that breaks the callers of the registered one: do not compare them, register
- * it with a warning, keep the registered one, or keep it also if this is undecided.
- */
-export type CompatibilityPolicy = "ignore" | "report" | "reject-breaking" | "reject-undecided";
-
 /** Effect of a registration on one name; "unspecified" is one that this release does not know. */
 export type RegistrationAction = "created" | "changed" | "unchanged" | "rejected" | "unspecified";
 

@@ -21,7 +21,7 @@ import {
   type ProtocolContext,
   type ProtocolMessage,
 } from "./protocol.js";
-import { encodeCount } from "./validation.js";
+import { encodeCount } from "./counts.js";
 
 /** Options of a session. Its deadline is that of the session as a whole; by default it has none. */
 export interface SessionOptions extends CheckDetailOptions, OutstandingOptions {

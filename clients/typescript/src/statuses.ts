@@ -6,6 +6,7 @@ import { describeFailure, type Peer } from "./connection-failures.js";
 import { InvalidResponse, SidecheckError, type StatusName, Unavailable } from "./errors.js";
 import { ErrorInfo, RetryInfo } from "./gen/google/rpc/error_details.js";
 import { Status } from "./gen/google/rpc/status.js";
+import { ErrorReason, UNAVAILABLE_REASONS } from "./values/error-reasons.js";
 import type { Limits } from "./values/info.js";
 import { makePrintable } from "./printable.js";
 
@@ -29,9 +30,6 @@ const UNAVAILABLE_CODES: ReadonlySet<number> = new Set([
   status.UNAVAILABLE, // HTTP 429, 502, 503, 504; REFUSED_STREAM; GOAWAY
   status.UNAUTHENTICATED, // HTTP 401
 ]);
-
-/** Reasons of servers that cannot take the request: as good as absent for the caller. */
-const UNAVAILABLE_REASONS: ReadonlySet<string> = new Set(["OVERLOADED", "SHUTTING_DOWN"]);
 
 /**
  * Messages for a request that a server or proxy finds too large: those of gRPC for C++ and Go
@@ -69,7 +67,7 @@ export function decodeCallError(error: ServiceError, peer: Peer): SidecheckError
   }
   const message = makePrintable(found.message) || "the status has no message";
   if (TOO_LARGE.test(message)) {
-    return new SidecheckError("LIMIT_EXCEEDED", message, {
+    return new SidecheckError(ErrorReason.LIMIT_EXCEEDED, message, {
       metadata: { bound: "message_bytes" },
       status: "RESOURCE_EXHAUSTED",
     });
@@ -109,14 +107,16 @@ export function decodeStatus(message: Status | undefined): SidecheckError {
 
 /** @internal Returns the error for a call of a client that is closed, before the call or during it. */
 export function clientClosed(): SidecheckError {
-  return new SidecheckError("CLIENT_CLOSED", "the client was closed", { status: "CANCELLED" });
+  return new SidecheckError(ErrorReason.CLIENT_CLOSED, "the client was closed", {
+    status: "CANCELLED",
+  });
 }
 
 /** @internal Returns the error for an item of `size` bytes, too large for a message to the server. */
 export function itemTooLarge(size: number, limits: Limits): SidecheckError {
   const limit = limits.messageBytes;
   return new SidecheckError(
-    "LIMIT_EXCEEDED",
+    ErrorReason.LIMIT_EXCEEDED,
     `item too large: ${size} bytes exceed the limit of ${limit} (message_bytes)`,
     {
       metadata: { bound: "message_bytes", limit: String(limit), found: String(size) },
@@ -127,10 +127,14 @@ export function itemTooLarge(size: number, limits: Limits): SidecheckError {
 
 /** @internal Returns the error for an item with a payload that JSON cannot express. */
 export function itemNotEncodable(error: TypeError): SidecheckError {
-  return new SidecheckError("INVALID_REQUEST", `cannot encode the item: ${error.message}`, {
-    metadata: { field: "subject" },
-    status: "INVALID_ARGUMENT",
-  });
+  return new SidecheckError(
+    ErrorReason.INVALID_REQUEST,
+    `cannot encode the item: ${error.message}`,
+    {
+      metadata: { field: "subject" },
+      status: "INVALID_ARGUMENT",
+    },
+  );
 }
 
 interface MessageType<T> {

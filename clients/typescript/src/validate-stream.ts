@@ -10,8 +10,8 @@ import {
   encodeOptions,
   type Item,
   type ValidateOutcome,
-  type ValidationOptions,
 } from "./validation.js";
+import type { ValidationOptions } from "./values/validation-options.js";
 
 /** One payload of a stream. */
 export type StreamItem = Item & {

@@ -11,8 +11,8 @@ import {
   encodeOptions,
   type Item,
   type ValidateOutcome,
-  type ValidationOptions,
 } from "./validation.js";
+import type { ValidationOptions } from "./values/validation-options.js";
 import { decodeVerdict, type Verdict } from "./verdicts.js";
 
 /** Options of one validation. */

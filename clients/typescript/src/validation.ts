@@ -1,13 +1,13 @@
 /** Values of ValidationService: subjects, options and outcomes. */
 
-import { encodeEnum } from "./enums.js";
 import { type SidecheckError, type Unavailable } from "./errors.js";
-import * as options from "./gen/sidecheck/v1/options.js";
+import type { ValidationOptions as WireOptions } from "./gen/sidecheck/v1/options.js";
 import type * as targets from "./gen/sidecheck/v1/target.js";
 import type * as wire from "./gen/sidecheck/v1/validation_service.js";
 import { encodeJson, encodeJsonObject, type JsonInput, type JsonObjectInput } from "./json.js";
 import { decodeStatus } from "./statuses.js";
 import { encodeTarget, type Target } from "./targets.js";
+import { encodeValidationOptions, type ValidationOptions } from "./values/validation-options.js";
 import { decodeVerdict, type Verdict } from "./verdicts.js";
 
 /** Structured content that a result does not have, unlike null, which is JSON's null. */
@@ -47,39 +47,6 @@ export interface CallResult {
  * equivalent and the other two are errors.
  */
 export type Subject = Arguments | StructuredContent | CallParams | CallResult;
-
-/** Options of a validation; the defaults are those of the server. */
-export interface ValidationOptions {
-  /**
-   * MCP protocol version whose rules apply, for example `2025-11-25`. By default that of the client,
-   * or else the version that the tool was registered under, or else the default of the server.
-   */
-  readonly protocolVersion?: string | undefined;
-  /** Validity only, the first violation, or all up to `maxViolations`, the default. */
-  readonly detail?: "verdict-only" | "first" | "all" | undefined;
-  /** Maximum number of violations in the verdict, 20 by default; the server has its own limit. */
-  readonly maxViolations?: number | undefined;
-  /**
-   * Treatment of properties that the schema does not declare: the schema alone decides (the
-   * default), violations, removed from the repaired payload, or warnings.
-   */
-  readonly unknownArguments?: "schema" | "reject" | "strip" | "report" | undefined;
-  /**
-   * Conversions of values of the wrong type, in the repaired payload only: none (the default),
-   * strings that contain the JSON of an object or array, or also scalars without loss. The last
-   * also removes a property with null, `""` or `"null"` if the schema rejects that value and does
-   * not require the property.
-   */
-  readonly coercion?: "none" | "json-strings" | "safe-scalars" | undefined;
-  /** Whether to add the schema's defaults for absent properties to the repaired payload. */
-  readonly applyDefaults?: boolean | undefined;
-  /** Whether `format` is an assertion rather than an annotation. */
-  readonly assertFormats?: boolean | undefined;
-  /** Whether an unknown tool is an error (the default), or a valid verdict with a warning. */
-  readonly onUnknownTool?: "error" | "skip" | undefined;
-  /** Whether to omit values of the payload from messages. */
-  readonly hideValues?: boolean | undefined;
-}
 
 /** One payload of a batch or stream. */
 export type Item = Subject & {
@@ -157,45 +124,11 @@ function encodeSubjectCase(subject: Subject): targets.Subject["subject"] {
 export function encodeOptions(
   given: ValidationOptions | undefined,
   protocolVersion: string,
-): options.ValidationOptions | undefined {
+): WireOptions | undefined {
   if (given === undefined && protocolVersion === "") {
     return undefined;
   }
-  const { Detail, UnknownArguments, Coercion, OnUnknownTool } = options;
-  const from = given ?? {};
-  return {
-    protocolVersion: from.protocolVersion || protocolVersion,
-    detail: encodeEnum(Detail, "DETAIL_", from.detail, "detail"),
-    maxViolations: encodeCount(from.maxViolations, "maxViolations"),
-    unknownArguments: encodeEnum(
-      UnknownArguments,
-      "UNKNOWN_ARGUMENTS_",
-      from.unknownArguments,
-      "unknownArguments",
-    ),
-    coercion: encodeEnum(Coercion, "COERCION_", from.coercion, "coercion"),
-    applyDefaults: from.applyDefaults ?? false,
-    assertFormats: from.assertFormats ?? false,
-    onUnknownTool: encodeEnum(
-      OnUnknownTool,
-      "ON_UNKNOWN_TOOL_",
-      from.onUnknownTool,
-      "onUnknownTool",
-    ),
-    hideValues: from.hideValues ?? false,
-  };
-}
-
-/**
- * @internal Returns a number for a field of 32 bits without a sign, 0 for undefined.
- *
- * @throws TypeError if the field cannot hold it.
- */
-export function encodeCount(value: number | undefined, name: string): number {
-  if (value !== undefined && !(Number.isInteger(value) && value >= 0 && value < 2 ** 32)) {
-    throw new TypeError(`invalid ${name} ${value}; expected an integer from 0 to ${2 ** 32 - 1}`);
-  }
-  return value ?? 0;
+  return encodeValidationOptions(given ?? {}, protocolVersion);
 }
 
 /** @internal */

@@ -15,6 +15,7 @@ from sidecheck._transport.tasks import Transport
 from sidecheck.errors import InvalidResponse, SidecheckError, Unavailable
 from sidecheck.streams import StreamKind
 from sidecheck.validation import OnUnavailable, fallback_verdict
+from sidecheck.values.error_reasons import ErrorReason
 from sidecheck.values.info import Limits, ServerInfo
 from sidecheck.verdicts import Verdict
 from sidecheck.watching import Checkpoint, WatchEvent
@@ -78,7 +79,7 @@ class Connection:
         try:
             response = await self._transport.call(request, seconds)
         except SidecheckError as error:
-            if error.reason == "LIMIT_EXCEEDED":
+            if error.reason == ErrorReason.LIMIT_EXCEEDED:
                 # Another server with lower limits may have replaced the server.
                 self._limits = None
             raise
@@ -161,7 +162,7 @@ class Connection:
         crashed = [
             index
             for index, outcome in enumerate(outcomes)
-            if isinstance(outcome, SidecheckError) and outcome.reason == "WORKER_CRASHED"
+            if isinstance(outcome, SidecheckError) and outcome.reason == ErrorReason.WORKER_CRASHED
         ]
         if crashed:
             retried = [messages[index] for index in crashed]

@@ -9,9 +9,8 @@ from typing import Any
 from sidecheck._async.streams import Stream
 from sidecheck._async.validator import Validator
 from sidecheck._transport.tasks import Queue
-from sidecheck.comparison import CompatibilityPolicy
 from sidecheck.errors import SidecheckError
-from sidecheck.registry import ChangePolicy, OnRejected, Registration
+from sidecheck.registry import OnRejected, Registration
 from sidecheck.scripts import Script, raise_for_closed
 from sidecheck.streams import OUTSTANDING, StreamOutcome
 from sidecheck.targets import Target
@@ -19,6 +18,7 @@ from sidecheck.tool_functions import Registrable, definitions_of
 from sidecheck.tool_lists import Definition, list_tools
 from sidecheck.validation import Item, Options, ValidateOutcome
 from sidecheck.values.comparison import SchemaReading
+from sidecheck.values.registration_options import ChangePolicy, CompatibilityPolicy
 from sidecheck.verdicts import Verdict
 from sidecheck.wire.values import encode_inline_tools
 

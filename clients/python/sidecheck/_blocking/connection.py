@@ -14,6 +14,7 @@ from sidecheck._transport.threads import Transport
 from sidecheck.errors import InvalidResponse, SidecheckError, Unavailable
 from sidecheck.streams import StreamKind
 from sidecheck.validation import OnUnavailable, fallback_verdict
+from sidecheck.values.error_reasons import ErrorReason
 from sidecheck.values.info import Limits, ServerInfo
 from sidecheck.verdicts import Verdict
 from sidecheck.watching import Checkpoint, WatchEvent
@@ -77,7 +78,7 @@ class Connection:
         try:
             response = self._transport.call(request, seconds)
         except SidecheckError as error:
-            if error.reason == "LIMIT_EXCEEDED":
+            if error.reason == ErrorReason.LIMIT_EXCEEDED:
                 # Another server with lower limits may have replaced the server.
                 self._limits = None
             raise
@@ -160,7 +161,7 @@ class Connection:
         crashed = [
             index
             for index, outcome in enumerate(outcomes)
-            if isinstance(outcome, SidecheckError) and outcome.reason == "WORKER_CRASHED"
+            if isinstance(outcome, SidecheckError) and outcome.reason == ErrorReason.WORKER_CRASHED
         ]
         if crashed:
             retried = [messages[index] for index in crashed]

@@ -4,10 +4,11 @@
 from collections.abc import Sequence
 
 from sidecheck._blocking.connection import Connection
-from sidecheck.definitions import AdaptedTool, InferredTools, OnUnsupported, Source
+from sidecheck.definitions import AdaptedTool, InferredTools, Source
 from sidecheck.portability import Portability
 from sidecheck.targets import Target, ToolJson
 from sidecheck.tool_lists import Definition
+from sidecheck.values.inference_options import OnUnsupported
 from sidecheck.wire import inference
 
 __all__ = ["BlockingInferenceClient"]

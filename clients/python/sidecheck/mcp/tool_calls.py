@@ -24,6 +24,7 @@ from sidecheck.validation import (
     Options,
     fallback_verdict,
 )
+from sidecheck.values.error_reasons import ErrorReason
 from sidecheck.verdicts import Verdict
 from sidecheck.wire.errors import not_encodable
 
@@ -158,7 +159,7 @@ class ToolCallValidator:
         try:
             return await validate()
         except SidecheckError as error:
-            if error.reason not in {"UNKNOWN_TOOL", "NOT_FOUND"} or call.is_renewed:
+            if error.reason not in {ErrorReason.UNKNOWN_TOOL, "NOT_FOUND"} or call.is_renewed:
                 raise
             call.is_renewed = True
             renewed = await self._registrar.register_again(

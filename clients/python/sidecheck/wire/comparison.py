@@ -1,4 +1,4 @@
-"""Requests of comparisons, and of a registration that compares."""
+"""Messages of comparisons."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -12,7 +12,6 @@ from sidecheck.wire.decoders import comparison as decoders
 from sidecheck.wire.values import find_label
 
 __all__ = [
-    "COMPATIBILITY_POLICIES",
     "READINGS",
     "decode_comparison",
     "encode_comparison",
@@ -22,12 +21,6 @@ __all__ = [
 READINGS: Final[Mapping[str, str]] = {
     "assume-closed": "SCHEMA_READING_ASSUME_CLOSED",
     "as-written": "SCHEMA_READING_AS_WRITTEN",
-}
-COMPATIBILITY_POLICIES: Final[Mapping[str, str]] = {
-    "ignore": "COMPATIBILITY_POLICY_IGNORE",
-    "report": "COMPATIBILITY_POLICY_REPORT",
-    "reject-breaking": "COMPATIBILITY_POLICY_REJECT_BREAKING",
-    "reject-undecided": "COMPATIBILITY_POLICY_REJECT_UNDECIDED",
 }
 
 

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import Final
 
 from sidecheck.conversion import (
-    ConversionMode,
     ConversionOptions,
     ConvertedCall,
     ConvertedResult,
@@ -13,7 +12,6 @@ from sidecheck.conversion import (
     Convertible,
     MappingJson,
     ModelApi,
-    ServerPrefix,
     ToolConversion,
     ToolToConvert,
 )
@@ -25,7 +23,9 @@ from sidecheck.tool_lists import DEFINITIONS, list_tools
 from sidecheck.v1 import conversion_service_pb2 as conversion_pb
 from sidecheck.validation import Options
 from sidecheck.verdicts import JsonText
-from sidecheck.wire import protocol, validation
+from sidecheck.wire import protocol
+from sidecheck.wire.encoders.conversion_options import encode_conversion_options
+from sidecheck.wire.encoders.validation_options import encode_validation_options
 from sidecheck.wire.errors import decode_item_error, require_count, require_field, require_json
 from sidecheck.wire.values import (
     copy_fields,
@@ -48,8 +48,6 @@ __all__ = [
 ]
 
 APIS: Final = {str(api): f"MODEL_API_{api.name}" for api in ModelApi}
-MODES: Final = {str(mode): f"CONVERSION_MODE_{mode.name}" for mode in ConversionMode}
-PREFIXES: Final = {str(prefix): f"SERVER_PREFIX_{prefix.name}" for prefix in ServerPrefix}
 
 ACTIONS: Final = {
     conversion_pb.Loss.ACTION_KEPT: LossAction.KEPT,
@@ -85,34 +83,12 @@ def encode_tools(
         raise TypeError("servers must be an iterable of strings, not a single string")
     return conversion_pb.ConvertToolsRequest(
         api=find_label("API", api, APIS),
-        options=encode_options(options, version),
+        options=encode_conversion_options(options, version),
         tools=[
             encode_tool(tool, f"tools[{index}]")
             for index, tool in enumerate(list_tools(tools, (*DEFINITIONS, *TARGETS, ToolToConvert)))
         ],
         servers=servers,
-    )
-
-
-def encode_options(
-    options: ConversionOptions | None, version: str = ""
-) -> conversion_pb.ConversionOptions | None:
-    """Return the message for *options*; *version* is their default.
-
-    None without a version stays None and means the server's defaults.
-    """
-    if options is None:
-        return conversion_pb.ConversionOptions(protocol_version=version) if version else None
-    if not isinstance(options, ConversionOptions):
-        raise TypeError(f"options must be ConversionOptions, not {type(options).__name__}")
-    return conversion_pb.ConversionOptions(
-        mode=find_label("mode", options.mode, MODES),
-        server_prefix=find_label("server_prefix", options.server_prefix, PREFIXES),
-        assume_closed=options.assume_closed,
-        description_length=options.description_length,
-        include_output_schema=options.include_output_schema,
-        drop_defaults=options.drop_defaults,
-        protocol_version=options.protocol_version or version,
     )
 
 
@@ -145,7 +121,7 @@ def encode_call(
         call=protocol_text(call, "call"),
         mappings=[protocol_text(mapping, "mappings") for mapping in mapping_list],
         tool=encode_target(tool),
-        options=validation.encode_options(options),
+        options=encode_validation_options(options),
     )
 
 

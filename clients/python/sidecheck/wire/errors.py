@@ -11,6 +11,7 @@ from google.rpc.error_details_pb2 import ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
 
 from sidecheck.errors import InvalidResponse, SidecheckError, Unavailable
+from sidecheck.values.error_reasons import UNAVAILABLE_REASONS, ErrorReason
 from sidecheck.values.info import Limits
 from sidecheck.wire.connection_failures import Peer, describe_failure
 
@@ -54,9 +55,6 @@ UNAVAILABLE_CODES: Final = frozenset(
     }
 )
 
-#: Reasons of servers that cannot accept the request; callers treat them as unavailable.
-UNAVAILABLE_REASONS: Final = frozenset({"OVERLOADED", "SHUTTING_DOWN"})
-
 #: Messages for a request that is too large for a server or proxy: of gRPC for C++ and Go
 #: ("message larger than max"), of gRPC for Java, and for HTTP status 413. The author of a
 #: payload can cause these errors, so they must never count as an unavailable server.
@@ -85,7 +83,9 @@ def decode_call_error(error: grpc.RpcError, peer: Peer | None = None) -> Sideche
     message = status.message or "the status has no message"
     if TOO_LARGE.search(message):
         bound = {"bound": "message_bytes"}
-        return SidecheckError("LIMIT_EXCEEDED", message, bound, grpc.StatusCode.RESOURCE_EXHAUSTED)
+        return SidecheckError(
+            ErrorReason.LIMIT_EXCEEDED, message, bound, grpc.StatusCode.RESOURCE_EXHAUSTED
+        )
     kind = Unavailable if code in UNAVAILABLE_CODES else SidecheckError
     described = describe_failure(code, message, peer) if peer is not None else None
     message, details = described or (message, {})
@@ -130,7 +130,9 @@ def retry_after(status: Status) -> float | None:
 
 def client_closed() -> SidecheckError:
     """Return the error for a call of a closed client."""
-    return SidecheckError("CLIENT_CLOSED", "the client was closed", {}, grpc.StatusCode.CANCELLED)
+    return SidecheckError(
+        ErrorReason.CLIENT_CLOSED, "the client was closed", {}, grpc.StatusCode.CANCELLED
+    )
 
 
 def deadline_exceeded(peer: Peer | None = None) -> Unavailable:
@@ -201,7 +203,7 @@ def too_large(size: int, limits: Limits) -> SidecheckError:
     """Return the error for an item of *size* bytes, which is too large."""
     limit = limits.message_bytes
     return SidecheckError(
-        "LIMIT_EXCEEDED",
+        ErrorReason.LIMIT_EXCEEDED,
         f"item too large: {size} bytes exceed the limit of {limit} (message_bytes)",
         {"bound": "message_bytes", "limit": str(limit), "found": str(size)},
         grpc.StatusCode.RESOURCE_EXHAUSTED,
@@ -211,7 +213,7 @@ def too_large(size: int, limits: Limits) -> SidecheckError:
 def not_encodable(error: Exception) -> SidecheckError:
     """Return the error for an item with a payload that JSON cannot express."""
     return SidecheckError(
-        "INVALID_REQUEST",
+        ErrorReason.INVALID_REQUEST,
         f"cannot encode the item: {error}",
         {"field": "subject"},
         grpc.StatusCode.INVALID_ARGUMENT,

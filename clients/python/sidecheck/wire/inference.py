@@ -1,6 +1,5 @@
 """Messages of InferenceService."""
 
-from collections.abc import Mapping
 from typing import Final
 
 from sidecheck.definitions import AdaptedTool, Diagnostic, InferredTool, InferredTools, Source
@@ -11,15 +10,12 @@ from sidecheck.v1 import inference_service_pb2 as inference_pb
 from sidecheck.verdicts import JsonText
 from sidecheck.wire.conversion import decode_effect, decode_losses
 from sidecheck.wire.decoders.comparison import decode_witness
+from sidecheck.wire.encoders.inference_options import ON_UNSUPPORTED
 from sidecheck.wire.errors import require_json
 from sidecheck.wire.values import copy_fields, decode_severity, encode_tool_target, find_label
 
 __all__ = ["decode_adaptation", "decode_inference", "encode_adaptation", "encode_inference"]
 
-ON_UNSUPPORTED: Final[Mapping[str, str]] = {
-    "error": "ON_UNSUPPORTED_ERROR",
-    "any": "ON_UNSUPPORTED_ANY",
-}
 OUTCOMES: Final = {
     value.number: ProofOutcome[value.name.removeprefix("OUTCOME_")]
     for value in inference_pb.PortabilityProof.Outcome.DESCRIPTOR.values

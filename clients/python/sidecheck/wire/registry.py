@@ -3,11 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from sidecheck.comparison import CompatibilityPolicy
 from sidecheck.errors import InvalidResponse
 from sidecheck.registry import (
     Action,
-    ChangePolicy,
     Deletion,
     Registration,
     RegistrationOutcome,
@@ -21,9 +19,11 @@ from sidecheck.values.comparison import (
     SchemaReading,
 )
 from sidecheck.values.info import ServerInfo
-from sidecheck.wire.comparison import COMPATIBILITY_POLICIES, READINGS
+from sidecheck.values.registration_options import ChangePolicy, CompatibilityPolicy
+from sidecheck.wire.comparison import READINGS
 from sidecheck.wire.decoders.comparison import decode_tool_comparison
 from sidecheck.wire.decoders.info import decode_server_info
+from sidecheck.wire.encoders.registration_options import CHANGE_POLICY, COMPATIBILITY_POLICY
 from sidecheck.wire.errors import require_count, require_field, require_json
 from sidecheck.wire.values import copy_fields, decode_violations, find_label
 
@@ -48,12 +48,6 @@ ACTIONS: Final = {
     registry_pb.RegistrationOutcome.ACTION_REJECTED: Action.REJECTED,
 }
 
-CHANGE_POLICIES: Final = {
-    "accept": "CHANGE_POLICY_ACCEPT",
-    "report": "CHANGE_POLICY_REPORT",
-    "reject": "CHANGE_POLICY_REJECT",
-}
-
 
 def encode_registration(  # noqa: PLR0913  (the fields of the request)
     server: str,
@@ -75,10 +69,10 @@ def encode_registration(  # noqa: PLR0913  (the fields of the request)
         server=server,
         tools=tools,
         mode="REGISTRATION_MODE_REPLACE" if replace else "REGISTRATION_MODE_UPSERT",
-        change_policy=find_label("change_policy", change_policy, CHANGE_POLICIES),
+        change_policy=find_label("change_policy", change_policy, CHANGE_POLICY),
         validate_only=validate_only,
         protocol_version=protocol_version,
-        compatibility=find_label("compatibility", compatibility, COMPATIBILITY_POLICIES),
+        compatibility=find_label("compatibility", compatibility, COMPATIBILITY_POLICY),
         reading=find_label("reading", reading, READINGS),
     )
 

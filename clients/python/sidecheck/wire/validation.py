@@ -14,20 +14,18 @@ from sidecheck.validation import (
     Arguments,
     CallParams,
     CallResult,
-    Coercion,
-    Detail,
     Item,
-    OnUnknownTool,
     Options,
     StructuredContent,
     Subject,
-    UnknownArguments,
     ValidateOutcome,
 )
+from sidecheck.values.error_reasons import ErrorReason
 from sidecheck.verdicts import Verdict
 from sidecheck.wire import values
+from sidecheck.wire.encoders.validation_options import encode_validation_options
 from sidecheck.wire.errors import decode_item_error, require_field
-from sidecheck.wire.values import encode_target, find_label
+from sidecheck.wire.values import encode_target
 
 __all__ = [
     "decode_batch",
@@ -38,20 +36,10 @@ __all__ = [
     "encode_batch_item",
     "encode_item",
     "encode_joint_batch",
-    "encode_options",
     "encode_request",
     "encode_stream_defaults",
     "encode_stream_item",
 ]
-
-DETAILS: Final = {str(detail): f"DETAIL_{detail.name}" for detail in Detail}
-UNKNOWN_ARGUMENTS: Final = {
-    str(treatment): f"UNKNOWN_ARGUMENTS_{treatment.name}" for treatment in UnknownArguments
-}
-COERCIONS: Final = {str(coercion): f"COERCION_{coercion.name}" for coercion in Coercion}
-ON_UNKNOWN_TOOL: Final = {
-    str(treatment): f"ON_UNKNOWN_TOOL_{treatment.name}" for treatment in OnUnknownTool
-}
 
 #: Bounds of a whole batch. An item that exceeds one may succeed in a single call.
 BATCH_BOUNDS: Final = frozenset(
@@ -64,7 +52,7 @@ def encode_request(item: Item) -> validation_pb.ValidateRequest:
     return validation_pb.ValidateRequest(
         target=encode_target(item.target),
         subject=encode_subject(item.subject),
-        options=encode_options(item.options),
+        options=encode_validation_options(item.options),
     )
 
 
@@ -73,7 +61,7 @@ def encode_item(item: Item) -> validation_pb.ValidateItem:
     return validation_pb.ValidateItem(
         target=encode_target(item.target),
         subject=encode_subject(item.subject),
-        options=encode_options(item.options),
+        options=encode_validation_options(item.options),
     )
 
 
@@ -87,7 +75,7 @@ def encode_batch(
 ) -> validation_pb.ValidateBatchRequest:
     """Return the request to validate *items*, with shared target and options."""
     return validation_pb.ValidateBatchRequest(
-        target=encode_target(target), options=encode_options(options), items=items
+        target=encode_target(target), options=encode_validation_options(options), items=items
     )
 
 
@@ -116,7 +104,7 @@ def encode_stream_defaults(
     """Return the first message of a stream, with shared target and options."""
     return validation_pb.ValidateStreamRequest(
         defaults=validation_pb.StreamDefaults(
-            target=encode_target(target), options=encode_options(options)
+            target=encode_target(target), options=encode_validation_options(options)
         )
     )
 
@@ -147,29 +135,6 @@ def encode_subject(subject: Subject) -> target_pb.Subject:
         case CallResult(payload):
             return target_pb.Subject(call_result=protocol_text(payload, "result"))
     raise TypeError(f"cannot validate a {type(subject).__name__}; pass Arguments, for example")
-
-
-def encode_options(options: Options | None) -> options_pb.ValidationOptions | None:
-    """Return the message for *options*; None stays None, for the server's defaults.
-
-    Raises:
-        ValueError: a value is not one of its enumeration.
-    """
-    if options is None:
-        return None
-    return options_pb.ValidationOptions(
-        protocol_version=options.protocol_version,
-        detail=find_label("detail", options.detail, DETAILS),
-        max_violations=options.max_violations,
-        unknown_arguments=find_label(
-            "unknown_arguments", options.unknown_arguments, UNKNOWN_ARGUMENTS
-        ),
-        coercion=find_label("coercion", options.coercion, COERCIONS),
-        apply_defaults=options.apply_defaults,
-        assert_formats=options.assert_formats,
-        on_unknown_tool=find_label("on_unknown_tool", options.on_unknown_tool, ON_UNKNOWN_TOOL),
-        hide_values=options.hide_values,
-    )
 
 
 def decode_response(response: validation_pb.ValidateResponse) -> Verdict:
@@ -205,7 +170,10 @@ def depends_on_batch(outcome: ValidateOutcome, request: validation_pb.ValidateRe
     its verdict lists fewer violations than it would in a single call.
     """
     if isinstance(outcome, SidecheckError):
-        return outcome.reason == "LIMIT_EXCEEDED" and outcome.metadata.get("bound") in BATCH_BOUNDS
+        return (
+            outcome.reason == ErrorReason.LIMIT_EXCEEDED
+            and outcome.metadata.get("bound") in BATCH_BOUNDS
+        )
     max_violations = request.options.max_violations or Options().max_violations
     if request.options.detail == options_pb.DETAIL_VERDICT_ONLY:
         max_violations = 0

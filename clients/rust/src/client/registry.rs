@@ -9,7 +9,6 @@ use crate::registration::{RegisterOptions, Registration};
 use crate::registry::{Deletion, Tool};
 use crate::stubs::sidecheck::v1 as pb;
 use crate::target::ToolDefinition;
-use crate::validation::version_or;
 use crate::watching::{WatchEvent, WatchOptions};
 
 impl Client {
@@ -38,11 +37,7 @@ impl Client {
                 true => pb::RegistrationMode::Replace.into(),
                 false => pb::RegistrationMode::Upsert.into(),
             },
-            change_policy: options.change_policy.into(),
-            validate_only: options.validate_only,
-            protocol_version: version_or(&options.protocol_version, version),
-            compatibility: options.compatibility.into(),
-            reading: options.reading.into(),
+            ..options.encode(version)
         };
         let tools: Vec<pb::InlineTool> = tools.into_iter().map(Into::into).collect();
         let connection = self.connection.for_registration();

@@ -5,6 +5,7 @@ use prost::{Message, length_delimiter_len};
 use crate::connection::Connection;
 use crate::error::Error;
 use crate::rpc::Rpc;
+use crate::values::error_reasons;
 use crate::verdict::Verdict;
 
 impl Connection {
@@ -75,7 +76,7 @@ impl Connection {
             .iter()
             .enumerate()
             .filter(
-                |(_, outcome)| matches!(outcome, Err(error) if error.reason() == "WORKER_CRASHED"),
+                |(_, outcome)| matches!(outcome, Err(error) if error.reason() == error_reasons::WORKER_CRASHED),
             )
             .map(|(index, _)| index)
             .collect();

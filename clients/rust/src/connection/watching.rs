@@ -12,9 +12,8 @@ use crate::connection::attempts::{Responses, start};
 use crate::connection::channels::Route;
 use crate::error::{Error, ErrorKind};
 use crate::stubs::sidecheck::v1 as pb;
+use crate::values::methods::WATCH_TOOLS;
 use crate::watching::{WatchDecoder, WatchEvent};
-
-const PATH: &str = "/sidecheck.v1.RegistryService/WatchTools";
 
 /// Pauses between two attempts to connect, each with up to as much again at random, so that
 /// clients that lost the same server do not return together.
@@ -50,7 +49,7 @@ impl Connection {
         let credentials = self.shared.options.credentials()?;
         let route = self.route().await?;
         let request = stream::once(future::ready(request));
-        let result = start(&route, PATH, request, &credentials, None).await;
+        let result = start(&route, WATCH_TOOLS, request, &credentials, None).await;
         self.note_attempt(&route, &result);
         Ok(Call {
             route,

@@ -16,6 +16,7 @@ use crate::mcp::registrar::{Registrar, Session, as_sent, definitions_of};
 use crate::mcp::settings::Settings;
 use crate::target::RegisteredTool;
 use crate::validation::{Coercion, Options, Subject, UnknownArguments};
+use crate::values::error_reasons;
 use crate::verdict::Verdict;
 
 /// Validates the calls of one MCP server.
@@ -197,7 +198,7 @@ impl<H: ServerHandler> Call<'_, H> {
 }
 
 fn is_unknown_tool(error: &Error) -> bool {
-    matches!(error.reason(), "UNKNOWN_TOOL" | "NOT_FOUND")
+    matches!(error.reason(), error_reasons::UNKNOWN_TOOL | "NOT_FOUND")
 }
 
 /// Whether the client's policy made the verdict, because no server answered.

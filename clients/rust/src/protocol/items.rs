@@ -8,8 +8,8 @@ use crate::json::Json;
 use crate::status::item_error;
 use crate::stubs::sidecheck::v1 as pb;
 use crate::target::Target;
-use crate::validation::version_or;
 use crate::verdict::{Severity, Verdict};
+use crate::version::version_or;
 
 enumeration! {
     /// Rules that apply to a tool result.

@@ -14,6 +14,7 @@ use crate::protocol::{
     CheckOptions, CheckResult, Protocol, ProtocolContext, ProtocolMessage, Sender,
 };
 use crate::stubs::sidecheck::v1 as pb;
+use crate::values::methods;
 
 /// Options of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -197,7 +198,7 @@ impl StreamRpc for CheckSession {
     type Response = pb::CheckSessionResponse;
     type Outcome = CheckResult;
     type Summary = SessionSummary;
-    const PATH: &'static str = "/sidecheck.v1.ProtocolService/CheckSession";
+    const PATH: &'static str = methods::CHECK_SESSION;
 
     fn without_item(id: &str) -> Self::Request {
         session_item(pb::SessionItem {

@@ -5,7 +5,8 @@ import { SidecheckError, Unavailable } from "../errors.js";
 import type { JsonText } from "../json.js";
 import { itemNotEncodable } from "../statuses.js";
 import type { ValidateOptions } from "../validation-calls.js";
-import type { ValidationOptions } from "../validation.js";
+import { ErrorReason } from "../values/error-reasons.js";
+import type { ValidationOptions } from "../values/validation-options.js";
 import type { Verdict } from "../verdicts.js";
 import { type ListTools, type RegisteredTools, ToolRegistrar } from "./tool-registrar.js";
 
@@ -158,7 +159,8 @@ export class ToolCallValidator {
       return await validate();
     } catch (error) {
       const isUnknown =
-        error instanceof SidecheckError && ["UNKNOWN_TOOL", "NOT_FOUND"].includes(error.reason);
+        error instanceof SidecheckError &&
+        [ErrorReason.UNKNOWN_TOOL, "NOT_FOUND"].includes(error.reason);
       if (!isUnknown || !renewal.isAllowed) {
         throw error;
       }

@@ -15,23 +15,12 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 /** Channels with the addresses, service config and options of the clients of all languages. */
 final class Channels {
     private static final Pattern HOST_AND_PORT = Pattern.compile("(\\[[0-9A-Fa-f:.]+\\]|[^\\s:/\\[\\]]+):(\\d{1,5})");
 
     private static final Pattern LOOPBACK_IPV4 = Pattern.compile("127(\\.(25[0-5]|2[0-4]\\d|1?\\d?\\d)){3}");
-
-    private static final List<String> SERVICES = Stream.of(
-                    "ValidationService",
-                    "RegistryService",
-                    "InfoService",
-                    "ProtocolService",
-                    "ConversionService",
-                    "InferenceService")
-            .map(name -> "sidecheck.v1." + name)
-            .toList();
 
     private Channels() {}
 
@@ -142,7 +131,10 @@ final class Channels {
     private static Map<String, ?> serviceConfig(String address) {
         // gRPC silently ignores names that are not fully qualified.
         Map<String, ?> retries = Map.of(
-                "name", SERVICES.stream().map(name -> Map.of("service", name)).toList(),
+                "name",
+                        Methods.SERVICES.stream()
+                                .map(name -> Map.of("service", name))
+                                .toList(),
                 "retryPolicy",
                         Map.of(
                                 "maxAttempts",
@@ -155,12 +147,7 @@ final class Channels {
                                 4.0,
                                 "retryableStatusCodes",
                                 List.of("UNAVAILABLE")));
-        Map<String, ?> streams = Map.of(
-                "name",
-                List.of(
-                        Map.of("service", "sidecheck.v1.ValidationService", "method", "ValidateStream"),
-                        Map.of("service", "sidecheck.v1.ProtocolService", "method", "CheckSession"),
-                        Map.of("service", "sidecheck.v1.RegistryService", "method", "WatchTools")));
+        Map<String, ?> streams = Map.of("name", Methods.STREAMS);
         List<Map<String, ?>> methods = List.of(retries, streams);
         if (address.startsWith("dns:")) {
             // A host name with several addresses has a server at each of them.

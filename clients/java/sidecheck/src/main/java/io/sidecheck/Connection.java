@@ -66,7 +66,7 @@ final class Connection {
             if (closed && error instanceof UnavailableException) {
                 throw Errors.clientClosed();
             }
-            if (error.reason().equals("LIMIT_EXCEEDED")) {
+            if (error.reason().equals(ErrorReason.LIMIT_EXCEEDED)) {
                 // The server may have been replaced by one with lower limits.
                 limits = null;
             }
@@ -159,7 +159,7 @@ final class Connection {
         List<Integer> crashed = new ArrayList<>();
         for (int index = 0; index < outcomes.size(); index++) {
             if (outcomes.get(index) instanceof Outcome.Failure<T> failure
-                    && failure.error().reason().equals("WORKER_CRASHED")) {
+                    && failure.error().reason().equals(ErrorReason.WORKER_CRASHED)) {
                 crashed.add(index);
             }
         }

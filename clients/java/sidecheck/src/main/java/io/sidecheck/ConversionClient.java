@@ -41,7 +41,7 @@ public final class ConversionClient {
                 ConversionServiceGrpc.getConvertToolsMethod(),
                 ConvertToolsRequest.newBuilder()
                         .setApi(ConversionMessages.api(api))
-                        .setOptions(ConversionMessages.options(options, version()))
+                        .setOptions(options.encode(version()))
                         .addAllTools(
                                 tools.stream().map(ConversionMessages::tool).toList())
                         .addAllServers(servers)

@@ -1,11 +1,9 @@
 package io.sidecheck;
 
-import io.sidecheck.v1.ConversionMode;
 import io.sidecheck.v1.ConvertToolCallResponse;
 import io.sidecheck.v1.ConvertToolResultResponse;
 import io.sidecheck.v1.ConvertToolsResponse;
 import io.sidecheck.v1.ConvertedTool;
-import io.sidecheck.v1.ServerPrefix;
 import io.sidecheck.v1.ToolConversion;
 import java.util.List;
 
@@ -15,18 +13,6 @@ final class ConversionMessages {
 
     static io.sidecheck.v1.ModelApi api(ModelApi api) {
         return io.sidecheck.v1.ModelApi.valueOf("MODEL_API_" + api);
-    }
-
-    static io.sidecheck.v1.ConversionOptions options(ConversionOptions options, String version) {
-        return io.sidecheck.v1.ConversionOptions.newBuilder()
-                .setMode(ConversionMode.valueOf("CONVERSION_MODE_" + options.mode()))
-                .setServerPrefix(ServerPrefix.valueOf("SERVER_PREFIX_" + options.serverPrefix()))
-                .setAssumeClosed(options.assumeClosed())
-                .setDescriptionLength(options.descriptionLength())
-                .setIncludeOutputSchema(options.includeOutputSchema())
-                .setDropDefaults(options.dropDefaults())
-                .setProtocolVersion(options.protocolVersion().isEmpty() ? version : options.protocolVersion())
-                .build();
     }
 
     static io.sidecheck.v1.ToolToConvert tool(ToolToConvert tool) {

@@ -33,8 +33,6 @@ final class Errors {
             Status.Code.UNAVAILABLE,
             Status.Code.UNAUTHENTICATED);
 
-    private static final Set<String> UNAVAILABLE_REASONS = Set.of("OVERLOADED", "SHUTTING_DOWN");
-
     /**
      * Messages for a request that a server or proxy finds too large: gRPC for C++, Go and Java, and
      * HTTP status 413. Whoever writes the payload can bring these about, so they must never pass
@@ -74,7 +72,11 @@ final class Errors {
         String message = decoded.getMessage().isEmpty() ? "the status has no message" : decoded.getMessage();
         if (TOO_LARGE.matcher(message).find()) {
             return new SidecheckException(
-                    "LIMIT_EXCEEDED", message, Map.of("bound", "message_bytes"), Status.Code.RESOURCE_EXHAUSTED, null);
+                    ErrorReason.LIMIT_EXCEEDED,
+                    message,
+                    Map.of("bound", "message_bytes"),
+                    Status.Code.RESOURCE_EXHAUSTED,
+                    null);
         }
         Status.Code code = status.getCode();
         Duration delay = retryAfter(decoded.build());
@@ -96,7 +98,7 @@ final class Errors {
         String reason = info == null ? code.name() : info.getReason();
         Map<String, String> metadata = info == null ? Map.of() : info.getMetadataMap();
         Duration delay = retryAfter(status);
-        return UNAVAILABLE_REASONS.contains(reason)
+        return ErrorReason.UNAVAILABLE.contains(reason)
                 ? new UnavailableException(reason, status.getMessage(), metadata, code, delay)
                 : new SidecheckException(reason, status.getMessage(), metadata, code, delay);
     }
@@ -132,7 +134,8 @@ final class Errors {
     }
 
     static SidecheckException clientClosed() {
-        return new SidecheckException("CLIENT_CLOSED", "the client was closed", Map.of(), Status.Code.CANCELLED, null);
+        return new SidecheckException(
+                ErrorReason.CLIENT_CLOSED, "the client was closed", Map.of(), Status.Code.CANCELLED, null);
     }
 
     static SidecheckException streamLeft() {
@@ -146,7 +149,7 @@ final class Errors {
 
     static SidecheckException tooLarge(long size, long limit) {
         return new SidecheckException(
-                "LIMIT_EXCEEDED",
+                ErrorReason.LIMIT_EXCEEDED,
                 "item too large: " + size + " bytes exceed the limit of " + limit + " (message_bytes)",
                 Map.of("bound", "message_bytes", "limit", String.valueOf(limit), "found", String.valueOf(size)),
                 Status.Code.RESOURCE_EXHAUSTED,
@@ -155,7 +158,7 @@ final class Errors {
 
     static SidecheckException notEncodable(RuntimeException failure) {
         return new SidecheckException(
-                "INVALID_REQUEST",
+                ErrorReason.INVALID_REQUEST,
                 "cannot encode the item: " + failure.getMessage(),
                 Map.of("field", "subject"),
                 Status.Code.INVALID_ARGUMENT,

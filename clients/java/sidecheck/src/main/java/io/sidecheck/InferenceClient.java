@@ -3,10 +3,8 @@ package io.sidecheck;
 import com.google.protobuf.ByteString;
 import io.sidecheck.v1.AdaptToolRequest;
 import io.sidecheck.v1.AdaptToolResponse;
-import io.sidecheck.v1.InferToolsRequest;
 import io.sidecheck.v1.InferToolsResponse;
 import io.sidecheck.v1.InferenceServiceGrpc;
-import io.sidecheck.v1.OnUnsupported;
 import io.sidecheck.v1.PortabilityProof;
 import java.time.Duration;
 import java.util.List;
@@ -37,13 +35,7 @@ public final class InferenceClient {
     public InferredTools inferTools(String source, InferenceOptions options) {
         InferToolsResponse response = connection.call(
                 InferenceServiceGrpc.getInferToolsMethod(),
-                InferToolsRequest.newBuilder()
-                        .setSource(ByteString.copyFromUtf8(source))
-                        .addAllFunctions(options.functions())
-                        .setOnUnsupported(OnUnsupported.valueOf("ON_UNSUPPORTED_" + options.onUnsupported()))
-                        .addAllInjectedTypes(options.injectedTypes())
-                        .addAllInjectedParameters(options.injectedParameters())
-                        .build(),
+                options.encode().setSource(ByteString.copyFromUtf8(source)).build(),
                 InferToolsResponse.getDefaultInstance(),
                 timeout);
         return new InferredTools(

@@ -11,6 +11,6 @@ public final class InvalidResponseException extends SidecheckException {
     private static final long serialVersionUID = 1L;
 
     InvalidResponseException(String fault) {
-        super("INVALID_RESPONSE", fault, Map.of(), Status.Code.INTERNAL, null);
+        super(ErrorReason.INVALID_RESPONSE, fault, Map.of(), Status.Code.INTERNAL, null);
     }
 }

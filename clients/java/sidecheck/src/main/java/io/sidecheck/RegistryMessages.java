@@ -1,7 +1,5 @@
 package io.sidecheck;
 
-import io.sidecheck.v1.ChangePolicy;
-import io.sidecheck.v1.CompatibilityPolicy;
 import io.sidecheck.v1.GetServerInfoResponse;
 import io.sidecheck.v1.RegisterToolsRequest;
 import io.sidecheck.v1.RegisterToolsResponse;
@@ -16,17 +14,12 @@ final class RegistryMessages {
     private RegistryMessages() {}
 
     static RegisterToolsRequest registrationRequest(String server, RegistrationOptions options, String version) {
-        return RegisterToolsRequest.newBuilder()
+        return options.encode(version)
                 .setServer(server)
                 .setMode(
                         options.replace()
                                 ? RegistrationMode.REGISTRATION_MODE_REPLACE
                                 : RegistrationMode.REGISTRATION_MODE_UPSERT)
-                .setChangePolicy(ChangePolicy.valueOf("CHANGE_POLICY_" + options.changePolicy()))
-                .setValidateOnly(options.validateOnly())
-                .setProtocolVersion(options.protocolVersion().isEmpty() ? version : options.protocolVersion())
-                .setCompatibility(CompatibilityPolicy.valueOf("COMPATIBILITY_POLICY_" + options.compatibility()))
-                .setReading(ComparisonMessages.reading(options.reading()))
                 .build();
     }
 

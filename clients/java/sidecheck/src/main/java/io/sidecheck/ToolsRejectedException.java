@@ -18,7 +18,7 @@ public final class ToolsRejectedException extends SidecheckException {
     private ToolsRejectedException(Registration registration, String description) {
         super(
                 "TOOLS_REJECTED: " + description,
-                "TOOLS_REJECTED",
+                ErrorReason.TOOLS_REJECTED,
                 description,
                 Map.of(
                         "rejected", String.valueOf(registration.rejected().size()),

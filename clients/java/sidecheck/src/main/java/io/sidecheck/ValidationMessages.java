@@ -56,7 +56,7 @@ final class ValidationMessages {
             message.setTarget(target(item.target()));
         }
         if (item.options() != null) {
-            message.setOptions(options(item.options(), version));
+            message.setOptions(item.options().encode(version));
         }
         return message.build();
     }
@@ -82,22 +82,7 @@ final class ValidationMessages {
         if (options == null && version.isEmpty()) {
             return null;
         }
-        return options(options == null ? ValidationOptions.DEFAULTS : options, version);
-    }
-
-    static io.sidecheck.v1.ValidationOptions options(ValidationOptions options, String version) {
-        return io.sidecheck.v1.ValidationOptions.newBuilder()
-                .setProtocolVersion(options.protocolVersion().isEmpty() ? version : options.protocolVersion())
-                .setDetail(io.sidecheck.v1.Detail.valueOf("DETAIL_" + options.detail()))
-                .setMaxViolations(options.maxViolations())
-                .setUnknownArguments(
-                        io.sidecheck.v1.UnknownArguments.valueOf("UNKNOWN_ARGUMENTS_" + options.unknownArguments()))
-                .setCoercion(io.sidecheck.v1.Coercion.valueOf("COERCION_" + options.coercion()))
-                .setApplyDefaults(options.applyDefaults())
-                .setAssertFormats(options.assertFormats())
-                .setOnUnknownTool(io.sidecheck.v1.OnUnknownTool.valueOf("ON_UNKNOWN_TOOL_" + options.onUnknownTool()))
-                .setHideValues(options.hideValues())
-                .build();
+        return (options == null ? ValidationOptions.DEFAULTS : options).encode(version);
     }
 
     static Outcome<Verdict> outcome(ValidateOutcome outcome, long revision) {

@@ -5,6 +5,7 @@ import io.modelcontextprotocol.server.McpSyncServerExchange;
 import io.modelcontextprotocol.spec.McpSchema.CallToolRequest;
 import io.modelcontextprotocol.spec.McpSchema.CallToolResult;
 import io.sidecheck.Client;
+import io.sidecheck.ErrorReason;
 import io.sidecheck.Item;
 import io.sidecheck.Json;
 import io.sidecheck.SidecheckException;
@@ -37,7 +38,7 @@ import java.util.function.Supplier;
  * the options applies, or else that of the client, or else the default of Sidecheck.
  */
 public final class ToolCallValidator {
-    private static final Set<String> UNKNOWN = Set.of("UNKNOWN_TOOL", "NOT_FOUND");
+    private static final Set<String> UNKNOWN = Set.of(ErrorReason.UNKNOWN_TOOL, "NOT_FOUND");
 
     private final Client client;
     private final String server;

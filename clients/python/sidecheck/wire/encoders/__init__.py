@@ -1,0 +1,1 @@
+"""Encoders of options into messages, generated from the .proto files."""
