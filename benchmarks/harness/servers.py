@@ -36,7 +36,7 @@ class RunningServer:
         serving = [
             child
             for child in self.process.children()
-            if "sidecheck_server.server.serving" in child.cmdline()
+            if "sidecheck_server.server.serving" in child.cmdline() or child.name() == "envoy"
         ]
         times = [process.cpu_times() for process in (self.process, *serving)]
         return sum(usage.user + usage.system for usage in times)

@@ -95,6 +95,7 @@ async def running_service(
             if settings.server == "envoy"
             else PythonLauncher(settings.event_loop)
         )
+        stack.push_async_callback(launcher.close)
         # Spawn workers before gRPC starts threads.
         workers, own_settings, serving_settings = _create_workers(settings)
         stack.callback(workers.close)

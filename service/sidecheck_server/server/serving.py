@@ -221,11 +221,13 @@ async def serve(
     connection: socket.socket,
     create: CreateServer,
     on_started: Callable[[], Awaitable[None]] = _do_nothing,
+    on_orphaned: Callable[[], None] = lambda: None,
 ) -> NoReturn:
     """Serve by the server that *create* returns, until the first process stops this one, or ends.
 
     *connection* is this end of the link with the first process. *on_started* is called when the
-    server has started, before the first process learns that.
+    server has started, before the first process learns that, and *on_orphaned* when the first
+    process has ended.
     """
     serving = _Serving(create, on_started)
     names = ("serve", "apply", "report_workers", "collect", "beat", "stop", "hurry")
@@ -236,7 +238,9 @@ async def serve(
     await serving.stopped.wait()
     # If the first process has ended, exit at once: there are no workers, and the next service
     # needs the port.
-    if not link.closed.done():
+    if link.closed.done():
+        on_orphaned()
+    else:
         await serving.stack.aclose()
     if serving.log is not None:
         serving.log.flush(LOG_FLUSH_SECONDS)

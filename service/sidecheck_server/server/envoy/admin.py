@@ -35,7 +35,7 @@ class EnvoyAdmin:
 
     async def wait_until_idle(self) -> None:
         """Wait until all responses are sent."""
-        while await self._active_requests():
+        while await self._active_requests():  # noqa: ASYNC110  (of another process)
             await asyncio.sleep(_POLL_SECONDS)
 
     async def _active_requests(self) -> int:

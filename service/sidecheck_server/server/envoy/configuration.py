@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from sidecheck_server.config.settings import Settings
 from sidecheck_server.rpc.sockets import shared_addresses
-from sidecheck_server.server.envoy.certificates_file import AUTHORITIES, CERTIFICATE
+from sidecheck_server.server.envoy.certificate_files import AUTHORITIES, CERTIFICATE
 
 __all__ = ["STAT_PREFIX", "bootstrap"]
 
@@ -44,15 +44,17 @@ _HEAP_BYTES_BEYOND_MESSAGES: Final = 256 << 20
 
 
 def bootstrap(
-    settings: Settings, module: Path, admin_socket: Path, secrets: Path | None
+    settings: Settings, module: Path, admin_socket: Path, certificates: Path | None
 ) -> Mapping[str, Any]:
     """Return the configuration for *settings*.
 
     *module* is pyvoy's, *admin_socket* the path of the unix socket of Envoy's own interface, and
-    *secrets* the file of the certificates, or None without TLS.
+    *certificates* the folder of `write_certificates`, or None without TLS.
     """
     first, *others = _addresses(settings)
     return {
+        # Required by files of secrets.
+        "node": {"id": STAT_PREFIX, "cluster": STAT_PREFIX},
         "admin": {"address": {"pipe": {"path": str(admin_socket), "mode": 0o600}}},
         "stats_config": {
             "stats_matcher": {
@@ -71,7 +73,7 @@ def bootstrap(
                     "filter_chains": [
                         {
                             "filters": [_connection_rate(), _http_connections(settings, module)],
-                            **(_tls(settings, secrets) if secrets else {}),
+                            **(_tls(settings, certificates) if certificates else {}),
                         }
                     ],
                 }
@@ -205,9 +207,10 @@ def _http_connections(settings: Settings, module: Path) -> Mapping[str, Any]:
     }
 
 
-def _tls(settings: Settings, secrets: Path) -> Mapping[str, Any]:
+def _tls(settings: Settings, certificates: Path) -> Mapping[str, Any]:
     def secret(name: str) -> Mapping[str, Any]:
-        source = {"path_config_source": {"path": str(secrets)}, "resource_api_version": "V3"}
+        file = {"path": str(certificates / f"{name}.json")}
+        source = {"path_config_source": file, "resource_api_version": "V3"}
         return {"name": name, "sds_config": source}
 
     has_authorities = settings.tls_client_ca is not None

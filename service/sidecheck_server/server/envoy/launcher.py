@@ -11,7 +11,7 @@ from typing import Final
 from sidecheck_server.config.settings import Settings, UnusableSettingsError
 from sidecheck_server.rpc.tls import ServerCertificates
 from sidecheck_server.server.envoy.admin import EnvoyAdmin
-from sidecheck_server.server.envoy.certificates_file import write_secrets
+from sidecheck_server.server.envoy.certificate_files import write_certificates
 from sidecheck_server.server.envoy.configuration import bootstrap
 from sidecheck_server.server.envoy.installation import find_installation
 from sidecheck_server.server.envoy.log import LOG_FORMAT, EnvoyLog
@@ -46,19 +46,18 @@ class EnvoyLauncher:
             ) from None
         self._logs: dict[int, EnvoyLog] = {}
         self._certificates = certificates
-        self._secrets: Path | None = None
         self._reloading: asyncio.Task[None] | None = None
         if certificates is not None:
-            self._secrets = self._folder / "certificates.json"
-            write_secrets(self._secrets, certificates.pems)
-            self._reloading = asyncio.create_task(self._reload(certificates, self._secrets))
+            write_certificates(self._folder, certificates.pems)
+            self._reloading = asyncio.create_task(self._reload(certificates))
 
     async def launch(self, number: int, settings: Settings, descriptor: int) -> Process:
         """Start an Envoy; see `Launcher`."""
         log = self._logs[number] = EnvoyLog(number)
         admin = self._admin_socket(number)
         admin.unlink(missing_ok=True)
-        configuration = bootstrap(settings, self._installation.module, admin, self._secrets)
+        certificates = None if self._certificates is None else self._folder
+        configuration = bootstrap(settings, self._installation.module, admin, certificates)
         environment = {
             **self._installation.environment(),
             LINK_VARIABLE: str(descriptor),
@@ -84,7 +83,7 @@ class EnvoyLauncher:
     async def wait_until_serving(self, number: int) -> None:
         """Wait until Envoy accepts connections."""
         admin = EnvoyAdmin(self._admin_socket(number))
-        while not await admin.is_live():
+        while not await admin.is_live():  # noqa: ASYNC110  (of another process)
             await asyncio.sleep(_READY_POLL_SECONDS)
         self._logs[number].is_serving = True
 
@@ -104,8 +103,8 @@ class EnvoyLauncher:
     def _admin_socket(self, number: int) -> Path:
         return self._folder / f"admin-{number}.sock"
 
-    async def _reload(self, certificates: ServerCertificates, secrets: Path) -> None:
+    async def _reload(self, certificates: ServerCertificates) -> None:
         while True:
             await asyncio.sleep(_RELOAD_SECONDS)
             if await asyncio.to_thread(certificates.reload) is not None:
-                write_secrets(secrets, certificates.pems)
+                write_certificates(self._folder, certificates.pems)

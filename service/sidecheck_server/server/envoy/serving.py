@@ -1,6 +1,7 @@
 """ASGI application of a serving process that is Envoy, which names it in its configuration."""
 
 import os
+import shutil
 import socket
 from pathlib import Path
 
@@ -30,14 +31,22 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
         await _Process.calls(scope, receive, send)
         return
     await receive()
+    if LINK_VARIABLE not in os.environ:
+        # Envoy only validates its configuration.
+        await send({"type": "lifespan.startup.complete"})
+        return
 
     async def report_started() -> None:
         # Envoy listens after this event.
         await send({"type": "lifespan.startup.complete"})
 
-    await serve(
-        socket.socket(fileno=int(os.environ[LINK_VARIABLE])), _create_server, report_started
-    )
+    link = socket.socket(fileno=int(os.environ[LINK_VARIABLE]))
+    await serve(link, _create_server, report_started, _remove_folder)
+
+
+def _remove_folder() -> None:
+    """Remove the folder with the certificates, which the first process could not remove."""
+    shutil.rmtree(Path(os.environ[ADMIN_VARIABLE]).parent, ignore_errors=True)
 
 
 def _create_server(

@@ -142,7 +142,6 @@ class Fleet:
                     starting.create_task(self._start(number))
         except* ProcessStartError as errors:
             await self._kill_all()
-            await self._launcher.close()
             raise ProcessStartError(str(errors.exceptions[0])) from None
         self._served.admission.start()
         self._keepers = [asyncio.create_task(self._keep(number)) for number in numbers]
@@ -183,7 +182,6 @@ class Fleet:
             process.stop()
         await self._shutdown.run(self._end_when_idle, self._kill_all)
         await self._kill_all()
-        await self._launcher.close()
         if self._settings.unix_socket is not None:
             remove_socket(self._settings.unix_socket)
         self._reserved.close()
