@@ -5,8 +5,9 @@ import json
 import shutil
 import tempfile
 from asyncio.subprocess import DEVNULL, Process
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from sidecheck_server.config.settings import Settings, UnusableSettingsError
 from sidecheck_server.rpc.tls import ServerCertificates
@@ -17,7 +18,7 @@ from sidecheck_server.server.envoy.installation import find_installation
 from sidecheck_server.server.envoy.log import LOG_FORMAT, EnvoyLog
 from sidecheck_server.server.processes.launcher import blocked_signals
 
-__all__ = ["ADMIN_VARIABLE", "LINK_VARIABLE", "EnvoyLauncher"]
+__all__ = ["ADMIN_VARIABLE", "LINK_VARIABLE", "EnvoyLauncher", "launch_configuration"]
 
 LINK_VARIABLE: Final = "SIDECHECK_LINK_DESCRIPTOR"
 ADMIN_VARIABLE: Final = "SIDECHECK_ENVOY_ADMIN"
@@ -25,6 +26,21 @@ ADMIN_VARIABLE: Final = "SIDECHECK_ENVOY_ADMIN"
 
 _READY_POLL_SECONDS: Final = 0.02
 _RELOAD_SECONDS: Final = 1.0
+
+
+def launch_configuration(settings: Settings, number: int, folder: Path) -> Mapping[str, Any]:
+    """Return the configuration of the Envoy *number*, whose files are in *folder*.
+
+    Raises:
+        UnusableSettingsError: Envoy is not installed.
+    """
+    certificates = None if settings.tls_certificate is None else folder
+    module = find_installation().module
+    return bootstrap(settings, module, _admin_socket(folder, number), certificates)
+
+
+def _admin_socket(folder: Path, number: int) -> Path:
+    return folder / f"admin-{number}.sock"
 
 
 class EnvoyLauncher:
@@ -45,7 +61,6 @@ class EnvoyLauncher:
                 "set TMPDIR to a folder that can be written"
             ) from None
         self._logs: dict[int, EnvoyLog] = {}
-        self._certificates = certificates
         self._reloading: asyncio.Task[None] | None = None
         if certificates is not None:
             write_certificates(self._folder, certificates.pems)
@@ -54,10 +69,9 @@ class EnvoyLauncher:
     async def launch(self, number: int, settings: Settings, descriptor: int) -> Process:
         """Start an Envoy; see `Launcher`."""
         log = self._logs[number] = EnvoyLog(number)
-        admin = self._admin_socket(number)
+        admin = _admin_socket(self._folder, number)
         admin.unlink(missing_ok=True)
-        certificates = None if self._certificates is None else self._folder
-        configuration = bootstrap(settings, self._installation.module, admin, certificates)
+        configuration = launch_configuration(settings, number, self._folder)
         environment = {
             **self._installation.environment(),
             LINK_VARIABLE: str(descriptor),
@@ -82,7 +96,7 @@ class EnvoyLauncher:
 
     async def wait_until_serving(self, number: int) -> None:
         """Wait until Envoy accepts connections."""
-        admin = EnvoyAdmin(self._admin_socket(number))
+        admin = EnvoyAdmin(_admin_socket(self._folder, number))
         while not await admin.is_live():  # noqa: ASYNC110  (of another process)
             await asyncio.sleep(_READY_POLL_SECONDS)
         self._logs[number].is_serving = True
@@ -99,9 +113,6 @@ class EnvoyLauncher:
             self._reloading.cancel()
         await asyncio.gather(*(log.wait() for log in self._logs.values()))
         shutil.rmtree(self._folder, ignore_errors=True)
-
-    def _admin_socket(self, number: int) -> Path:
-        return self._folder / f"admin-{number}.sock"
 
     async def _reload(self, certificates: ServerCertificates) -> None:
         while True:
