@@ -37,10 +37,28 @@ RUN python -m pip wheel --no-deps --no-index --no-build-isolation --wheel-dir wh
         wheels/*.whl
 
 
+# The bill of materials of the Python packages, by a tool that no other stage has.
+FROM python:3.11.15-slim-bookworm@sha256:d29f48a31a8b408ed19272ca1e7b10ebae13b240a27e862d3d4217c528e2e0c3 AS bill
+
+WORKDIR /build
+COPY deploy/sbom.lock deploy/
+RUN --mount=type=cache,target=/root/.cache/pip \
+    python -m pip install --no-compile --no-deps --require-hashes --only-binary :all: \
+        -r deploy/sbom.lock
+COPY .ci/add_vendored.py .ci/
+COPY service/sidecheck_server/admin/page/vendor/lock.json service/sidecheck_server/admin/page/vendor/
+COPY pyproject.toml ./
+COPY --from=build /opt/sidecheck /opt/sidecheck
+RUN cyclonedx-py environment --output-reproducible --sv 1.6 --of JSON \
+        --pyproject pyproject.toml -o image.cdx.json /opt/sidecheck/bin/python \
+    && python .ci/add_vendored.py image.cdx.json
+
+
 # The root of the image: without what only a build needs, and with compiled modules.
 FROM python:3.11.15-slim-bookworm@sha256:d29f48a31a8b408ed19272ca1e7b10ebae13b240a27e862d3d4217c528e2e0c3 AS root
 
 COPY --from=build /opt/sidecheck /opt/sidecheck
+COPY --from=bill /build/image.cdx.json /opt/sidecheck/share/sidecheck.cdx.json
 COPY service/sidecheck_server/cli/health_probe.py /opt/sidecheck/bin/
 COPY deploy/image/prepare.py /tmp/
 # A fixed seed, because sets of constants are written in the order of their hashes.

@@ -36,7 +36,7 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 UNIT_TESTS := tests/core tests/services
 
 .PHONY: install setup demo quick test test-deps ci newest oldest lint types types-service unit \
-	generated breaking generate docs lock dist sbom conformance matrix share bench bench-quick \
+	generated breaking generate surface docs lock dist sbom conformance matrix share bench bench-quick \
 	clean image changelog release-check image-wheels publish-python publish-npm publish-crate \
 	publish-maven publish-image tag-go
 
@@ -128,7 +128,7 @@ build/matrix/.made: $(MATRIX_LOCKS) tests/proxy/servers/package-lock.json .tools
 
 # Programs that tests otherwise skip without: Chromium for the page, and what builds and runs the
 # image without Docker. Waits for another apt.
-SYSTEM_PACKAGES := chromium buildah mmdebstrap podman runc
+SYSTEM_PACKAGES := chromium buildah catatonit iptables mmdebstrap netavark podman runc
 test-deps:
 	@if dpkg --status $(SYSTEM_PACKAGES) >/dev/null 2>&1; then echo "All packages are there."; \
 	elif [ "$$(id -u)" = 0 ] && [ -f /etc/debian_version ]; then \
@@ -242,6 +242,10 @@ generate: setup
 	proto/generate.sh
 	$(BIN)/python clients/python/generate_blocking.py
 
+# The public interface of each client, in clients/LANGUAGE/api.txt; needs Go, Rust, a JDK and Node.
+surface: setup
+	cd tests && $(CURDIR)/$(BIN)/python -m surface
+
 # The wheels and source distributions of the server and the client.
 dist: setup
 	rm -rf dist
@@ -263,16 +267,16 @@ changelog: setup
 release-check: setup
 	.ci/release.py check $(if $(TAG),--tag $(TAG))
 
-# Whether the lock of the image has wheels for each platform that is released. They are unpacked
+# Whether the locks of the image have wheels for each platform that is released. They are unpacked
 # with their hashes checked, and none is run, so that the machine may be of another platform.
 WHEEL_PLATFORMS := x86_64-manylinux_2_28 aarch64-manylinux_2_28
 image-wheels: setup .tools/uv/.made
 	rm -rf build/wheels
-	for platform in $(WHEEL_PLATFORMS); do \
+	for platform in $(WHEEL_PLATFORMS); do for lock in build runtime sbom; do \
 		$(UV_INSTALL) --require-hashes --only-binary :all: --python $(BIN)/python \
 			--python-version 3.11 --python-platform $$platform \
-			--target build/wheels/$$platform -r deploy/runtime.lock || exit 1; \
-	done
+			--target build/wheels/$$platform/$$lock -r deploy/$$lock.lock || exit 1; \
+	done; done
 	rm -rf build/wheels
 
 # What the release workflow runs, each with the credentials of its registry; docs/releasing.md.

@@ -67,6 +67,7 @@ _MARKERS = {
     "matrix": ("server", "slow", "long"),
     "observability/tracing": ("server", "slow"),
     "observability/tracing/test_starts_and_stops.py": ("long",),
+    "packages": ("server", "slow", "long"),
     "page": ("server", "slow", "long"),
     "proxy/test_faults.py": ("slow", "long"),
     "proxy/test_http.py": ("server", "slow"),
@@ -85,6 +86,7 @@ _MARKERS = {
     "server/processes/test_processes.py": ("server", "slow", "long"),
     "services/test_compatibility.py": ("slow",),
     "services/test_prepared_targets.py": ("slow",),
+    "surface": ("slow", "long"),
     "windows/test_stubbed.py": ("slow",),
     "windows/test_stubbed_proxy.py": ("server", "slow"),
 }

@@ -1,6 +1,7 @@
 """Objects of kustomize and helm are valid against the Kubernetes API, without unknown fields."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,10 +18,15 @@ VERSIONS = ["1.29.0", "1.37.0"]
 #: Resources of operators, of which no schema is at hand. All others must have one.
 CUSTOM = {"cert-manager.io/v1/Certificate", "monitoring.coreos.com/v1/ServiceMonitor"}
 
+#: What docs/development.md applies to a cluster, beside what it tests.
+CLUSTER = Path(__file__).parent / "cluster"
+
 RENDERED: dict[str, Callable[[], list[Object]]] = {
     "sidecar": lambda: kustomization("sidecar"),
     "fleet": lambda: kustomization("fleet"),
     "fleet-tls": lambda: kustomization("fleet-tls"),
+    "sidecar of a test": lambda: kustomization(CLUSTER / "sidecar"),
+    "database of a test": lambda: kustomization(CLUSTER / "database"),
     "chart": chart,
     "chart, minimal": lambda: chart("minimal"),
     "chart, everything": lambda: chart("everything"),

@@ -6,7 +6,8 @@ snippets are files of the same project: whole programs as they are, and fragment
 their imports, in a package, module or class of their own.
 
 The block that clones the repository, and builds the package where that is needed, is not run: links
-to this checkout stand for the clone, and the tests of the clients build the package.
+to this checkout stand for the clone, and packages as they are published for the folders of clients,
+except that of Go, whose module `tests/packages` tries.
 """
 
 import json
@@ -22,6 +23,7 @@ from pathlib import Path
 
 import pytest
 from conformance.languages import LANGUAGES
+from packages.published import deploy_artifacts, unpack_crate, unpack_source_distribution
 from support.npm_package import NPM_ENVIRONMENT, pack_typescript_client
 from support.running import RunningServer
 from support.shared_material import REPOSITORY, unavailable
@@ -69,9 +71,21 @@ def _provide_npm_archive(clone: Path) -> Mapping[str, str]:
     return NPM_ENVIRONMENT
 
 
+def _replace_link(link: Path, folder: Path) -> None:
+    link.unlink()
+    link.symlink_to(folder)
+
+
+def _provide_source_distribution(clone: Path) -> Mapping[str, str]:
+    _replace_link(
+        clone / "clients" / "python", unpack_source_distribution(clone.parent / "package")
+    )
+    return {}
+
+
 def _provide_jar(clone: Path) -> Mapping[str, str]:
-    """Install the jar in a repository of its own, with links to what the user's one has."""
-    LANGUAGES["Java"].make()
+    """Put the artifacts in a repository of its own, with links to what the user's one has."""
+    deployed = deploy_artifacts() / "io" / "sidecheck"
     users = Path.home() / ".m2" / "repository"
     own = clone.parent / "maven"
     for parent, replaced in ((Path(), "io"), (Path("io"), "sidecheck")):
@@ -80,17 +94,12 @@ def _provide_jar(clone: Path) -> Mapping[str, str]:
         for path in (users / parent).iterdir():
             if path.name != replaced:
                 (own / parent / path.name).symlink_to(path)
-    project = _CLIENTS / "java" / "sidecheck"
-    (archive,) = project.glob("target/sidecheck-*[0-9].jar")
-    version = archive.stem.removeprefix("sidecheck-")
-    installed = own / "io" / "sidecheck" / "sidecheck" / version
-    installed.mkdir(parents=True)
-    shutil.copy(archive, installed)
-    shutil.copy(project / "pom.xml", installed / f"{archive.stem}.pom")
+    shutil.copytree(deployed, own / "io" / "sidecheck", dirs_exist_ok=True)
     return {"MAVEN_OPTS": f"-Dmaven.repo.local={own}"}
 
 
-def _provide_crate(_: Path) -> Mapping[str, str]:
+def _provide_crate(clone: Path) -> Mapping[str, str]:
+    _replace_link(clone / "clients" / "rust", unpack_crate(clone.parent / "package"))
     # With the profile of the client too.
     return {
         "CARGO_TARGET_DIR": str(_CLIENTS / "rust" / "target"),
@@ -139,6 +148,7 @@ TOOLCHAINS = (
         "py",
         "main.py",
         check=_MYPY,
+        provide=_provide_source_distribution,
     ),
 )
 

@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from support.shared_material import REPOSITORY, unavailable
 
 __all__ = ["Engine"]
 
-_PROGRAMS = ("buildah", "mmdebstrap", "podman", "runc")
+_PROGRAMS = ("buildah", "catatonit", "iptables", "mmdebstrap", "podman", "runc")
 _RELEASE = "bookworm"
 _PACKAGES = "ca-certificates,python3,python3-pip,python3-venv"
 # The names of the base image: `python`, and packages that are installed beside Debian's.
@@ -26,6 +27,24 @@ _MACHINE_FILES = ("/etc/pip.conf", "/etc/resolv.conf", "/etc/ssl/certs/ca-certif
 """Files that tell a build how this machine reaches the network."""
 
 _TAG = "localhost/sidecheck"
+
+_REMOVE_LIMITS = (
+    "import json, sys; container = json.load(sys.stdin); "
+    "container['process'].pop('rlimits', None); json.dump(container, sys.stdout)"
+)
+_HOOK = {
+    "version": "1.0.0",
+    "hook": {
+        "path": sys.executable,
+        "args": [sys.executable, "-I", "-c", _REMOVE_LIMITS],
+    },
+    "when": {"always": True},
+    "stages": ["precreate"],
+}
+"""Lets containers of a pod start with the limits of this machine (oci-hooks(5)).
+
+`podman kube play` ignores `default_ulimits`, and raises limits above what root may set here.
+"""
 
 
 class Engine:
@@ -39,12 +58,16 @@ class Engine:
             pytest.skip("the system lets root mount no file systems, as an image needs")
         self._folder = folder
         storage, engine = folder / "storage.conf", folder / "containers.conf"
+        hooks = folder / "hooks"
+        hooks.mkdir()
+        (hooks / "limits.json").write_text(json.dumps(_HOOK))
         storage.write_text(
             f'[storage]\ndriver = "overlay"\nrunroot = "{folder}/run"\n'
             f'graphroot = "{folder}/store"\n'
         )
         engine.write_text(
             '[engine]\ncgroup_manager = "cgroupfs"\nevents_logger = "file"\nruntime = "runc"\n'
+            f'hooks_dir = ["{hooks}"]\n'
             # Those of the engine may be above what this machine allows.
             '[containers]\ndefault_ulimits = ["nofile=1024:4096", "nproc=4096:4096"]\n'
         )
@@ -92,6 +115,15 @@ class Engine:
         """Start the image as it is, in the background; return the id of the container."""
         return self._run("podman", "run", "--detach", "--no-healthcheck", *options, _TAG).strip()
 
+    def podman(self, *words: str) -> str:
+        """Run a command of podman, and return what it prints."""
+        return self._run("podman", *words)
+
+    def logs(self, container: str) -> str:
+        """Return what *container* wrote to its output and to its errors."""
+        done = self._complete("podman", "logs", container)
+        return done.stdout + done.stderr
+
     def execute(self, container: str, *words: str) -> int:
         """Run *words* in *container*; return the exit code."""
         return subprocess.run(
@@ -105,7 +137,7 @@ class Engine:
         """Repeat the health check *check* until it succeeds."""
         end = time.monotonic() + 300
         while self.execute(container, *check):
-            assert time.monotonic() < end, self._run("podman", "logs", container)
+            assert time.monotonic() < end, self.logs(container)
             time.sleep(0.5)
 
     def stop(self, container: str) -> int:
@@ -115,9 +147,14 @@ class Engine:
         self._run("podman", "rm", container)
         return int(code)
 
+    def remove_containers(self) -> None:
+        """Remove all pods, containers and their volumes."""
+        self._run("podman", "pod", "rm", "--all", "--force")
+        self._run("podman", "rm", "--all", "--force", "--time", "0", "--volumes")
+
     def close(self) -> None:
         """Remove all containers and images."""
-        self._run("podman", "rm", "--all", "--force", "--time", "0")
+        self.remove_containers()
         shutil.rmtree(self._folder)
 
     def _import_base(self) -> None:
@@ -131,10 +168,13 @@ class Engine:
         archive.unlink()
 
     def _run(self, *words: str) -> str:
+        return self._complete(*words).stdout
+
+    def _complete(self, *words: str) -> "subprocess.CompletedProcess[str]":
         done = subprocess.run(
             words, env=self._environment, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, (
             f"{' '.join(words)}:\n{done.stdout[-4000:]}{done.stderr[-4000:]}"
         )
-        return done.stdout
+        return done

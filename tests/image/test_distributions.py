@@ -10,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from packages.published import VERSION, client_files
 from support.shared_material import REPOSITORY, unavailable
 
 PROJECTS = (REPOSITORY, REPOSITORY / "clients" / "python")
@@ -54,19 +55,19 @@ def environment(distributions: Path, tmp_path_factory: pytest.TempPathFactory) -
 
 
 def test_wheels_hold_their_package_alone(distributions: Path) -> None:
-    """The client's wheel has the marker of typed packages."""
+    """The client's wheel has every file of it, the marker of typed packages too."""
     content = {
-        wheel.name.partition("-")[0]: zipfile.ZipFile(wheel).namelist()
+        wheel.name.partition("-")[0]: set(zipfile.ZipFile(wheel).namelist())
         for wheel in distributions.glob("*.whl")
     }
-    folders = {
-        name: {path.partition("/")[0] for path in paths if ".dist-info/" not in path}
-        for name, paths in content.items()
+    information = f"sidecheck-{VERSION}.dist-info"
+    metadata = {
+        f"{information}/{name}" for name in ("METADATA", "RECORD", "WHEEL", "licenses/LICENSE")
     }
+    folders = {name.partition("/")[0] for name in content["sidecheck_server"]}
 
-    client = {"sidecheck", "sidecheck_docstrings.py"}
-    assert {"sidecheck": client, "sidecheck_server": {"sidecheck_server"}} == folders
-    assert "sidecheck/py.typed" in content["sidecheck"]
+    assert content["sidecheck"] == _client_sources() | metadata
+    assert folders == {f"sidecheck_server-{VERSION}.dist-info", "sidecheck_server"}
 
 
 def test_source_distributions_have_the_files_of_the_wheel(distributions: Path) -> None:
@@ -74,13 +75,23 @@ def test_source_distributions_have_the_files_of_the_wheel(distributions: Path) -
     content = {}
     for archive in distributions.glob("*.tar.gz"):
         with tarfile.open(archive) as source:
-            names = [name.partition("/")[2] for name in source.getnames()]
-        content[archive.name.rpartition("-")[0]] = {name.partition("/")[0] for name in names}
-    common = {"pyproject.toml", "README.md", "PKG-INFO"}
-    optional = {"LICENSE", "CHANGELOG.md", ".gitignore"}
+            content[archive.name.rpartition("-")[0]] = {
+                member.name.partition("/")[2] for member in source if member.isfile()
+            }
+    folders = {name.partition("/")[0] for name in content["sidecheck_server"]}
+    # The build adds the settings of git that apply to the folder.
+    common = {"LICENSE", "README.md", "PKG-INFO", "pyproject.toml", ".gitignore"}
 
-    assert common | {"sidecheck", "sidecheck_docstrings.py"} == content["sidecheck"] - optional
-    assert common | {"service"} == content["sidecheck_server"] - optional
+    assert content["sidecheck"] == _client_sources() | common
+    assert folders == common | {"CHANGELOG.md", "service"}
+
+
+def _client_sources() -> set[str]:
+    return {
+        name
+        for name in client_files("python")
+        if name.startswith("sidecheck/") or name == "sidecheck_docstrings.py"
+    }
 
 
 def test_the_page_is_in_both_distributions(distributions: Path) -> None:

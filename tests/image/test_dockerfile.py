@@ -70,7 +70,7 @@ def test_packages_are_installed_by_hash_or_from_here() -> None:
         if re.search(r"\bpip\b.* (install|wheel) ", part)
     ]
 
-    assert 4 == len(installs)
+    assert 5 == len(installs)
     assert [] == [part for part in installs if "--no-deps" not in part]
     assert [] == [part for part in installs if not re.search("--require-hashes|--no-index", part)]
 
