@@ -4,6 +4,7 @@
 # make quick      the checks and the fast unit tests
 # make test       every check, and all tests but the long ones
 # make ci         every test, also those that need the shared material and all tool chains
+# make envoy      the tests of the transport, with Envoy as the server
 # make newest     tests and demo with the newest releases that pyproject.toml allows
 # make oldest     the same with the oldest
 # make test-deps  installs Chromium and what builds the image, on Debian as root
@@ -35,7 +36,7 @@ CYCLONEDX_OPTIONS := --output-reproducible --validate --sv 1.6 --of JSON
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 UNIT_TESTS := tests/core tests/services
 
-.PHONY: install setup demo quick test test-deps ci newest oldest lint types types-service unit \
+.PHONY: install setup demo quick test test-deps ci envoy newest oldest lint types types-service unit \
 	generated breaking generate surface docs lock dist sbom conformance matrix share bench bench-quick \
 	clean image changelog release-check image-wheels publish-python publish-npm publish-crate \
 	publish-maven publish-image tag-go
@@ -202,6 +203,11 @@ ci: lint types generated breaking .venv-demo/.made .venv-mcp-1/.made .venv-fastm
 		build/suite/.made build/servers/.made build/envoy/.made build/kubernetes/.made \
 		build/sbom/.made build/matrix/.made
 	$(PYTEST)
+
+# The tests of the transport, with Envoy in place of gRPC's server.
+ENVOY_TESTS ?= tests/rpc tests/conformance/test_languages.py
+envoy: setup
+	SIDECHECK_SERVER=envoy $(PYTEST) -m "not grpc_server" $(ENVOY_TESTS)
 
 # With AS_OF, the newest releases of that day, so that a later run uses the same ones. VERSION_TESTS
 # need no servers except those that they start.

@@ -13,11 +13,12 @@ from pathlib import Path
 from queue import Empty, Queue
 from typing import Any
 
-__all__ = ["RunningServer"]
+__all__ = ["IS_ENVOY", "RunningServer"]
 
 _START_SECONDS = 180.0
 
-_IS_ENVOY = os.environ.get("SIDECHECK_SERVER") == "envoy"
+IS_ENVOY = os.environ.get("SIDECHECK_SERVER") == "envoy"
+"""Whether the tests run over Envoy."""
 
 # Limits of steps and bytes end the work. On a busy machine, workers, which have a low priority,
 # may take many times as long, and must not be killed for that.
@@ -34,7 +35,7 @@ class RunningServer:
     def __init__(self, folder: Path, *flags: str, **environment: str) -> None:
         self.socket = folder / "sidecheck.sock"
         no_socket = "--processes" in flags or (
-            "--tls-cert" in flags and (_IS_ENVOY or "envoy" in flags)
+            "--tls-cert" in flags and (IS_ENVOY or "envoy" in flags)
         )
         socket = () if no_socket else ("--unix-socket", str(self.socket))
         self.events: list[dict[str, Any]] = []
