@@ -19,6 +19,8 @@ PYTHON ?= python3
 JOBS ?= 3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
+# Tests start thousands of Python processes; without bytecode files, each one compiles its modules.
+unexport PYTHONDONTWRITEBYTECODE
 
 # uv installs for the interpreter that it is given, and never downloads another one. It does not
 # read the settings of pip: where pip is set to a mirror, uv is given the same one.
@@ -33,10 +35,11 @@ PIP_DOWNLOAD := $(BIN)/python -m pip download --quiet --disable-pip-version-chec
 	--require-hashes --no-deps --no-build-isolation
 CYCLONEDX := .venv-sbom/bin/cyclonedx-py
 CYCLONEDX_OPTIONS := --output-reproducible --validate --sv 1.6 --of JSON
-PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+# In the order of tests/conftest.py; by default, xdist begins with the files of most tests.
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 UNIT_TESTS := tests/core tests/services
 
-.PHONY: install setup demo quick test test-deps ci envoy newest oldest lint types types-service unit \
+.PHONY: install setup demo quick test test-deps ci checks envoy newest oldest lint types types-service unit \
 	generated breaking generate surface docs lock dist sbom conformance matrix share bench bench-quick \
 	clean image changelog release-check image-wheels publish-python publish-npm publish-crate \
 	publish-maven publish-image tag-go
@@ -199,10 +202,15 @@ quick: lint types-service unit
 test: lint types .venv-demo/.made build/suite/.made
 	$(PYTEST) -m "not (corpus or long)"
 
-ci: lint types generated breaking .venv-demo/.made .venv-mcp-1/.made .venv-fastmcp-2/.made \
+# Two at a time, since most of the checks and downloads use one processor at most.
+ci:
+	$(MAKE) --jobs=2 --output-sync=target checks
+	$(PYTEST)
+
+# Every check, and what the tests need.
+checks: lint types generated breaking .venv-demo/.made .venv-mcp-1/.made .venv-fastmcp-2/.made \
 		build/suite/.made build/servers/.made build/envoy/.made build/kubernetes/.made \
 		build/sbom/.made build/matrix/.made
-	$(PYTEST)
 
 # The tests of the transport, with Envoy in place of gRPC's server.
 ENVOY_TESTS ?= tests/rpc tests/conformance/test_languages.py
@@ -212,9 +220,10 @@ envoy: setup
 # With AS_OF, the newest releases of that day, so that a later run uses the same ones. VERSION_TESTS
 # need no servers except those that they start.
 VERSION_TESTS ?= $(UNIT_TESTS) tests/rpc tests/conformance
+VERSION_MARKS ?= not (pinned or corpus or fuzz or long)
 newest oldest: setup .venv-demo/.made build/suite/.made
 	UV="$(UV)" AS_OF="$(AS_OF)" .ci/try_versions.sh $@ $(PYTHON) \
-		-m "not (pinned or corpus or fuzz or long)" $(VERSION_TESTS)
+		-m "$(VERSION_MARKS)" $(VERSION_TESTS)
 
 lint: setup
 	ruff check

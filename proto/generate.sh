@@ -64,7 +64,9 @@ install_go_program() {
 install_rust_program() {
   local list=$root/.tools/.crates2.json
   if ! grep -qs "\"${1%@*} ${1#*@} " "$list"; then
-    cargo install --quiet --locked --root "$root/.tools" "$1"
+    # Programs that run for a second need no optimization; both have the same dependencies.
+    CARGO_TARGET_DIR=$root/build/generators \
+      cargo install --quiet --locked --debug --root "$root/.tools" "$1"
   fi
 }
 

@@ -91,6 +91,28 @@ _MARKERS = {
     "windows/test_stubbed_proxy.py": ("server", "slow"),
 }
 
+#: The longest files, in the order in which the processes of a run begin them, before all others:
+#: one that begins late leaves the other processes without work. The first builds the clients of all
+#: languages; other files that need them come last, so that none waits for a build.
+_LONGEST = (
+    "conformance/test_languages.py",
+    "benchmarks/test_report.py",
+    "image/test_image.py",
+    "matrix/test_stdio.py",
+    "registry/postgres/test_servers.py",
+    "hostile/test_hostile.py",
+    "fuzz/test_fuzz.py",
+    "resilience/test_caches.py",
+    "matrix/test_http.py",
+    "installation/test_later_releases.py",
+    "server/processes/test_processes.py",
+    "e2e/test_validated_servers.py",
+    "docs/test_snippets.py",
+    "e2e/test_second_typescript_sdk.py",
+    "e2e/test_conformance_suite.py",
+    "agreement/test_agreement.py",
+)
+
 #: Names that start a server, in its own process or in that of the test.
 _SERVER_FIXTURES = {"server", "shared_server", "chain_server", "served", "emptied"}
 
@@ -121,9 +143,10 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests by their folder, their file and their fixtures."""
-    if moved := [path for path in _MARKERS if not (_TESTS / path).exists()]:
-        raise pytest.UsageError(f"tests/conftest.py marks what is not there: {', '.join(moved)}")
+    """Mark tests by their folder, their file and their fixtures; move the longest files first."""
+    listed = (*_MARKERS, *_LONGEST)
+    if moved := [path for path in listed if not (_TESTS / path).exists()]:
+        raise pytest.UsageError(f"tests/conftest.py names what is not there: {', '.join(moved)}")
     for item in items:
         path = item.path.relative_to(_TESTS)
         places = {path.as_posix(), *(parent.as_posix() for parent in path.parents)}
@@ -134,6 +157,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         fixtures = set(getattr(item, "fixturenames", ())) - parameters.keys()
         if not _SERVER_FIXTURES.isdisjoint(fixtures):
             item.add_marker("server")
+    ranks = {_TESTS / path: rank for rank, path in enumerate(_LONGEST)}
+    items.sort(key=lambda item: ranks.get(item.path, len(ranks)))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -19,6 +19,13 @@ _OUTPUT_CHARACTERS = 8_000
 _SECONDS = 900
 """For a command that hangs, for example on a download that stalls."""
 
+# As proto/generate.sh, which may have installed the packages of the same lock file.
+_NPM_CI = (
+    "sh",
+    "-c",
+    "test node_modules/.package-lock.json -nt package-lock.json || npm ci --no-audit --no-fund",
+)
+
 _CLIENTS = REPOSITORY / "clients"
 _BUILD = REPOSITORY / "build"
 
@@ -122,7 +129,7 @@ LANGUAGES: Mapping[str, Language] = {
         _CLIENTS / "typescript",
         ("node", "npm"),
         (
-            ("npm", "ci", "--no-audit", "--no-fund"),
+            _NPM_CI,
             ("npm", "run", "build"),
             ("npm", "run", "lint"),
         ),

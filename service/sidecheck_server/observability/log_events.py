@@ -109,6 +109,8 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                     "number": "the number of its process, from 1",
                     "component": "the part of Envoy",
                     "source": "the line of Envoy's source, which identifies the message",
+                },
+                {
                     "detail": "the message, only before it serves: later ones may quote what a "
                     "peer has sent",
                 },

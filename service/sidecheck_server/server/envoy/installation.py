@@ -47,8 +47,8 @@ def find_installation() -> Installation:
         module = None
     if module is None or module.origin is None:
         raise UnusableSettingsError(
-            "invalid settings: server: envoy is not installed; pip install "
-            "'sidecheck-server[envoy]' (Linux with glibc and macOS), or set server to grpc"
+            "invalid settings: server: envoy is not installed: pip install 'pyvoy>=1.3,<1.4' "
+            "(Linux with glibc, and macOS), or set server to grpc"
         )
     libpython = find_libpython.find_libpython()
     if libpython is None:

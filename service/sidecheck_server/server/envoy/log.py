@@ -6,6 +6,7 @@ of Envoy's source that identifies the message are.
 """
 
 import asyncio
+import logging
 import os
 from typing import Final
 
@@ -69,8 +70,13 @@ class EnvoyLog:
             return  # A further line of a message.
         level, component, source, message = fields
         is_error = level in {"error", "critical"}
-        event = {"number": self._number, "component": component, "source": source}
-        if not self.is_serving:
-            event["detail"] = message
-            self.fault = message if is_error else self.fault
-        (_log.error if is_error else _log.warning)("envoy.reported", **event)
+        detail = {} if self.is_serving else {"detail": message}
+        self.fault = message if detail and is_error else self.fault
+        _log.log(
+            logging.ERROR if is_error else logging.WARNING,
+            "envoy.reported",
+            number=self._number,
+            component=component,
+            source=source,
+            **detail,
+        )
