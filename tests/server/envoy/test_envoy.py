@@ -168,7 +168,7 @@ def test_rejected_calls(
     server: RunningServer, path: str, message: bytes, code: str, details: str
 ) -> None:
     with grpc.insecure_channel(server.address) as channel:
-        call = channel.unary_unary(path)
+        call: Any = channel.unary_unary(path)
         with pytest.raises(grpc.RpcError) as raised:
             call(message, timeout=SECONDS)
     assert (raised.value.code().name, raised.value.details()) == (code, details)
@@ -316,7 +316,7 @@ def test_envoy_accepts_the_configuration(name: str, tmp_path: Path) -> None:
         "ca.pem": certificates.authority,
         "sidecheck.sock": tmp_path / "sidecheck.sock",
     }
-    values = {
+    values: dict[str, Any] = {
         setting: paths.get(value, value) if isinstance(value, str) else value
         for setting, value in SETTINGS[name].items()
     }
