@@ -94,7 +94,9 @@ def test_invalid_prefixes(data: bytes, code: grpc.StatusCode, message: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("data", "encoding"), [(gzip.compress(b"abc"), b"gzip"), (zlib.compress(b"abc"), b"deflate")]
+    ("data", "encoding"),
+    [(gzip.compress(b"abc"), b"gzip"), (zlib.compress(b"abc"), b"deflate")],
+    ids=["gzip", "deflate"],
 )
 def test_compressed_messages(data: bytes, encoding: bytes) -> None:
     assert decompress(data, encoding, 3) == b"abc"
@@ -137,6 +139,7 @@ _BOMB = gzip.compress(b"0" * 1_000_000)
             "the grpc-encoding is not supported; use one of identity,deflate,gzip",
         ),
     ],
+    ids=["too large", "damaged", "incomplete", "without encoding", "unknown"],
 )
 def test_damaged_compression(
     data: bytes, encoding: bytes, code: grpc.StatusCode, message: str

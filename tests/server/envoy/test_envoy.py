@@ -98,24 +98,35 @@ def test_a_browser_calls_by_grpc_web(server: RunningServer) -> None:
 @pytest.mark.parametrize(
     ("encoding", "flag", "message", "status", "text"),
     [
-        ("gzip", 1, gzip.compress(request()), "0", None),
-        ("identity", 0, request(), "0", None),
-        (
+        pytest.param("gzip", 1, gzip.compress(request()), "0", None, id="gzip"),
+        pytest.param("identity", 0, request(), "0", None, id="identity"),
+        pytest.param(
             "identity",
             1,
             request(),
             "13",
             "a message is compressed, but grpc-encoding is identity",
+            id="flag without encoding",
         ),
-        (
+        pytest.param(
             "snappy",
             1,
             request(),
             "12",
             "the grpc-encoding is not supported; use one of identity,deflate,gzip",
+            id="unknown encoding",
         ),
-        ("gzip", 1, b"damaged", "13", "a message is not complete gzip data"),
-        ("identity", 7, request(), "13", "the compressed flag of a message is 7, not 0 or 1"),
+        pytest.param(
+            "gzip", 1, b"damaged", "13", "a message is not complete gzip data", id="damaged"
+        ),
+        pytest.param(
+            "identity",
+            7,
+            request(),
+            "13",
+            "the compressed flag of a message is 7, not 0 or 1",
+            id="unknown flag",
+        ),
     ],
 )
 def test_compressed_messages(
@@ -149,18 +160,26 @@ def test_a_client_validates(server: RunningServer, transport: str) -> None:
 @pytest.mark.parametrize(
     ("path", "message", "code", "details"),
     [
-        ("/sidecheck.v1.ValidationService/None", b"", "UNIMPLEMENTED", "Method not found!"),
-        (
+        pytest.param(
+            "/sidecheck.v1.ValidationService/None",
+            b"",
+            "UNIMPLEMENTED",
+            "Method not found!",
+            id="unknown method",
+        ),
+        pytest.param(
             VALIDATE,
             b"\xff",
             "INVALID_ARGUMENT",
             "the request is not a message of the type sidecheck.v1.ValidateRequest",
+            id="no message",
         ),
-        (
+        pytest.param(
             VALIDATE,
             b"0" * (5 << 20),
             "RESOURCE_EXHAUSTED",
             "SERVER: Received message larger than max (5242880 vs. 4194304)",
+            id="too large",
         ),
     ],
 )
@@ -229,8 +248,8 @@ def test_a_killed_envoy_is_replaced(tmp_path: Path) -> None:
         running.close()
 
 
-def test_a_stop_leaves_nothing_behind(tmp_path: Path) -> None:
-    folders = tmp_path / "folders"
+def test_a_stop_cleans_up(tmp_path: Path) -> None:
+    folders = tmp_path / "t"
     folders.mkdir()
     running = RunningServer(tmp_path, "--server", "envoy", TMPDIR=str(folders))
     try:
@@ -362,6 +381,36 @@ def test_tls_and_a_unix_socket_are_refused(tmp_path: Path) -> None:
             "socket together; leave out unix_socket, or set server to grpc\n"
         ),
     )
+
+
+def test_a_long_path_of_the_temporary_folder_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / ("f" * 100)
+    folder.mkdir()
+    completed = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "sidecheck_server",
+            "serve",
+            "--server",
+            "envoy",
+            "--listen",
+            "127.0.0.1:0",
+        ],
+        env={**os.environ, "TMPDIR": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert (completed.returncode, completed.stderr) == (
+        2,
+        (
+            "Error: invalid settings: server: envoy needs a temporary folder with a path of at "
+            "most 73 bytes, for sockets; set TMPDIR\n"
+        ),
+    )
+    assert list(folder.iterdir()) == []
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

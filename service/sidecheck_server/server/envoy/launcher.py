@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import shutil
 import tempfile
 from asyncio.subprocess import DEVNULL, Process
@@ -23,6 +24,10 @@ __all__ = ["ADMIN_VARIABLE", "LINK_VARIABLE", "EnvoyLauncher", "launch_configura
 LINK_VARIABLE: Final = "SIDECHECK_LINK_DESCRIPTOR"
 ADMIN_VARIABLE: Final = "SIDECHECK_ENVOY_ADMIN"
 """Variables of an Envoy: the descriptor of its link, and the path of its admin socket."""
+
+_NAME_BYTES: Final = len("/sidecheck-01234567")
+_LONGEST_FOLDER: Final = 107 - len("/admin-256.sock")
+"""Bytes of the folder's own name, and of its path: that of a socket has 107 (unix(7))."""
 
 _READY_POLL_SECONDS: Final = 0.02
 _RELOAD_SECONDS: Final = 1.0
@@ -60,6 +65,12 @@ class EnvoyLauncher:
                 f"invalid settings: server: envoy needs a temporary folder: {error.strerror}; "
                 "set TMPDIR to a folder that can be written"
             ) from None
+        if len(os.fsencode(self._folder)) > _LONGEST_FOLDER:
+            self._folder.rmdir()
+            raise UnusableSettingsError(
+                "invalid settings: server: envoy needs a temporary folder with a path of at most "
+                f"{_LONGEST_FOLDER - _NAME_BYTES} bytes, for sockets; set TMPDIR"
+            )
         self._logs: dict[int, EnvoyLog] = {}
         self._reloading: asyncio.Task[None] | None = None
         if certificates is not None:
