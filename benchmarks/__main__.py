@@ -25,6 +25,7 @@ QUESTIONS = (
     "inference",
     "inferred_servers",
     "serving",
+    "envoy",
     "remote",
     "coalescing",
     "overload",

@@ -39,7 +39,8 @@ UNIMPORTED = {
     "service": {
         # Imported by sidecheck_docstrings, which the client has without its extras.
         "griffelib",
-        # Named by a setting, and by variables of OpenTelemetry.
+        # Named by settings, and by variables of OpenTelemetry.
+        "pyvoy",
         "uvloop",
         "opentelemetry-exporter-otlp-proto-grpc",
         "opentelemetry-exporter-otlp-proto-http",

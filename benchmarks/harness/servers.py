@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-__all__ = ["RunningServer", "echo", "sidecheck"]
+__all__ = ["RunningServer", "echo", "free_port", "sidecheck", "terminating", "wait_for_port"]
 
 _START_SECONDS = 60.0
 _ECHO = Path(__file__).resolve().parent.parent / "programs" / "echo.py"
@@ -33,17 +34,23 @@ class RunningServer:
 
     def processor_seconds(self) -> float:
         """Return the processor time of the server without its workers, in seconds."""
-        serving = [
-            child
-            for child in self.process.children()
-            if "sidecheck_server.server.serving" in child.cmdline()
-        ]
-        times = [process.cpu_times() for process in (self.process, *serving)]
+        times = [process.cpu_times() for process in self._serving()]
         return sum(usage.user + usage.system for usage in times)
 
     def resident_bytes(self) -> int:
         """Return the resident memory of the server without its workers, in bytes."""
-        return int(self.process.memory_info().rss)
+        return sum(process.memory_info().rss for process in self._serving())
+
+    def _serving(self) -> list[psutil.Process]:
+        """Return the first process, and those that serve."""
+        return [
+            self.process,
+            *(
+                child
+                for child in self.process.children()
+                if "sidecheck_server.server.serving" in child.cmdline() or child.name() == "envoy"
+            ),
+        ]
 
 
 @contextmanager
@@ -66,7 +73,7 @@ def sidecheck(folder: Path, *flags: str, **environment: str) -> Iterator[Running
             stderr=events,
             env={**os.environ, **environment},
         )
-    with _terminating(process):
+    with terminating(process):
         address = _wait(process, log)
         yield RunningServer(psutil.Process(process.pid), address, socket)
         failures = [event for event in _events(log) if event in {"rpc.rejected", "rpc.failed"}]
@@ -86,7 +93,7 @@ def echo(folder: Path, responses: Mapping[str, bytes]) -> Iterator[RunningServer
     process = subprocess.Popen(  # noqa: S603  (our own command)
         [sys.executable, str(_ECHO), str(socket), *pairs], stdout=subprocess.PIPE, text=True
     )
-    with _terminating(process):
+    with terminating(process):
         assert process.stdout is not None
         address = process.stdout.readline().strip()
         if not address:
@@ -111,8 +118,33 @@ def _events(log: Path) -> Iterator[str]:
             yield json.loads(line)["event"]
 
 
+def free_port() -> int:
+    """Return a TCP port that no server uses."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
+
+
+def wait_for_port(process: "subprocess.Popen[bytes]", port: int) -> None:
+    """Wait until *process* listens at *port*.
+
+    Raises:
+        AssertionError: it does not.
+    """
+    deadline = time.monotonic() + _START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return
+    raise AssertionError("the server did not start")
+
+
 @contextmanager
-def _terminating(process: "subprocess.Popen[bytes] | subprocess.Popen[str]") -> Iterator[None]:
+def terminating(process: "subprocess.Popen[bytes] | subprocess.Popen[str]") -> Iterator[None]:
+    """Terminate *process* at the end of the block."""
     try:
         yield
     finally:

@@ -34,7 +34,7 @@ DESCRIBED_DEFAULTS = {
     "admin_listen": "none",
     "admin_open": "no",
 }
-NOT_SETTINGS = {"config": None, "tools": (), "tools_server": ()}
+NOT_SETTINGS = {"print_envoy_config": False, "config": None, "tools": (), "tools_server": ()}
 FLAGS = [flag for flag in serve.params if flag.name not in NOT_SETTINGS]
 REQUEST = validation_service_pb2.ValidateRequest(
     target=target_pb2.Target(inline_schema=target_pb2.InlineSchema(json=b'{"type": "integer"}')),

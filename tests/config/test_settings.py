@@ -37,6 +37,7 @@ DEFAULTS = {
     "protocol_version": "2025-11-25",
     "workers": 2,
     "processes": 1,
+    "server": "grpc",
     "event_loop": "asyncio",
     "memory_bytes": 256 << 20,
     "report_only": (),

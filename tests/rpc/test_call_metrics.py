@@ -22,7 +22,7 @@ from sidecheck.v1.protocol_service_pb2_grpc import ProtocolServiceStub
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
 from sidecheck_server.rpc.call_metrics import CallMetrics
-from sidecheck_server.rpc.grpc_methods import _GrpcCall
+from sidecheck_server.rpc.method_calls import _ObservedCall
 from sidecheck_server.rpc.method_table import Kind, Method
 from support.calling import inline_target, params, registered_target
 from support.metrics import MeteredServer, Series, nonzero
@@ -307,7 +307,7 @@ def test_the_code_of_a_call_that_an_exception_ended(
     metrics = CallMetrics()
     method = Method("s", "M", Kind.UNARY, v1.ValidateRequest, v1.ValidateResponse, print)
     context: Any = FixedContext(left)
-    with pytest.raises(error), _GrpcCall(context, method, metrics.of(method)):
+    with pytest.raises(error), _ObservedCall(context, method, metrics.of(method)):
         raise error
 
     labels = {"grpc_type": "unary", "grpc_service": "s", "grpc_method": "M", "grpc_code": code}

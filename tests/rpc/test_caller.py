@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 import grpc
-from sidecheck_server.rpc.grpc_methods import set_caller
+from sidecheck_server.rpc.method_calls import set_caller
 from sidecheck_server.workers import CALLER
 
 CONNECTIONS, CALLS = 20, 10

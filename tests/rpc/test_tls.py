@@ -116,6 +116,7 @@ def test_clients_of_other_authorities_are_rejected(
         version(f"127.0.0.1:{port_of(mutual)}", tls)
 
 
+@pytest.mark.grpc_server
 def test_the_unix_socket_is_without_tls(mutual: RunningServer) -> None:
     """Its file mode says who may call."""
     with BlockingClient(mutual.unix_address, timeout=SECONDS) as client:
@@ -171,6 +172,7 @@ def test_a_server_without_client_authorities_admits_all(tmp_path: Path) -> None:
         server.close()
 
 
+@pytest.mark.grpc_server
 @pytest.mark.parametrize(
     ("flags", "message"),
     [

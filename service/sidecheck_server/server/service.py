@@ -40,8 +40,10 @@ from sidecheck_server.server.components import (
     read_tokens,
     running_methods,
 )
+from sidecheck_server.server.envoy.launcher import EnvoyLauncher
 from sidecheck_server.server.processes.fleet import Fleet, MetricsByProcess
 from sidecheck_server.server.processes.forwarded_tasks import SharedWorkers
+from sidecheck_server.server.processes.launcher import Launcher, PythonLauncher
 from sidecheck_server.server.worker_log import log_worker_event
 from sidecheck_server.services.registration import Registrar, Registration
 from sidecheck_server.workers import (
@@ -88,6 +90,12 @@ async def running_service(
         tracing = await stack.enter_async_context(running_tracing())
         for exceeded in registry.exceeded_quotas():
             _log.warning("registry.over_quota", **asdict(exceeded))
+        launcher: Launcher = (
+            EnvoyLauncher(certificates)
+            if settings.server == "envoy"
+            else PythonLauncher(settings.event_loop)
+        )
+        stack.push_async_callback(launcher.close)
         # Spawn workers before gRPC starts threads.
         workers, own_settings, serving_settings = _create_workers(settings)
         stack.callback(workers.close)
@@ -105,11 +113,19 @@ async def running_service(
         server: Server | Fleet
         if isinstance(workers, SharedWorkers):
             server = fleet = Fleet(
-                serving_settings, served, registry, components.services.changes, workers
+                serving_settings,
+                served,
+                registry,
+                components.services.changes,
+                workers,
+                launcher,
             )
             writer.await_followers = fleet.await_followers
             caches = {"artifacts": workers.artifacts}
-            load = LoadCollector(served, components.services, None, caches)
+            is_envoy = settings.server == "envoy"
+            load = LoadCollector(
+                served, components.services, certificates if is_envoy else None, caches
+            )
 
             async def scrape() -> Collector:
                 own_metrics = list(metrics.registry.collect())
@@ -145,7 +161,7 @@ def _create_workers(settings: Settings) -> tuple[Workers, Settings, Settings]:
     the cache of compilations that all processes use.
     """
     count, limits = settings.workers, settings.limits
-    if settings.processes == 1:
+    if not settings.has_serving_processes:
         return Workers(count, limits), settings, settings
     share = settings.memory_bytes // (settings.processes + 1)
     serving_settings = settings.model_copy(update={"memory_bytes": share})

@@ -9,9 +9,9 @@ import os
 import pickle
 import socket
 import sys
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import AsyncExitStack
-from typing import Any
+from typing import Any, NoReturn, Protocol, TypeAlias
 
 from prometheus_client import Metric
 
@@ -31,9 +31,8 @@ from sidecheck_server.registry.definitions import (
 )
 from sidecheck_server.registry.quotas import RegistryQuotas
 from sidecheck_server.registry.reads import CatalogueReads
-from sidecheck_server.rpc.server import Server
 from sidecheck_server.rpc.sockets import AddressInUseError
-from sidecheck_server.rpc.tls import read_certificates
+from sidecheck_server.rpc.tls import ServerCertificates, read_certificates
 from sidecheck_server.server.components import (
     ServingComponents,
     create_server,
@@ -43,13 +42,11 @@ from sidecheck_server.server.components import (
     running_methods,
 )
 from sidecheck_server.server.processes.forwarded_tasks import forward_tasks
+from sidecheck_server.server.processes.launcher import ProcessStartError
 from sidecheck_server.server.processes.link import Link, LinkClosed
-from sidecheck_server.server.processes.serving_process import ProcessStartError, Setup
+from sidecheck_server.server.processes.serving_process import Setup
 
-__all__ = [
-    "FollowingRegistry",
-    "main",
-]
+__all__ = ["CreateServer", "FollowingRegistry", "main", "serve"]
 
 
 class FollowingRegistry(CatalogueReads):
@@ -123,17 +120,44 @@ class FollowingRegistry(CatalogueReads):
         return await self._link.call(name, *arguments)
 
 
+class _Server(Protocol):
+    """The server of a transport, in a serving process."""
+
+    async def start(self) -> None: ...
+    async def stop(self) -> None: ...
+    def hurry(self) -> None: ...
+
+
+CreateServer: TypeAlias = Callable[
+    [Settings, ServingComponents], tuple[_Server, ServerCertificates | None]
+]
+"""Returns the server of components, and the certificates that it reads itself."""
+
+
+def _create_grpc_server(
+    settings: Settings, components: ServingComponents
+) -> tuple[_Server, ServerCertificates | None]:
+    certificates = read_certificates(settings)
+    return create_server(settings, components, certificates), certificates
+
+
+async def _do_nothing() -> None:
+    pass
+
+
 class _Serving:
     """Handlers of the calls of the first process."""
 
-    def __init__(self) -> None:
+    def __init__(self, create: CreateServer, on_started: Callable[[], Awaitable[None]]) -> None:
+        self._create = create
+        self._on_started = on_started
         self.link: Link
         self.log: LogWriter | None = None
         self.stopped = asyncio.Event()
         self.stack = AsyncExitStack()
         self._registry: FollowingRegistry
         self._components: ServingComponents | None = None
-        self.server: Server | None = None
+        self.server: _Server | None = None
         self._workers_alive = 0
 
     def serve(self, text: bytes) -> Coroutine[Any, Any, None]:
@@ -175,7 +199,7 @@ class _Serving:
             raise ProcessStartError(str(error)) from None
 
     async def _start(self, settings: Settings) -> None:
-        certificates, tokens = read_certificates(settings), read_tokens(settings)
+        tokens = read_tokens(settings)
         tracing = await self.stack.enter_async_context(running_tracing())
         components = await self.stack.enter_async_context(
             running_methods(settings, self._registry, forward_tasks(self.link), tokens, tracing)
@@ -183,17 +207,29 @@ class _Serving:
         self._components = components
         served, metrics = components.served, components.metrics
         self.stack.enter_context(frozen_heap())
-        server = create_server(settings, components, certificates)
+        server, certificates = self._create(settings, components)
         register_process(metrics.registry, LoadCollector(served, components.services, certificates))
         served.report_workers(self._workers_alive)
         await server.start()
         self.stack.push_async_callback(server.stop)
         served.health.set_serving(serving=True)
         self.server = server
+        await self._on_started()
 
 
-async def _run(connection: socket.socket) -> None:
-    serving = _Serving()
+async def serve(
+    connection: socket.socket,
+    create: CreateServer,
+    on_started: Callable[[], Awaitable[None]] = _do_nothing,
+    on_orphaned: Callable[[], None] = lambda: None,
+) -> NoReturn:
+    """Serve by the server that *create* returns, until the first process stops this one, or ends.
+
+    *connection* is this end of the link with the first process. *on_started* is called when the
+    server has started, before the first process learns that, and *on_orphaned* when the first
+    process has ended.
+    """
+    serving = _Serving(create, on_started)
     names = ("serve", "apply", "report_workers", "collect", "beat", "stop", "hurry")
     serving.link = link = await Link.open(
         connection, {name: getattr(serving, name) for name in names}
@@ -202,7 +238,9 @@ async def _run(connection: socket.socket) -> None:
     await serving.stopped.wait()
     # If the first process has ended, exit at once: there are no workers, and the next service
     # needs the port.
-    if not link.closed.done():
+    if link.closed.done():
+        on_orphaned()
+    else:
         await serving.stack.aclose()
     if serving.log is not None:
         serving.log.flush(LOG_FLUSH_SECONDS)
@@ -214,7 +252,7 @@ def main() -> None:
     """Serve until the first process stops this one, or ends."""
     descriptor, event_loop = sys.argv[1:]
     with asyncio.Runner(loop_factory=loop_factory(event_loop)) as runner:
-        runner.run(_run(socket.socket(fileno=int(descriptor))))
+        runner.run(serve(socket.socket(fileno=int(descriptor)), _create_grpc_server))
 
 
 if __name__ == "__main__":

@@ -21,13 +21,10 @@ from sidecheck_server.registry.definitions import (
 from sidecheck_server.rpc.server import report_ready
 from sidecheck_server.rpc.servicers import ServedMethods
 from sidecheck_server.rpc.shutdown import Shutdown
-from sidecheck_server.rpc.sockets import reserve_tcp
+from sidecheck_server.rpc.sockets import clear_unix, remove_socket, reserve_tcp
 from sidecheck_server.server.processes.forwarded_tasks import SharedWorkers
-from sidecheck_server.server.processes.serving_process import (
-    BEAT_SECONDS,
-    ProcessStartError,
-    ServingProcess,
-)
+from sidecheck_server.server.processes.launcher import Launcher, ProcessStartError
+from sidecheck_server.server.processes.serving_process import BEAT_SECONDS, ServingProcess
 from sidecheck_server.services.change_log import ChangeLog
 
 __all__ = [
@@ -78,9 +75,9 @@ _log = structlog.get_logger("sidecheck.server")
 class Fleet:
     """Serves methods over gRPC by several processes, until it is stopped.
 
-    The processes use the *registry* and the *workers* of this process. *served* are the methods
-    that this process serves over transports other than gRPC. *changes* is the change log of the
-    registry.
+    *launcher* starts them. They use the *registry* and the *workers* of this process. *served* are
+    the methods that this process serves over transports other than gRPC. *changes* is the change
+    log of the registry.
     """
 
     def __init__(
@@ -90,8 +87,10 @@ class Fleet:
         registry: Registry,
         changes: ChangeLog,
         workers: SharedWorkers,
+        launcher: Launcher,
     ) -> None:
         self._settings = settings
+        self._launcher = launcher
         self._served = served
         self._registry = registry
         self._changes = changes
@@ -129,9 +128,12 @@ class Fleet:
             AddressInUseError: the address is in use.
             ProcessStartError: a process cannot start.
         """
-        address = self._reserved.enter_context(reserve_tcp(self._settings.listen))
-        self.addresses.append(address)
-        self._settings = self._settings.model_copy(update={"listen": address})
+        if self._settings.listen:
+            address = self._reserved.enter_context(reserve_tcp(self._settings.listen))
+            self.addresses.append(address)
+            self._settings = self._settings.model_copy(update={"listen": address})
+        if self._settings.unix_socket is not None:
+            self.addresses.append(clear_unix(self._settings.unix_socket))
         self._registry.subscribe(self._publish_soon)
         numbers = range(1, self.count + 1)
         try:
@@ -180,6 +182,8 @@ class Fleet:
             process.stop()
         await self._shutdown.run(self._end_when_idle, self._kill_all)
         await self._kill_all()
+        if self._settings.unix_socket is not None:
+            remove_socket(self._settings.unix_socket)
         self._reserved.close()
         _log.info("server.stopped")
 
@@ -234,7 +238,8 @@ class Fleet:
     async def _start(self, number: int) -> None:
         process = await ServingProcess.spawn(
             number,
-            self._settings.event_loop,
+            self._settings,
+            self._launcher,
             {
                 "run": self._workers.run_for,
                 "register": self._register,

@@ -1,18 +1,13 @@
 """Handle of a serving process in the first process."""
 
 import asyncio
-import os
 import pickle
-import signal
 import socket
-import sys
-from asyncio.subprocess import DEVNULL, Process
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from asyncio.subprocess import Process
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
-from pathlib import Path
 from typing import Any, Self
 from uuid import UUID
 
@@ -21,15 +16,14 @@ from prometheus_client import Metric
 from sidecheck_server.config.settings import Settings
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import Binding, Change
+from sidecheck_server.server.processes.launcher import Launcher, ProcessStartError
 from sidecheck_server.server.processes.link import Link, LinkClosed
 from sidecheck_server.workers.events import exit_text
 from sidecheck_server.workers.operating_system import processor_seconds
 
 __all__ = [
     "BEAT_SECONDS",
-    "MODULE",
     "Heartbeat",
-    "ProcessStartError",
     "ServingProcess",
     "Setup",
     "StallCause",
@@ -89,17 +83,10 @@ class Heartbeat:
         return StallCause.BLOCKED if self._unanswered_checks == _MAX_UNANSWERED_CHECKS else None
 
 
-MODULE = "sidecheck_server.server.serving"
-"""Main module of a serving process; see there for its arguments."""
-
 _START_SECONDS = 60.0
 """Maximum seconds for the start of a process, which uses about two seconds of a processor."""
 
 _UNLIMITED = 1 << 62
-
-
-class ProcessStartError(Exception):
-    """A serving process cannot start; the message has the cause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +109,10 @@ class Setup:
 class ServingProcess:
     """A process that serves calls, with a copy of the registry that `publish` updates."""
 
-    def __init__(self, number: int, process: Process, link: Link) -> None:
+    def __init__(self, number: int, process: Process, launcher: Launcher, link: Link) -> None:
         self.number = number
         self._process = process
+        self._launcher = launcher
         self._link = link
         #: Changes during the start, until the copy of the registry is sent; then None.
         self._backlog: list[Change] | None = []
@@ -134,9 +122,13 @@ class ServingProcess:
 
     @classmethod
     async def spawn(
-        cls, number: int, event_loop: str, handlers: Mapping[str, Callable[..., Any]]
+        cls,
+        number: int,
+        settings: Settings,
+        launcher: Launcher,
+        handlers: Mapping[str, Callable[..., Any]],
     ) -> Self:
-        """Start a process with the event loop *event_loop*, which waits for `serve`.
+        """Start a process by *launcher*, which waits for `serve`.
 
         The process may call *handlers*.
 
@@ -146,19 +138,11 @@ class ServingProcess:
         near_end, far_end = socket.socketpair()
         with far_end:
             try:
-                with _blocked_signals():
-                    process = await asyncio.create_subprocess_exec(
-                        # With -P and PYTHONPATH, modules are found where this process found them,
-                        # and not in the working directory.
-                        *(sys.executable, "-P", "-m", MODULE, str(far_end.fileno()), event_loop),
-                        env={**os.environ, "PYTHONPATH": _module_path()},
-                        stdin=DEVNULL,
-                        pass_fds=[far_end.fileno()],
-                    )
+                process = await launcher.launch(number, settings, far_end.fileno())
             except OSError as error:
                 near_end.close()
                 raise ProcessStartError(error.strerror or "the system refuses it") from None
-        return cls(number, process, await Link.open(near_end, handlers))
+        return cls(number, process, launcher, await Link.open(near_end, handlers))
 
     async def serve(
         self,
@@ -185,9 +169,11 @@ class ServingProcess:
                     self._link.notify("apply", change)
                 self.report_workers(workers_alive())
                 await serving
+                await self._launcher.wait_until_serving(self.number)
         except LinkClosed:
             exit_status = exit_text(await self._process.wait())
-            raise ProcessStartError(f"it ended with {exit_status}") from None
+            fault = await self._launcher.start_fault(self.number)
+            raise ProcessStartError(fault or f"it ended with {exit_status}") from None
         except TimeoutError:
             fault = f"it was not ready after {_START_SECONDS:.0f} seconds"
             raise ProcessStartError(fault) from None
@@ -260,24 +246,3 @@ class ServingProcess:
         bindings, _ = registry.page(None, None, _UNLIMITED, _UNLIMITED)
         setup = Setup(self.number, settings, revision, change_id, bindings, history, workers_alive)
         return pickle.dumps(setup, pickle.HIGHEST_PROTOCOL)
-
-
-@contextmanager
-def _blocked_signals() -> Iterator[None]:
-    """Block stop signals in the processes that this thread starts during the block.
-
-    A supervisor or a terminal signals all processes, but the first process decides when the
-    others stop.
-    """
-    # Not of the module, which the proxy imports on Windows too.
-    stop_signals = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, stop_signals)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _module_path() -> str:
-    """Return the module search path of this process, in the form of PYTHONPATH."""
-    return os.pathsep.join(path or str(Path.cwd()) for path in sys.path)
