@@ -271,6 +271,7 @@ def test_server_info_is_decoded_completely() -> None:
         default_protocol_version="q",
         engines=[info_pb.EngineInfo(name="fast", library="l", version="v")],
         registry_revision=5,
+        server="grpc",
     )
     assert ServerInfo(
         version="0.1.0",
@@ -280,6 +281,7 @@ def test_server_info_is_decoded_completely() -> None:
         default_protocol_version="q",
         engines=(EngineInfo(name="fast", library="l", version="v"),),
         registry_revision=5,
+        server="grpc",
     ) == registry.decode_info(response)
 
 

@@ -20,6 +20,9 @@ type ServerInfo struct {
 	Engines []EngineInfo
 	// Current revision of the registry.
 	RegistryRevision uint64
+	// What serves the API: "grpc", which is gRPC's server in Python, "envoy", or "local" for calls
+	// within the process.
+	Server string
 }
 
 func decodeServerInfo(message *pb.GetServerInfoResponse) ServerInfo {
@@ -31,6 +34,7 @@ func decodeServerInfo(message *pb.GetServerInfoResponse) ServerInfo {
 		DefaultProtocolVersion: message.GetDefaultProtocolVersion(),
 		Engines:                decodeAll(message.GetEngines(), decodeEngineInfo),
 		RegistryRevision:       message.GetRegistryRevision(),
+		Server:                 message.GetServer(),
 	}
 }
 

@@ -52,7 +52,7 @@ class LocalTransport:
         transport_limits = TransportLimits(streams=_MAX_STREAMS, sessions=_MAX_STREAMS)
         streams = OpenStreams(ShutdownGate(), transport_limits, Counter())
         self._streams = streams
-        servicers = create_servicers(services, registry, limits, streams)
+        servicers = create_servicers(services, registry, limits, streams, "local")
         self._methods = {
             (method.service, method.name): (method.handler, _LocalCall(metrics.of(method)))
             for method in trace(methods_of(servicers.items()))

@@ -159,7 +159,9 @@ class ServedMethods:
         self.admission = Admission(settings.transport)
         self.streams = OpenStreams(self.admission.gate, settings.transport, self.admission.shed)
         self.health = HealthServicer(SERVICES, without_workers={INFO})
-        servicers = create_servicers(services, registry, settings.limits, self.streams)
+        servicers = create_servicers(
+            services, registry, settings.limits, self.streams, settings.server
+        )
         gateways = create_gateways(self.streams, self.admission)
         #: The methods of the API, which are not only served over gRPC.
         self.api = tuple(methods_of(servicers.items()))
@@ -217,7 +219,9 @@ _ENGINES = (("fast", "fastjsonschema"), ("complete", "jsonschema"))
 class InfoServicer(InfoServiceServicer):
     """Serves InfoService."""
 
-    def __init__(self, registry: Registry, default_version: str, limits: Limits) -> None:
+    def __init__(
+        self, registry: Registry, default_version: str, limits: Limits, server: str
+    ) -> None:
         self._registry = registry
         self._response = GetServerInfoResponse(
             version=__version__,
@@ -229,6 +233,7 @@ class InfoServicer(InfoServiceServicer):
                 EngineInfo(name=name, library=library, version=version(library))
                 for name, library in _ENGINES
             ],
+            server=server,
         )
 
     @rpc_handler
@@ -258,14 +263,17 @@ INFO: Final = _INFO.full_name
 
 
 def create_servicers(
-    services: Services, registry: Registry, limits: Limits, streams: OpenStreams
+    services: Services, registry: Registry, limits: Limits, streams: OpenStreams, server: str
 ) -> Mapping[ServiceDescriptor, object]:
-    """Return the servicers, the most frequent first, since gRPC searches in order."""
+    """Return the servicers, the most frequent first, since gRPC searches in order.
+
+    *server* names what serves them, as the setting does.
+    """
     return {
         _VALIDATION: ValidationServicer(services, limits, streams),
         _PROTOCOL: ProtocolServicer(services, limits, streams),
         _CONVERSION: ConversionServicer(services, limits),
         _INFERENCE: InferenceServicer(services, limits),
         _REGISTRY: RegistryServicer(services, limits, streams),
-        _INFO: InfoServicer(registry, services.resolver.default_version, limits),
+        _INFO: InfoServicer(registry, services.resolver.default_version, limits, server),
     }

@@ -75,8 +75,11 @@ type GetServerInfoResponse struct {
 	Engines []*EngineInfo `protobuf:"bytes,6,rep,name=engines,proto3" json:"engines,omitempty"`
 	// Current revision of the registry.
 	RegistryRevision uint64 `protobuf:"varint,7,opt,name=registry_revision,json=registryRevision,proto3" json:"registry_revision,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// What serves the API: `grpc`, which is gRPC's server in Python, `envoy`, or `local` for calls
+	// within the process.
+	Server        string `protobuf:"bytes,8,opt,name=server,proto3" json:"server,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GetServerInfoResponse) Reset() {
@@ -156,6 +159,13 @@ func (x *GetServerInfoResponse) GetRegistryRevision() uint64 {
 		return x.RegistryRevision
 	}
 	return 0
+}
+
+func (x *GetServerInfoResponse) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
 }
 
 // Validation engine.
@@ -447,7 +457,7 @@ var File_sidecheck_v1_info_service_proto protoreflect.FileDescriptor
 const file_sidecheck_v1_info_service_proto_rawDesc = "" +
 	"\n" +
 	"\x1fsidecheck/v1/info_service.proto\x12\fsidecheck.v1\"\x16\n" +
-	"\x14GetServerInfoRequest\"\xc3\x02\n" +
+	"\x14GetServerInfoRequest\"\xdb\x02\n" +
 	"\x15GetServerInfoResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12,\n" +
 	"\x06limits\x18\x02 \x01(\v2\x14.sidecheck.v1.LimitsR\x06limits\x12\x1a\n" +
@@ -455,7 +465,8 @@ const file_sidecheck_v1_info_service_proto_rawDesc = "" +
 	"\x11protocol_versions\x18\x04 \x03(\tR\x10protocolVersions\x128\n" +
 	"\x18default_protocol_version\x18\x05 \x01(\tR\x16defaultProtocolVersion\x122\n" +
 	"\aengines\x18\x06 \x03(\v2\x18.sidecheck.v1.EngineInfoR\aengines\x12+\n" +
-	"\x11registry_revision\x18\a \x01(\x04R\x10registryRevision\"T\n" +
+	"\x11registry_revision\x18\a \x01(\x04R\x10registryRevision\x12\x16\n" +
+	"\x06server\x18\b \x01(\tR\x06server\"T\n" +
 	"\n" +
 	"EngineInfo\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +

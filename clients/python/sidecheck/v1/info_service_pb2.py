@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fsidecheck/v1/info_service.proto\x12\x0csidecheck.v1\"\x16\n\x14GetServerInfoRequest\"\xe3\x01\n\x15GetServerInfoResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12$\n\x06limits\x18\x02 \x01(\x0b\x32\x14.sidecheck.v1.Limits\x12\x10\n\x08\x64ialects\x18\x03 \x03(\t\x12\x19\n\x11protocol_versions\x18\x04 \x03(\t\x12 \n\x18\x64\x65\x66\x61ult_protocol_version\x18\x05 \x01(\t\x12)\n\x07\x65ngines\x18\x06 \x03(\x0b\x32\x18.sidecheck.v1.EngineInfo\x12\x19\n\x11registry_revision\x18\x07 \x01(\x04\"<\n\nEngineInfo\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07library\x18\x02 \x01(\t\x12\x0f\n\x07version\x18\x03 \x01(\t\"\xdc\x03\n\x06Limits\x12\x15\n\rmessage_bytes\x18\x01 \x01(\r\x12\x13\n\x0b\x62\x61tch_items\x18\x02 \x01(\r\x12\x12\n\nviolations\x18\x03 \x01(\r\x12\x15\n\rpayload_bytes\x18\x04 \x01(\r\x12\x15\n\rpayload_depth\x18\x05 \x01(\r\x12\x14\n\x0cschema_bytes\x18\x06 \x01(\r\x12\x14\n\x0cschema_depth\x18\x07 \x01(\r\x12\x12\n\nsubschemas\x18\x08 \x01(\r\x12\x11\n\tdocuments\x18\t \x01(\r\x12\x17\n\x0f\x64ocuments_bytes\x18\n \x01(\r\x12\x16\n\x0epattern_length\x18\x0b \x01(\r\x12\r\n\x05steps\x18\x0c \x01(\x04\x12\x17\n\x0foffloaded_items\x18\r \x01(\r\x12\x18\n\x10\x62\x61tch_violations\x18\x0e \x01(\r\x12\x1a\n\x12verdict_characters\x18\x0f \x01(\r\x12\x1c\n\x14pattern_instructions\x18\x10 \x01(\r\x12\x1a\n\x12\x61llow_backtracking\x18\x11 \x01(\x08\x12\x14\n\x0csource_bytes\x18\x12 \x01(\r\x12\x1b\n\x13pattern_repetitions\x18\x13 \x01(\r\x12\x15\n\rrequest_steps\x18\x14 \x01(\x04\x32g\n\x0bInfoService\x12X\n\rGetServerInfo\x12\".sidecheck.v1.GetServerInfoRequest\x1a#.sidecheck.v1.GetServerInfoResponseBW\n\x0fio.sidecheck.v1P\x01ZBgithub.com/sidecheck/sidecheck/clients/go/sidecheck/v1;sidecheckv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fsidecheck/v1/info_service.proto\x12\x0csidecheck.v1\"\x16\n\x14GetServerInfoRequest\"\xf3\x01\n\x15GetServerInfoResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12$\n\x06limits\x18\x02 \x01(\x0b\x32\x14.sidecheck.v1.Limits\x12\x10\n\x08\x64ialects\x18\x03 \x03(\t\x12\x19\n\x11protocol_versions\x18\x04 \x03(\t\x12 \n\x18\x64\x65\x66\x61ult_protocol_version\x18\x05 \x01(\t\x12)\n\x07\x65ngines\x18\x06 \x03(\x0b\x32\x18.sidecheck.v1.EngineInfo\x12\x19\n\x11registry_revision\x18\x07 \x01(\x04\x12\x0e\n\x06server\x18\x08 \x01(\t\"<\n\nEngineInfo\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07library\x18\x02 \x01(\t\x12\x0f\n\x07version\x18\x03 \x01(\t\"\xdc\x03\n\x06Limits\x12\x15\n\rmessage_bytes\x18\x01 \x01(\r\x12\x13\n\x0b\x62\x61tch_items\x18\x02 \x01(\r\x12\x12\n\nviolations\x18\x03 \x01(\r\x12\x15\n\rpayload_bytes\x18\x04 \x01(\r\x12\x15\n\rpayload_depth\x18\x05 \x01(\r\x12\x14\n\x0cschema_bytes\x18\x06 \x01(\r\x12\x14\n\x0cschema_depth\x18\x07 \x01(\r\x12\x12\n\nsubschemas\x18\x08 \x01(\r\x12\x11\n\tdocuments\x18\t \x01(\r\x12\x17\n\x0f\x64ocuments_bytes\x18\n \x01(\r\x12\x16\n\x0epattern_length\x18\x0b \x01(\r\x12\r\n\x05steps\x18\x0c \x01(\x04\x12\x17\n\x0foffloaded_items\x18\r \x01(\r\x12\x18\n\x10\x62\x61tch_violations\x18\x0e \x01(\r\x12\x1a\n\x12verdict_characters\x18\x0f \x01(\r\x12\x1c\n\x14pattern_instructions\x18\x10 \x01(\r\x12\x1a\n\x12\x61llow_backtracking\x18\x11 \x01(\x08\x12\x14\n\x0csource_bytes\x18\x12 \x01(\r\x12\x1b\n\x13pattern_repetitions\x18\x13 \x01(\r\x12\x15\n\rrequest_steps\x18\x14 \x01(\x04\x32g\n\x0bInfoService\x12X\n\rGetServerInfo\x12\".sidecheck.v1.GetServerInfoRequest\x1a#.sidecheck.v1.GetServerInfoResponseBW\n\x0fio.sidecheck.v1P\x01ZBgithub.com/sidecheck/sidecheck/clients/go/sidecheck/v1;sidecheckv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,11 +35,11 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETSERVERINFOREQUEST']._serialized_start=49
   _globals['_GETSERVERINFOREQUEST']._serialized_end=71
   _globals['_GETSERVERINFORESPONSE']._serialized_start=74
-  _globals['_GETSERVERINFORESPONSE']._serialized_end=301
-  _globals['_ENGINEINFO']._serialized_start=303
-  _globals['_ENGINEINFO']._serialized_end=363
-  _globals['_LIMITS']._serialized_start=366
-  _globals['_LIMITS']._serialized_end=842
-  _globals['_INFOSERVICE']._serialized_start=844
-  _globals['_INFOSERVICE']._serialized_end=947
+  _globals['_GETSERVERINFORESPONSE']._serialized_end=317
+  _globals['_ENGINEINFO']._serialized_start=319
+  _globals['_ENGINEINFO']._serialized_end=379
+  _globals['_LIMITS']._serialized_start=382
+  _globals['_LIMITS']._serialized_end=858
+  _globals['_INFOSERVICE']._serialized_start=860
+  _globals['_INFOSERVICE']._serialized_end=963
 # @@protoc_insertion_point(module_scope)

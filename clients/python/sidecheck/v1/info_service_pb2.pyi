@@ -11,7 +11,7 @@ class GetServerInfoRequest(_message.Message):
     def __init__(self) -> None: ...
 
 class GetServerInfoResponse(_message.Message):
-    __slots__ = ("version", "limits", "dialects", "protocol_versions", "default_protocol_version", "engines", "registry_revision")
+    __slots__ = ("version", "limits", "dialects", "protocol_versions", "default_protocol_version", "engines", "registry_revision", "server")
     VERSION_FIELD_NUMBER: _ClassVar[int]
     LIMITS_FIELD_NUMBER: _ClassVar[int]
     DIALECTS_FIELD_NUMBER: _ClassVar[int]
@@ -19,6 +19,7 @@ class GetServerInfoResponse(_message.Message):
     DEFAULT_PROTOCOL_VERSION_FIELD_NUMBER: _ClassVar[int]
     ENGINES_FIELD_NUMBER: _ClassVar[int]
     REGISTRY_REVISION_FIELD_NUMBER: _ClassVar[int]
+    SERVER_FIELD_NUMBER: _ClassVar[int]
     version: str
     limits: Limits
     dialects: _containers.RepeatedScalarFieldContainer[str]
@@ -26,7 +27,8 @@ class GetServerInfoResponse(_message.Message):
     default_protocol_version: str
     engines: _containers.RepeatedCompositeFieldContainer[EngineInfo]
     registry_revision: int
-    def __init__(self, version: _Optional[str] = ..., limits: _Optional[_Union[Limits, _Mapping]] = ..., dialects: _Optional[_Iterable[str]] = ..., protocol_versions: _Optional[_Iterable[str]] = ..., default_protocol_version: _Optional[str] = ..., engines: _Optional[_Iterable[_Union[EngineInfo, _Mapping]]] = ..., registry_revision: _Optional[int] = ...) -> None: ...
+    server: str
+    def __init__(self, version: _Optional[str] = ..., limits: _Optional[_Union[Limits, _Mapping]] = ..., dialects: _Optional[_Iterable[str]] = ..., protocol_versions: _Optional[_Iterable[str]] = ..., default_protocol_version: _Optional[str] = ..., engines: _Optional[_Iterable[_Union[EngineInfo, _Mapping]]] = ..., registry_revision: _Optional[int] = ..., server: _Optional[str] = ...) -> None: ...
 
 class EngineInfo(_message.Message):
     __slots__ = ("name", "library", "version")

@@ -94,3 +94,6 @@ class ServerInfo:
     engines: tuple[EngineInfo, ...] = ()
     #: Current revision of the registry.
     registry_revision: int = 0
+    #: What serves the API: `grpc`, which is gRPC's server in Python, `envoy`, or `local` for calls
+    #: within the process.
+    server: str = ""

@@ -2284,6 +2284,10 @@ pub struct GetServerInfoResponse {
     /// Current revision of the registry.
     #[prost(uint64, tag="7")]
     pub registry_revision: u64,
+    /// What serves the API: `grpc`, which is gRPC's server in Python, `envoy`, or `local` for calls
+    /// within the process.
+    #[prost(string, tag="8")]
+    pub server: ::prost::alloc::string::String,
 }
 /// Validation engine.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

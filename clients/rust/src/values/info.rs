@@ -23,6 +23,9 @@ pub struct ServerInfo {
     pub engines: Vec<EngineInfo>,
     /// Current revision of the registry.
     pub registry_revision: u64,
+    /// What serves the API: `grpc`, which is gRPC's server in Python, `envoy`, or `local` for calls
+    /// within the process.
+    pub server: String,
 }
 
 impl From<pb::GetServerInfoResponse> for ServerInfo {
@@ -35,6 +38,7 @@ impl From<pb::GetServerInfoResponse> for ServerInfo {
             default_protocol_version: message.default_protocol_version,
             engines: convert_all(message.engines),
             registry_revision: message.registry_revision,
+            server: message.server,
         }
     }
 }

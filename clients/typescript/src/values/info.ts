@@ -24,6 +24,11 @@ export interface ServerInfo {
   readonly engines: readonly EngineInfo[];
   /** Current revision of the registry. */
   readonly registryRevision: number;
+  /**
+   * What serves the API: `grpc`, which is gRPC's server in Python, `envoy`, or `local` for calls
+   * within the process.
+   */
+  readonly server: string;
 }
 
 /** @internal */
@@ -36,6 +41,7 @@ export function decodeServerInfo(message: WireServerInfo): ServerInfo {
     defaultProtocolVersion: message.defaultProtocolVersion,
     engines: message.engines.map(decodeEngineInfo),
     registryRevision: Number(message.registryRevision),
+    server: message.server,
   };
 }
 

@@ -27,6 +27,7 @@ def decode_server_info(message: info_service_pb.GetServerInfoResponse) -> Server
         default_protocol_version=message.default_protocol_version,
         engines=tuple(map(decode_engine_info, message.engines)),
         registry_revision=message.registry_revision,
+        server=message.server,
     )
 
 

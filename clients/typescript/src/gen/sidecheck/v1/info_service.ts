@@ -45,6 +45,11 @@ export interface GetServerInfoResponse {
   engines: EngineInfo[];
   /** Current revision of the registry. */
   registryRevision: bigint;
+  /**
+   * What serves the API: `grpc`, which is gRPC's server in Python, `envoy`, or `local` for calls
+   * within the process.
+   */
+  server: string;
 }
 
 /** Validation engine. */
@@ -171,6 +176,7 @@ function createBaseGetServerInfoResponse(): GetServerInfoResponse {
     defaultProtocolVersion: "",
     engines: [],
     registryRevision: 0n,
+    server: "",
   };
 }
 
@@ -199,6 +205,9 @@ export const GetServerInfoResponse: MessageFns<GetServerInfoResponse> = {
         throw new globalThis.Error("value provided for field message.registryRevision of type uint64 too large");
       }
       writer.uint32(56).uint64(message.registryRevision);
+    }
+    if (message.server !== "") {
+      writer.uint32(66).string(message.server);
     }
     return writer;
   },
@@ -272,6 +281,14 @@ export const GetServerInfoResponse: MessageFns<GetServerInfoResponse> = {
             message.registryRevision = reader.uint64() as bigint;
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.server = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -305,6 +322,7 @@ export const GetServerInfoResponse: MessageFns<GetServerInfoResponse> = {
         : isSet(object.registry_revision)
         ? BigInt(object.registry_revision)
         : 0n,
+      server: isSet(object.server) ? globalThis.String(object.server) : "",
     };
   },
 
@@ -331,6 +349,9 @@ export const GetServerInfoResponse: MessageFns<GetServerInfoResponse> = {
     if (message.registryRevision !== 0n) {
       obj.registryRevision = message.registryRevision.toString();
     }
+    if (message.server !== "") {
+      obj.server = message.server;
+    }
     return obj;
   },
 
@@ -350,6 +371,7 @@ export const GetServerInfoResponse: MessageFns<GetServerInfoResponse> = {
     message.registryRevision = (object.registryRevision !== undefined && object.registryRevision !== null)
       ? BigInt(object.registryRevision)
       : 0n;
+    message.server = object.server ?? "";
     return message;
   },
 };

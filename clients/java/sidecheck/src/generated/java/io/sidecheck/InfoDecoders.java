@@ -15,7 +15,8 @@ final class InfoDecoders {
                 List.copyOf(message.getProtocolVersionsList()),
                 message.getDefaultProtocolVersion(),
                 Messages.decodeAll(message.getEnginesList(), InfoDecoders::engineInfo),
-                message.getRegistryRevision());
+                message.getRegistryRevision(),
+                message.getServer());
     }
 
     static EngineInfo engineInfo(io.sidecheck.v1.EngineInfo message) {

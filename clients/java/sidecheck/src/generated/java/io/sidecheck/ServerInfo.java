@@ -13,6 +13,8 @@ import java.util.List;
  * @param defaultProtocolVersion protocol version used if a request names none
  * @param engines validation engines
  * @param registryRevision current revision of the registry
+ * @param server what serves the API: {@code grpc}, which is gRPC's server in Python, {@code envoy},
+ *     or {@code local} for calls within the process
  */
 public record ServerInfo(
         String version,
@@ -21,4 +23,5 @@ public record ServerInfo(
         List<String> protocolVersions,
         String defaultProtocolVersion,
         List<EngineInfo> engines,
-        long registryRevision) {}
+        long registryRevision,
+        String server) {}
