@@ -20,6 +20,7 @@ from sidecheck_server.rpc.asgi.framing import (
     is_grpc,
 )
 from sidecheck_server.rpc.call_metrics import CallMetrics
+from sidecheck_server.rpc.handler import log_failure
 from sidecheck_server.rpc.method_calls import bidi_stream, exempt_unary, server_stream, unary
 from sidecheck_server.rpc.method_table import Kind, Method
 
@@ -46,6 +47,7 @@ _OK_STATUS: Final = CallAborted(grpc.StatusCode.OK.value[0], "")
 _DEADLINE_EXCEEDED: Final = CallAborted(
     grpc.StatusCode.DEADLINE_EXCEEDED.value[0], "Deadline Exceeded"
 )
+_INTERNAL: Final = CallAborted(grpc.StatusCode.INTERNAL.value[0], "internal error")
 _UNKNOWN_METHOD: Final = CallAborted(grpc.StatusCode.UNIMPLEMENTED.value[0], "Method not found!")
 
 
@@ -127,6 +129,12 @@ class GrpcApplication:
             context.uncancel()
             if context.has_passed_deadline:
                 await response.end(_DEADLINE_EXCEEDED)
+        except OSError:
+            # ASGI's error of a response whose peer is gone.
+            return
+        except Exception as error:  # noqa: BLE001  (the server would write its text to the log)
+            log_failure(error, scope["path"])
+            await response.end(_INTERNAL)
         finally:
             context.close()
 
