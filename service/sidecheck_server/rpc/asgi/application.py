@@ -117,18 +117,7 @@ class GrpcApplication:
             await response.end(CallAborted(error.code.value[0], str(error)))
             return
         try:
-            if served.is_stream:
-                await _respond_each(response, served.respond(None, context))
-            else:
-                await response.send_only(await served.respond(None, context))
-        except CallAborted as aborted:
-            await response.end(aborted)
-        except asyncio.CancelledError:
-            if not (context.has_passed_deadline or context.is_disconnected):
-                raise
-            context.uncancel()
-            if context.has_passed_deadline:
-                await response.end(_DEADLINE_EXCEEDED)
+            await _answer(served, context, response)
         except OSError:
             # ASGI's error of a response whose peer is gone.
             return
@@ -137,6 +126,27 @@ class GrpcApplication:
             await response.end(_INTERNAL)
         finally:
             context.close()
+
+
+async def _answer(served: _Served, context: AsgiContext, response: "_Response") -> None:
+    """Send the messages and the status of one call.
+
+    Raises:
+        CancelledError: neither the deadline nor the peer has cancelled the call.
+    """
+    try:
+        if served.is_stream:
+            await _respond_each(response, served.respond(None, context))
+        else:
+            await response.send_only(await served.respond(None, context))
+    except CallAborted as aborted:
+        await response.end(aborted)
+    except asyncio.CancelledError:
+        if not (context.has_passed_deadline or context.is_disconnected):
+            raise
+        context.uncancel()
+        if context.has_passed_deadline:
+            await response.end(_DEADLINE_EXCEEDED)
 
 
 class _Response:
