@@ -212,7 +212,7 @@ def test_an_invalid_tool_does_not_hide_others(folder: Path, tool: bytes, codes: 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        pytest.param([], "Missing argument 'FILE...'", id="no file"),
+        pytest.param([], "give a FILE, --url, or the command of a server after --", id="no file"),
         pytest.param(["-", "-"], "standard input (-) can be read only once", id="stdin twice"),
         pytest.param(
             ["-", "--document", "urn:a", "-"],

@@ -72,7 +72,11 @@ def test_a_dash_is_standard_input() -> None:
 
 
 INVALID = [
-    pytest.param((), "Missing argument 'FILE...'", id="no file"),
+    pytest.param(
+        ("--to", "anthropic"),
+        "give a FILE, --url, or the command of a server after --",
+        id="no file",
+    ),
     pytest.param(("ping.json",), "Missing option '--to'", id="no API"),
     pytest.param(("--to", "openai", "ping.json"), "'openai' is not one of", id="no such API"),
     pytest.param(

@@ -35,7 +35,7 @@ def run(*arguments: str, stdin: bytes | None = None) -> Result:
             ["config.json", "new.json"],
             "config.json: nothing in it is a tool definition",
         ),
-        (["old.json"], "Missing argument 'NEW'"),
+        (["old.json"], "give NEW, --url, or the command of a server after --"),
         (["old.json", "new.json", "--fail-on", "risk"], "Invalid value for '--fail-on'"),
     ],
 )

@@ -240,7 +240,11 @@ def test_an_invalid_target_is_a_wrong_command(words: list[str], target: str, mes
     ("words", "message"),
     [
         pytest.param(["register", "log.json"], "Missing option '--server'", id="no server"),
-        pytest.param(["register", "--server", "x"], "Missing argument 'FILE...'", id="no file"),
+        pytest.param(
+            ["register", "--server", "x"],
+            "give a FILE, --url, or the command of a server after --",
+            id="no file",
+        ),
         pytest.param(
             ["register", "-", "-", "--server", "x"], "can be read only once", id="stdin twice"
         ),

@@ -34,6 +34,7 @@ from sidecheck_server.cli.reports import (
 )
 from sidecheck_server.cli.rows import is_terminal
 from sidecheck_server.cli.sarif import sarif_log
+from sidecheck_server.cli.served_tools import ServerCommand, read_served, server_options
 from sidecheck_server.cli.tool_files import list_tools_or_findings
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.mcp.check import CheckReport
@@ -54,6 +55,7 @@ _DUPLICATE = "another tool has this name; if both are registered, the last one c
 
 
 @click.command(
+    cls=ServerCommand,
     epilog=format_examples(
         "sidecheck check tools.json",
         "sidecheck check tools.json --protocol-version 2026-07-28 --min-severity info",
@@ -61,10 +63,13 @@ _DUPLICATE = "another tool has this name; if both are registered, the last one c
         "sidecheck check --for mcp-registry server.json",
         "sidecheck check tools/*.json --format sarif > sidecheck.sarif",
         "my-server --list-tools | sidecheck check -",
-    )
+        "sidecheck check -- python -m my_server",
+        "sidecheck check --url https://mcp.example.com/mcp",
+    ),
 )
-@click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
-@version_option(f"[default: {DEFAULT_VERSION}]")
+@click.argument("files", nargs=-1, type=FILE, metavar="[FILE...]")
+@server_options
+@version_option(f"[default: that of the server, or {DEFAULT_VERSION}]")
 @target_options
 @min_severity_option
 @click.option(
@@ -87,6 +92,9 @@ _DUPLICATE = "another tool has this name; if both are registered, the last one c
 def check(
     context: click.Context,
     files: tuple[str, ...],
+    url: str | None,
+    headers: tuple[str, ...],
+    server_timeout: float,
     protocol_version: str | None,
     targets: tuple[str, ...],
     server: str,
@@ -96,15 +104,15 @@ def check(
     form: str,
     excerpts: bool | None,
 ) -> None:
-    """Check the tool definitions in each FILE.
+    """Check the tool definitions in each FILE, or those of a running MCP server.
 
-    A file contains one definition, a list of definitions, or a tools/list result, with
-    or without its JSON-RPC response; - reads standard input. All rules of the protocol
-    version for tools apply, as to a response that lists them, and a tools/list result is
-    checked as a whole too. Registration reads definitions more leniently. Both schemas of
-    each tool are compiled, with the default limits of a server. With --for, what clients,
-    model APIs and directories refuse is reported too. A server.json of the MCP registry is
-    checked by the schema of the registry.
+    The server is a COMMAND, which is started, or is reached by --url. A file contains one
+    definition, a list of definitions, or a tools/list result, with or without its JSON-RPC
+    response; - reads standard input. All rules of the protocol version for tools apply, as to a
+    response that lists them, and a tools/list result is checked as a whole too. Registration
+    reads definitions more leniently. Both schemas of each tool are compiled, with the default
+    limits of a server. With --for, what clients, model APIs and directories refuse is reported
+    too. A server.json of the MCP registry is checked by the schema of the registry.
 
     Exits with 0 if there is no violation of the severity of --fail-on or above, with 1 if
     there is one, and with 2 if the command is wrong or a file cannot be read. A schema that
@@ -118,12 +126,16 @@ def check(
             f"--fail-on {fail_on} needs --min-severity {fail_on}: less severe violations are not "
             "reported"
         )
-    version = protocol_version or DEFAULT_VERSION
+    served = read_served(context, url, headers, server_timeout, protocol_version)
+    if not files and served is None:
+        raise click.UsageError("give a FILE, --url, or the command of a server after --")
+    version = protocol_version or (served.version if served else "") or DEFAULT_VERSION
     portability = PortabilityOptions.parse(targets, server, Severity(min_severity))
     request_context = Context(
         version=version, documents=read_documents(documents), to_be_registered=True
     )
     sources, unreadable = _read(files)
+    sources += [served.source] if served else []
     report_limits = ReportLimits(
         LIMITS.violations, LIMITS.verdict_characters, Severity(min_severity)
     )

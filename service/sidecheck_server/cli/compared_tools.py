@@ -27,6 +27,7 @@ __all__ = [
     "ComparedFiles",
     "ComparedTools",
     "ToolChange",
+    "compared_tools",
     "is_registered",
     "read_file",
     "read_registered",
@@ -52,14 +53,22 @@ def is_registered(name: str) -> bool:
 
 
 def read_file(name: str, documents: tuple[Document, ...]) -> ComparedTools:
-    """Return the tools in the file *name*, which may refer to *documents*.
-
-    Warns on standard error if the file is one page of several, or if tools share a name.
+    """Return the tools in the file *name*; see `compared_tools`.
 
     Raises:
         click.ClickException: the file cannot be read or has no tools; exit code 2.
     """
-    source = Source(name, read_input(name))
+    return compared_tools(Source(name, read_input(name)), documents)
+
+
+def compared_tools(source: Source, documents: tuple[Document, ...]) -> ComparedTools:
+    """Return the tools in *source*, which may refer to *documents*.
+
+    Warns on standard error if the file is one page of several, or if tools share a name.
+
+    Raises:
+        click.ClickException: it has no tools; exit code 2.
+    """
     entries = list_named_or_exit(source.name, source.text, LIMITS)
     warnings = [_PAGE] if _is_page(source.text) else []
     names = duplicate_names(read_tool_name(tool.json, LIMITS) for tool in entries)
@@ -67,7 +76,7 @@ def read_file(name: str, documents: tuple[Document, ...]) -> ComparedTools:
         _DUPLICATE.format(json.dumps(tool_name, ensure_ascii=False)) for tool_name in sorted(names)
     ]
     if warnings:
-        texts = [escape(f"Warning: {name}: {warning}") for warning in warnings]
+        texts = [escape(f"Warning: {source.name}: {warning}") for warning in warnings]
         write_rows([Row(((text, "bold yellow"),)) for text in texts], to_stderr=True)
     return ComparedTools(source, entries, [InlineTool(tool.json, documents) for tool in entries])
 

@@ -13,7 +13,8 @@ from sidecheck_server.cli.conversion_reports import (
     mappings_option,
     write_report,
 )
-from sidecheck_server.cli.files import read_input, write_file
+from sidecheck_server.cli.files import write_file
+from sidecheck_server.cli.findings import Source
 from sidecheck_server.cli.in_process import LIMITS, run_in_process
 from sidecheck_server.cli.options import (
     FILE,
@@ -22,6 +23,12 @@ from sidecheck_server.cli.options import (
     format_examples,
     read_documents,
     version_option,
+)
+from sidecheck_server.cli.served_tools import (
+    ServerCommand,
+    read_served,
+    read_sources,
+    server_options,
 )
 from sidecheck_server.cli.tool_files import list_or_exit
 from sidecheck_server.core.convert.providers import PROVIDERS
@@ -41,14 +48,16 @@ __all__ = ["convert"]
 
 
 @click.command(
+    cls=ServerCommand,
     epilog=format_examples(
         "sidecheck convert --to openai-chat tools.json > request-tools.json",
         "sidecheck convert --to anthropic --mappings-out mappings.json tools.json",
         "sidecheck convert --to openai-responses --mode strict-if-lossless tools.json",
         "my-server --list-tools | sidecheck convert --to gemini --format json -",
-    )
+    ),
 )
-@click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
+@click.argument("files", nargs=-1, type=FILE, metavar="[FILE...]")
+@server_options
 @click.option(
     "--to",
     "api",
@@ -101,6 +110,9 @@ __all__ = ["convert"]
 def convert(
     context: click.Context,
     files: tuple[str, ...],
+    url: str | None,
+    headers: tuple[str, ...],
+    server_timeout: float,
     api: str,
     mode: str,
     server: str,
@@ -116,10 +128,12 @@ def convert(
 ) -> None:
     """Convert the tool definitions in each FILE for one request to a model API.
 
-    A file contains one definition, a list of definitions, or a tools/list result, with
-    or without its JSON-RPC response; - reads standard input. The tools are written to
-    standard output in the format of the request; losses and errors to standard error.
-    With --format json all of it is one object on standard output.
+    In place of files, tools of a running MCP server are read: of a COMMAND, which is
+    started, or of --url. A file contains one definition, a list of definitions, or a
+    tools/list result, with or without its JSON-RPC response; - reads standard input.
+    The tools are written to standard output in the format of the request; losses and
+    errors to standard error. With --format json all of it is one object on standard
+    output.
 
     Exits with 0 if all tools were converted, with 1 if some were not or the request
     exceeds a limit of the API, and with 2 if the command is wrong or a file cannot be
@@ -139,7 +153,8 @@ def convert(
         drop_defaults=drop_defaults,
         protocol_version=protocol_version or "",
     )
-    tools = _read_tools(files, read_documents(documents))
+    served = read_served(context, url, headers, server_timeout, protocol_version)
+    tools = _read_tools(read_sources(files, served), read_documents(documents))
     report = run_in_process(
         lambda services: _convert(services, tools, ModelApi(api), options, server)
     )
@@ -159,17 +174,16 @@ class _ListedTool:
     definition: InlineTool
 
 
-def _read_tools(files: Sequence[str], documents: tuple[Document, ...]) -> list[_ListedTool]:
-    """Return the tools of *files*.
+def _read_tools(sources: Sequence[Source], documents: tuple[Document, ...]) -> list[_ListedTool]:
+    """Return the tools of *sources*.
 
     Raises:
-        click.ClickException: a file cannot be read or has no tools; exit code 2.
+        click.ClickException: a source has no tools; exit code 2.
     """
-    texts = [(name, read_input(name)) for name in dict.fromkeys(files)]
     return [
-        _ListedTool(name, InlineTool(tool.json, documents))
-        for name, text in texts
-        for tool in list_or_exit(name, text, LIMITS)
+        _ListedTool(source.name, InlineTool(tool.json, documents))
+        for source in sources
+        for tool in list_or_exit(source.name, source.text, LIMITS)
     ]
 
 

@@ -7,6 +7,7 @@ import click
 
 from sidecheck_server.cli.compared_tools import (
     ComparedFiles,
+    compared_tools,
     is_registered,
     read_file,
     read_registered,
@@ -27,6 +28,7 @@ from sidecheck_server.cli.options import (
     timeout_option,
 )
 from sidecheck_server.cli.reports import format_json
+from sidecheck_server.cli.served_tools import ServerCommand, read_served, server_options
 from sidecheck_server.cli.tls_options import tls_options
 from sidecheck_server.config.addresses import ClientTls
 from sidecheck_server.core.compat.changes import LEVELS, Level, Reading, SetComparison
@@ -41,16 +43,20 @@ _GATES = (Level.BREAKING, Level.UNDECIDED, Level.RISKY)
 
 
 @click.command(
+    cls=ServerCommand,
     epilog=format_examples(
         "sidecheck diff released.json tools.json",
         "sidecheck diff released.json tools.json --fail-on undecided",
         "sidecheck diff released.json tools.json --format markdown > comment.md",
         "my-server --list-tools | sidecheck diff released.json -",
         "sidecheck diff server:git tools.json --target sidecheck:50151",
-    )
+        "sidecheck diff released.json -- python -m my_server",
+        "sidecheck diff released.json --url https://mcp.example.com/mcp",
+    ),
 )
 @click.argument("old")
-@click.argument("new")
+@click.argument("new", required=False)
+@server_options
 @click.option(
     "--format",
     "form",
@@ -82,7 +88,10 @@ _GATES = (Level.BREAKING, Level.UNDECIDED, Level.RISKY)
 def diff(
     context: click.Context,
     old: str,
-    new: str,
+    new: str | None,
+    url: str | None,
+    headers: tuple[str, ...],
+    server_timeout: float,
     form: str,
     fail_on: str,
     reading: str,
@@ -94,7 +103,8 @@ def diff(
     """Compare the tools in OLD with those in NEW; report changes that break callers.
 
     Each is a file, or server:NAME for the tools that are registered under NAME with the server
-    at --target. A file contains one definition, a list of definitions, or a tools/list result,
+    at --target. NEW may also be a running MCP server: a COMMAND, which is started, or the
+    server at --url. A file contains one definition, a list of definitions, or a tools/list result,
     with or without its JSON-RPC response; - reads standard input. Tools are compared by name.
     An input schema must accept all that it accepted, and an output schema must promise
     no less than it promised: this is proved, or refuted by a payload, or undecided.
@@ -104,22 +114,29 @@ def diff(
     with 0; --fail-on undecided accepts only proved changes. The guide on comparing explains
     the levels.
     """
+    served = read_served(context, url, headers, server_timeout)
+    if (new is None) == (served is None):
+        raise click.UsageError("give NEW, --url, or the command of a server after --")
     if [old, new, *(file for _, file in documents)].count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")
     referenced_documents = read_documents(documents)
     with ExitStack() as stack:
         client: BlockingClient | None = None
-        if is_registered(old) or is_registered(new):
+        names = [old, *([] if new is None else [new])]
+        if any(map(is_registered, names)):
             # Imported late, because the client is large and files do not need it.
             from sidecheck_server.cli.connection import connect  # noqa: PLC0415
 
             client = stack.enter_context(connect(target, timeout, tls))
-        old_tools, new_tools = (
+        sides = [
             read_registered(client, name)
             if client is not None and is_registered(name)
             else read_file(name, referenced_documents)
-            for name in (old, new)
-        )
+            for name in names
+        ]
+    if served is not None:
+        sides.append(compared_tools(served.source, referenced_documents))
+    old_tools, new_tools = sides
     comparison = run_in_process(
         lambda services: services.comparer.compare(old_tools.tools, new_tools.tools)
     )

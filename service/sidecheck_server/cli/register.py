@@ -11,7 +11,7 @@ import sidecheck
 from sidecheck import ChangePolicy, CompatibilityPolicy, ToolDefinition
 
 from sidecheck_server.cli.connection import connect
-from sidecheck_server.cli.files import read_input, write_output
+from sidecheck_server.cli.files import write_output
 from sidecheck_server.cli.findings import Finding, Source, Spot, create_findings
 from sidecheck_server.cli.options import (
     FILE,
@@ -33,6 +33,12 @@ from sidecheck_server.cli.reports import (
     write_blocks,
 )
 from sidecheck_server.cli.rows import Part, escape, is_terminal
+from sidecheck_server.cli.served_tools import (
+    ServerCommand,
+    read_served,
+    read_sources,
+    server_options,
+)
 from sidecheck_server.cli.tls_options import tls_options
 from sidecheck_server.cli.tool_files import list_or_exit
 from sidecheck_server.config.addresses import ClientTls
@@ -46,13 +52,16 @@ _STYLES = {"rejected": "bold red", "kept": "bold red", "unchanged": ""}
 
 
 @click.command(
+    cls=ServerCommand,
     epilog=format_examples(
         "sidecheck tools register tools.json --server git",
         "sidecheck tools register *.json --server git --change-policy reject",
         "my-server --list-tools | sidecheck tools register - --server mine",
-    )
+        "sidecheck tools register --server mine -- python -m my_server",
+    ),
 )
-@click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
+@click.argument("files", nargs=-1, type=FILE, metavar="[FILE...]")
+@server_options
 @click.option("--server", required=True, metavar="NAME", help="Server namespace of the tools.")
 @click.option("--replace", is_flag=True, help="Remove the other tools of the server.")
 @click.option("--validate-only", is_flag=True, help="Check the tools without registering them.")
@@ -83,6 +92,9 @@ _STYLES = {"rejected": "bold red", "kept": "bold red", "unchanged": ""}
 def register(
     context: click.Context,
     files: tuple[str, ...],
+    url: str | None,
+    headers: tuple[str, ...],
+    server_timeout: float,
     server: str,
     replace: bool,
     validate_only: bool,
@@ -98,6 +110,9 @@ def register(
 ) -> None:
     """Register the tools in each FILE for one server; - reads standard input.
 
+    In place of files, tools of a running MCP server are read: of a COMMAND, which is
+    started, or of --url.
+
     Tools are checked independently: those without an error are registered. Exits with 1
     if one is rejected, or kept by --compatibility. If a file has no tools, the command exits
     with 2 and registers nothing.
@@ -107,7 +122,8 @@ def register(
     referenced_documents = [
         sidecheck.Document(item.uri, item.json) for item in read_documents(documents)
     ]
-    tools = _read_tools(files)
+    served = read_served(context, url, headers, server_timeout, protocol_version)
+    tools = _read_tools(read_sources(files, served))
     with connect(target, timeout, tls) as client:
         registration = client.register(
             server,
@@ -150,13 +166,12 @@ class _Outcome:
         }
 
 
-def _read_tools(files: Sequence[str]) -> list[tuple[Source, ListedTool]]:
-    """Return the tools of *files*, each with its source.
+def _read_tools(sources: Sequence[Source]) -> list[tuple[Source, ListedTool]]:
+    """Return the tools of *sources*, each with its source.
 
     Raises:
-        click.ClickException: a file cannot be read or has no tools; exit code 2.
+        click.ClickException: a source has no tools; exit code 2.
     """
-    sources = [Source(name, read_input(name)) for name in files]
     lists = [(source, list_or_exit(source.name, source.text, Limits())) for source in sources]
     return [(source, tool) for source, tools in lists for tool in tools]
 

@@ -12,7 +12,7 @@ from sidecheck_server.proxy.remote.words import ServerWords
 from sidecheck_server.proxy.report import Findings
 from sidecheck_server.proxy.stdio.renewals import Renewals
 
-__all__ = ["connect_remote"]
+__all__ = ["connect_remote", "secrets_of"]
 
 _MAX_AUDITED_BYTES = 1 << 30
 """Maximum size of a message in audit, in which larger messages than the limit pass."""
@@ -30,10 +30,9 @@ async def connect_remote(
 ) -> AsyncIterator[RemoteServer]:
     """Yield the server at *url*, which gets *headers* with each request."""
     upstream = RenewingUpstream(url, report) if options.reconnect else Upstream(url)
-    secrets = [_without_scheme(value) for name, value in headers if _is_secret(name)]
     server = RemoteServer(
         upstream,
-        ServerWords(url, secrets),
+        ServerWords(url, secrets_of(headers)),
         headers,
         report,
         options.max_message_bytes if options.enforces else _MAX_AUDITED_BYTES,
@@ -50,6 +49,11 @@ async def connect_remote(
     finally:
         await server.end()
         await upstream.close()
+
+
+def secrets_of(headers: RawHeaders) -> list[str]:
+    """Return the values of *headers* that are secrets, without their schemes."""
+    return [_without_scheme(value) for name, value in headers if _is_secret(name)]
 
 
 def _is_secret(name: bytes) -> bool:

@@ -20,6 +20,7 @@ from sidecheck_server.rpc.asgi.framing import (
     is_grpc,
 )
 from sidecheck_server.rpc.call_metrics import CallMetrics
+from sidecheck_server.rpc.handler import log_failure
 from sidecheck_server.rpc.method_calls import bidi_stream, exempt_unary, server_stream, unary
 from sidecheck_server.rpc.method_table import Kind, Method
 
@@ -46,6 +47,7 @@ _OK_STATUS: Final = CallAborted(grpc.StatusCode.OK.value[0], "")
 _DEADLINE_EXCEEDED: Final = CallAborted(
     grpc.StatusCode.DEADLINE_EXCEEDED.value[0], "Deadline Exceeded"
 )
+_INTERNAL: Final = CallAborted(grpc.StatusCode.INTERNAL.value[0], "internal error")
 _UNKNOWN_METHOD: Final = CallAborted(grpc.StatusCode.UNIMPLEMENTED.value[0], "Method not found!")
 
 
@@ -115,20 +117,36 @@ class GrpcApplication:
             await response.end(CallAborted(error.code.value[0], str(error)))
             return
         try:
-            if served.is_stream:
-                await _respond_each(response, served.respond(None, context))
-            else:
-                await response.send_only(await served.respond(None, context))
-        except CallAborted as aborted:
-            await response.end(aborted)
-        except asyncio.CancelledError:
-            if not (context.has_passed_deadline or context.is_disconnected):
-                raise
-            context.uncancel()
-            if context.has_passed_deadline:
-                await response.end(_DEADLINE_EXCEEDED)
+            await _answer(served, context, response)
+        except OSError:
+            # ASGI's error of a response whose peer is gone.
+            return
+        except Exception as error:  # noqa: BLE001  (the server would write its text to the log)
+            log_failure(error, scope["path"])
+            await response.end(_INTERNAL)
         finally:
             context.close()
+
+
+async def _answer(served: _Served, context: AsgiContext, response: "_Response") -> None:
+    """Send the messages and the status of one call.
+
+    Raises:
+        CancelledError: neither the deadline nor the peer has cancelled the call.
+    """
+    try:
+        if served.is_stream:
+            await _respond_each(response, served.respond(None, context))
+        else:
+            await response.send_only(await served.respond(None, context))
+    except CallAborted as aborted:
+        await response.end(aborted)
+    except asyncio.CancelledError:
+        if not (context.has_passed_deadline or context.is_disconnected):
+            raise
+        context.uncancel()
+        if context.has_passed_deadline:
+            await response.end(_DEADLINE_EXCEEDED)
 
 
 class _Response:
