@@ -116,6 +116,7 @@ GOES_BACK = {
     "observability.tracing.spans._FIELD": "formats of our own log",
     "registry.location._OTHER_CONNECTION": "a setting",
     "registry.location._UNAMBIGUOUS_URI": "a setting",
+    "server.envoy.admin._ACTIVE_REQUESTS_VALUE": "an answer of the Envoy that the service runs",
     "sidecheck._transport.channels.HOST_AND_PORT": "an argument of the program itself",
     "sidecheck._transport.channels.SOCKET_PATH": "an argument of the program itself",
     "sidecheck._transport.tokens.TOKEN": "an argument of the program itself",

@@ -15,7 +15,7 @@ POSIX_FILES = {
     "service/sidecheck_server/cli/health_probe.py",
     "service/sidecheck_server/cli/serve.py",
     "service/sidecheck_server/rpc/sockets.py",
-    "service/sidecheck_server/server/processes/serving_process.py",
+    "service/sidecheck_server/server/processes/launcher.py",
 }
 
 
