@@ -15,6 +15,7 @@ import os
 import signal
 import socket
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -98,10 +99,20 @@ class Pod:
         return self.logged(name)[number - 1]
 
     def kill(self, name: str) -> None:
-        """Kill the first process of the container *name*; wait until podman has replaced it."""
+        """Kill the first process of the container *name*; wait until another runs in its place."""
         process = self.inspect(name, ".State.Pid")
         os.kill(process, signal.SIGKILL)
-        wait_until(lambda: self.inspect(name, ".State.Pid") not in {0, process})
+
+        def is_replaced() -> bool:
+            current = self.inspect(name, ".State.Pid")
+            if current == 0:
+                # Beside other work, podman's own restart may come late or not at all; while it
+                # comes, podman refuses another one.
+                with suppress(AssertionError):
+                    self._engine.podman("start", self._id(name))
+            return current not in {0, process}
+
+        wait_until(is_replaced)
         self.wait_for_startup(name)
 
     def signal(self, name: str) -> None:

@@ -147,6 +147,7 @@ def test_plain_text_beyond_the_loopback_is_a_warning(
         server.close()
 
 
+@pytest.mark.grpc_server
 def test_a_server_without_client_authorities_admits_all(tmp_path: Path) -> None:
     """It serves an expired certificate with a warning."""
     authority = Authority()
