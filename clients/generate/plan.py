@@ -3,14 +3,14 @@
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from generate.api import Api, Enum, Field, Message
 
 __all__ = ["Plan", "ValueFile", "read_plan"]
 
-_NAME = re.compile(r"`([\w.]+)`")
+_NAME = re.compile(r"`([^`]+)`")
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,37 @@ class Plan:
     names: Mapping[str, str]
     traits: Mapping[str, str]
     docs: Mapping[str, str]
+    unknown: Mapping[str, str]
+    defaults: Mapping[str, bool | str]
+
+    def file_of(self, wire_name: str) -> ValueFile:
+        """Return the file that has the enumeration or message *wire_name*.
+
+        Raises:
+            KeyError: no file has it.
+        """
+        for file in self.files:
+            values: list[Enum | Message] = [*file.enums, *file.results]
+            if any(value.wire_name == wire_name for value in values):
+                return file
+        raise KeyError(wire_name)
+
+    def is_decoded(self, enum: Enum) -> bool:
+        """Return whether responses have *enum*."""
+        return any(
+            field.type == enum.wire_name
+            for file in self.files
+            for message in file.results
+            for field in message.fields
+        )
+
+    def unknown_word(self, enum: Enum) -> str:
+        """Return the word of *enum* that stands for unknown values, or "" for "unspecified"."""
+        return self.unknown.get(enum.wire_name, "")
+
+    def default(self, message: Message, field: Field) -> bool | str | None:
+        """Return the default of *field* in values that callers make, if it is an unusual one."""
+        return self.defaults.get(f"{message.wire_name}.{field.name}")
 
     def doc(self, value: Enum | Message) -> str:
         """Return the comment of an enumeration or message."""
@@ -44,7 +75,11 @@ class Plan:
 
     def is_json(self, message: Message, field: Field) -> bool:
         """Return whether *field*, of bytes, is JSON text."""
-        return self.traits.get(f"{message.wire_name}.{field.name}") == "json"
+        return self.traits.get(f"{message.wire_name}.{field.name}", "").startswith("json")
+
+    def may_be_empty_json(self, message: Message, field: Field) -> bool:
+        """Return whether *field* is JSON text that some values lack."""
+        return self.traits.get(f"{message.wire_name}.{field.name}") == "json-or-empty"
 
     def may_be_unset(self, message: Message, field: Field) -> bool:
         """Return whether *field* is absent from some values."""
@@ -85,6 +120,9 @@ def read_plan(path: Path, api: Api) -> Plan:
     names: dict[str, str] = tables.pop("names")
     traits: dict[str, str] = tables.pop("fields")
     docs: dict[str, str] = tables.pop("docs")
+    unknown: dict[str, str] = tables.pop("unknown")
+    defaults: dict[str, bool | str] = tables.pop("defaults")
+    api = _with_context(api, tables.pop("context"))
     files = [
         ValueFile(
             name,
@@ -101,7 +139,20 @@ def read_plan(path: Path, api: Api) -> Plan:
     }
     for name in [
         *(names.keys() | docs.keys()) - api.enums.keys() - api.messages.keys(),
-        *traits.keys() - known,
+        *unknown.keys() - api.enums.keys(),
+        *(traits.keys() | defaults.keys()) - known,
     ]:
         raise KeyError(name)
-    return Plan(api, tuple(files), names, traits, docs)
+    return Plan(api, tuple(files), names, traits, docs, unknown, defaults)
+
+
+def _with_context(api: Api, context: Mapping[str, str]) -> Api:
+    """Return *api* with the fields that values have from the responses around them."""
+    messages = dict(api.messages)
+    for name, path in context.items():
+        message = messages[name]
+        response, _, field_name = path.rpartition(".")
+        (field,) = (field for field in messages[response].fields if field.name == field_name)
+        fields = (*message.fields, replace(field, is_context=True))
+        messages[name] = replace(message, fields=fields)
+    return replace(api, messages=messages)

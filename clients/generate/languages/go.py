@@ -1,7 +1,7 @@
 """Values of the client in Go."""
 
 from generate.api import Enum, Field, Message
-from generate.view import View, camel
+from generate.view import View, camel, decapitalize
 
 __all__ = ["GoView"]
 
@@ -18,6 +18,8 @@ _SCALARS = {
 #: Verbs between the name of a type and its comment, by the first word of that.
 _VERBS = {"Whether": "says ", "One": "is ", "Part": "is a "}
 _PLURALS = frozenset({"Limits", "Verdicts"})
+#: Types that other values have a pointer to, since the receivers of their methods are pointers.
+_POINTERS = frozenset({"Verdict"})
 _INITIALISMS = {"Id": "ID", "Json": "JSON", "Rpc": "RPC", "Uri": "URI", "Url": "URL"}
 
 
@@ -30,11 +32,11 @@ class GoView(View):
 
     def member(self, enum: Enum, word: str) -> str:
         """Return the constant for a *word*."""
-        return self.name(enum) + _go(camel(word))
+        return self.name(enum) + _go(word)
 
     def field_name(self, name: str) -> str:
         """Return the name of a field."""
-        return _go(camel(name))
+        return _go(name)
 
     def wire_name(self, value: Enum | Message) -> str:
         """Return the type of protoc-gen-go."""
@@ -45,10 +47,24 @@ class GoView(View):
         type_ = self.single_type(message, field, "JSON", _SCALARS)
         if field.is_repeated:
             return f"[]{type_}"
-        return f"*{type_}" if self.may_be_unset(message, field) else type_
+        is_pointer = self.may_be_unset(message, field) or type_ in _POINTERS
+        return f"*{type_}" if is_pointer else type_
+
+    def is_pointer(self, message: Message) -> bool:
+        """Return whether a decoder returns a pointer."""
+        return self.name(message) in _POINTERS
+
+    def parameters(self, message: Message) -> str:
+        """Return the parameters of a decoder."""
+        context = [
+            f"{_local(field.name)} {_SCALARS[field.type]}" for field in self.context(message)
+        ]
+        return ", ".join([f"message *{self.wire_name(message)}", *context])
 
     def decoded(self, message: Message, field: Field) -> str:
         """Return the expression that decodes a field of ``message``."""
+        if field.is_context:
+            return _local(field.name)
         name = camel(field.name)
         value = f"message.Get{name}()"
         if field.kind == "scalar":
@@ -56,6 +72,8 @@ class GoView(View):
             return f"message.{name}" if field.is_optional else value
         if field.kind == "enum":
             enum = self.enum_of(field)
+            if self.unknown_word(enum):
+                return f"decode{self.name(enum)}({value})"
             return f'decodeWord[{self.name(enum)}]({value}, "{enum.prefix}")'
         decode = "decode" + self.plan.client_name(field.type)
         if field.is_repeated:
@@ -73,7 +91,10 @@ class GoView(View):
     def code(self, name: str, is_field: bool) -> str:  # noqa: FBT001
         """Return the name of a field or of the API as it is, and another text in quotes."""
         if is_field:
-            return _go(camel(name))
+            return _go(name)
+        type_, _, field = name.partition(".")
+        if type_ in self.plan.api.messages and field:
+            return f"{self.plan.client_name(type_)}.{_go(field)}"
         return name if name[0].isupper() else f'"{name}"'
 
     def type_lines(self, value: Enum | Message) -> list[str]:
@@ -81,11 +102,14 @@ class GoView(View):
         text = self.plan.doc(value)
         first = text.partition(" ")[0]
         verb = _VERBS.get(first, "has the " if first in _PLURALS else "is the ")
-        return self.lines(verb + text[:1].lower() + text[1:], "// ", f"{self.name(value)} ")
+        return self.lines(verb + decapitalize(text), "// ", f"{self.name(value)} ")
+
+
+def _local(name: str) -> str:
+    upper = _go(name)
+    return upper[:1].lower() + upper[1:]
 
 
 def _go(name: str) -> str:
-    for word, initialism in _INITIALISMS.items():
-        if name.endswith(word):
-            name = name.removesuffix(word) + initialism
-    return name
+    words = map(camel, name.replace("_", "-").split("-"))
+    return "".join(_INITIALISMS.get(word, word) for word in words)

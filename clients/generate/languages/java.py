@@ -1,10 +1,11 @@
 """Values of the client in Java."""
 
 from collections.abc import Iterable
+from pathlib import Path
 
 from generate.api import Enum, Field, Message
 from generate.plan import Plan, ValueFile
-from generate.view import View, camel, lower_camel
+from generate.view import NO_BREAK, View, camel, decapitalize, lower_camel
 
 __all__ = ["JavaDecoderView", "JavaEnumView", "JavaRecordView"]
 
@@ -21,6 +22,9 @@ _SCALARS = {
 _BOXED = {"boolean": "Boolean", "double": "Double", "int": "Integer", "long": "Long"}
 _LINE = 120
 """Columns of Palantir's format; comments are shorter."""
+
+_MEMBERS = Path(__file__).resolve().parent.parent / "members"
+"""Methods of records, by hand, which Java cannot have elsewhere."""
 
 _FOLDER = "clients/java/sidecheck/src/generated/java/io/sidecheck/"
 
@@ -52,11 +56,12 @@ class _JavaView(View):
 
     def code(self, name: str, is_field: bool) -> str:  # noqa: FBT001
         """Return the name of a component, or another name."""
-        return f"{{@code {lower_camel(name) if is_field else name}}}"
+        shown = lower_camel(name) if is_field else name.replace(" ", NO_BREAK)
+        return f"{{@code{NO_BREAK}{shown}}}"
 
     def comment(self, text: str, indent: str = "") -> list[str]:
         """Return the lines of a comment, which is one line if it fits."""
-        line = f"{indent}/** {self.text(text)} */"
+        line = f"{indent}/** {self.text(text)} */".replace(NO_BREAK, " ")
         if len(line) <= self.width and "\n" not in line:
             return [line]
         return [f"{indent}/**", *self.lines(text, f"{indent} * "), f"{indent} */"]
@@ -82,15 +87,6 @@ class JavaEnumView(_JavaView):
         """Path of the file in the repository."""
         return f"{_FOLDER}{self.name(self.enum)}.java"
 
-    @property
-    def is_in_results(self) -> bool:
-        """Whether responses have the enumeration."""
-        return any(
-            field.type == self.enum.wire_name
-            for message in self.file.results
-            for field in message.fields
-        )
-
 
 class JavaRecordView(_JavaView):
     """A record, in a file of its own."""
@@ -112,6 +108,12 @@ class JavaRecordView(_JavaView):
         return f"{_FOLDER}{self.name(self.message)}.java"
 
     @property
+    def members(self) -> str:
+        """Methods of the record, written by hand, or ""."""
+        path = _MEMBERS / f"{self.name(self.message)}.java"
+        return path.read_text() if path.exists() else ""
+
+    @property
     def imports(self) -> list[str]:
         """Classes to import."""
         types = " ".join(self.type(self.message, field) for field in self.message.fields)
@@ -125,16 +127,15 @@ class JavaRecordView(_JavaView):
             for field in self.message.fields
         ]
         start = f"public record {self.name(self.message)}("
-        line = f"{start}{', '.join(components)}) {{}}"
-        if len(line) <= _LINE:
-            return line
-        return start + "\n        " + ",\n        ".join(components) + ") {}"
+        body = f"{{\n\n{self.members}}}" if self.members else "{}"
+        return _fill(start, components, f") {body}", "        ")
 
     def comment_lines(self) -> list[str]:
         """Return the lines of the comment, with a parameter for each component."""
-        lines = ["/**", *self.lines(self.doc(self.message), " * "), " *"]
+        doc = self.doc(self.message).replace("\n\n", "\n\n<p>")
+        lines = ["/**", *self.lines(doc, " * "), " *"]
         for field in self.message.fields:
-            text = f"{field.doc[:1].lower()}{field.doc[1:]}".removesuffix(".")
+            text = decapitalize(field.doc).removesuffix(".")
             name = f" * @param {lower_camel(field.name)} "
             lines += self._parameter(name, text)
         return [*lines, " */"]
@@ -161,8 +162,18 @@ class JavaDecoderView(_JavaView):
     @property
     def decoded_enums(self) -> list[Enum]:
         """Enumerations that responses have."""
-        types = {field.type for message in self.file.results for field in message.fields}
-        return [enum for enum in self.file.enums if enum.wire_name in types]
+        return [enum for enum in self.file.enums if self.in_results(enum)]
+
+    def unknown_member(self, enum: Enum) -> str:
+        """Return the constant for values that are not known."""
+        return self.member(self.unknown_word(enum) or "unspecified")
+
+    def parameters(self, message: Message) -> str:
+        """Return the parameters of the method that decodes *message*."""
+        context = [
+            f"{_SCALARS[field.type]} {lower_camel(field.name)}" for field in self.context(message)
+        ]
+        return ", ".join([f"{self.wire_name(message)} message", *context])
 
     @property
     def imports(self) -> list[str]:
@@ -179,21 +190,23 @@ class JavaDecoderView(_JavaView):
         """Return the statement that makes the record."""
         arguments = [self.decoded(message, field) for field in message.fields]
         start = f"        return new {self.name(message)}("
-        line = f"{start}{', '.join(arguments)});"
-        if len(line) <= _LINE:
-            return line
-        return start + "\n                " + ",\n                ".join(arguments) + ");"
+        return _fill(start, arguments, ");", "                ")
 
     def decoded(self, message: Message, field: Field) -> str:
         """Return the expression that decodes a field of ``message``."""
+        if field.is_context:
+            return lower_camel(field.name)
         name = camel(field.name)
         value = f"message.get{name}{'List' if field.is_repeated else ''}()"
         if field.kind != "scalar":
-            types: dict[str, Enum | Message] = {**self.plan.api.enums, **self.plan.api.messages}
-            decode = self.function(types[field.type])
+            decoded = self.value_of(field)
+            decode = self.function(decoded)
+            home = self.plan.file_of(field.type)
             if field.is_repeated:
-                return f"Messages.decodeAll({value}, {self.class_name}::{decode})"
-            value = f"{decode}({value})"
+                return f"Messages.decodeAll({value}, {camel(home.name)}Decoders::{decode})"
+            context = self.context(decoded) if isinstance(decoded, Message) else []
+            prefix = "" if home == self.file else f"{camel(home.name)}Decoders."
+            value = f"{prefix}{decode}({', '.join([value, *('0' for _ in context)])})"
         elif field.is_repeated:
             return f"List.copyOf({value})"
         elif field.type == "uint32":
@@ -203,3 +216,14 @@ class JavaDecoderView(_JavaView):
         if self.may_be_unset(message, field):
             return f"message.has{name}() ? Optional.of({value}) : Optional.empty()"
         return value
+
+
+def _fill(start: str, items: list[str], end: str, indent: str) -> str:
+    """Return a list in parentheses: in one line, or below *start* in one line or one a line."""
+    joined = ", ".join(items)
+    first = end.partition("\n")[0]
+    if len(f"{start}{joined}{first}") <= _LINE:
+        return f"{start}{joined}{end}"
+    if len(f"{indent}{joined}{first}") <= _LINE:
+        return f"{start}\n{indent}{joined}{end}"
+    return f"{start}\n{indent}" + f",\n{indent}".join(items) + end

@@ -17,6 +17,10 @@ _SCALARS = {
 }
 
 
+#: Types that callers must not ignore.
+_MUST_USE = frozenset({"Verdict"})
+
+
 class RustView(View):
     """A module of ``crate::values``."""
 
@@ -43,6 +47,8 @@ class RustView(View):
 
     def decoded(self, message: Message, field: Field) -> str:
         """Return the expression that decodes a field of ``message``."""
+        if field.is_context:
+            return "Default::default()"
         value = f"message.{field.name}"
         if field.is_repeated:
             return value if field.kind == "scalar" else f"convert_all({value})"
@@ -50,7 +56,13 @@ class RustView(View):
             if self.may_be_unset(message, field):
                 return f"{value}.map({self.plan.client_name(field.type)}::from)"
             return f"{value}.unwrap_or_default().into()"
+        if field.kind == "enum" and self.unknown_word(self.enum_of(field)):
+            return f"{self.name(self.enum_of(field))}::of_response({value})"
         return f"{value}.into()" if field.kind == "enum" or self.is_json(message, field) else value
+
+    def must_be_used(self, message: Message) -> bool:
+        """Return whether callers must not ignore a value."""
+        return self.name(message) in _MUST_USE
 
     def reference(self, enum: Enum, word: str) -> str:
         """Return a link to a variant."""
@@ -60,6 +72,9 @@ class RustView(View):
         """Return the items of this crate that the file needs."""
         fields = [(message, field) for message in self.file.results for field in message.fields]
         imports = ["crate::stubs::sidecheck::v1 as pb"]
+        for file, values in self.imported().items():
+            names = ", ".join(sorted(map(self.name, values)))
+            imports.append(f"crate::values::{file}::{{{names}}}")
         if self.file.enums:
             imports.append("crate::enumeration::enumeration")
         if any(self.is_json(message, field) for message, field in fields):

@@ -134,7 +134,7 @@ func (c *ConversionClient) ConvertToolCall(
 		CallID:     response.GetCallId(),
 		CallParams: response.GetCallParams(),
 		Verdict:    decodeVerdict(response.GetVerdict(), 0),
-		Changes:    decodeChanges(response.GetChanges()),
+		Changes:    decodeAll(response.GetChanges(), decodeChange),
 		Name:       response.GetName(),
 	}, nil
 }

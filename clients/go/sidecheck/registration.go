@@ -178,7 +178,7 @@ func (c *Client) register(
 		registration.Outcomes = append(registration.Outcomes, RegistrationOutcome{
 			Name:                     outcome.GetName(),
 			Action:                   decodeWord[Action](outcome.GetAction(), "ACTION_"),
-			Violations:               decodeViolations(outcome.GetViolations()),
+			Violations:               decodeAll(outcome.GetViolations(), decodeViolation),
 			DefinitionDigest:         outcome.GetDefinitionDigest(),
 			InputSchemaDigest:        outcome.GetInputSchemaDigest(),
 			OutputSchemaDigest:       outcome.GetOutputSchemaDigest(),

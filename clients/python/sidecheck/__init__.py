@@ -48,6 +48,7 @@ from sidecheck.errors import (
     StreamUnavailable,
     Unavailable,
 )
+from sidecheck.json_types import JsonText
 from sidecheck.losses import Effect, Loss, LossAction
 from sidecheck.portability import Portability, PortabilityProof, PortableForm, ProofOutcome
 from sidecheck.protocol import (
@@ -132,15 +133,8 @@ from sidecheck.values.comparison import (
     Witness,
 )
 from sidecheck.values.info import EngineInfo, Limits, ServerInfo
-from sidecheck.verdicts import (
-    Change,
-    InvalidPayload,
-    JsonText,
-    Repair,
-    Severity,
-    Verdict,
-    Violation,
-)
+from sidecheck.values.verdict import Change, Repair, Severity, Verdict, Violation
+from sidecheck.verdicts import InvalidPayload
 from sidecheck.watching import Checkpoint, ToolsChange, WatchEvent
 from sidecheck.wrapping import NoValue, WrapMismatch, unwrap
 

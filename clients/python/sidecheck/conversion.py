@@ -5,11 +5,11 @@ from enum import StrEnum
 from typing import Any, TypeAlias
 
 from sidecheck.errors import SidecheckError
-from sidecheck.json_types import JsonBytes, JsonObject
+from sidecheck.json_types import JsonBytes, JsonObject, JsonText
 from sidecheck.losses import Loss
 from sidecheck.targets import Target, ToolJson
 from sidecheck.tool_lists import Definition
-from sidecheck.verdicts import Change, JsonText, Verdict
+from sidecheck.values.verdict import Change, Verdict
 
 __all__ = [
     "ConversionMode",

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from sidecheck.json_types import JsonText
 from sidecheck.portability import PortableForm
-from sidecheck.verdicts import JsonText, Severity
+from sidecheck.values.verdict import Severity
 
 __all__ = [
     "AdaptedTool",

@@ -10,7 +10,7 @@ from typing import Any, Final, NoReturn, TypeAlias
 from sidecheck.errors import SidecheckError
 from sidecheck.targets import Schema
 from sidecheck.validation import ABSENT, Options
-from sidecheck.verdicts import Severity, Verdict
+from sidecheck.values.verdict import Severity, Verdict
 
 __all__ = [
     "InvalidToolResult",

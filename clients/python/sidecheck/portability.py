@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from sidecheck.json_types import JsonText
 from sidecheck.losses import Effect, Loss
 from sidecheck.values.comparison import (
     Witness,
 )
-from sidecheck.verdicts import JsonText
 
 __all__ = ["Portability", "PortabilityProof", "PortableForm", "ProofOutcome"]
 

@@ -11,7 +11,8 @@ from sidecheck.targets import Document
 from sidecheck.values.comparison import (
     ToolComparison,
 )
-from sidecheck.verdicts import Severity, Violation, describe_violation, list_lines, quote
+from sidecheck.values.verdict import Severity, Violation
+from sidecheck.verdicts import describe_violation, list_lines, quote
 
 __all__ = [
     "Action",

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, TypeAlias
 from sidecheck.errors import SidecheckError, Unavailable
 from sidecheck.json_types import JsonBytes, JsonObject
 from sidecheck.targets import Target
-from sidecheck.verdicts import Severity, Verdict, Violation
+from sidecheck.values.verdict import Severity, Verdict, Violation
 
 __all__ = [
     "ABSENT",

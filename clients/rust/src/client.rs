@@ -20,7 +20,7 @@ use crate::stubs::sidecheck::v1 as pb;
 use crate::target::Target;
 use crate::validation::{Item, Options, Subject, decode_outcome};
 use crate::values::info::ServerInfo;
-use crate::verdict::Verdict;
+use crate::values::verdict::Verdict;
 
 /// A client of a Sidecheck server. Clones share its connection.
 ///

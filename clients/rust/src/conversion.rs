@@ -10,7 +10,8 @@ use crate::protocol::{CheckOptions, ProtocolContext};
 use crate::stubs::sidecheck::v1 as pb;
 use crate::target::Target;
 use crate::validation::Options;
-use crate::verdict::{Verdict, convert_all};
+use crate::values::verdict::Verdict;
+use crate::verdict::convert_all;
 
 pub use options::{
     ConversionMode, ConversionOptions, ModelApi, ServerPrefix, ToolResultToConvert, ToolToConvert,

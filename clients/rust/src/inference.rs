@@ -10,7 +10,8 @@ use crate::portability::{Portability, PortableForm};
 use crate::stubs::sidecheck::v1 as pb;
 use crate::target::Target;
 use crate::validation::version_or;
-use crate::verdict::{Severity, convert_all};
+use crate::values::verdict::Severity;
+use crate::verdict::convert_all;
 
 enumeration! {
     /// Treatment of an annotation that has no schema; [`OnUnsupported::Error`] by default.

@@ -86,7 +86,8 @@ pub use values::comparison::{
     SchemaReading, SchemaRelation, SchemaVerdict, ToolComparison, ToolStatus, Witness,
 };
 pub use values::info::{EngineInfo, Limits, ServerInfo};
-pub use verdict::{Change, InvalidPayload, Repair, Severity, Verdict, Violation};
+pub use values::verdict::{Change, Repair, Severity, Verdict, Violation};
+pub use verdict::InvalidPayload;
 pub use watching::{Checkpoint, ToolsChange, WatchEvent, WatchOptions};
 
 /// Compiles the examples of the README.

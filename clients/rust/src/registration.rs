@@ -5,7 +5,8 @@ use serde::Serialize;
 use crate::enumeration::enumeration;
 use crate::stubs::sidecheck::v1 as pb;
 use crate::values::comparison::{SchemaReading, ToolComparison};
-use crate::verdict::{Violation, convert_all};
+use crate::values::verdict::Violation;
+use crate::verdict::convert_all;
 
 enumeration! {
     /// Treatment of a tool whose definition differs from the registered one.

@@ -8,7 +8,7 @@ use crate::json::Json;
 use crate::status::item_error;
 use crate::stubs::sidecheck::v1 as pb;
 use crate::target::Target;
-use crate::verdict::Verdict;
+use crate::values::verdict::Verdict;
 
 /// A payload and its role.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,3 +2,4 @@
 
 pub(crate) mod comparison;
 pub(crate) mod info;
+pub(crate) mod verdict;

@@ -39,7 +39,7 @@ import {
   validateItem,
   type ValidateOptions,
 } from "./validation-calls.js";
-import type { Verdict } from "./verdicts.js";
+import type { Verdict } from "./values/verdict.js";
 import type { WatchEvent } from "./watch-events.js";
 import { type WatchOptions, watchTools } from "./watch-tools.js";
 

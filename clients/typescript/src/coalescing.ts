@@ -7,7 +7,7 @@ import { Detail } from "./gen/sidecheck/v1/options.js";
 import { ValidateItem, ValidationServiceService } from "./gen/sidecheck/v1/validation_service.js";
 import { clientClosed } from "./statuses.js";
 import { decodeOutcome, type ValidateOutcome } from "./validation.js";
-import type { Verdict } from "./verdicts.js";
+import type { Verdict } from "./values/verdict.js";
 
 /** Most items of a batch, and their most bytes. */
 const BATCH_ITEMS = 256;

@@ -8,7 +8,7 @@ import { InfoServiceService } from "./gen/sidecheck/v1/info_service.js";
 import { decodeServerInfo, type Limits, type ServerInfo } from "./values/info.js";
 import { itemTooLarge } from "./statuses.js";
 import { fallbackVerdict, type OnUnavailable } from "./validation.js";
-import type { Verdict } from "./verdicts.js";
+import type { Verdict } from "./values/verdict.js";
 
 /** @internal The calls of one client; its groups of methods share it. */
 export class Connection {

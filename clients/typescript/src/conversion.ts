@@ -18,7 +18,7 @@ import { requireCount, requireField, requireJson } from "./responses.js";
 import { decodeStatus } from "./statuses.js";
 import { encodeTarget, encodeToolTarget, type Target } from "./targets.js";
 import { encodeCount, encodeOptions, type ValidationOptions } from "./validation.js";
-import { type Change, decodeVerdict, type Verdict } from "./verdicts.js";
+import { type Change, decodeVerdict, type Verdict } from "./values/verdict.js";
 
 /**
  * An API of a model provider; "mcp" is none, but MCP definitions that clients and model APIs accept

@@ -20,7 +20,8 @@ import type { status } from "@grpc/grpc-js";
 
 import { JsonText } from "./json.js";
 import { makePrintable } from "./printable.js";
-import { describeViolation, listLines, type Verdict } from "./verdicts.js";
+import { describeViolation, listLines } from "./verdicts.js";
+import { type Verdict } from "./values/verdict.js";
 
 /** Name of a gRPC status code, for example `NOT_FOUND`. */
 export type StatusName = keyof typeof status;

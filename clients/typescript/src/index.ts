@@ -127,6 +127,6 @@ export {
   type ValidateOutcome,
   type ValidationOptions,
 } from "./validation.js";
-export type { Change, Repair, Severity, Verdict, Violation } from "./verdicts.js";
+export type { Change, Repair, Severity, Verdict, Violation } from "./values/verdict.js";
 export type { Checkpoint, ToolsChange, WatchEvent } from "./watch-events.js";
 export type { WatchOptions } from "./watch-tools.js";

@@ -8,7 +8,7 @@ import type { JsonObjectInput } from "./json.js";
 import { type AdaptOptions, decodePortableForm, encodePortability } from "./portability.js";
 import { requireJson } from "./responses.js";
 import { encodeToolTarget, type Target } from "./targets.js";
-import { decodeSeverity } from "./verdicts.js";
+import { decodeSeverity } from "./values/verdict.js";
 
 /** Infers and adapts definitions: `client.inference`. Its methods reject as those of {@link Client}. */
 export class InferenceClient {

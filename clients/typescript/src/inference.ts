@@ -3,7 +3,7 @@
 import type { CallOptions } from "./channel.js";
 import type { JsonText } from "./json.js";
 import type { PortableForm } from "./portability.js";
-import type { Severity } from "./verdicts.js";
+import type { Severity } from "./values/verdict.js";
 
 /** Options of an inference. */
 export interface InferOptions extends CallOptions {

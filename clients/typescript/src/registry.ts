@@ -7,7 +7,7 @@ import { InvalidResponse } from "./errors.js";
 import * as wire from "./gen/sidecheck/v1/registry_service.js";
 import { JsonText } from "./json.js";
 import { requireCount, requireField, requireJson } from "./responses.js";
-import { decodeViolation, type Violation } from "./verdicts.js";
+import { decodeViolation, type Violation } from "./values/verdict.js";
 
 /**
  * Policy for a definition that differs from the registered one: bind the name to the new definition,

@@ -13,7 +13,7 @@ import {
   type ValidateOutcome,
   type ValidationOptions,
 } from "./validation.js";
-import { decodeVerdict, type Verdict } from "./verdicts.js";
+import { decodeVerdict, type Verdict } from "./values/verdict.js";
 
 /** Options of one validation. */
 export interface ValidateOptions extends ValidationOptions, CallOptions {}

@@ -16,7 +16,7 @@ from sidecheck.errors import InvalidResponse, SidecheckError, Unavailable
 from sidecheck.streams import StreamKind
 from sidecheck.validation import OnUnavailable, fallback_verdict
 from sidecheck.values.info import Limits, ServerInfo
-from sidecheck.verdicts import Verdict
+from sidecheck.values.verdict import Verdict
 from sidecheck.watching import Checkpoint, WatchEvent
 from sidecheck.wire import registry
 from sidecheck.wire.errors import too_large

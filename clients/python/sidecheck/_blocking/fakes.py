@@ -18,7 +18,7 @@ from sidecheck.tool_functions import Registrable, definitions_of
 from sidecheck.tool_lists import Definition, list_tools
 from sidecheck.validation import Item, Options, ValidateOutcome
 from sidecheck.values.comparison import SchemaReading
-from sidecheck.verdicts import Verdict
+from sidecheck.values.verdict import Verdict
 from sidecheck.wire.values import encode_inline_tools
 
 __all__ = ["BlockingFakeValidator", "FakeStream"]

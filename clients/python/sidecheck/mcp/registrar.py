@@ -10,7 +10,8 @@ from sidecheck._async.client import Client
 from sidecheck._async.fakes import FakeValidator
 from sidecheck.errors import SidecheckError
 from sidecheck.registry import Action, Registration, ToolsRejected
-from sidecheck.verdicts import Severity, describe_violation
+from sidecheck.values.verdict import Severity
+from sidecheck.verdicts import describe_violation
 
 __all__ = ["Definition", "ListTools", "RegisteredTools", "RegisteringValidator", "ToolRegistrar"]
 

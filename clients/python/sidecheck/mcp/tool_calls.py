@@ -24,7 +24,7 @@ from sidecheck.validation import (
     Options,
     fallback_verdict,
 )
-from sidecheck.verdicts import Verdict
+from sidecheck.values.verdict import Verdict
 from sidecheck.wire.errors import not_encodable
 
 __all__ = ["OnError", "OnReport", "ToolCall", "ToolCallValidator"]

@@ -18,23 +18,17 @@ from sidecheck.conversion import (
     ToolToConvert,
 )
 from sidecheck.json_texts import is_json_object, protocol_text
+from sidecheck.json_types import JsonText
 from sidecheck.losses import Effect, Loss, LossAction
 from sidecheck.protocol import CheckOptions, ProtocolContext, ProtocolJson, ToolResult
 from sidecheck.targets import TARGETS, Target
 from sidecheck.tool_lists import DEFINITIONS, list_tools
 from sidecheck.v1 import conversion_service_pb2 as conversion_pb
 from sidecheck.validation import Options
-from sidecheck.verdicts import JsonText
 from sidecheck.wire import protocol, validation
+from sidecheck.wire.decoders.verdict import decode_change, decode_verdict
 from sidecheck.wire.errors import decode_item_error, require_count, require_field, require_json
-from sidecheck.wire.values import (
-    copy_fields,
-    decode_changes,
-    decode_verdict,
-    encode_target,
-    encode_tool_target,
-    find_label,
-)
+from sidecheck.wire.values import copy_fields, encode_target, encode_tool_target, find_label
 
 __all__ = [
     "decode_call",
@@ -228,7 +222,7 @@ def decode_call(response: conversion_pb.ConvertToolCallResponse) -> ConvertedCal
         ConvertedCall,
         call_params=JsonText(response.call_params),
         verdict=decode_verdict(require_field(response, "verdict")),
-        changes=decode_changes(response.changes),
+        changes=tuple(map(decode_change, response.changes)),
     )
 
 

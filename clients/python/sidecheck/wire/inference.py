@@ -4,15 +4,16 @@ from collections.abc import Mapping
 from typing import Final
 
 from sidecheck.definitions import AdaptedTool, Diagnostic, InferredTool, InferredTools, Source
+from sidecheck.json_types import JsonText
 from sidecheck.portability import Portability, PortabilityProof, PortableForm, ProofOutcome
 from sidecheck.targets import Target, ToolJson
 from sidecheck.tool_lists import Definition
 from sidecheck.v1 import inference_service_pb2 as inference_pb
-from sidecheck.verdicts import JsonText
 from sidecheck.wire.conversion import decode_effect, decode_losses
 from sidecheck.wire.decoders.comparison import decode_witness
+from sidecheck.wire.decoders.verdict import decode_severity
 from sidecheck.wire.errors import require_json
-from sidecheck.wire.values import copy_fields, decode_severity, encode_tool_target, find_label
+from sidecheck.wire.values import copy_fields, encode_tool_target, find_label
 
 __all__ = ["decode_adaptation", "decode_inference", "encode_adaptation", "encode_inference"]
 

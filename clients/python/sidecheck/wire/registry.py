@@ -24,8 +24,9 @@ from sidecheck.values.info import ServerInfo
 from sidecheck.wire.comparison import COMPATIBILITY_POLICIES, READINGS
 from sidecheck.wire.decoders.comparison import decode_tool_comparison
 from sidecheck.wire.decoders.info import decode_server_info
+from sidecheck.wire.decoders.verdict import decode_violation
 from sidecheck.wire.errors import require_count, require_field, require_json
-from sidecheck.wire.values import copy_fields, decode_violations, find_label
+from sidecheck.wire.values import copy_fields, find_label
 
 __all__ = [
     "decode_deletion",
@@ -114,7 +115,7 @@ def decode_registration(response: registry_pb.RegisterToolsResponse, count: int)
                 outcome,
                 RegistrationOutcome,
                 action=ACTIONS.get(outcome.action, Action.UNSPECIFIED),
-                violations=decode_violations(outcome.violations),
+                violations=tuple(map(decode_violation, outcome.violations)),
                 comparison=(
                     decode_tool_comparison(outcome.comparison)
                     if outcome.HasField("comparison")
@@ -158,5 +159,4 @@ def decode_deletion(response: registry_pb.DeleteToolsResponse, *, named: bool) -
 
 def decode_info(response: info_pb.GetServerInfoResponse) -> ServerInfo:
     """Return the server's version, limits and capabilities."""
-    require_field(response, "limits")
     return decode_server_info(response)

@@ -24,8 +24,8 @@ from sidecheck.validation import (
     UnknownArguments,
     ValidateOutcome,
 )
-from sidecheck.verdicts import Verdict
-from sidecheck.wire import values
+from sidecheck.values.verdict import Verdict
+from sidecheck.wire.decoders.verdict import decode_verdict
 from sidecheck.wire.errors import decode_item_error, require_field
 from sidecheck.wire.values import encode_target, find_label
 
@@ -174,7 +174,7 @@ def encode_options(options: Options | None) -> options_pb.ValidationOptions | No
 
 def decode_response(response: validation_pb.ValidateResponse) -> Verdict:
     """Return the verdict of a response."""
-    return values.decode_verdict(require_field(response, "verdict"), response.registry_revision)
+    return decode_verdict(require_field(response, "verdict"), response.registry_revision)
 
 
 def decode_batch(response: validation_pb.ValidateBatchResponse) -> list[ValidateOutcome]:
@@ -194,7 +194,7 @@ def decode_outcome(
 ) -> ValidateOutcome:
     """Return the verdict or error of one item."""
     if outcome.HasField("verdict"):
-        return values.decode_verdict(outcome.verdict, registry_revision)
+        return decode_verdict(outcome.verdict, registry_revision)
     return decode_item_error(outcome.error)
 
 

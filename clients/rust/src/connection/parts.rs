@@ -5,7 +5,7 @@ use prost::{Message, length_delimiter_len};
 use crate::connection::Connection;
 use crate::error::Error;
 use crate::rpc::Rpc;
-use crate::verdict::Verdict;
+use crate::values::verdict::Verdict;
 
 impl Connection {
     /// Sends items in as many requests as the limits of the server require.

@@ -7,7 +7,8 @@ use crate::error::{Error, ErrorKind};
 use crate::json::Json;
 use crate::status::item_error;
 use crate::stubs::sidecheck::v1 as pb;
-use crate::verdict::{Change, Verdict, convert_all};
+use crate::values::verdict::{Change, Verdict};
+use crate::verdict::convert_all;
 
 enumeration! {
     /// Treatment of what a conversion could not keep.

@@ -16,7 +16,7 @@ use crate::mcp::registrar::{Registrar, Session, as_sent, definitions_of};
 use crate::mcp::settings::Settings;
 use crate::target::RegisteredTool;
 use crate::validation::{Coercion, Options, Subject, UnknownArguments};
-use crate::verdict::Verdict;
+use crate::values::verdict::Verdict;
 
 /// Validates the calls of one MCP server.
 #[derive(Clone)]

@@ -9,7 +9,7 @@ use crate::status::item_error;
 use crate::stubs::sidecheck::v1 as pb;
 use crate::target::Target;
 use crate::validation::version_or;
-use crate::verdict::{Severity, Verdict};
+use crate::values::verdict::{Severity, Verdict};
 
 enumeration! {
     /// Rules that apply to a tool result.

@@ -9,7 +9,7 @@ use crate::protocol::{CheckOptions, Protocol, ProtocolContext};
 use crate::registry::Document;
 use crate::stubs::sidecheck::v1 as pb;
 use crate::target::{ToolDefinition, encode_documents};
-use crate::verdict::Verdict;
+use crate::values::verdict::Verdict;
 
 /// Result of a check of tool names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

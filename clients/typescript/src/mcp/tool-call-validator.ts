@@ -6,7 +6,7 @@ import type { JsonText } from "../json.js";
 import { itemNotEncodable } from "../statuses.js";
 import type { ValidateOptions } from "../validation-calls.js";
 import type { ValidationOptions } from "../validation.js";
-import type { Verdict } from "../verdicts.js";
+import type { Verdict } from "../values/verdict.js";
 import { type ListTools, type RegisteredTools, ToolRegistrar } from "./tool-registrar.js";
 
 /** Code of JSON-RPC for a failure inside of the server. */

@@ -8,7 +8,7 @@ import java.util.List;
  *
  * @param version version of the server, for example {@code 0.1.0}
  * @param limits limits beyond which requests fail with {@code LIMIT_EXCEEDED}
- * @param dialects uRIs of the supported JSON Schema dialects, the default one first
+ * @param dialects URIs of the supported JSON Schema dialects, the default one first
  * @param protocolVersions supported MCP protocol versions, oldest first
  * @param defaultProtocolVersion protocol version used if a request names none
  * @param engines validation engines

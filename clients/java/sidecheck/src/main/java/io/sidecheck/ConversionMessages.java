@@ -67,7 +67,7 @@ final class ConversionMessages {
                 ValidationMessages.json(response.getCallParams()),
                 ProtocolMessages.verdict(
                         response.hasVerdict(), response.getVerdict(), "ConvertToolCallResponse.verdict"),
-                ValidationMessages.changes(response.getChangesList()),
+                Messages.decodeAll(response.getChangesList(), VerdictDecoders::change),
                 response.getName());
     }
 

@@ -57,7 +57,7 @@ public final class InferenceClient {
                 response.getDiagnosticsList().stream()
                         .map(diagnostic -> new InferredTools.Diagnostic(
                                 diagnostic.getCode(),
-                                ValidationMessages.severity(diagnostic.getSeverity()),
+                                VerdictDecoders.severity(diagnostic.getSeverity()),
                                 diagnostic.getMessage(),
                                 diagnostic.getLine(),
                                 diagnostic.getColumn(),

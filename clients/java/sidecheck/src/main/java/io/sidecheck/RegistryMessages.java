@@ -36,7 +36,7 @@ final class RegistryMessages {
                 .map(outcome -> new Registration.Outcome(
                         outcome.getName(),
                         action(outcome.getAction()),
-                        ValidationMessages.violations(outcome.getViolationsList()),
+                        Messages.decodeAll(outcome.getViolationsList(), VerdictDecoders::violation),
                         outcome.getDefinitionDigest(),
                         outcome.getInputSchemaDigest(),
                         outcome.getOutputSchemaDigest(),
