@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from generate.api import Api, Enum, Field, Message
 
 __all__ = ["Plan", "ValueFile", "read_plan"]
 
+_REVISION = "registry_revision"
 _NAME = re.compile(r"`([^`]+)`")
 
 
@@ -104,7 +105,10 @@ class Plan:
             for enum in self.api.enums.values():
                 for value in enum.values:
                     if value.wire_name == name:
-                        return enum_value(enum, value.word)
+                        if enum in (enum for file in self.files for enum in file.enums):
+                            return enum_value(enum, value.word)
+                        # The clients have an option or a hand-written type for it.
+                        return code(value.word.replace("-", "_"), True)  # noqa: FBT003
             return code(name, name in fields)
 
         return _NAME.sub(replace, text)
@@ -122,7 +126,8 @@ def read_plan(path: Path, api: Api) -> Plan:
     docs: dict[str, str] = tables.pop("docs")
     unknown: dict[str, str] = tables.pop("unknown")
     defaults: dict[str, bool | str] = tables.pop("defaults")
-    api = _with_context(api, tables.pop("context"))
+    omitted: list[str] = tables.pop("omitted")["fields"]
+    api = _value_fields(api, tables.pop("context"), omitted)
     files = [
         ValueFile(
             name,
@@ -146,13 +151,21 @@ def read_plan(path: Path, api: Api) -> Plan:
     return Plan(api, tuple(files), names, traits, docs, unknown, defaults)
 
 
-def _with_context(api: Api, context: Mapping[str, str]) -> Api:
-    """Return *api* with the fields that values have from the responses around them."""
-    messages = dict(api.messages)
+def _value_fields(api: Api, context: Mapping[str, str], omitted: Collection[str]) -> Api:
+    """Return *api* with the fields of values.
+
+    Values have fields of the responses around them, and lack those that are *omitted*. The revision
+    of the registry is the last one.
+    """
+    messages: dict[str, Message] = {}
+    for name, message in api.messages.items():
+        fields = sorted(message.fields, key=lambda field: field.name == _REVISION)
+        kept = tuple(field for field in fields if f"{name}.{field.name}" not in omitted)
+        messages[name] = replace(message, fields=kept)
     for name, path in context.items():
         message = messages[name]
         response, _, field_name = path.rpartition(".")
         (field,) = (field for field in messages[response].fields if field.name == field_name)
-        fields = (*message.fields, replace(field, is_context=True))
-        messages[name] = replace(message, fields=fields)
+        extended = (*message.fields, replace(field, is_context=True))
+        messages[name] = replace(message, fields=extended)
     return replace(api, messages=messages)

@@ -16,11 +16,11 @@ _SCALARS = {
     "uint64": "uint64",
 }
 #: Verbs between the name of a type and its comment, by the first word of that.
-_VERBS = {"Whether": "says ", "One": "is ", "Part": "is a "}
+_VERBS = {"Difference": "is a ", "Whether": "says ", "One": "is ", "Part": "is a "}
 _PLURALS = frozenset({"Limits", "Verdicts"})
 #: Types that other values have a pointer to, since the receivers of their methods are pointers.
 _POINTERS = frozenset({"Verdict"})
-_INITIALISMS = {"Id": "ID", "Json": "JSON", "Rpc": "RPC", "Uri": "URI", "Url": "URL"}
+_INITIALISMS = {"Id": "ID", "Json": "JSON", "Mcp": "MCP", "Rpc": "RPC", "Uri": "URI", "Url": "URL"}
 
 
 class GoView(View):

@@ -186,6 +186,19 @@ class JavaDecoderView(_JavaView):
         name = self.name(value)
         return name[:1].lower() + name[1:]
 
+    def required(self, message: Message) -> list[Field]:
+        """Return the messages that a value must have."""
+        return [
+            field
+            for field in message.fields
+            if field.kind == "message"
+            and not (field.is_repeated or self.may_be_unset(message, field))
+        ]
+
+    def has(self, field: Field) -> str:
+        """Return the expression for the presence of a field."""
+        return f"message.has{camel(field.name)}()"
+
     def body(self, message: Message) -> str:
         """Return the statement that makes the record."""
         arguments = [self.decoded(message, field) for field in message.fields]
@@ -211,8 +224,10 @@ class JavaDecoderView(_JavaView):
             return f"List.copyOf({value})"
         elif field.type == "uint32":
             value = f"Integer.toUnsignedLong({value})"
-        elif self.is_json(message, field):
+        elif self.may_be_empty_json(message, field):
             value = f"ValidationMessages.json({value})"
+        elif self.is_json(message, field):
+            value = f'Errors.requireJson({value}, "{message.wire_name}.{field.name}")'
         if self.may_be_unset(message, field):
             return f"message.has{name}() ? Optional.of({value}) : Optional.empty()"
         return value
@@ -226,4 +241,13 @@ def _fill(start: str, items: list[str], end: str, indent: str) -> str:
         return f"{start}{joined}{end}"
     if len(f"{indent}{joined}{first}") <= _LINE:
         return f"{start}\n{indent}{joined}{end}"
-    return f"{start}\n{indent}" + f",\n{indent}".join(items) + end
+    lines = [_break_choice(item, indent) for item in items]
+    return f"{start}\n{indent}" + f",\n{indent}".join(lines) + end
+
+
+def _break_choice(expression: str, indent: str) -> str:
+    """Return a conditional expression in three lines if it does not fit in one."""
+    if len(f"{indent}{expression});") <= _LINE:
+        return expression
+    start = f"\n{indent}        "
+    return expression.replace(" ? ", f"{start}? ").replace(" : ", f"{start}: ")

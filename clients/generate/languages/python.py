@@ -20,6 +20,9 @@ _SCALARS = {
 }
 #: Classes, written by hand, whose methods values inherit.
 _METHODS = {
+    "AdaptedTool": "sidecheck.definitions.DefinitionMethods",
+    "InferredTool": "sidecheck.definitions.DefinitionMethods",
+    "Registration": "sidecheck.rejections.RegistrationMethods",
     "Repair": "sidecheck.verdicts.RepairMethods",
     "Verdict": "sidecheck.verdicts.VerdictMethods",
 }
@@ -67,7 +70,7 @@ class PythonView(View):
         for message in self.file.results:
             module, _, name = _METHODS.get(self.name(message), "").rpartition(".")
             if name:
-                imports[module] = sorted([*imports.get(module, []), name])
+                imports[module] = sorted({*imports.get(module, []), name})
         return dict(sorted(imports.items()))
 
     def parent(self, message: Message) -> str:

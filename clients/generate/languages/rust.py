@@ -50,15 +50,45 @@ class RustView(View):
         if field.is_context:
             return "Default::default()"
         value = f"message.{field.name}"
+        label = f'"{message.wire_name}.{field.name}"'
+        if field.kind == "message":
+            name, is_fallible = (
+                self.plan.client_name(field.type),
+                self.is_fallible(self.child(field)),
+            )
+            if field.is_repeated:
+                return f"try_convert_all({value})?" if is_fallible else f"convert_all({value})"
+            if self.may_be_unset(message, field):
+                if is_fallible:
+                    return f"{value}.map({name}::try_from).transpose()?"
+                return f"{value}.map({name}::from)"
+            conversion = "try_into()?" if is_fallible else "into()"
+            return f"require({value}, {label})?.{conversion}"
         if field.is_repeated:
             return value if field.kind == "scalar" else f"convert_all({value})"
-        if field.kind == "message":
-            if self.may_be_unset(message, field):
-                return f"{value}.map({self.plan.client_name(field.type)}::from)"
-            return f"{value}.unwrap_or_default().into()"
+        if self.is_json(message, field) and not self.may_be_empty_json(message, field):
+            return f"require_json({value}, {label})?"
         if field.kind == "enum" and self.unknown_word(self.enum_of(field)):
             return f"{self.name(self.enum_of(field))}::of_response({value})"
         return f"{value}.into()" if field.kind == "enum" or self.is_json(message, field) else value
+
+    def child(self, field: Field) -> Message:
+        """Return the message in a field."""
+        return self.plan.api.messages[field.type]
+
+    def is_fallible(self, message: Message) -> bool:
+        """Return whether a message may lack what its value has."""
+        return any(
+            (self.is_json(message, field) and not self.may_be_empty_json(message, field))
+            or (
+                field.kind == "message"
+                and (
+                    not (field.is_repeated or self.may_be_unset(message, field))
+                    or self.is_fallible(self.child(field))
+                )
+            )
+            for field in message.fields
+        )
 
     def must_be_used(self, message: Message) -> bool:
         """Return whether callers must not ignore a value."""
@@ -71,6 +101,9 @@ class RustView(View):
     def imports(self) -> list[str]:
         """Return the items of this crate that the file needs."""
         fields = [(message, field) for message in self.file.results for field in message.fields]
+        decoded = [self.decoded(message, field) for message, field in fields]
+        functions = ("convert_all", "require", "require_json", "try_convert_all")
+        used = [name for name in functions if any(text.startswith(f"{name}(") for text in decoded)]
         imports = ["crate::stubs::sidecheck::v1 as pb"]
         for file, values in self.imported().items():
             names = ", ".join(sorted(map(self.name, values)))
@@ -79,8 +112,10 @@ class RustView(View):
             imports.append("crate::enumeration::enumeration")
         if any(self.is_json(message, field) for message, field in fields):
             imports.append("crate::json::Json")
-        if any(field.is_repeated and field.kind != "scalar" for _, field in fields):
-            imports.append("crate::verdict::convert_all")
+        if any(map(self.is_fallible, self.file.results)):
+            imports.append("crate::error::Error")
+        if used:
+            imports.append(f"crate::decoding::{{{', '.join(used)}}}")
         return sorted(imports)
 
 

@@ -68,7 +68,8 @@ class TypeScriptView(View):
         imports: dict[str, list[str]] = {}
         for file, values in self.imported().items():
             names = sorted(map(self.name, values))
-            functions = [f"decode{name}" for name in names if self.uses(f"decode{name}(")]
+            decoders = (f"decode{name}" for name in names)
+            functions = [name for name in decoders if self.calls(name)]
             imports[file] = [*functions, *(f"type {name}" for name in names)]
         return imports
 
@@ -143,6 +144,10 @@ class TypeScriptView(View):
     def required(self) -> list[str]:
         """Functions that demand a field of a response."""
         return [name for name in ("requireField", "requireJson") if self.uses(name)]
+
+    def calls(self, name: str) -> bool:
+        """Return whether any decoder calls the function *name*, itself or for each element."""
+        return self.uses(f"{name}(") or self.uses(f"map({name})")
 
     def uses(self, name: str) -> bool:
         """Return whether any decoder calls the function *name*."""

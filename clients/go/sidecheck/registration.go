@@ -45,21 +45,6 @@ const (
 	CompatibilityPolicyRejectUndecided CompatibilityPolicy = "reject-undecided"
 )
 
-// Action is the effect of a registration on one name. It is empty for effects that this release
-// does not know.
-type Action string
-
-const (
-	// ActionCreated means that the name was not registered before.
-	ActionCreated Action = "created"
-	// ActionChanged means that the name had another definition or protocol version before.
-	ActionChanged Action = "changed"
-	// ActionUnchanged means that the name had the same definition before.
-	ActionUnchanged Action = "unchanged"
-	// ActionRejected means that the definition was not registered; the violations say why.
-	ActionRejected Action = "rejected"
-)
-
 // RegisterOptions are the options of a registration. The zero value and a nil pointer are the
 // defaults.
 type RegisterOptions struct {
@@ -79,43 +64,6 @@ type RegisterOptions struct {
 	Reading SchemaReading
 	// ReturnRejected returns a registration with rejected tools without an error.
 	ReturnRejected bool
-}
-
-// Registration is the result of a registration.
-type Registration struct {
-	// Outcomes of the definitions, in order.
-	Outcomes []RegistrationOutcome
-	// Removed are the names that RegisterOptions.Replace removed, in order.
-	Removed []string
-	// Kept are the names that RegisterOptions.Replace would have removed, in order, and that
-	// RegisterOptions.Compatibility kept.
-	Kept []string
-	// RegistryRevision is the revision of the registry after the call.
-	RegistryRevision uint64
-}
-
-// RegistrationOutcome is the outcome of the registration of one definition.
-type RegistrationOutcome struct {
-	// Name of the tool; empty if the definition has none.
-	Name string
-	// Action is the effect, or with RegisterOptions.ValidateOnly the one that it would have.
-	Action Action
-	// Violations of the definition. Instance locations point into it. One of [SeverityError]
-	// rejects it.
-	Violations []Violation
-	// DefinitionDigest is the digest of the definition; empty if it is not JSON.
-	DefinitionDigest string
-	// InputSchemaDigest is the digest of the input schema; empty if the tool was rejected.
-	InputSchemaDigest string
-	// OutputSchemaDigest is the digest of the output schema; empty if there is none or the tool
-	// was rejected.
-	OutputSchemaDigest string
-	// PreviousDefinitionDigest is the digest of the definition registered before; empty if
-	// there was none.
-	PreviousDefinitionDigest string
-	// Comparison with the definition registered before; nil if there was none, if it is the same, or
-	// without RegisterOptions.Compatibility.
-	Comparison *ToolComparison
 }
 
 // Register registers tools of one server. [ParseTools] reads those of a tools/list result.
@@ -174,21 +122,11 @@ func (c *Client) register(
 	if err != nil {
 		return err
 	}
-	for _, outcome := range response.GetOutcomes() {
-		registration.Outcomes = append(registration.Outcomes, RegistrationOutcome{
-			Name:                     outcome.GetName(),
-			Action:                   decodeWord[Action](outcome.GetAction(), "ACTION_"),
-			Violations:               decodeAll(outcome.GetViolations(), decodeViolation),
-			DefinitionDigest:         outcome.GetDefinitionDigest(),
-			InputSchemaDigest:        outcome.GetInputSchemaDigest(),
-			OutputSchemaDigest:       outcome.GetOutputSchemaDigest(),
-			PreviousDefinitionDigest: outcome.GetPreviousDefinitionDigest(),
-			Comparison:               decodeOptional(outcome.GetComparison(), decodeToolComparison),
-		})
-	}
-	registration.Removed = append(registration.Removed, response.GetRemoved()...)
-	registration.Kept = append(registration.Kept, response.GetKept()...)
-	registration.RegistryRevision = response.GetRegistryRevision()
+	part := decodeRegistration(&response)
+	registration.Outcomes = append(registration.Outcomes, part.Outcomes...)
+	registration.Removed = append(registration.Removed, part.Removed...)
+	registration.Kept = append(registration.Kept, part.Kept...)
+	registration.RegistryRevision = part.RegistryRevision
 	return nil
 }
 

@@ -34,13 +34,7 @@ from sidecheck.conversion import (
     ToolToConvert,
 )
 from sidecheck.converter import ConversionError, ConversionFailure, MCPToOpenAIConverter
-from sidecheck.definitions import (
-    AdaptedTool,
-    Diagnostic,
-    InferredTool,
-    InferredTools,
-    OnUnsupported,
-)
+from sidecheck.definitions import OnUnsupported
 from sidecheck.errors import (
     InvalidResponse,
     SidecheckError,
@@ -49,8 +43,7 @@ from sidecheck.errors import (
     Unavailable,
 )
 from sidecheck.json_types import JsonText
-from sidecheck.losses import Effect, Loss, LossAction
-from sidecheck.portability import Portability, PortabilityProof, PortableForm, ProofOutcome
+from sidecheck.portability import Portability
 from sidecheck.protocol import (
     CheckedNames,
     CheckedTools,
@@ -75,16 +68,8 @@ from sidecheck.protocol import (
     ToolOutcome,
     ToolResult,
 )
-from sidecheck.registry import (
-    Action,
-    ChangePolicy,
-    Deletion,
-    OnRejected,
-    Registration,
-    RegistrationOutcome,
-    Tool,
-    ToolsRejected,
-)
+from sidecheck.registry import ChangePolicy, OnRejected, Tool
+from sidecheck.rejections import ToolsRejected
 from sidecheck.return_values import NormalizedResult
 from sidecheck.streams import StreamOutcome
 from sidecheck.targets import (
@@ -132,7 +117,11 @@ from sidecheck.values.comparison import (
     ToolStatus,
     Witness,
 )
+from sidecheck.values.inference import AdaptedTool, Diagnostic, InferredTool, InferredTools
 from sidecheck.values.info import EngineInfo, Limits, ServerInfo
+from sidecheck.values.losses import Effect, Loss, LossAction
+from sidecheck.values.portability import PortabilityProof, PortableForm, ProofOutcome
+from sidecheck.values.registry import Action, Deletion, Registration, RegistrationOutcome
 from sidecheck.values.verdict import Change, Repair, Severity, Verdict, Violation
 from sidecheck.verdicts import InvalidPayload
 from sidecheck.watching import Checkpoint, ToolsChange, WatchEvent

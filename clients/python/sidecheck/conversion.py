@@ -6,9 +6,9 @@ from typing import Any, TypeAlias
 
 from sidecheck.errors import SidecheckError
 from sidecheck.json_types import JsonBytes, JsonObject, JsonText
-from sidecheck.losses import Loss
 from sidecheck.targets import Target, ToolJson
 from sidecheck.tool_lists import Definition
+from sidecheck.values.losses import Loss
 from sidecheck.values.verdict import Change, Verdict
 
 __all__ = [

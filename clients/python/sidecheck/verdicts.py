@@ -44,7 +44,7 @@ class RepairMethods:
         Raises:
             ValueError: An integer has more digits than `sys.set_int_max_str_digits` allows.
         """
-        return self.payload.value
+        return json.loads(self.payload)
 
 
 class VerdictMethods:

@@ -178,7 +178,7 @@ impl Client {
             min_revision: self.connection.min_revision(),
         };
         let result = self.connection.call(request).await.and_then(|response| {
-            let verdict = response.verdict.map(Verdict::from);
+            let verdict = response.verdict.map(Verdict::try_from).transpose()?;
             let verdict = verdict.ok_or_else(|| Error::missing("ValidateResponse.verdict"))?;
             Ok(verdict.at_revision(response.registry_revision))
         });

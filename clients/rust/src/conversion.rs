@@ -4,6 +4,7 @@ mod options;
 mod results;
 
 use crate::connection::Connection;
+use crate::decoding::convert_all;
 use crate::error::Error;
 use crate::json::Json;
 use crate::protocol::{CheckOptions, ProtocolContext};
@@ -11,15 +12,11 @@ use crate::stubs::sidecheck::v1 as pb;
 use crate::target::Target;
 use crate::validation::Options;
 use crate::values::verdict::Verdict;
-use crate::verdict::convert_all;
 
 pub use options::{
     ConversionMode, ConversionOptions, ModelApi, ServerPrefix, ToolResultToConvert, ToolToConvert,
 };
-pub use results::{
-    ConvertedCall, ConvertedResult, ConvertedTool, ConvertedTools, Effect, Loss, LossAction,
-    ToolConversion,
-};
+pub use results::{ConvertedCall, ConvertedResult, ConvertedTool, ConvertedTools, ToolConversion};
 
 /// The conversions of a client.
 ///
@@ -97,7 +94,7 @@ impl Conversion {
             min_revision: self.connection.min_revision(),
         };
         let response = self.connection.call(request).await?;
-        let verdict = response.verdict.map(Verdict::from);
+        let verdict = response.verdict.map(Verdict::try_from).transpose()?;
         Ok(ConvertedCall {
             server: response.server,
             tool: response.tool,
@@ -134,7 +131,7 @@ impl Conversion {
         if response.message.is_empty() {
             return Err(Error::missing("ConvertToolResultResponse.message"));
         }
-        let verdict = response.verdict.map(Verdict::from);
+        let verdict = response.verdict.map(Verdict::try_from).transpose()?;
         Ok(ConvertedResult {
             message: response.message.into(),
             losses: convert_all(response.losses),

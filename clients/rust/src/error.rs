@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::Value;
 use tonic::Code;
 
-use crate::registration::{Action, Registration, RegistrationOutcome};
 use crate::text::{list_lines, make_printable, quote};
+use crate::values::registry::{Action, Registration, RegistrationOutcome};
 use crate::verdict::describe_errors;
 
 /// A request that has no result, with the reason. An invalid payload is not an error.

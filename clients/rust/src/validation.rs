@@ -170,7 +170,7 @@ pub(crate) fn decode_outcome(
 ) -> Result<Verdict, Error> {
     use pb::validate_outcome::Outcome;
     match outcome.outcome {
-        Some(Outcome::Verdict(verdict)) => Ok(Verdict::from(verdict).at_revision(revision)),
+        Some(Outcome::Verdict(verdict)) => Ok(Verdict::try_from(verdict)?.at_revision(revision)),
         Some(Outcome::Error(status)) => Err(item_error(Some(status))),
         None => Err(item_error(None)),
     }

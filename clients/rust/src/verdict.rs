@@ -83,7 +83,3 @@ pub(crate) fn describe_errors(violations: &[Violation]) -> Vec<String> {
     let errors = errors.filter(|violation| violation.severity == Severity::Error);
     errors.map(describe).collect()
 }
-
-pub(crate) fn convert_all<T, U: From<T>>(messages: Vec<T>) -> Vec<U> {
-    messages.into_iter().map(U::from).collect()
-}

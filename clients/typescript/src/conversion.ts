@@ -6,7 +6,7 @@ import { encodeEnum } from "./enums.js";
 import type { SidecheckError } from "./errors.js";
 import * as wire from "./gen/sidecheck/v1/conversion_service.js";
 import { decodeJson, encodeJsonObject, type JsonObjectInput, JsonText } from "./json.js";
-import { decodeLoss, type Loss } from "./losses.js";
+import { decodeLoss, type Loss } from "./values/losses.js";
 import {
   encodeCheckOptions,
   encodeContext,

@@ -41,22 +41,10 @@ export {
   StreamUnavailable,
   Unavailable,
 } from "./errors.js";
-export type {
-  AdaptedTool,
-  Diagnostic,
-  InferOptions,
-  InferredTool,
-  InferredTools,
-} from "./inference.js";
+export type { InferOptions } from "./inference.js";
 export type { InferenceClient } from "./inference-client.js";
-export type { Loss, LossAction, LossEffect } from "./losses.js";
-export type {
-  AdaptOptions,
-  Portability,
-  PortabilityProof,
-  PortableForm,
-  ProofOutcome,
-} from "./portability.js";
+export type { Effect, Loss, LossAction } from "./values/losses.js";
+export type { AdaptOptions, Portability } from "./portability.js";
 export type {
   CheckDetailOptions,
   CheckedNames,
@@ -79,6 +67,9 @@ export type {
 } from "./protocol.js";
 export type { CheckOptions, ProtocolClient } from "./protocol-client.js";
 export type { NormalizedResult, ReturnValue } from "./normalization.js";
+export type { AdaptedTool, Diagnostic, InferredTool, InferredTools } from "./values/inference.js";
+export type { PortabilityProof, PortableForm, ProofOutcome } from "./values/portability.js";
+export type { Action, Deletion, Registration, RegistrationOutcome } from "./values/registry.js";
 export type { EngineInfo, Limits, ServerInfo } from "./values/info.js";
 export type { OutstandingOptions } from "./item-stream.js";
 export { type JsonInput, type JsonObjectInput, JsonText } from "./json.js";
@@ -86,12 +77,8 @@ export { type RegisterOptions, ToolsRejected } from "./registration.js";
 export type {
   ChangePolicy,
   CompatibilityPolicy,
-  Deletion,
   GetOptions,
   RegisteredDocument,
-  Registration,
-  RegistrationAction,
-  RegistrationOutcome,
   Tool,
 } from "./registry.js";
 export type {

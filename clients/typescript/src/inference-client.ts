@@ -3,12 +3,16 @@
 import type { Connection } from "./connection.js";
 import { encodeEnum } from "./enums.js";
 import * as wire from "./gen/sidecheck/v1/inference_service.js";
-import type { AdaptedTool, InferOptions, InferredTools } from "./inference.js";
+import type { InferOptions } from "./inference.js";
 import type { JsonObjectInput } from "./json.js";
-import { type AdaptOptions, decodePortableForm, encodePortability } from "./portability.js";
-import { requireJson } from "./responses.js";
+import { type AdaptOptions, encodePortability } from "./portability.js";
 import { encodeToolTarget, type Target } from "./targets.js";
-import { decodeSeverity } from "./values/verdict.js";
+import {
+  type AdaptedTool,
+  decodeAdaptedTool,
+  decodeInferredTools,
+  type InferredTools,
+} from "./values/inference.js";
 
 /** Infers and adapts definitions: `client.inference`. Its methods reject as those of {@link Client}. */
 export class InferenceClient {
@@ -38,16 +42,7 @@ export class InferenceClient {
         injectedTypes: [...(options.injectedTypes ?? [])],
         injectedParameters: [...(options.injectedParameters ?? [])],
       },
-      (response) => ({
-        tools: response.tools.map((tool) => ({
-          ...tool,
-          json: requireJson(tool.json, "InferredTool.json"),
-        })),
-        diagnostics: response.diagnostics.map((diagnostic) => ({
-          ...diagnostic,
-          severity: decodeSeverity(diagnostic.severity),
-        })),
-      }),
+      decodeInferredTools,
       options,
     );
   }
@@ -69,11 +64,7 @@ export class InferenceClient {
         minRevision: this.#connection.minRevision,
         portable: encodePortability(options.portable),
       },
-      (response) => ({
-        ...response,
-        json: requireJson(response.json, "AdaptToolResponse.json"),
-        portable: decodePortableForm(response.portable),
-      }),
+      decodeAdaptedTool,
       options,
     );
   }

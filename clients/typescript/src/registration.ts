@@ -9,13 +9,9 @@ import * as wire from "./gen/sidecheck/v1/registry_service.js";
 import { SchemaReading as SchemaReadings } from "./gen/sidecheck/v1/comparison.js";
 import { InlineTool } from "./gen/sidecheck/v1/target.js";
 import { quote } from "./printable.js";
-import {
-  type ChangePolicy,
-  type CompatibilityPolicy,
-  decodeRegistration,
-  joinRegistrations,
-  type Registration,
-} from "./registry.js";
+import { type ChangePolicy, type CompatibilityPolicy, joinRegistrations } from "./registry.js";
+import { requireCount } from "./responses.js";
+import { decodeRegistration, type Registration } from "./values/registry.js";
 import { encodeDefinition } from "./targets.js";
 import { listDefinitions, type Tools } from "./tool-lists.js";
 import { describeViolation, listLines } from "./verdicts.js";
@@ -116,8 +112,10 @@ export async function registerTools(
   const registrations: Registration[] = [];
   for (const part of splitTools(elements, room, replace)) {
     const request = Buffer.concat([head, ...part]);
-    const decode = (response: wire.RegisterToolsResponse): Registration =>
-      decodeRegistration(response, part.length);
+    const decode = (response: wire.RegisterToolsResponse): Registration => {
+      requireCount(response.outcomes, part.length, "RegisterToolsResponse.outcomes");
+      return decodeRegistration(response);
+    };
     registrations.push(await connection.send(RPC, request, decode, call));
   }
   const registration = joinRegistrations(registrations);

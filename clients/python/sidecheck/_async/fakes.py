@@ -11,7 +11,7 @@ from sidecheck._async.validator import Validator
 from sidecheck._transport.tasks import Queue
 from sidecheck.comparison import CompatibilityPolicy
 from sidecheck.errors import SidecheckError
-from sidecheck.registry import ChangePolicy, OnRejected, Registration
+from sidecheck.registry import ChangePolicy, OnRejected
 from sidecheck.scripts import Script, raise_for_closed
 from sidecheck.streams import OUTSTANDING, StreamOutcome
 from sidecheck.targets import Target
@@ -19,6 +19,7 @@ from sidecheck.tool_functions import Registrable, definitions_of
 from sidecheck.tool_lists import Definition, list_tools
 from sidecheck.validation import Item, Options, ValidateOutcome
 from sidecheck.values.comparison import SchemaReading
+from sidecheck.values.registry import Registration
 from sidecheck.values.verdict import Verdict
 from sidecheck.wire.values import encode_inline_tools
 

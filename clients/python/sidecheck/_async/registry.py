@@ -10,7 +10,7 @@ from google.protobuf.message import Message
 
 from sidecheck._async.connection import Connection, split
 from sidecheck.comparison import CompatibilityPolicy, ServerTools
-from sidecheck.registry import ChangePolicy, Deletion, OnRejected, Registration, Tool
+from sidecheck.registry import ChangePolicy, OnRejected, Tool
 from sidecheck.tool_functions import Registrable, definitions_of
 from sidecheck.tool_lists import Definition, list_tools
 from sidecheck.v1.registry_service_pb2 import ToolSet
@@ -18,6 +18,7 @@ from sidecheck.values.comparison import (
     Comparison,
     SchemaReading,
 )
+from sidecheck.values.registry import Deletion, Registration
 from sidecheck.watching import Checkpoint, WatchEvent
 from sidecheck.wire import comparison, registry
 from sidecheck.wire.values import element_bytes, encode_inline_tools

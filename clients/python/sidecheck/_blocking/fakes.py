@@ -10,7 +10,7 @@ from sidecheck._blocking.validator import BlockingValidator
 from sidecheck._transport.threads import Queue
 from sidecheck.comparison import CompatibilityPolicy
 from sidecheck.errors import SidecheckError
-from sidecheck.registry import ChangePolicy, OnRejected, Registration
+from sidecheck.registry import ChangePolicy, OnRejected
 from sidecheck.scripts import Script, raise_for_closed
 from sidecheck.streams import OUTSTANDING, StreamOutcome
 from sidecheck.targets import Target
@@ -18,6 +18,7 @@ from sidecheck.tool_functions import Registrable, definitions_of
 from sidecheck.tool_lists import Definition, list_tools
 from sidecheck.validation import Item, Options, ValidateOutcome
 from sidecheck.values.comparison import SchemaReading
+from sidecheck.values.registry import Registration
 from sidecheck.values.verdict import Verdict
 from sidecheck.wire.values import encode_inline_tools
 

@@ -4,11 +4,13 @@
 from collections.abc import Sequence
 
 from sidecheck._blocking.connection import Connection
-from sidecheck.definitions import AdaptedTool, InferredTools, OnUnsupported, Source
+from sidecheck.definitions import OnUnsupported, Source
 from sidecheck.portability import Portability
 from sidecheck.targets import Target, ToolJson
 from sidecheck.tool_lists import Definition
+from sidecheck.values.inference import AdaptedTool, InferredTools
 from sidecheck.wire import inference
+from sidecheck.wire.decoders.inference import decode_adapted_tool, decode_inferred_tools
 
 __all__ = ["BlockingInferenceClient"]
 
@@ -56,7 +58,7 @@ class BlockingInferenceClient:
             injected_parameters=injected_parameters,
         )
         request = inference.encode_inference(text)
-        return self._connection.call(request, inference.decode_inference, timeout)
+        return self._connection.call(request, decode_inferred_tools, timeout)
 
     def adapt_tool(
         self,
@@ -78,4 +80,4 @@ class BlockingInferenceClient:
         """
         version = protocol_version or self._connection.protocol_version
         request = inference.encode_adaptation(tool, version, portable)
-        return self._connection.call(request, inference.decode_adaptation, timeout)
+        return self._connection.call(request, decode_adapted_tool, timeout)

@@ -9,7 +9,7 @@ from google.protobuf.message import Message
 
 from sidecheck._blocking.connection import Connection, split
 from sidecheck.comparison import CompatibilityPolicy, ServerTools
-from sidecheck.registry import ChangePolicy, Deletion, OnRejected, Registration, Tool
+from sidecheck.registry import ChangePolicy, OnRejected, Tool
 from sidecheck.tool_functions import Registrable, definitions_of
 from sidecheck.tool_lists import Definition, list_tools
 from sidecheck.v1.registry_service_pb2 import ToolSet
@@ -17,6 +17,7 @@ from sidecheck.values.comparison import (
     Comparison,
     SchemaReading,
 )
+from sidecheck.values.registry import Deletion, Registration
 from sidecheck.watching import Checkpoint, WatchEvent
 from sidecheck.wire import comparison, registry
 from sidecheck.wire.values import element_bytes, encode_inline_tools

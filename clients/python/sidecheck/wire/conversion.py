@@ -19,21 +19,19 @@ from sidecheck.conversion import (
 )
 from sidecheck.json_texts import is_json_object, protocol_text
 from sidecheck.json_types import JsonText
-from sidecheck.losses import Effect, Loss, LossAction
 from sidecheck.protocol import CheckOptions, ProtocolContext, ProtocolJson, ToolResult
 from sidecheck.targets import TARGETS, Target
 from sidecheck.tool_lists import DEFINITIONS, list_tools
 from sidecheck.v1 import conversion_service_pb2 as conversion_pb
 from sidecheck.validation import Options
 from sidecheck.wire import protocol, validation
+from sidecheck.wire.decoders.losses import decode_loss
 from sidecheck.wire.decoders.verdict import decode_change, decode_verdict
 from sidecheck.wire.errors import decode_item_error, require_count, require_field, require_json
 from sidecheck.wire.values import copy_fields, encode_target, encode_tool_target, find_label
 
 __all__ = [
     "decode_call",
-    "decode_effect",
-    "decode_losses",
     "decode_result",
     "decode_tools",
     "encode_call",
@@ -44,20 +42,6 @@ __all__ = [
 APIS: Final = {str(api): f"MODEL_API_{api.name}" for api in ModelApi}
 MODES: Final = {str(mode): f"CONVERSION_MODE_{mode.name}" for mode in ConversionMode}
 PREFIXES: Final = {str(prefix): f"SERVER_PREFIX_{prefix.name}" for prefix in ServerPrefix}
-
-ACTIONS: Final = {
-    conversion_pb.Loss.ACTION_KEPT: LossAction.KEPT,
-    conversion_pb.Loss.ACTION_DESCRIBED: LossAction.DESCRIBED,
-    conversion_pb.Loss.ACTION_REWRITTEN: LossAction.REWRITTEN,
-    conversion_pb.Loss.ACTION_ENCODED: LossAction.ENCODED,
-    conversion_pb.Loss.ACTION_DROPPED: LossAction.DROPPED,
-}
-EFFECTS: Final = {
-    conversion_pb.Loss.EFFECT_EQUIVALENT: Effect.EQUIVALENT,
-    conversion_pb.Loss.EFFECT_WIDENED: Effect.WIDENED,
-    conversion_pb.Loss.EFFECT_NARROWED: Effect.NARROWED,
-}
-
 
 # Encoding
 
@@ -193,26 +177,8 @@ def decode_tool(message: conversion_pb.ConvertedTool) -> ConvertedTool:
         ConvertedTool,
         text=JsonText(require_json(message, "json")),
         mapping=JsonText(message.mapping),
-        losses=decode_losses(message.losses),
+        losses=tuple(map(decode_loss, message.losses)),
     )
-
-
-def decode_losses(messages: Iterable[conversion_pb.Loss]) -> tuple[Loss, ...]:
-    """Return the losses in *messages*."""
-    return tuple(
-        copy_fields(
-            message,
-            Loss,
-            action=ACTIONS.get(message.action, LossAction.UNSPECIFIED),
-            effect=decode_effect(message.effect),
-        )
-        for message in messages
-    )
-
-
-def decode_effect(value: conversion_pb.Loss.Effect) -> Effect:
-    """Return the effect for its number."""
-    return EFFECTS.get(value, Effect.UNSPECIFIED)
 
 
 def decode_call(response: conversion_pb.ConvertToolCallResponse) -> ConvertedCall:
@@ -231,5 +197,5 @@ def decode_result(response: conversion_pb.ConvertToolResultResponse) -> Converte
     return ConvertedResult(
         message=JsonText(require_json(response, "message")),
         verdict=decode_verdict(require_field(response, "verdict")),
-        losses=decode_losses(response.losses),
+        losses=tuple(map(decode_loss, response.losses)),
     )

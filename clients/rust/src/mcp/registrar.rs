@@ -13,8 +13,9 @@ use crate::error::Error;
 use crate::json::Json;
 use crate::mcp::failure::{Failure, internal_error};
 use crate::mcp::settings::Settings;
-use crate::registration::{Action, RegisterOptions, Registration};
+use crate::registration::RegisterOptions;
 use crate::target::ToolDefinition;
+use crate::values::registry::{Action, Registration};
 use crate::values::verdict::Severity;
 
 /// Deadline of a registration: the server compiles the schemas of all tools.

@@ -207,7 +207,7 @@ pub(crate) fn decode_result(result: Option<pb::CheckResult>) -> Result<CheckResu
         .verdict
         .ok_or_else(|| Error::missing("CheckResult.verdict"))?;
     Ok(CheckResult {
-        verdict: verdict.into(),
+        verdict: verdict.try_into()?,
         error_response: result.error_response.into(),
     })
 }

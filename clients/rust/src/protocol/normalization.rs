@@ -61,7 +61,7 @@ impl Protocol {
         if response.result.is_empty() {
             return Err(Error::missing("NormalizeToolResultResponse.result"));
         }
-        let verdict = response.verdict.map(Verdict::from);
+        let verdict = response.verdict.map(Verdict::try_from).transpose()?;
         Ok(NormalizedResult {
             result: response.result.into(),
             verdict: verdict

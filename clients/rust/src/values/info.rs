@@ -3,8 +3,9 @@
 
 use serde::Serialize;
 
+use crate::decoding::{convert_all, require};
+use crate::error::Error;
 use crate::stubs::sidecheck::v1 as pb;
-use crate::verdict::convert_all;
 
 /// Version, limits and capabilities of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -25,17 +26,19 @@ pub struct ServerInfo {
     pub registry_revision: u64,
 }
 
-impl From<pb::GetServerInfoResponse> for ServerInfo {
-    fn from(message: pb::GetServerInfoResponse) -> Self {
-        Self {
+impl TryFrom<pb::GetServerInfoResponse> for ServerInfo {
+    type Error = Error;
+
+    fn try_from(message: pb::GetServerInfoResponse) -> Result<Self, Error> {
+        Ok(Self {
             version: message.version,
-            limits: message.limits.unwrap_or_default().into(),
+            limits: require(message.limits, "GetServerInfoResponse.limits")?.into(),
             dialects: message.dialects,
             protocol_versions: message.protocol_versions,
             default_protocol_version: message.default_protocol_version,
             engines: convert_all(message.engines),
             registry_revision: message.registry_revision,
-        }
+        })
     }
 }
 

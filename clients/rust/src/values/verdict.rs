@@ -3,10 +3,11 @@
 
 use serde::Serialize;
 
+use crate::decoding::{convert_all, require_json};
 use crate::enumeration::enumeration;
+use crate::error::Error;
 use crate::json::Json;
 use crate::stubs::sidecheck::v1 as pb;
-use crate::verdict::convert_all;
 
 enumeration! {
     /// Severity of a violation.
@@ -71,9 +72,11 @@ pub struct Verdict {
     pub registry_revision: u64,
 }
 
-impl From<pb::Verdict> for Verdict {
-    fn from(message: pb::Verdict) -> Self {
-        Self {
+impl TryFrom<pb::Verdict> for Verdict {
+    type Error = Error;
+
+    fn try_from(message: pb::Verdict) -> Result<Self, Error> {
+        Ok(Self {
             valid: message.valid,
             violations: convert_all(message.violations),
             truncated: message.truncated,
@@ -81,11 +84,11 @@ impl From<pb::Verdict> for Verdict {
             schema_digest: message.schema_digest,
             tool_error_text: message.tool_error_text,
             enforced: message.enforced,
-            repair: message.repair.map(Repair::from),
+            repair: message.repair.map(Repair::try_from).transpose()?,
             call_tool_result: message.call_tool_result.into(),
             json_rpc_error: message.json_rpc_error.into(),
             registry_revision: Default::default(),
-        }
+        })
     }
 }
 
@@ -147,15 +150,17 @@ pub struct Repair {
     pub changes: Vec<Change>,
 }
 
-impl From<pb::Repair> for Repair {
-    fn from(message: pb::Repair) -> Self {
-        Self {
-            payload: message.payload.into(),
+impl TryFrom<pb::Repair> for Repair {
+    type Error = Error;
+
+    fn try_from(message: pb::Repair) -> Result<Self, Error> {
+        Ok(Self {
+            payload: require_json(message.payload, "Repair.payload")?,
             valid: message.valid,
             violations: convert_all(message.violations),
             truncated: message.truncated,
             changes: convert_all(message.changes),
-        }
+        })
     }
 }
 

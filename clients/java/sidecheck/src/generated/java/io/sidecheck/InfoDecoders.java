@@ -8,6 +8,7 @@ final class InfoDecoders {
     private InfoDecoders() {}
 
     static ServerInfo serverInfo(io.sidecheck.v1.GetServerInfoResponse message) {
+        Errors.require(message.hasLimits(), "GetServerInfoResponse.limits");
         return new ServerInfo(
                 message.getVersion(),
                 limits(message.getLimits()),

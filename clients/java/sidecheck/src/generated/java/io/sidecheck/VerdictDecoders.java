@@ -36,7 +36,7 @@ final class VerdictDecoders {
 
     static Repair repair(io.sidecheck.v1.Repair message) {
         return new Repair(
-                ValidationMessages.json(message.getPayload()),
+                Errors.requireJson(message.getPayload(), "Repair.payload"),
                 message.getValid(),
                 Messages.decodeAll(message.getViolationsList(), VerdictDecoders::violation),
                 message.getTruncated(),
