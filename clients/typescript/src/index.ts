@@ -31,9 +31,7 @@ export type {
   ToolToConvert,
 } from "./conversion.js";
 export {
-  assertValid,
   type ErrorDetails,
-  InvalidPayload,
   InvalidResponse,
   SidecheckError,
   type StatusName,
@@ -117,3 +115,4 @@ export {
 export type { Change, Repair, Severity, Verdict, Violation } from "./values/verdict.js";
 export type { Checkpoint, ToolsChange, WatchEvent } from "./watch-events.js";
 export type { WatchOptions } from "./watch-tools.js";
+export { assertValid, InvalidPayload } from "./verdicts.js";

@@ -1,7 +1,38 @@
-/** Texts that describe verdicts. */
+/** The error for an invalid payload, and texts that describe verdicts. */
 
+import { nameErrors } from "./errors.js";
 import { makePrintable, quote } from "./printable.js";
-import type { Violation } from "./values/verdict.js";
+import type { Verdict, Violation } from "./values/verdict.js";
+
+/**
+ * A payload is invalid. Thrown only by {@link assertValid}. The message describes the first errors;
+ * it contains values of the payload, unless the option `hideValues` was set.
+ */
+export class InvalidPayload extends Error {
+  static {
+    nameErrors(this, "InvalidPayload");
+  }
+
+  readonly verdict: Verdict;
+
+  constructor(verdict: Verdict) {
+    const errors = verdict.violations.filter(({ severity }) => severity === "error");
+    super(listLines("the payload is invalid", errors.map(describeViolation), verdict.truncated));
+    this.verdict = verdict;
+  }
+}
+
+/**
+ * Throws if a verdict is invalid and enforced. A repair does not matter here: this is about the
+ * payload as sent.
+ *
+ * @throws InvalidPayload
+ */
+export function assertValid(verdict: Verdict): void {
+  if (verdict.enforced && !verdict.valid) {
+    throw new InvalidPayload(verdict);
+  }
+}
 
 /** Most violations in the message of an error, which has all of them beside. */
 const MAX_LINES = 10;
