@@ -113,7 +113,7 @@ class RustView(View):
         if any(self.is_json(message, field) for message, field in fields):
             imports.append("crate::json::Json")
         if any(map(self.is_fallible, self.file.results)):
-            imports.append("crate::error::Error")
+            used.insert(0, "MissingField")
         if used:
             imports.append(f"crate::decoding::{{{', '.join(used)}}}")
         return sorted(imports)

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tonic::Code;
 
+use crate::decoding::MissingField;
 use crate::text::{list_lines, make_printable, quote};
 use crate::values::registry::{Action, Registration, RegistrationOutcome};
 use crate::verdict::describe_errors;
@@ -220,6 +221,12 @@ impl Error {
             ("limit", limit.to_string()),
             ("found", size.to_string()),
         ])
+    }
+}
+
+impl From<MissingField> for Error {
+    fn from(field: MissingField) -> Self {
+        Self::missing(field.0)
     }
 }
 

@@ -66,7 +66,7 @@ impl Inference {
             injected_types: options.injected_types,
             injected_parameters: options.injected_parameters,
         };
-        self.connection.call(request).await?.try_into()
+        Ok(self.connection.call(request).await?.try_into()?)
     }
 
     /// Adapts a definition to an MCP protocol version. Empty is that of the client, or the one
@@ -88,6 +88,6 @@ impl Inference {
             min_revision: self.connection.min_revision(),
             portable: portable.map(Into::into),
         };
-        self.connection.call(request).await?.try_into()
+        Ok(self.connection.call(request).await?.try_into()?)
     }
 }

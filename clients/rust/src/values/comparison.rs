@@ -3,9 +3,8 @@
 
 use serde::Serialize;
 
-use crate::decoding::{require, require_json, try_convert_all};
+use crate::decoding::{MissingField, require, require_json, try_convert_all};
 use crate::enumeration::enumeration;
-use crate::error::Error;
 use crate::json::Json;
 use crate::stubs::sidecheck::v1 as pb;
 
@@ -96,9 +95,9 @@ pub struct Comparison {
 }
 
 impl TryFrom<pb::CompareToolsResponse> for Comparison {
-    type Error = Error;
+    type Error = MissingField;
 
-    fn try_from(message: pb::CompareToolsResponse) -> Result<Self, Error> {
+    fn try_from(message: pb::CompareToolsResponse) -> Result<Self, MissingField> {
         Ok(Self {
             tools: try_convert_all(message.tools)?,
             level: message.level.into(),
@@ -132,9 +131,9 @@ pub struct ToolComparison {
 }
 
 impl TryFrom<pb::ToolComparison> for ToolComparison {
-    type Error = Error;
+    type Error = MissingField;
 
-    fn try_from(message: pb::ToolComparison) -> Result<Self, Error> {
+    fn try_from(message: pb::ToolComparison) -> Result<Self, MissingField> {
         Ok(Self {
             status: message.status.into(),
             name: message.name,
@@ -161,9 +160,9 @@ pub struct SchemaComparison {
 }
 
 impl TryFrom<pb::SchemaComparison> for SchemaComparison {
-    type Error = Error;
+    type Error = MissingField;
 
-    fn try_from(message: pb::SchemaComparison) -> Result<Self, Error> {
+    fn try_from(message: pb::SchemaComparison) -> Result<Self, MissingField> {
         Ok(Self {
             part: message.part.into(),
             assume_closed: require(message.assume_closed, "SchemaComparison.assume_closed")?
@@ -188,9 +187,9 @@ pub struct SchemaVerdict {
 }
 
 impl TryFrom<pb::SchemaVerdict> for SchemaVerdict {
-    type Error = Error;
+    type Error = MissingField;
 
-    fn try_from(message: pb::SchemaVerdict) -> Result<Self, Error> {
+    fn try_from(message: pb::SchemaVerdict) -> Result<Self, MissingField> {
         Ok(Self {
             relation: message.relation.into(),
             level: message.level.into(),
@@ -215,9 +214,9 @@ pub struct Witness {
 }
 
 impl TryFrom<pb::Witness> for Witness {
-    type Error = Error;
+    type Error = MissingField;
 
-    fn try_from(message: pb::Witness) -> Result<Self, Error> {
+    fn try_from(message: pb::Witness) -> Result<Self, MissingField> {
         Ok(Self {
             payload: require_json(message.payload, "Witness.payload")?,
             message: message.message,
@@ -253,9 +252,9 @@ pub struct DefinitionChange {
 }
 
 impl TryFrom<pb::DefinitionChange> for DefinitionChange {
-    type Error = Error;
+    type Error = MissingField;
 
-    fn try_from(message: pb::DefinitionChange) -> Result<Self, Error> {
+    fn try_from(message: pb::DefinitionChange) -> Result<Self, MissingField> {
         Ok(Self {
             code: message.code,
             part: message.part.into(),
@@ -283,9 +282,9 @@ pub struct ChangeEffect {
 }
 
 impl TryFrom<pb::ChangeEffect> for ChangeEffect {
-    type Error = Error;
+    type Error = MissingField;
 
-    fn try_from(message: pb::ChangeEffect) -> Result<Self, Error> {
+    fn try_from(message: pb::ChangeEffect) -> Result<Self, MissingField> {
         Ok(Self {
             level: message.level.into(),
             witness: message.witness.map(Witness::try_from).transpose()?,

@@ -3,8 +3,7 @@
 
 use serde::Serialize;
 
-use crate::decoding::{convert_all, require_json, try_convert_all};
-use crate::error::Error;
+use crate::decoding::{MissingField, convert_all, require_json, try_convert_all};
 use crate::json::Json;
 use crate::stubs::sidecheck::v1 as pb;
 use crate::values::portability::PortableForm;
@@ -20,9 +19,9 @@ pub struct InferredTools {
 }
 
 impl TryFrom<pb::InferToolsResponse> for InferredTools {
-    type Error = Error;
+    type Error = MissingField;
 
-    fn try_from(message: pb::InferToolsResponse) -> Result<Self, Error> {
+    fn try_from(message: pb::InferToolsResponse) -> Result<Self, MissingField> {
         Ok(Self {
             tools: try_convert_all(message.tools)?,
             diagnostics: convert_all(message.diagnostics),
@@ -44,9 +43,9 @@ pub struct InferredTool {
 }
 
 impl TryFrom<pb::InferredTool> for InferredTool {
-    type Error = Error;
+    type Error = MissingField;
 
-    fn try_from(message: pb::InferredTool) -> Result<Self, Error> {
+    fn try_from(message: pb::InferredTool) -> Result<Self, MissingField> {
         Ok(Self {
             json: require_json(message.json, "InferredTool.json")?,
             function: message.function,
@@ -111,9 +110,9 @@ pub struct AdaptedTool {
 }
 
 impl TryFrom<pb::AdaptToolResponse> for AdaptedTool {
-    type Error = Error;
+    type Error = MissingField;
 
-    fn try_from(message: pb::AdaptToolResponse) -> Result<Self, Error> {
+    fn try_from(message: pb::AdaptToolResponse) -> Result<Self, MissingField> {
         Ok(Self {
             json: require_json(message.json, "AdaptToolResponse.json")?,
             wrapped_property: message.wrapped_property,

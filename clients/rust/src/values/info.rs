@@ -3,8 +3,7 @@
 
 use serde::Serialize;
 
-use crate::decoding::{convert_all, require};
-use crate::error::Error;
+use crate::decoding::{MissingField, convert_all, require};
 use crate::stubs::sidecheck::v1 as pb;
 
 /// Version, limits and capabilities of a server.
@@ -27,9 +26,9 @@ pub struct ServerInfo {
 }
 
 impl TryFrom<pb::GetServerInfoResponse> for ServerInfo {
-    type Error = Error;
+    type Error = MissingField;
 
-    fn try_from(message: pb::GetServerInfoResponse) -> Result<Self, Error> {
+    fn try_from(message: pb::GetServerInfoResponse) -> Result<Self, MissingField> {
         Ok(Self {
             version: message.version,
             limits: require(message.limits, "GetServerInfoResponse.limits")?.into(),

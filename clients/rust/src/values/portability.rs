@@ -3,9 +3,8 @@
 
 use serde::Serialize;
 
-use crate::decoding::{convert_all, require_json};
+use crate::decoding::{MissingField, convert_all, require_json};
 use crate::enumeration::enumeration;
-use crate::error::Error;
 use crate::json::Json;
 use crate::stubs::sidecheck::v1 as pb;
 use crate::values::comparison::Witness;
@@ -44,9 +43,9 @@ pub struct PortableForm {
 }
 
 impl TryFrom<pb::PortableForm> for PortableForm {
-    type Error = Error;
+    type Error = MissingField;
 
-    fn try_from(message: pb::PortableForm) -> Result<Self, Error> {
+    fn try_from(message: pb::PortableForm) -> Result<Self, MissingField> {
         Ok(Self {
             mapping: require_json(message.mapping, "PortableForm.mapping")?,
             losses: convert_all(message.losses),
@@ -69,9 +68,9 @@ pub struct PortabilityProof {
 }
 
 impl TryFrom<pb::PortabilityProof> for PortabilityProof {
-    type Error = Error;
+    type Error = MissingField;
 
-    fn try_from(message: pb::PortabilityProof) -> Result<Self, Error> {
+    fn try_from(message: pb::PortabilityProof) -> Result<Self, MissingField> {
         Ok(Self {
             outcome: message.outcome.into(),
             message: message.message,

@@ -3,9 +3,8 @@
 
 use serde::Serialize;
 
-use crate::decoding::{convert_all, try_convert_all};
+use crate::decoding::{MissingField, convert_all, try_convert_all};
 use crate::enumeration::enumeration;
-use crate::error::Error;
 use crate::stubs::sidecheck::v1 as pb;
 use crate::values::comparison::ToolComparison;
 use crate::values::verdict::Violation;
@@ -40,9 +39,9 @@ pub struct Registration {
 }
 
 impl TryFrom<pb::RegisterToolsResponse> for Registration {
-    type Error = Error;
+    type Error = MissingField;
 
-    fn try_from(message: pb::RegisterToolsResponse) -> Result<Self, Error> {
+    fn try_from(message: pb::RegisterToolsResponse) -> Result<Self, MissingField> {
         Ok(Self {
             outcomes: try_convert_all(message.outcomes)?,
             removed: message.removed,
@@ -76,9 +75,9 @@ pub struct RegistrationOutcome {
 }
 
 impl TryFrom<pb::RegistrationOutcome> for RegistrationOutcome {
-    type Error = Error;
+    type Error = MissingField;
 
-    fn try_from(message: pb::RegistrationOutcome) -> Result<Self, Error> {
+    fn try_from(message: pb::RegistrationOutcome) -> Result<Self, MissingField> {
         Ok(Self {
             name: message.name,
             action: message.action.into(),

@@ -3,9 +3,8 @@
 
 use serde::Serialize;
 
-use crate::decoding::{convert_all, require_json};
+use crate::decoding::{MissingField, convert_all, require_json};
 use crate::enumeration::enumeration;
-use crate::error::Error;
 use crate::json::Json;
 use crate::stubs::sidecheck::v1 as pb;
 
@@ -73,9 +72,9 @@ pub struct Verdict {
 }
 
 impl TryFrom<pb::Verdict> for Verdict {
-    type Error = Error;
+    type Error = MissingField;
 
-    fn try_from(message: pb::Verdict) -> Result<Self, Error> {
+    fn try_from(message: pb::Verdict) -> Result<Self, MissingField> {
         Ok(Self {
             valid: message.valid,
             violations: convert_all(message.violations),
@@ -151,9 +150,9 @@ pub struct Repair {
 }
 
 impl TryFrom<pb::Repair> for Repair {
-    type Error = Error;
+    type Error = MissingField;
 
-    fn try_from(message: pb::Repair) -> Result<Self, Error> {
+    fn try_from(message: pb::Repair) -> Result<Self, MissingField> {
         Ok(Self {
             payload: require_json(message.payload, "Repair.payload")?,
             valid: message.valid,
