@@ -75,6 +75,8 @@ class Field:
     is_repeated: bool
     #: Whether an absent field differs from the default of its type.
     is_optional: bool
+    #: Whether the value has it from the response that contains its message.
+    is_context: bool = False
 
 
 @dataclass(frozen=True)

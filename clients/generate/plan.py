@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,7 +10,8 @@ from generate.api import Api, Enum, Field, Message
 
 __all__ = ["Plan", "ValueFile", "read_plan"]
 
-_NAME = re.compile(r"`([\w.]+)`")
+_REVISION = "registry_revision"
+_NAME = re.compile(r"`([^`]+)`")
 
 
 @dataclass(frozen=True)
@@ -28,20 +29,19 @@ class ValueFile:
     are_arguments: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Plan:
     """The generated files, and what the .proto files do not say."""
 
     api: Api
+    #: Files with messages of responses, and files with options of requests.
     files: tuple[ValueFile, ...]
+    option_files: tuple[ValueFile, ...]
     #: Files with tables of the whole API, by name.
     tables: Mapping[str, ValueFile]
     #: Comments of the error reasons, by reason.
     reasons: Mapping[str, str]
     unavailable_reasons: tuple[str, ...]
-    #: Files with options, and the defaults of their numbers, by message and field.
-    option_files: tuple[ValueFile, ...]
-    option_defaults: Mapping[str, int]
     #: Comments of options of the clients alone, by message and field.
     client_options: Mapping[str, str]
     #: Names of types in single languages, by language.
@@ -49,6 +49,41 @@ class Plan:
     names: Mapping[str, str]
     traits: Mapping[str, str]
     docs: Mapping[str, str]
+    unknown: Mapping[str, str]
+    defaults: Mapping[str, bool | int | str]
+
+    def file_of(self, wire_name: str) -> ValueFile:
+        """Return the file that has the enumeration or message *wire_name*.
+
+        Raises:
+            KeyError: no file has it.
+        """
+        for file in (*self.files, *self.option_files):
+            values: list[Enum | Message] = [*file.enums, *file.results, *file.options]
+            if any(value.wire_name == wire_name for value in values):
+                return file
+        raise KeyError(wire_name)
+
+    def is_generated(self, enum: Enum) -> bool:
+        """Return whether a file has *enum*."""
+        return any(enum in file.enums for file in (*self.files, *self.option_files))
+
+    def is_decoded(self, enum: Enum) -> bool:
+        """Return whether responses have *enum*."""
+        return any(
+            field.type == enum.wire_name
+            for file in self.files
+            for message in file.results
+            for field in message.fields
+        )
+
+    def unknown_word(self, enum: Enum) -> str:
+        """Return the word of *enum* that stands for unknown values, or "" for "unspecified"."""
+        return self.unknown.get(enum.wire_name, "")
+
+    def default(self, message: Message, field: Field) -> bool | int | str | None:
+        """Return the default of *field* in values that callers make, if it is an unusual one."""
+        return self.defaults.get(f"{message.wire_name}.{field.name}")
 
     def localized(self, language: str) -> "Plan":
         """Return the plan with the names of *language*."""
@@ -64,7 +99,11 @@ class Plan:
 
     def is_json(self, message: Message, field: Field) -> bool:
         """Return whether *field*, of bytes, is JSON text."""
-        return self.traits.get(f"{message.wire_name}.{field.name}") == "json"
+        return self.traits.get(f"{message.wire_name}.{field.name}", "").startswith("json")
+
+    def may_be_empty_json(self, message: Message, field: Field) -> bool:
+        """Return whether *field* is JSON text that some values lack."""
+        return self.traits.get(f"{message.wire_name}.{field.name}") == "json-or-empty"
 
     def may_be_unset(self, message: Message, field: Field) -> bool:
         """Return whether *field* is absent from some values."""
@@ -89,7 +128,10 @@ class Plan:
             for enum in self.api.enums.values():
                 for value in enum.values:
                     if value.wire_name == name:
-                        return enum_value(enum, value.word)
+                        if self.is_generated(enum):
+                            return enum_value(enum, value.word)
+                        # The clients have a hand-written type for it.
+                        return code(value.word.replace("-", "_"), True)  # noqa: FBT003
             return code(name, name in fields)
 
         return _NAME.sub(replace, text)
@@ -109,8 +151,11 @@ def read_plan(path: Path, api: Api, reasons: Mapping[str, str]) -> Plan:
     client_reasons: dict[str, str] = tables.pop("reasons")
     unavailable: list[str] = tables.pop("unavailable")["reasons"]
     language_names: dict[str, dict[str, str]] = tables.pop("language_names")
-    option_defaults: dict[str, int] = tables.pop("option_defaults")
+    unknown: dict[str, str] = tables.pop("unknown")
+    defaults: dict[str, bool | int | str] = tables.pop("defaults")
+    omitted: list[str] = tables.pop("omitted")["fields"]
     api = _with_comments(api, tables.pop("comments"))
+    api = _value_fields(api, tables.pop("context"), omitted)
     option_fields: dict[str, list[str]] = tables.pop("option_fields")
     client_options: dict[str, str] = tables.pop("client_options")
     option_files = [
@@ -143,24 +188,25 @@ def read_plan(path: Path, api: Api, reasons: Mapping[str, str]) -> Plan:
     }
     for name in [
         *(names.keys() | docs.keys()) - api.enums.keys() - api.messages.keys(),
-        *traits.keys() - known,
+        *unknown.keys() - api.enums.keys(),
+        *(traits.keys() | defaults.keys()) - known,
         *set(unavailable) - reasons.keys(),
     ]:
         raise KeyError(name)
-    table_files = {name: ValueFile(name, doc, (), ()) for name, doc in table_docs.items()}
     return Plan(
-        api,
-        tuple(files),
-        table_files,
-        {**reasons, **client_reasons},
-        tuple(unavailable),
-        tuple(option_files),
-        option_defaults,
-        client_options,
-        language_names,
-        names,
-        traits,
-        docs,
+        api=api,
+        files=tuple(files),
+        option_files=tuple(option_files),
+        tables={name: ValueFile(name, doc, (), ()) for name, doc in table_docs.items()},
+        reasons={**reasons, **client_reasons},
+        unavailable_reasons=tuple(unavailable),
+        client_options=client_options,
+        language_names=language_names,
+        names=names,
+        traits=traits,
+        docs=docs,
+        unknown=unknown,
+        defaults=defaults,
     )
 
 
@@ -212,3 +258,23 @@ def _with_comments(api: Api, comments: Mapping[str, str]) -> Api:
     for name in unused:
         raise KeyError(name)
     return replace(api, enums=enums, messages=messages)
+
+
+def _value_fields(api: Api, context: Mapping[str, str], omitted: Collection[str]) -> Api:
+    """Return *api* with the fields of values.
+
+    Values have fields of the responses around them, and lack those that are *omitted*. The revision
+    of the registry is the last one.
+    """
+    messages: dict[str, Message] = {}
+    for name, message in api.messages.items():
+        fields = sorted(message.fields, key=lambda field: field.name == _REVISION)
+        kept = tuple(field for field in fields if f"{name}.{field.name}" not in omitted)
+        messages[name] = replace(message, fields=kept)
+    for name, path in context.items():
+        message = messages[name]
+        response, _, field_name = path.rpartition(".")
+        (field,) = (field for field in messages[response].fields if field.name == field_name)
+        extended = (*message.fields, replace(field, is_context=True))
+        messages[name] = replace(message, fields=extended)
+    return replace(api, messages=messages)

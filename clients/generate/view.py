@@ -5,10 +5,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
-from generate.api import Enum, Field, Message
+from generate.api import Enum, EnumValue, Field, Message
 from generate.plan import Plan, ValueFile
 
-__all__ = ["View", "camel", "lower_camel"]
+__all__ = ["NO_BREAK", "View", "camel", "decapitalize", "lower_camel"]
+
+NO_BREAK = "\x1f"
+"""Stands for a space of a comment at which no line ends."""
 
 
 class View(ABC):
@@ -51,6 +54,40 @@ class View(ABC):
         """Return the comment of a type."""
         return self.plan.doc(value)
 
+    def value_doc(self, enum: Enum, value: EnumValue) -> str:
+        """Return the comment of a member of an enumeration."""
+        is_unknown = value.word == self.plan.unknown_word(enum)
+        return value.doc + " Also a value that this release does not know." * is_unknown
+
+    def in_results(self, enum: Enum) -> bool:
+        """Return whether responses have an enumeration."""
+        return self.plan.is_decoded(enum)
+
+    def unknown_word(self, enum: Enum) -> str:
+        """Return the word that stands for unknown values, or "" for "unspecified"."""
+        return self.plan.unknown_word(enum)
+
+    def value_of(self, field: Field) -> Enum | Message:
+        """Return the type of a field that is no scalar."""
+        types: dict[str, Enum | Message] = {**self.plan.api.enums, **self.plan.api.messages}
+        return types[field.type]
+
+    def imported(self) -> dict[str, list[Enum | Message]]:
+        """Return the types of fields that other files have, by name of the file."""
+        imported: dict[str, list[Enum | Message]] = {}
+        messages = (*self.file.results, *self.file.options)
+        for field in (field for message in messages for field in message.fields):
+            if field.kind == "scalar":
+                continue
+            file, value = self.plan.file_of(field.type), self.value_of(field)
+            if file != self.file and value not in imported.setdefault(file.name, []):
+                imported[file.name].append(value)
+        return dict(sorted(imported.items()))
+
+    def context(self, message: Message) -> list[Field]:
+        """Return the fields of a value that its message lacks."""
+        return [field for field in message.fields if field.is_context]
+
     def proto_module(self, value: Enum | Message) -> str:
         """Return the name of the .proto file of a type, without its folder and extension."""
         return self.plan.api.files[value.wire_name].rpartition("/")[2].removesuffix(".proto")
@@ -62,6 +99,10 @@ class View(ABC):
     def is_json(self, message: Message, field: Field) -> bool:
         """Return whether a field is JSON text."""
         return self.plan.is_json(message, field)
+
+    def may_be_empty_json(self, message: Message, field: Field) -> bool:
+        """Return whether a field is JSON text that some values lack."""
+        return self.plan.may_be_empty_json(message, field)
 
     def may_be_unset(self, message: Message, field: Field) -> bool:
         """Return whether a field is absent from some values."""
@@ -98,7 +139,7 @@ class View(ABC):
                 break_long_words=False,
                 break_on_hyphens=False,
             )
-        return lines
+        return [line.replace(NO_BREAK, " ") for line in lines]
 
     def single_type(
         self, message: Message, field: Field, json: str, scalars: Mapping[str, str]
@@ -112,6 +153,11 @@ class View(ABC):
 def camel(name: str) -> str:
     """Return a word with hyphens, or a name with underscores, in upper camel case."""
     return "".join(part.capitalize() for part in name.replace("_", "-").split("-"))
+
+
+def decapitalize(text: str) -> str:
+    """Return *text* with a small first letter, unless it begins with an initialism."""
+    return text if text[1:2].isupper() else text[:1].lower() + text[1:]
 
 
 def lower_camel(name: str) -> str:

@@ -24,6 +24,7 @@ from sidecheck import (
 from sidecheck.v1 import conversion_service_pb2 as conversion_pb
 from sidecheck.v1 import verdict_pb2 as verdict_pb
 from sidecheck.wire import conversion
+from sidecheck.wire.decoders.losses import decode_loss
 
 VERDICT_MESSAGE = verdict_pb.Verdict(
     violations=[verdict_pb.Violation(code="C", severity="SEVERITY_ERROR")], enforced=True
@@ -184,19 +185,19 @@ def test_enum_values_match_the_api(labels: list[str], enum: Any, prefix: str) ->
 @pytest.mark.parametrize("number", range(6))
 def test_each_action_has_a_value(number: Any) -> None:
     """Every label of the API is decoded to the value of its name."""
-    (loss,) = conversion.decode_losses([conversion_pb.Loss(action=number)])
+    loss = decode_loss(conversion_pb.Loss(action=number))
     assert conversion_pb.Loss.Action.Name(number) == f"ACTION_{loss.action.upper()}"
 
 
 @pytest.mark.parametrize("number", range(4))
 def test_each_effect_has_a_value(number: Any) -> None:
     """Every label of the API is decoded to the value of its name."""
-    (loss,) = conversion.decode_losses([conversion_pb.Loss(effect=number)])
+    loss = decode_loss(conversion_pb.Loss(effect=number))
     assert conversion_pb.Loss.Effect.Name(number) == f"EFFECT_{loss.effect.upper()}"
 
 
 def test_unknown_values_of_a_newer_server_are_unspecified() -> None:
     """Unknown numbers are decoded to UNSPECIFIED."""
     later: Any = 99
-    (loss,) = conversion.decode_losses([conversion_pb.Loss(action=later, effect=later)])
+    loss = decode_loss(conversion_pb.Loss(action=later, effect=later))
     assert (LossAction.UNSPECIFIED, Effect.UNSPECIFIED) == (loss.action, loss.effect)

@@ -19,6 +19,7 @@ from sidecheck.definitions import Source
 from sidecheck.v1 import inference_service_pb2 as inference_pb
 from sidecheck.v1 import target_pb2 as target_pb
 from sidecheck.wire import inference
+from sidecheck.wire.decoders.inference import decode_inferred_tools
 from support.scripted_calls import Call, replay, scripted_client
 
 GONE = Unavailable("UNAVAILABLE", "nobody", {}, grpc.StatusCode.UNAVAILABLE)
@@ -97,7 +98,10 @@ def test_results_are_decoded_completely() -> None:
     response = inference_pb.InferToolsResponse(
         tools=[
             inference_pb.InferredTool(
-                json=b'{"name": "f"}', function="A.f", line=3, definition_digest="sha256:d"
+                json=b'{"name": "f"}',
+                function="A.f",
+                line=3,
+                definition_digest="sha256:d",
             )
         ],
         diagnostics=[
@@ -116,13 +120,16 @@ def test_results_are_decoded_completely() -> None:
             inference_pb.Diagnostic(code="E", severity=9),  # type: ignore[arg-type]
         ],
     )
-    inferred = inference.decode_inference(response)
+    inferred = decode_inferred_tools(response)
 
     assert (
         InferredTools(
             tools=(
                 InferredTool(
-                    json=JsonText(b'{"name": "f"}'), function="A.f", line=3, digest="sha256:d"
+                    json=JsonText(b'{"name": "f"}'),
+                    function="A.f",
+                    line=3,
+                    definition_digest="sha256:d",
                 ),
             ),
             diagnostics=(

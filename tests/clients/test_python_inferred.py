@@ -74,7 +74,7 @@ async def test_a_tool_is_inferred(client: Client) -> None:
     registered = [item async for item in client.list("weather")]
 
     assert (TIDES, "get_tides", 8) == (tool.definition, tool.function, tool.line)
-    assert [tool.digest] == [item.definition_digest for item in registered]
+    assert [tool.definition_digest] == [item.definition_digest for item in registered]
     assert () == inferred.diagnostics
 
 

@@ -35,6 +35,7 @@ from sidecheck.v1 import target_pb2 as target_pb
 from sidecheck.v1 import validation_service_pb2 as validation_pb
 from sidecheck.v1 import verdict_pb2 as verdict_pb
 from sidecheck.wire import errors, registry, validation
+from sidecheck.wire.decoders.info import decode_server_info
 
 CODES = grpc.StatusCode
 
@@ -90,7 +91,7 @@ EXPECTED_VERDICT = Verdict(
     registry_revision=7,
     enforced=False,
     repair=Repair(
-        payload=b'{"n":10}',
+        payload=JsonText(b'{"n":10}'),
         valid=True,
         violations=(EXPECTED_VIOLATION,),
         truncated=True,
@@ -282,7 +283,7 @@ def test_server_info_is_decoded_completely() -> None:
         engines=(EngineInfo(name="fast", library="l", version="v"),),
         registry_revision=5,
         server="grpc",
-    ) == registry.decode_info(response)
+    ) == decode_server_info(response)
 
 
 def status_bytes(*details: Message) -> tuple[tuple[str, bytes], ...]:

@@ -7,6 +7,7 @@ from sidecheck import (
     BlockingClient,
     Client,
     InvalidPayload,
+    JsonText,
     OnUnavailable,
     Repair,
     Severity,
@@ -102,7 +103,7 @@ def test_an_unenforced_verdict_is_not_raised() -> None:
 
 def test_a_repair_does_not_make_a_verdict_valid() -> None:
     """The caller decides whether to use the repaired payload."""
-    repair = Repair(payload=b'{"days":2}', valid=True)
+    repair = Repair(payload=JsonText(b'{"days":2}'), valid=True)
     verdict = Verdict(valid=False, violations=(Violation(code="TYPE"),), repair=repair)
     with pytest.raises(InvalidPayload):
         verdict.raise_for_invalid()

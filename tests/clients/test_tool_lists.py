@@ -137,7 +137,7 @@ def test_text_is_split_into_definitions(expected: list[bytes], tools: bytes) -> 
         ),
         pytest.param(
             [(OTHER, [])],
-            InferredTool(json=JsonText(OTHER), function="f", line=1, digest=""),
+            InferredTool(json=JsonText(OTHER), function="f", line=1, definition_digest=""),
             id="an inferred tool",
         ),
         pytest.param([(OTHER, [])], AdaptedTool(json=JsonText(OTHER)), id="an adapted tool"),

@@ -15,8 +15,8 @@ from sidecheck import (
     Verdict,
 )
 from sidecheck.conversion import ConvertedTool, ConvertedTools, ToolConversion
-from sidecheck.definitions import InferredTool
 from sidecheck.protocol import CheckResult
+from sidecheck.values.inference import InferredTool
 
 __all__ = ["is_expected", "render", "render_result"]
 

@@ -1,9 +1,7 @@
 """Values of the client in Go."""
 
-import re
-
 from generate.api import Enum, Field, Message
-from generate.view import View, camel
+from generate.view import View, camel, decapitalize, lower_camel
 
 __all__ = ["GoView"]
 
@@ -18,8 +16,10 @@ _SCALARS = {
     "uint64": "uint64",
 }
 #: Verbs between the name of a type and its comment, by the first word of that.
-_VERBS = {"Whether": "says ", "One": "is ", "Part": "is a "}
+_VERBS = {"Difference": "is a ", "Whether": "says ", "One": "is ", "Part": "is a "}
 _PLURALS = frozenset({"Limits", "Verdicts"})
+#: Types that other values have a pointer to, since the receivers of their methods are pointers.
+_POINTERS = frozenset({"Verdict"})
 _INITIALISMS = {
     "Api": "API",
     "Id": "ID",
@@ -42,11 +42,11 @@ class GoView(View):
 
     def member(self, enum: Enum, word: str) -> str:
         """Return the constant for a *word*."""
-        return self.name(enum) + _go(camel(word))
+        return self.name(enum) + _go(word)
 
     def field_name(self, name: str) -> str:
         """Return the name of a field."""
-        return _go(camel(name))
+        return _go(name)
 
     def wire_name(self, value: Enum | Message) -> str:
         """Return the type of protoc-gen-go."""
@@ -57,10 +57,24 @@ class GoView(View):
         type_ = self.single_type(message, field, "JSON", _SCALARS)
         if field.is_repeated:
             return f"[]{type_}"
-        return f"*{type_}" if self.may_be_unset(message, field) else type_
+        is_pointer = self.may_be_unset(message, field) or type_ in _POINTERS
+        return f"*{type_}" if is_pointer else type_
+
+    def is_pointer(self, message: Message) -> bool:
+        """Return whether a decoder returns a pointer."""
+        return self.name(message) in _POINTERS
+
+    def parameters(self, message: Message) -> str:
+        """Return the parameters of a decoder."""
+        context = [
+            f"{lower_camel(field.name)} {_SCALARS[field.type]}" for field in self.context(message)
+        ]
+        return ", ".join([f"message *{self.wire_name(message)}", *context])
 
     def decoded(self, message: Message, field: Field) -> str:
         """Return the expression that decodes a field of ``message``."""
+        if field.is_context:
+            return lower_camel(field.name)
         name = camel(field.name)
         value = f"message.Get{name}()"
         if field.kind == "scalar":
@@ -68,6 +82,8 @@ class GoView(View):
             return f"message.{name}" if field.is_optional else value
         if field.kind == "enum":
             enum = self.enum_of(field)
+            if self.unknown_word(enum):
+                return f"decode{self.name(enum)}({value})"
             return f'decodeWord[{self.name(enum)}]({value}, "{enum.prefix}")'
         decode = "decode" + self.plan.client_name(field.type)
         if field.is_repeated:
@@ -85,16 +101,20 @@ class GoView(View):
     def code(self, name: str, is_field: bool) -> str:  # noqa: FBT001
         """Return the name of a field or of the API as it is, and another text in quotes."""
         if is_field:
-            return _go(camel(name))
-        return name if name[0].isupper() else f'"{name}"'
+            return _go(name)
+        type_, _, field = name.partition(".")
+        if type_ in self.plan.api.messages and field:
+            return f"{self.plan.client_name(type_)}.{_go(field)}"
+        return name if name[0].isupper() or name[0] == '"' else f'"{name}"'
 
     def type_lines(self, value: Enum | Message) -> list[str]:
         """Return the comment of a type, which begins with its name, as Go's do."""
         text = self.plan.doc(value)
         first = text.partition(" ")[0]
         verb = _VERBS.get(first, "has the " if first in _PLURALS else "is the ")
-        return self.lines(verb + text[:1].lower() + text[1:], "// ", f"{self.name(value)} ")
+        return self.lines(verb + decapitalize(text), "// ", f"{self.name(value)} ")
 
 
 def _go(name: str) -> str:
-    return re.sub("[A-Z][a-z0-9]*", lambda match: _INITIALISMS.get(match[0], match[0]), name)
+    words = map(camel, name.replace("_", "-").split("-"))
+    return "".join(_INITIALISMS.get(word, word) for word in words)

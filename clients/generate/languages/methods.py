@@ -1,7 +1,7 @@
 """Tables of the methods, for the languages whose stubs do not have one."""
 
 from generate.api import Method, Service
-from generate.languages.java import JavaView
+from generate.languages.java import FOLDER, JavaView
 from generate.languages.rust import RustView
 from generate.plan import Plan
 from generate.view import View
@@ -13,7 +13,7 @@ class JavaMethodsView(JavaView):
     """The services, and the methods with a stream."""
 
     template = "methods.java.j2"
-    path = "clients/java/sidecheck/src/generated/java/io/sidecheck/{camel}.java"
+    path = FOLDER + "{camel}.java"
 
     @classmethod
     def all_views(cls, plan: Plan) -> list[View]:

@@ -1,16 +1,15 @@
 """Options of requests, in each language: values that are only encoded."""
 
-import re
 from collections.abc import Iterable
 
-from generate.api import Enum, EnumValue, Field, Message
+from generate.api import Enum, Field, Message
 from generate.languages.go import GoView
-from generate.languages.java import JavaEnumView, JavaView
+from generate.languages.java import FOLDER, LINE, JavaEnumView, JavaView, fill
 from generate.languages.python import PythonView
 from generate.languages.rust import RustView
 from generate.languages.typescript import TypeScriptView
 from generate.plan import Plan, ValueFile
-from generate.view import View, camel, lower_camel
+from generate.view import View, camel, decapitalize, lower_camel
 
 __all__ = [
     "GoOptionsView",
@@ -66,20 +65,6 @@ class _OptionsView(View):
         """Return whether an option is by default the protocol version of the client."""
         return any(self.is_version(field) for field in message.fields)
 
-    def foreign_enums(self) -> list[tuple[str, Enum]]:
-        """Return the enumerations of options from other files, with the names of those."""
-        types = {field.type for message in self.file.options for field in message.fields}
-        return [
-            (file.name, enum)
-            for file in (*self.plan.files, *self.plan.option_files)
-            for enum in file.enums
-            if enum.wire_name in types and enum not in self.file.enums
-        ]
-
-    def default_value(self, message: Message, field: Field) -> int:
-        """Return the default of a number."""
-        return self.plan.option_defaults.get(f"{message.wire_name}.{field.name}", 0)
-
     def uses_version(self) -> bool:
         """Return whether any option is a protocol version."""
         return any(map(self.has_version, self.file.options))
@@ -97,14 +82,10 @@ class GoOptionsView(_OptionsView, GoView):
     def options_lines(self, message: Message) -> list[str]:
         """Return the comment of the type."""
         text = (
-            f"are the {_decapitalize(self.doc(message))} The zero value and a nil pointer are the "
+            f"are the {decapitalize(self.doc(message))} The zero value and a nil pointer are the "
             "defaults of the server."
         )
         return self.lines(text, "// ", f"{self.name(message)} ")
-
-    def text(self, text: str) -> str:
-        """Return *text* of a comment, in which code has no marks."""
-        return re.sub("`([^`]+)`", r"\1", super().text(text))
 
     def option_type(self, field: Field) -> str:
         """Return the type of a field."""
@@ -121,7 +102,7 @@ class GoOptionsView(_OptionsView, GoView):
 
     def enum_lines(self, enum: Enum) -> list[str]:
         """Return the comment of an enumeration, with its default."""
-        lines = self.lines(f"is the {_decapitalize(self.doc(enum))}", "// ", f"{self.name(enum)} ")
+        lines = self.lines(f"is the {decapitalize(self.doc(enum))}", "// ", f"{self.name(enum)} ")
         if enum.default:
             lines += ["//", f"// The zero value is [{self.member(enum, enum.default)}]."]
         return lines
@@ -144,22 +125,12 @@ class JavaOptionsView(_OptionsView, JavaView):
     @property
     def output(self) -> str:
         """Path of the file in the repository."""
-        return (
-            f"clients/java/sidecheck/src/generated/java/io/sidecheck/{self.name(self.message)}.java"
-        )
+        return f"{FOLDER}{self.name(self.message)}.java"
 
     @property
     def nested(self) -> list[Enum]:
         """Enumerations inside of the record."""
         return [enum for enum in self.file.enums if "." in self.name(enum)]
-
-    def text(self, text: str) -> str:
-        """Return *text* of a comment, with the marks of Javadoc."""
-        return re.sub("`([^`]+)`", r"{@code \1}", super().text(text))
-
-    def comment(self, text: str, indent: str = "") -> list[str]:
-        """Return the lines of a comment, with tags between paragraphs."""
-        return super().comment(text.replace("\n\n", "\n\n<p>"), indent)
 
     def simple_name(self, enum: Enum) -> str:
         """Return the name of an enumeration inside of the record."""
@@ -175,15 +146,7 @@ class JavaOptionsView(_OptionsView, JavaView):
     def comment_lines(self) -> list[str]:
         """Return the lines of the comment, with a parameter for each component."""
         text = f"{self.doc(self.message)} {{@link #DEFAULTS}} are those of the server."
-        lines = ["/**", *self.lines(text, " * "), " *"]
-        for field in self.message.fields:
-            doc = _decapitalize(field.doc).removesuffix(".")
-            # The name takes part in the wrapping of the first line, as one word.
-            name = f"@param\0{lower_camel(field.name)} "
-            first, *rest = self.lines(doc, " *     ", name)
-            first = " * " + first.removeprefix(" *     ").replace("\0", " ")
-            lines += [first, *rest]
-        return [*lines, " */"]
+        return self.record_comment(text, self.message)
 
     def lower_camel(self, name: str) -> str:
         """Return the name of a component."""
@@ -199,9 +162,9 @@ class JavaOptionsView(_OptionsView, JavaView):
         arguments = ", ".join(self._default(field) for field in self.message.fields)
         start = f"    public static final {name} DEFAULTS ="
         made = f"new {name}({arguments});"
-        if len(f"{start} {made}") <= self.code_width:
+        if len(f"{start} {made}") <= LINE:
             return f"{start} {made}"
-        if len(f"            {made}") <= self.code_width:
+        if len(f"            {made}") <= LINE:
             return f"{start}\n            {made}"
         return f"{start} new {name}(\n            {arguments});"
 
@@ -210,7 +173,7 @@ class JavaOptionsView(_OptionsView, JavaView):
             enum = self.enum_of(field)
             return f"{self.simple_name(enum)}.{self.member(enum.default)}"
         if self.is_count(field):
-            return str(self.default_value(self.message, field))
+            return str(self.plan.default(self.message, field) or 0)
         if field.is_repeated:
             return "List.of()"
         return {"bool": "false", "string": '""'}[field.type]
@@ -223,13 +186,7 @@ class JavaOptionsView(_OptionsView, JavaView):
         """Return the statement that makes a copy with another value of one field."""
         names = ["value" if f is changed else lower_camel(f.name) for f in self.message.fields]
         start = f"        return new {self.name(self.message)}("
-        end = ", ".join(names) + ");"
-        if len(start + end) <= self.code_width:
-            return start + end
-        indent = "\n                "
-        if len(indent.lstrip("\n") + end) <= self.code_width:
-            return start + indent + end
-        return start + indent + f",{indent}".join(names) + ");"
+        return fill(start, names, ");", "                ")
 
     def setter(self, field: Field) -> str:
         """Return the call that sets a field of the message."""
@@ -242,7 +199,7 @@ class JavaOptionsView(_OptionsView, JavaView):
             value = f"{name}.isEmpty() ? version : {name}"
         verb = "addAll" if field.is_repeated else "set"
         call = f"                .{verb}{name[:1].upper()}{name[1:]}({value})"
-        if len(call) <= self.code_width:
+        if len(call) <= LINE:
             return call
         start, _, rest = call.partition("(")
         return f"{start}(\n                        {rest}"
@@ -285,28 +242,11 @@ class PythonOptionsView(_PythonOptionsView):
         values: list[Enum | Message] = [*self.file.enums, *self.option_types]
         return sorted(map(self.name, values))
 
-    def in_results(self, _enum: Enum) -> bool:
-        """Return whether an enumeration is a class, and not a union of words for arguments."""
-        return not self.file.are_arguments
-
-    def docstring(self, text: str) -> list[str]:
-        """Return the lines of a docstring, whose first sentence may be a paragraph."""
-        summary, stop, rest = self.text(text).partition(".\n\n")
-        if not stop:
-            return super().docstring(text)
-        return [f'    """{summary}.', "", *self.lines(rest, "    "), '    """']
-
-    def member(self, value: EnumValue) -> str:
-        """Return the name of a member."""
-        return value.word.upper().replace("-", "_")
-
     def option_default(self, message: Message, field: Field) -> str:
         """Return the default of a field."""
         if field.kind == "enum":
             enum = self.enum_of(field)
-            return f"{self.name(enum)}.{enum.default.upper().replace('-', '_')}"
-        if self.is_count(field):
-            return str(self.default_value(message, field))
+            return f"{self.name(enum)}.{self.member(enum.default)}"
         return self.default(message, field)
 
 
@@ -381,7 +321,8 @@ class TypeScriptOptionsView(_OptionsView, TypeScriptView):
         """Enumerations that an encoder encodes."""
         types = {field.type for message in self.file.options for field in message.fields}
         own = [enum for enum in self.file.enums if enum.wire_name in types]
-        return [*own, *(enum for _, enum in self.foreign_enums())]
+        foreign = (value for values in self.imported().values() for value in values)
+        return [*own, *(enum for enum in foreign if isinstance(enum, Enum))]
 
     def option_imports(self) -> dict[str, list[str]]:
         """Return the names to import, by generated module."""
@@ -421,8 +362,3 @@ class TypeScriptOptionsView(_OptionsView, TypeScriptView):
         if enum.default:
             lines += [" *", f' * The default is "{enum.default}".']
         return [*lines, end]
-
-
-def _decapitalize(text: str) -> str:
-    """Return *text* with a small first letter, unless it begins with an initialism."""
-    return text if text[1:2].isupper() else text[:1].lower() + text[1:]

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 
 from generate.languages.go import GoView
-from generate.languages.java import JavaView
+from generate.languages.java import FOLDER, JavaView
 from generate.languages.python import PythonView
 from generate.languages.rust import RustView
 from generate.languages.typescript import TypeScriptView
 from generate.plan import Plan
-from generate.view import View, camel
+from generate.view import View
 
 __all__ = [
     "GoReasonsView",
@@ -47,14 +47,14 @@ class GoReasonsView(_ReasonsView, GoView):
 
     def constant(self, reason: str) -> str:
         """Return the constant of a *reason*."""
-        return "Reason" + camel(reason.lower()).replace("Json", "JSON")
+        return "Reason" + self.field_name(reason.lower())
 
 
 class JavaReasonsView(_ReasonsView, JavaView):
     """A class of constants."""
 
     template = "reasons.java.j2"
-    path = "clients/java/sidecheck/src/generated/java/io/sidecheck/ErrorReason.java"
+    path = FOLDER + "ErrorReason.java"
 
 
 class PythonReasonsView(_ReasonsView, PythonView):

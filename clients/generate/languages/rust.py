@@ -17,6 +17,10 @@ _SCALARS = {
 }
 
 
+#: Types that callers must not ignore.
+_MUST_USE = frozenset({"Verdict"})
+
+
 class RustView(View):
     """A module of ``crate::values``."""
 
@@ -44,29 +48,79 @@ class RustView(View):
 
     def decoded(self, message: Message, field: Field) -> str:
         """Return the expression that decodes a field of ``message``."""
+        if field.is_context:
+            return "Default::default()"
         value = f"message.{field.name}"
+        label = f'"{message.wire_name}.{field.name}"'
+        if field.kind == "message":
+            name = self.plan.client_name(field.type)
+            is_fallible = self.is_fallible(self.child(field))
+            if field.is_repeated:
+                return f"try_convert_all({value})?" if is_fallible else f"convert_all({value})"
+            if self.may_be_unset(message, field):
+                if is_fallible:
+                    return f"{value}.map({name}::try_from).transpose()?"
+                return f"{value}.map({name}::from)"
+            conversion = "try_into()?" if is_fallible else "into()"
+            return f"require({value}, {label})?.{conversion}"
         if field.is_repeated:
             return value if field.kind == "scalar" else f"convert_all({value})"
-        if field.kind == "message":
-            if self.may_be_unset(message, field):
-                return f"{value}.map({self.plan.client_name(field.type)}::from)"
-            return f"{value}.unwrap_or_default().into()"
+        if self.is_json(message, field) and not self.may_be_empty_json(message, field):
+            return f"require_json({value}, {label})?"
+        if field.kind == "enum" and self.unknown_word(self.enum_of(field)):
+            return f"{self.name(self.enum_of(field))}::of_response({value})"
         return f"{value}.into()" if field.kind == "enum" or self.is_json(message, field) else value
 
+    def child(self, field: Field) -> Message:
+        """Return the message in a field."""
+        return self.plan.api.messages[field.type]
+
+    def is_fallible(self, message: Message) -> bool:
+        """Return whether a message may lack what its value has."""
+        return any(
+            (self.is_json(message, field) and not self.may_be_empty_json(message, field))
+            or (
+                field.kind == "message"
+                and (
+                    not (field.is_repeated or self.may_be_unset(message, field))
+                    or self.is_fallible(self.child(field))
+                )
+            )
+            for field in message.fields
+        )
+
+    def must_be_used(self, message: Message) -> bool:
+        """Return whether callers must not ignore a value."""
+        return self.name(message) in _MUST_USE
+
     def reference(self, enum: Enum, word: str) -> str:
-        """Return a link to a variant."""
-        return f"[`{self.name(enum)}::{camel(word)}`]"
+        """Return a link to a variant, or its name where the enumeration is not in scope."""
+        variant = f"`{self.name(enum)}::{self.member(word)}`"
+        in_scope = [*self.file.enums, *(v for values in self.imported().values() for v in values)]
+        return f"[{variant}]" if enum in in_scope else variant
+
+    def value_imports(self) -> list[str]:
+        """Return the types of other files that the file needs."""
+        return [
+            f"crate::values::{file}::{{{', '.join(sorted(map(self.name, values)))}}}"
+            for file, values in self.imported().items()
+        ]
 
     def imports(self) -> list[str]:
         """Return the items of this crate that the file needs."""
         fields = [(message, field) for message in self.file.results for field in message.fields]
-        imports = ["crate::stubs::sidecheck::v1 as pb"]
+        decoded = [self.decoded(message, field) for message, field in fields]
+        functions = ("convert_all", "require", "require_json", "try_convert_all")
+        used = [name for name in functions if any(text.startswith(f"{name}(") for text in decoded)]
+        imports = ["crate::stubs::sidecheck::v1 as pb", *self.value_imports()]
         if self.file.enums:
             imports.append("crate::enumeration::enumeration")
         if any(self.is_json(message, field) for message, field in fields):
             imports.append("crate::json::Json")
-        if any(field.is_repeated and field.kind != "scalar" for _, field in fields):
-            imports.append("crate::verdict::convert_all")
+        if any(map(self.is_fallible, self.file.results)):
+            used.insert(0, "MissingField")
+        if used:
+            imports.append(f"crate::decoding::{{{', '.join(used)}}}")
         return sorted(imports)
 
 

@@ -1,7 +1,7 @@
 """Values of the client in TypeScript."""
 
 from generate.api import Enum, Field, Message
-from generate.view import View, lower_camel
+from generate.view import View, decapitalize, lower_camel
 
 __all__ = ["TypeScriptView"]
 
@@ -44,12 +44,8 @@ class TypeScriptView(View):
 
     def unknown_words(self, enum: Enum) -> list[str]:
         """Return the word for values that are not known, if responses have the enumeration."""
-        in_results = any(
-            field.type == enum.wire_name
-            for message in self.file.results
-            for field in message.fields
-        )
-        return ["unspecified"] if in_results else []
+        is_unspecified = self.in_results(enum) and not self.unknown_word(enum)
+        return ["unspecified"] if is_unspecified else []
 
     def wire_name(self, value: Enum | Message) -> str:
         """Return the type of ts-proto."""
@@ -58,9 +54,9 @@ class TypeScriptView(View):
     def wire_imports(self) -> dict[str, list[str]]:
         """Return the names to import, by generated module."""
         imports: dict[str, list[str]] = {}
-        decoded = {field.type for message in self.file.results for field in message.fields}
-        for enum in self.file.enums:
-            if enum.wire_name in decoded:
+        enums = [value for values in self.imported().values() for value in values]
+        for enum in [*self.file.enums, *enums]:
+            if isinstance(enum, Enum) and self.uses(f"Wire{self.name(enum)}"):
                 alias = f"{self.wire_name(enum)} as Wire{self.name(enum)}"
                 imports.setdefault(self.proto_module(enum), []).append(alias)
         for message in self.file.results:
@@ -68,17 +64,39 @@ class TypeScriptView(View):
             imports.setdefault(self.proto_module(message), []).append(alias)
         return imports
 
+    def value_imports(self) -> dict[str, list[str]]:
+        """Return the names to import, by module of values."""
+        imports: dict[str, list[str]] = {}
+        for file, values in self.imported().items():
+            names = sorted(map(self.name, values))
+            decoders = (f"decode{name}" for name in names)
+            functions = [name for name in decoders if self.calls(name)]
+            imports[file.replace("_", "-")] = [*functions, *(f"type {name}" for name in names)]
+        return imports
+
+    def parameters(self, message: Message) -> str:
+        """Return the parameters of a decoder."""
+        context = [
+            f"{lower_camel(field.name)} = {'0n' if field.type in _WIDE else 0}"
+            for field in self.context(message)
+        ]
+        return ", ".join([f"message: Wire{self.name(message)}", *context])
+
     def type(self, message: Message, field: Field) -> str:
         """Return the type of a field."""
         type_ = self.single_type(message, field, "JsonText", _SCALARS)
         if field.is_repeated:
             return f"readonly {type_}[]"
-        return f"{type_} | undefined" if self.may_be_unset(message, field) else type_
+        may_be_absent = self.may_be_unset(message, field) or self.may_be_empty_json(message, field)
+        return f"{type_} | undefined" if may_be_absent else type_
 
     def decoded(self, message: Message, field: Field) -> str:
         """Return the expression that decodes a field of ``message``."""
-        value = f"message.{lower_camel(field.name)}"
+        name = lower_camel(field.name)
+        value = name if field.is_context else f"message.{name}"
         label = f'"{message.wire_name}.{field.name}"'
+        if self.may_be_empty_json(message, field):
+            return f"decodeJson({value})"
         if self.is_json(message, field):
             return f"requireJson({value}, {label})"
         if field.kind == "scalar":
@@ -86,6 +104,8 @@ class TypeScriptView(View):
         if field.kind == "enum":
             enum = self.enum_of(field)
             name = self.name(enum)
+            if self.unknown_word(enum):
+                return f"decode{name}({value})"
             return f'decodeEnum<{name}>(Wire{name}, "{enum.prefix}", {value})'
         decode = "decode" + self.plan.client_name(field.type)
         if field.is_repeated:
@@ -114,7 +134,7 @@ class TypeScriptView(View):
         """Return the lines of the comment of an enumeration, with its words."""
         lines = ["/**", *self.lines(self.doc(enum), " * "), " *"]
         for value in enum.values:
-            text = f'- "{value.word}": {value.doc[:1].lower()}{value.doc[1:]}'
+            text = f'- "{value.word}": {decapitalize(self.value_doc(enum, value))}'
             first, *rest = self.lines(text, " *   ")
             lines += [" * " + first.removeprefix(" *   "), *rest]
         if self.unknown_words(enum):
@@ -126,10 +146,19 @@ class TypeScriptView(View):
         """Functions that demand a field of a response."""
         return [name for name in ("requireField", "requireJson") if self.uses(name)]
 
+    def calls(self, name: str) -> bool:
+        """Return whether any decoder calls the function *name*, itself or for each element."""
+        return self.uses(f"{name}(") or self.uses(f"map({name})")
+
     def uses(self, name: str) -> bool:
         """Return whether any decoder calls the function *name*."""
-        return any(
+        is_decoded = any(
             name in self.decoded(message, field)
             for message in self.file.results
             for field in message.fields
+        )
+        return is_decoded or any(
+            name in ("decodeEnum", f"Wire{self.name(enum)}")
+            for enum in self.file.enums
+            if self.unknown_word(enum)
         )

@@ -6,7 +6,7 @@ import pb "github.com/sidecheck/sidecheck/clients/go/sidecheck/v1"
 
 // ChangeLevel is the effect of a change of a tool on its callers, in increasing order.
 //
-// It is empty in a response for a value that this release does not know.
+// It is "unspecified" in a response for a value that this release does not know.
 type ChangeLevel string
 
 const (
@@ -26,8 +26,6 @@ const (
 
 // SchemaReading is the reading of a schema that leaves an object open. Comparisons report both
 // readings.
-//
-// It is empty in a response for a value that this release does not know.
 type SchemaReading string
 
 const (
@@ -41,7 +39,7 @@ const (
 
 // SchemaRelation is the change of the set of values that a schema admits.
 //
-// It is empty in a response for a value that this release does not know.
+// It is "unspecified" in a response for a value that this release does not know.
 type SchemaRelation string
 
 const (
@@ -59,7 +57,7 @@ const (
 
 // DefinitionPart is a part of a definition.
 //
-// It is empty in a response for a value that this release does not know.
+// It is "unspecified" in a response for a value that this release does not know.
 type DefinitionPart string
 
 const (
@@ -73,7 +71,7 @@ const (
 
 // ToolStatus is the status of a tool in the new set.
 //
-// It is empty in a response for a value that this release does not know.
+// It is "unspecified" in a response for a value that this release does not know.
 type ToolStatus string
 
 const (

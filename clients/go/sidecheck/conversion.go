@@ -1,9 +1,5 @@
 package sidecheck
 
-import (
-	pb "github.com/sidecheck/sidecheck/clients/go/sidecheck/v1"
-)
-
 // ToolToConvert is a tool to convert, with the server that offers it.
 type ToolToConvert struct {
 	// Tool is a target for a definition, such as a [ToolDefinition].
@@ -11,50 +7,6 @@ type ToolToConvert struct {
 	// Server is used in the name of the tool. Empty means the server that it is registered
 	// under, if any.
 	Server string
-}
-
-// LossAction is the treatment of what a conversion could not keep. It is empty for values that
-// this release does not know.
-type LossAction string
-
-const (
-	// LossActionKept means kept unchanged, although the API ignores it.
-	LossActionKept LossAction = "kept"
-	// LossActionDescribed means moved to the description.
-	LossActionDescribed LossAction = "described"
-	// LossActionRewritten means expressed in another way.
-	LossActionRewritten LossAction = "rewritten"
-	// LossActionEncoded means that payloads have another form, which the mapping decodes.
-	LossActionEncoded LossAction = "encoded"
-	// LossActionDropped means removed.
-	LossActionDropped LossAction = "dropped"
-)
-
-// Effect is the effect of a loss on the set of accepted payloads, with the mapping applied. It
-// is empty for values that this release does not know.
-type Effect string
-
-const (
-	// EffectEquivalent means that the same payloads are accepted.
-	EffectEquivalent Effect = "equivalent"
-	// EffectWidened means that more are accepted; the validation of the call finds them.
-	EffectWidened Effect = "widened"
-	// EffectNarrowed means that there are valid calls that the model cannot make.
-	EffectNarrowed Effect = "narrowed"
-)
-
-// Loss is a difference between a definition or result and its converted form.
-type Loss struct {
-	// Pointer is a JSON Pointer into the definition or result.
-	Pointer string
-	// Keyword or property of the definition; empty if the location says it.
-	Keyword string
-	// Action is the treatment of the keyword or property.
-	Action LossAction
-	// Effect on the accepted payloads.
-	Effect Effect
-	// Message describes the loss, for people.
-	Message string
 }
 
 // ConvertedTools is the result of a conversion of tools.
@@ -147,18 +99,4 @@ type ConvertedResult struct {
 	Losses []Loss
 	// Verdict on the result.
 	Verdict *Verdict
-}
-
-func decodeLosses(messages []*pb.Loss) []Loss {
-	var losses []Loss
-	for _, message := range messages {
-		losses = append(losses, Loss{
-			Pointer: message.GetPointer(),
-			Keyword: message.GetKeyword(),
-			Action:  decodeWord[LossAction](message.GetAction(), "ACTION_"),
-			Effect:  decodeWord[Effect](message.GetEffect(), "EFFECT_"),
-			Message: message.GetMessage(),
-		})
-	}
-	return losses
 }

@@ -25,7 +25,7 @@ const (
 	// Ollama chat.
 	ModelAPIOllama ModelAPI = "ollama"
 	// No model: MCP definitions that clients and model APIs accept as they are. Calls are the params
-	// of tools/call.
+	// of "tools/call".
 	ModelAPIMCP ModelAPI = "mcp"
 )
 

@@ -82,7 +82,7 @@ func decodeConversion(message *pb.ToolConversion) (ToolConversion, error) {
 		Name:            converted.GetName(),
 		Strict:          converted.GetStrict(),
 		Mapping:         converted.GetMapping(),
-		Losses:          decodeLosses(converted.GetLosses()),
+		Losses:          decodeAll(converted.GetLosses(), decodeLoss),
 		NotStrictReason: converted.GetNotStrictReason(),
 	}
 	return conversion, nil
@@ -134,7 +134,7 @@ func (c *ConversionClient) ConvertToolCall(
 		CallID:     response.GetCallId(),
 		CallParams: response.GetCallParams(),
 		Verdict:    decodeVerdict(response.GetVerdict(), 0),
-		Changes:    decodeChanges(response.GetChanges()),
+		Changes:    decodeAll(response.GetChanges(), decodeChange),
 		Name:       response.GetName(),
 	}, nil
 }
@@ -172,7 +172,7 @@ func (c *ConversionClient) ConvertToolResult(
 	}
 	return &ConvertedResult{
 		Message: response.GetMessage(),
-		Losses:  decodeLosses(response.GetLosses()),
+		Losses:  decodeAll(response.GetLosses(), decodeLoss),
 		Verdict: decodeVerdict(response.GetVerdict(), 0),
 	}, nil
 }

@@ -18,11 +18,11 @@ type ServerInfo struct {
 	DefaultProtocolVersion string
 	// Validation engines.
 	Engines []EngineInfo
-	// Current revision of the registry.
-	RegistryRevision uint64
 	// What serves the API: "grpc", which is gRPC's server in Python, "envoy", or "local" for calls
 	// within the process.
 	Server string
+	// Current revision of the registry.
+	RegistryRevision uint64
 }
 
 func decodeServerInfo(message *pb.GetServerInfoResponse) ServerInfo {
@@ -33,8 +33,8 @@ func decodeServerInfo(message *pb.GetServerInfoResponse) ServerInfo {
 		ProtocolVersions:       message.GetProtocolVersions(),
 		DefaultProtocolVersion: message.GetDefaultProtocolVersion(),
 		Engines:                decodeAll(message.GetEngines(), decodeEngineInfo),
-		RegistryRevision:       message.GetRegistryRevision(),
 		Server:                 message.GetServer(),
+		RegistryRevision:       message.GetRegistryRevision(),
 	}
 }
 

@@ -14,58 +14,6 @@ import (
 // are compiled.
 const registrationTimeout = 30 * time.Second
 
-// Action is the effect of a registration on one name. It is empty for effects that this release
-// does not know.
-type Action string
-
-const (
-	// ActionCreated means that the name was not registered before.
-	ActionCreated Action = "created"
-	// ActionChanged means that the name had another definition or protocol version before.
-	ActionChanged Action = "changed"
-	// ActionUnchanged means that the name had the same definition before.
-	ActionUnchanged Action = "unchanged"
-	// ActionRejected means that the definition was not registered; the violations say why.
-	ActionRejected Action = "rejected"
-)
-
-// Registration is the result of a registration.
-type Registration struct {
-	// Outcomes of the definitions, in order.
-	Outcomes []RegistrationOutcome
-	// Removed are the names that RegisterOptions.Replace removed, in order.
-	Removed []string
-	// Kept are the names that RegisterOptions.Replace would have removed, in order, and that
-	// RegisterOptions.Compatibility kept.
-	Kept []string
-	// RegistryRevision is the revision of the registry after the call.
-	RegistryRevision uint64
-}
-
-// RegistrationOutcome is the outcome of the registration of one definition.
-type RegistrationOutcome struct {
-	// Name of the tool; empty if the definition has none.
-	Name string
-	// Action is the effect, or with RegisterOptions.ValidateOnly the one that it would have.
-	Action Action
-	// Violations of the definition. Instance locations point into it. One of [SeverityError]
-	// rejects it.
-	Violations []Violation
-	// DefinitionDigest is the digest of the definition; empty if it is not JSON.
-	DefinitionDigest string
-	// InputSchemaDigest is the digest of the input schema; empty if the tool was rejected.
-	InputSchemaDigest string
-	// OutputSchemaDigest is the digest of the output schema; empty if there is none or the tool
-	// was rejected.
-	OutputSchemaDigest string
-	// PreviousDefinitionDigest is the digest of the definition registered before; empty if
-	// there was none.
-	PreviousDefinitionDigest string
-	// Comparison with the definition registered before; nil if there was none, if it is the same, or
-	// without RegisterOptions.Compatibility.
-	Comparison *ToolComparison
-}
-
 // Register registers tools of one server. [ParseTools] reads those of a tools/list result.
 //
 // Each definition has its own outcome. If one is rejected, the error is a
@@ -127,21 +75,11 @@ func (c *Client) register(
 	if err != nil {
 		return err
 	}
-	for _, outcome := range response.GetOutcomes() {
-		registration.Outcomes = append(registration.Outcomes, RegistrationOutcome{
-			Name:                     outcome.GetName(),
-			Action:                   decodeWord[Action](outcome.GetAction(), "ACTION_"),
-			Violations:               decodeViolations(outcome.GetViolations()),
-			DefinitionDigest:         outcome.GetDefinitionDigest(),
-			InputSchemaDigest:        outcome.GetInputSchemaDigest(),
-			OutputSchemaDigest:       outcome.GetOutputSchemaDigest(),
-			PreviousDefinitionDigest: outcome.GetPreviousDefinitionDigest(),
-			Comparison:               decodeOptional(outcome.GetComparison(), decodeToolComparison),
-		})
-	}
-	registration.Removed = append(registration.Removed, response.GetRemoved()...)
-	registration.Kept = append(registration.Kept, response.GetKept()...)
-	registration.RegistryRevision = response.GetRegistryRevision()
+	part := decodeRegistration(&response)
+	registration.Outcomes = append(registration.Outcomes, part.Outcomes...)
+	registration.Removed = append(registration.Removed, part.Removed...)
+	registration.Kept = append(registration.Kept, part.Kept...)
+	registration.RegistryRevision = part.RegistryRevision
 	return nil
 }
 

@@ -99,16 +99,6 @@ func decodeTool(message *pb.Tool) (*Tool, error) {
 	return tool, nil
 }
 
-// Deletion is the result of a deletion.
-type Deletion struct {
-	// Deleted are the names that were deleted, in order.
-	Deleted []string
-	// Unknown are the names that were not registered.
-	Unknown []string
-	// RegistryRevision is the revision of the registry after the call.
-	RegistryRevision uint64
-}
-
 // Delete deletes the tools of server that are called names, at least one and at most
 // Limits.BatchItems.
 func (c *Client) Delete(ctx context.Context, server string, names ...string) (*Deletion, error) {
@@ -129,9 +119,6 @@ func (c *Client) delete(ctx context.Context, request *pb.DeleteToolsRequest) (*D
 	if len(request.GetNames()) > 0 && len(response.GetDeleted())+len(response.GetUnknown()) == 0 {
 		return nil, invalidResponse("DeleteToolsResponse has no names for those of the request")
 	}
-	return &Deletion{
-		Deleted:          response.GetDeleted(),
-		Unknown:          response.GetUnknown(),
-		RegistryRevision: response.GetRegistryRevision(),
-	}, nil
+	deletion := decodeDeletion(&response)
+	return &deletion, nil
 }

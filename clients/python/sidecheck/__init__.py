@@ -34,12 +34,6 @@ from sidecheck.conversion import (
     ToolToConvert,
 )
 from sidecheck.converter import ConversionError, ConversionFailure, MCPToOpenAIConverter
-from sidecheck.definitions import (
-    AdaptedTool,
-    Diagnostic,
-    InferredTool,
-    InferredTools,
-)
 from sidecheck.errors import (
     InvalidResponse,
     SidecheckError,
@@ -47,8 +41,8 @@ from sidecheck.errors import (
     StreamUnavailable,
     Unavailable,
 )
-from sidecheck.losses import Effect, Loss, LossAction
-from sidecheck.portability import Portability, PortabilityProof, PortableForm, ProofOutcome
+from sidecheck.json_types import JsonText
+from sidecheck.portability import Portability
 from sidecheck.protocol import (
     CheckedNames,
     CheckedTools,
@@ -73,15 +67,8 @@ from sidecheck.protocol import (
     ToolOutcome,
     ToolResult,
 )
-from sidecheck.registry import (
-    Action,
-    Deletion,
-    OnRejected,
-    Registration,
-    RegistrationOutcome,
-    Tool,
-    ToolsRejected,
-)
+from sidecheck.registry import OnRejected, Tool
+from sidecheck.rejections import ToolsRejected
 from sidecheck.return_values import NormalizedResult
 from sidecheck.streams import StreamOutcome
 from sidecheck.targets import (
@@ -130,18 +117,15 @@ from sidecheck.values.comparison import (
     Witness,
 )
 from sidecheck.values.error_reasons import ErrorReason
+from sidecheck.values.inference import AdaptedTool, Diagnostic, InferredTool, InferredTools
 from sidecheck.values.inference_options import OnUnsupported
 from sidecheck.values.info import EngineInfo, Limits, ServerInfo
+from sidecheck.values.losses import Effect, Loss, LossAction
+from sidecheck.values.portability import PortabilityProof, PortableForm, ProofOutcome
 from sidecheck.values.registration_options import ChangePolicy, CompatibilityPolicy
-from sidecheck.verdicts import (
-    Change,
-    InvalidPayload,
-    JsonText,
-    Repair,
-    Severity,
-    Verdict,
-    Violation,
-)
+from sidecheck.values.registry import Action, Deletion, Registration, RegistrationOutcome
+from sidecheck.values.verdict import Change, Repair, Severity, Verdict, Violation
+from sidecheck.verdicts import InvalidPayload
 from sidecheck.watching import Checkpoint, ToolsChange, WatchEvent
 from sidecheck.wrapping import NoValue, WrapMismatch, unwrap
 

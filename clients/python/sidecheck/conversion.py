@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from sidecheck.errors import SidecheckError
-from sidecheck.json_types import JsonBytes, JsonObject
-from sidecheck.losses import Loss
+from sidecheck.json_types import JsonBytes, JsonObject, JsonText
 from sidecheck.targets import Target, ToolJson
 from sidecheck.tool_lists import Definition
 from sidecheck.values.conversion_options import (
@@ -14,7 +13,8 @@ from sidecheck.values.conversion_options import (
     ModelApi,
     ServerPrefix,
 )
-from sidecheck.verdicts import Change, JsonText, Verdict
+from sidecheck.values.losses import Loss
+from sidecheck.values.verdict import Change, Verdict
 
 __all__ = [
     "ConversionMode",

@@ -1,20 +1,13 @@
-"""Values of InferenceService: inferred and adapted definitions."""
+"""Source text to infer definitions from, and methods of definitions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sidecheck.portability import PortableForm
+from sidecheck.json_types import JsonText
 from sidecheck.values.inference_options import OnUnsupported
-from sidecheck.verdicts import JsonText, Severity
 
-__all__ = [
-    "AdaptedTool",
-    "Diagnostic",
-    "InferredTool",
-    "InferredTools",
-    "Source",
-]
+__all__ = ["DefinitionMethods", "Source"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,71 +39,12 @@ class Source:
                 raise TypeError(f"{name} must be a sequence of names, not a single name")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InferredTool:
-    """A definition that was inferred from source text."""
+class DefinitionMethods:
+    """Methods of values that have a definition."""
 
-    #: The canonical definition: its output schema may have any root.
+    __slots__ = ()
+
     json: JsonText
-    #: Qualified name of the function.
-    function: str
-    #: Line of its ``def``, from 1.
-    line: int
-    #: Digest of the definition.
-    digest: str
-
-    @property
-    def definition(self) -> dict[str, Any]:
-        """The decoded definition. Decoded at each access."""
-        value: dict[str, Any] = self.json.value
-        return value
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Diagnostic:
-    """Something in source text that inference could not read."""
-
-    #: Stable code in upper snake case, for example ``UNRESOLVED_NAME``.
-    code: str
-    #: An error means that the tool was not inferred.
-    severity: Severity = Severity.ERROR
-    #: The fault and its remedy.
-    message: str = ""
-    #: Line, from 1; 0 for the text as a whole.
-    line: int = 0
-    #: Column, in characters from 1.
-    column: int = 0
-    #: End of the range: line, and the column after it.
-    end_line: int = 0
-    end_column: int = 0
-    #: Function and parameter concerned, or "".
-    function: str = ""
-    parameter: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InferredTools:
-    """Result of an inference."""
-
-    #: Tools, in the order of the text.
-    tools: tuple[InferredTool, ...]
-    #: Diagnostics, by line and column.
-    diagnostics: tuple[Diagnostic, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AdaptedTool:
-    """A definition adapted to a protocol version."""
-
-    #: The definition; byte for byte the original if nothing had to change.
-    json: JsonText
-    #: The property of structured content that holds the value, if the output schema was
-    #: wrapped in an object; "" otherwise.
-    wrapped_property: str = ""
-    #: Properties of the definition that the version does not have and that were removed.
-    dropped_properties: tuple[str, ...] = ()
-    #: Set if the definition was made portable.
-    portable: PortableForm | None = None
 
     @property
     def definition(self) -> dict[str, Any]:

@@ -18,7 +18,7 @@ except ImportError as error:
     raise ImportError("sidecheck.elicitation requires pydantic: pip install pydantic") from error
 
 from sidecheck.pointers import pointer_steps
-from sidecheck.verdicts import Severity, Verdict
+from sidecheck.values.verdict import Severity, Verdict
 
 __all__ = ["form", "raise_for_fields", "schema_of"]
 

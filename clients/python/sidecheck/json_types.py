@@ -1,9 +1,18 @@
-"""Types of the JSON that callers pass to the client."""
+"""Types of the JSON that callers pass to the client and receive from it."""
 
+import json
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final, Protocol, TypeAlias
 
-__all__ = ["JSON_BYTES", "DataclassObject", "JsonBytes", "JsonObject", "ModelObject"]
+__all__ = [
+    "JSON_BYTES",
+    "NO_TEXT",
+    "DataclassObject",
+    "JsonBytes",
+    "JsonObject",
+    "JsonText",
+    "ModelObject",
+]
 
 
 class ModelObject(Protocol):
@@ -27,3 +36,21 @@ JSON_BYTES: Final = (bytes, bytearray, memoryview)
 
 #: A JSON object: a mapping, or an object of an SDK.
 JsonObject: TypeAlias = Mapping[str, Any] | ModelObject | DataclassObject
+
+
+class JsonText(bytes):
+    """JSON text in UTF-8 as the server wrote it; b"" for no text.
+
+    Use it like any ``bytes``, or decode it with `value`.
+    """
+
+    __slots__ = ()
+
+    @property
+    def value(self) -> Any:
+        """The decoded text, or None for b"". Decoded at each access."""
+        return json.loads(self) if self else None
+
+
+#: The value of `JsonText` fields that are not set.
+NO_TEXT: Final = JsonText()

@@ -11,7 +11,7 @@ from sidecheck.errors import SidecheckError
 from sidecheck.targets import Schema
 from sidecheck.validation import ABSENT, Options
 from sidecheck.values.error_reasons import ErrorReason
-from sidecheck.verdicts import Severity, Verdict
+from sidecheck.values.verdict import Severity, Verdict
 
 __all__ = [
     "InvalidToolResult",

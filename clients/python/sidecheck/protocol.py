@@ -10,9 +10,9 @@ from enum import StrEnum
 from typing import Any, Literal, TypeAlias
 
 from sidecheck.errors import SidecheckError
-from sidecheck.json_types import JsonBytes, JsonObject
+from sidecheck.json_types import NO_TEXT, JsonBytes, JsonObject, JsonText
 from sidecheck.targets import Target
-from sidecheck.verdicts import NO_TEXT, JsonText, Severity, Verdict
+from sidecheck.values.verdict import Severity, Verdict
 
 __all__ = [
     "CheckItem",

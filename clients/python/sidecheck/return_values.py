@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
+from sidecheck.json_types import JsonText
 from sidecheck.protocol import ResultProfile
 from sidecheck.targets import Target
 from sidecheck.validation import ABSENT
-from sidecheck.verdicts import JsonText, Verdict
+from sidecheck.values.verdict import Verdict
 
 __all__ = ["NormalizedResult", "ReturnValue"]
 

@@ -6,12 +6,13 @@ from typing import Any
 
 from sidecheck.errors import SidecheckError, StreamClosed
 from sidecheck.json_texts import protocol_text
-from sidecheck.registry import Action, Registration, RegistrationOutcome
+from sidecheck.json_types import JsonText
 from sidecheck.streams import StreamOutcome
 from sidecheck.targets import RegisteredTool, Target
 from sidecheck.text_contract import build_result
 from sidecheck.validation import Item, OnUnavailable, Options, ValidateOutcome, fill_version
-from sidecheck.verdicts import JsonText, Severity, Verdict, Violation
+from sidecheck.values.registry import Action, Registration, RegistrationOutcome
+from sidecheck.values.verdict import Severity, Verdict, Violation
 
 __all__ = ["Script", "invalid", "raise_for_closed", "valid"]
 

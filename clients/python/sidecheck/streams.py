@@ -19,7 +19,7 @@ from sidecheck.errors import (
 from sidecheck.protocol import CheckResult, SessionMessage
 from sidecheck.validation import Item, ValidateOutcome, fill_item_version
 from sidecheck.values.info import Limits
-from sidecheck.verdicts import Verdict
+from sidecheck.values.verdict import Verdict
 from sidecheck.wire import protocol, validation
 from sidecheck.wire.errors import not_encodable, too_large
 

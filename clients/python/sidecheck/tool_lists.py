@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, TypeAlias
 
-from sidecheck.definitions import AdaptedTool, InferredTool
 from sidecheck.json_texts import is_json_object, protocol_text
 from sidecheck.registry import Tool
 from sidecheck.targets import ToolDefinition
+from sidecheck.values.inference import AdaptedTool, InferredTool
 
 __all__ = ["DEFINITIONS", "Definition", "list_tools", "split_definitions"]
 

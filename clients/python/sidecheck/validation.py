@@ -21,7 +21,7 @@ from sidecheck.values.validation_options import (
     Options,
     UnknownArguments,
 )
-from sidecheck.verdicts import Severity, Verdict, Violation
+from sidecheck.values.verdict import Severity, Verdict, Violation
 
 __all__ = [
     "ABSENT",

@@ -1,22 +1,19 @@
-"""Verdicts: the outcome of a validation, with its violations and repairs."""
+"""Methods of verdicts, and texts that describe violations."""
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
+from sidecheck.json_types import JsonText
 from sidecheck.printable_texts import make_printable
 
+if TYPE_CHECKING:
+    from sidecheck.values.verdict import Verdict, Violation
+
 __all__ = [
-    "NO_TEXT",
-    "Change",
     "InvalidPayload",
-    "JsonText",
-    "Repair",
-    "Severity",
-    "Verdict",
-    "Violation",
+    "RepairMethods",
+    "VerdictMethods",
     "describe_violation",
     "list_lines",
     "quote",
@@ -30,89 +27,12 @@ MAX_LINES: Final = 10
 _MAX_LINE: Final = 600
 
 
-class JsonText(bytes):
-    """JSON text in UTF-8 as the server wrote it; b"" for no text.
-
-    Use it like any ``bytes``, or decode it with `value`.
-    """
+class RepairMethods:
+    """Methods of `Repair`."""
 
     __slots__ = ()
 
-    @property
-    def value(self) -> Any:
-        """The decoded text, or None for b"". Decoded at each access."""
-        return json.loads(self) if self else None
-
-
-#: The value of `JsonText` fields that are not set.
-NO_TEXT: Final = JsonText()
-
-
-class Severity(StrEnum):
-    """Severity of a violation. Only an error makes a verdict invalid."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    INFO = "info"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Violation:
-    """One failed rule, with the location where it failed."""
-
-    #: Stable code of the rule in upper snake case, meant for programs.
-    code: str
-    #: JSON Pointer (RFC 6901) into the validated value; "" is the whole value. A
-    #: missing property is reported at its object, an unknown property at itself.
-    instance_location: str = ""
-    #: JSON Pointer to the failed keyword along the evaluation path, so it passes
-    #: through ``$ref``. "" if no schema is involved.
-    keyword_location: str = ""
-    #: JSON Schema keyword that failed; "" if no schema is involved.
-    keyword: str = ""
-    severity: Severity = Severity.ERROR
-    #: Expected and actual value, in text for people.
-    message: str = ""
-    #: The nearest known name or value; "" where none is near.
-    suggestion: str = ""
-    #: URL of the specification section that the rule comes from; "" for rules of
-    #: the schema itself.
-    spec_url: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """One change of a payload, or one that was skipped, with the reason."""
-
-    #: JSON Pointer (RFC 6901) into the payload before this change.
-    instance_location: str
-    #: Stable code of the change in upper snake case, for example
-    #: ``STRING_TO_INTEGER`` or ``DEFAULT_SKIPPED``.
-    code: str
-    #: JSON Pointer to the part of the schema that causes the change; "" if unknown.
-    keyword_location: str = ""
-    #: Description of the change for people.
-    message: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Repair:
-    """A payload after ``coercion``, ``unknown_arguments`` and ``apply_defaults``.
-
-    These `Options` are applied in this order. The server never replaces a payload:
-    the caller decides whether to use the repaired one.
-    """
-
-    #: The repaired payload: JSON text in UTF-8.
-    payload: bytes
-    #: Whether the repaired payload is valid.
-    valid: bool
-    #: Violations of the repaired payload, as in `Verdict.violations`.
-    violations: tuple[Violation, ...] = ()
-    #: Whether more violations may exist than are listed.
-    truncated: bool = False
-    #: All changes; nothing else differs from the original payload.
-    changes: tuple[Change, ...] = ()
+    payload: JsonText
 
     @property
     def value(self) -> Any:
@@ -127,42 +47,17 @@ class Repair:
         return json.loads(self.payload)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """Outcome of a validation.
+class VerdictMethods:
+    """Methods of `Verdict`.
 
-    An invalid payload is a normal outcome and is returned; use `raise_for_invalid` to
-    turn it into an exception.
+    An invalid payload is a normal outcome and is returned; `raise_for_invalid` turns it into an
+    exception.
     """
 
-    #: Whether there is no violation of severity error.
+    __slots__ = ()
+
     valid: bool
-    #: Violations, ordered by instance location, keyword location and code.
-    violations: tuple[Violation, ...] = ()
-    #: Whether more violations may exist than are listed.
-    truncated: bool = False
-    #: Digest of the tool definition validated against; "" for a bare schema.
-    definition_digest: str = ""
-    #: Digest of the schema validated against.
-    schema_digest: str = ""
-    #: Text for the model whose arguments were invalid, for a ``CallToolResult`` with
-    #: ``isError: true``. "" if the verdict is valid.
-    tool_error_text: str = ""
-    #: Revision of the registry in which the target was resolved.
-    registry_revision: int = 0
-    #: Whether to act on the verdict. False for servers that the service only reports on, by
-    #: its configuration: their payloads pass, valid or not.
-    enforced: bool = True
-    #: The payload after the options that change payloads; None if none of them was set
-    #: or nothing was changed. ``valid`` and ``violations`` of the verdict are about the
-    #: payload as sent.
-    repair: Repair | None = None
-    #: If the verdict on arguments or on a tool result is invalid: the
-    #: ``CallToolResult`` to return instead, with ``isError: true``.
-    call_tool_result: JsonText = NO_TEXT
-    #: If the violation is a protocol error rather than a tool error: the ``error`` of
-    #: the JSON-RPC response to return.
-    json_rpc_error: JsonText = NO_TEXT
+    enforced: bool
 
     def raise_for_invalid(self) -> None:
         """Raise if the verdict is invalid and enforced.
@@ -174,7 +69,7 @@ class Verdict:
             InvalidPayload: The verdict is invalid and enforced.
         """
         if self.enforced and not self.valid:
-            raise InvalidPayload(self)
+            raise InvalidPayload(cast("Verdict", self))
 
 
 class InvalidPayload(Exception):
@@ -184,17 +79,17 @@ class InvalidPayload(Exception):
     `Options.hide_values` was set.
     """
 
-    def __init__(self, verdict: Verdict) -> None:
+    def __init__(self, verdict: "Verdict") -> None:
         super().__init__(verdict)
         self.verdict = verdict
 
     def __str__(self) -> str:
-        errors = [v for v in self.verdict.violations if v.severity is Severity.ERROR]
+        errors = [v for v in self.verdict.violations if v.severity == "error"]
         lines = [describe_violation(error) for error in errors]
         return list_lines("the payload is invalid", lines, truncated=self.verdict.truncated)
 
 
-def describe_violation(violation: Violation) -> str:
+def describe_violation(violation: "Violation") -> str:
     """Return the location, the message, the suggestion and the code, in one line."""
     text = violation.message
     # Most messages already contain the suggestion.

@@ -20,7 +20,7 @@ use crate::stubs::sidecheck::v1 as pb;
 use crate::target::Target;
 use crate::validation::{Item, Options, Subject, decode_outcome};
 use crate::values::info::ServerInfo;
-use crate::verdict::Verdict;
+use crate::values::verdict::Verdict;
 
 /// A client of a Sidecheck server. Clones share its connection.
 ///
@@ -178,7 +178,7 @@ impl Client {
             min_revision: self.connection.min_revision(),
         };
         let result = self.connection.call(request).await.and_then(|response| {
-            let verdict = response.verdict.map(Verdict::from);
+            let verdict = response.verdict.map(Verdict::try_from).transpose()?;
             let verdict = verdict.ok_or_else(|| Error::missing("ValidateResponse.verdict"))?;
             Ok(verdict.at_revision(response.registry_revision))
         });

@@ -167,11 +167,8 @@ impl Connection {
 
     /// Fetches the server's version, limits and capabilities.
     pub(crate) async fn info(&self) -> Result<ServerInfo, Error> {
-        let response: pb::GetServerInfoResponse = self.call(pb::GetServerInfoRequest {}).await?;
-        if response.limits.is_none() {
-            return Err(Error::missing("GetServerInfoResponse.limits"));
-        }
-        let info = ServerInfo::from(response);
+        let response = self.call(pb::GetServerInfoRequest {}).await?;
+        let info = ServerInfo::try_from(response)?;
         *lock(&self.shared.limits) = Some(info.limits.clone());
         Ok(info)
     }

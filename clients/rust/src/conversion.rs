@@ -4,27 +4,25 @@ mod options;
 mod results;
 
 use crate::connection::Connection;
+use crate::decoding::convert_all;
 use crate::error::Error;
 use crate::json::Json;
 use crate::protocol::{CheckOptions, ProtocolContext};
 use crate::stubs::sidecheck::v1 as pb;
 use crate::target::Target;
 use crate::validation::Options;
-use crate::verdict::{Verdict, convert_all};
+use crate::values::verdict::Verdict;
 
 pub use crate::values::conversion_options::{
     ConversionMode, ConversionOptions, ModelApi, ServerPrefix,
 };
 pub use options::{ToolResultToConvert, ToolToConvert};
-pub use results::{
-    ConvertedCall, ConvertedResult, ConvertedTool, ConvertedTools, Effect, Loss, LossAction,
-    ToolConversion,
-};
+pub use results::{ConvertedCall, ConvertedResult, ConvertedTool, ConvertedTools, ToolConversion};
 
 /// The conversions of a client.
 ///
-/// What an API cannot express is reported as a [`Loss`]. The policy for unavailable servers does
-/// not apply.
+/// What an API cannot express is reported as a [`Loss`](crate::Loss). The policy for unavailable
+/// servers does not apply.
 #[derive(Clone)]
 pub struct Conversion {
     connection: Connection,
@@ -97,7 +95,7 @@ impl Conversion {
             min_revision: self.connection.min_revision(),
         };
         let response = self.connection.call(request).await?;
-        let verdict = response.verdict.map(Verdict::from);
+        let verdict = response.verdict.map(Verdict::try_from).transpose()?;
         Ok(ConvertedCall {
             server: response.server,
             tool: response.tool,
@@ -134,7 +132,7 @@ impl Conversion {
         if response.message.is_empty() {
             return Err(Error::missing("ConvertToolResultResponse.message"));
         }
-        let verdict = response.verdict.map(Verdict::from);
+        let verdict = response.verdict.map(Verdict::try_from).transpose()?;
         Ok(ConvertedResult {
             message: response.message.into(),
             losses: convert_all(response.losses),

@@ -7,9 +7,10 @@ use std::time::Duration;
 use serde_json::Value;
 use tonic::Code;
 
-use crate::registration::{Action, Registration, RegistrationOutcome};
+use crate::decoding::MissingField;
 use crate::text::{list_lines, make_printable, quote};
 use crate::values::error_reasons;
+use crate::values::registry::{Action, Registration, RegistrationOutcome};
 use crate::verdict::describe_errors;
 
 /// A request that has no result, with the reason. An invalid payload is not an error.
@@ -221,6 +222,12 @@ impl Error {
             ("limit", limit.to_string()),
             ("found", size.to_string()),
         ])
+    }
+}
+
+impl From<MissingField> for Error {
+    fn from(field: MissingField) -> Self {
+        Self::missing(field.0)
     }
 }
 

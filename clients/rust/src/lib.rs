@@ -25,6 +25,7 @@ mod client;
 mod codec;
 mod connection;
 mod conversion;
+mod decoding;
 mod enumeration;
 mod error;
 mod inference;
@@ -55,26 +56,21 @@ mod watching;
 pub use client::Client;
 pub use conversion::{
     Conversion, ConversionMode, ConversionOptions, ConvertedCall, ConvertedResult, ConvertedTool,
-    ConvertedTools, Effect, Loss, LossAction, ModelApi, ServerPrefix, ToolConversion,
-    ToolResultToConvert, ToolToConvert,
+    ConvertedTools, ModelApi, ServerPrefix, ToolConversion, ToolResultToConvert, ToolToConvert,
 };
 pub use error::{Error, ErrorKind};
-pub use inference::{
-    AdaptedTool, Diagnostic, InferOptions, Inference, InferredTool, InferredTools, OnUnsupported,
-};
+pub use inference::{InferOptions, Inference, OnUnsupported};
 pub use json::Json;
 pub use options::{ClientOptions, OnUnavailable};
-pub use portability::{Portability, PortabilityProof, PortableForm, ProofOutcome};
+pub use portability::Portability;
 pub use protocol::{
     CheckItem, CheckOptions, CheckResult, CheckedNames, CheckedTools, Disposition, NameCollision,
     NormalizedResult, Protocol, ProtocolContext, ProtocolMessage, RepeatedViolation, ResultProfile,
     Returned, Rule, Sender, Session, SessionOptions, SessionSummary, ToolNameOutcome, ToolOutcome,
     ToolResult,
 };
-pub use registration::{
-    Action, ChangePolicy, CompatibilityPolicy, RegisterOptions, Registration, RegistrationOutcome,
-};
-pub use registry::{Deletion, Document, Tool};
+pub use registration::{ChangePolicy, CompatibilityPolicy, RegisterOptions};
+pub use registry::{Document, Tool};
 pub use stream::{StreamOptions, StreamOutcome, StreamOutcomes, StreamSender};
 pub use target::{RegisteredTool, Schema, Target, ToolDefinition, ToolSet};
 #[cfg(feature = "tls")]
@@ -87,8 +83,13 @@ pub use values::comparison::{
     SchemaReading, SchemaRelation, SchemaVerdict, ToolComparison, ToolStatus, Witness,
 };
 pub use values::error_reasons;
+pub use values::inference::{AdaptedTool, Diagnostic, InferredTool, InferredTools};
 pub use values::info::{EngineInfo, Limits, ServerInfo};
-pub use verdict::{Change, InvalidPayload, Repair, Severity, Verdict, Violation};
+pub use values::losses::{Effect, Loss, LossAction};
+pub use values::portability::{PortabilityProof, PortableForm, ProofOutcome};
+pub use values::registry::{Action, Deletion, Registration, RegistrationOutcome};
+pub use values::verdict::{Change, Repair, Severity, Verdict, Violation};
+pub use verdict::InvalidPayload;
 pub use watching::{Checkpoint, ToolsChange, WatchEvent, WatchOptions};
 
 /// Compiles the examples of the README.

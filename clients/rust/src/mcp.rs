@@ -40,7 +40,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use crate::client::Client;
 use crate::error::Error;
 use crate::validation::{OnUnknownTool, Options};
-use crate::verdict::Verdict;
+use crate::values::verdict::Verdict;
 use calls::Validator;
 use settings::Settings;
 

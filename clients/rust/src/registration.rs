@@ -1,84 +1,18 @@
-//! Registration of tools: its outcomes.
+//! Registration of tools in parts.
 
-use serde::Serialize;
-
-use crate::enumeration::enumeration;
+use crate::error::Error;
 use crate::stubs::sidecheck::v1 as pb;
-use crate::values::comparison::ToolComparison;
-use crate::verdict::{Violation, convert_all};
+use crate::values::registry::Registration;
 
 pub use crate::values::registration_options::{ChangePolicy, CompatibilityPolicy, RegisterOptions};
 
-enumeration! {
-    /// Effect of a registration on one name.
-    Action: pb::registration_outcome::Action {
-        /// The name was not registered before.
-        Created,
-        /// The name had another definition or protocol version.
-        Changed,
-        /// The name had the same definition under the same protocol version.
-        Unchanged,
-        /// The definition was not registered; the violations give the reason.
-        Rejected,
-    }
-}
-
-/// Outcome of the registration of one definition.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct RegistrationOutcome {
-    /// Name of the tool. Empty if the definition has none.
-    pub name: String,
-    /// Effect on the registry.
-    pub action: Action,
-    /// Violations of the definition. Only one of severity error rejects it.
-    pub violations: Vec<Violation>,
-    /// Digest of the definition. Empty if it is not JSON.
-    pub definition_digest: String,
-    /// Digest of the input schema. Empty if rejected.
-    pub input_schema_digest: String,
-    /// Digest of the output schema. Empty if rejected or if there is none.
-    pub output_schema_digest: String,
-    /// Digest of the definition registered before. Empty if there was none.
-    pub previous_definition_digest: String,
-    /// Comparison with the definition registered before; none if there was none, if it is the
-    /// same, or without [`RegisterOptions::compatibility`].
-    pub comparison: Option<ToolComparison>,
-}
-
-/// Result of a registration.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Registration {
-    /// Outcomes of the definitions, in the order given.
-    pub outcomes: Vec<RegistrationOutcome>,
-    /// Names that a replacement removed.
-    pub removed: Vec<String>,
-    /// Names that a replacement would have removed, if that did not break callers.
-    pub kept: Vec<String>,
-    /// Revision of the registry afterwards.
-    pub registry_revision: u64,
-}
-
 impl Registration {
-    pub(crate) fn extend(&mut self, message: pb::RegisterToolsResponse) {
-        self.outcomes
-            .extend(message.outcomes.into_iter().map(RegistrationOutcome::from));
-        self.removed.extend(message.removed);
-        self.kept.extend(message.kept);
-        self.registry_revision = message.registry_revision;
-    }
-}
-
-impl From<pb::RegistrationOutcome> for RegistrationOutcome {
-    fn from(message: pb::RegistrationOutcome) -> Self {
-        Self {
-            name: message.name,
-            action: message.action.into(),
-            violations: convert_all(message.violations),
-            definition_digest: message.definition_digest,
-            input_schema_digest: message.input_schema_digest,
-            output_schema_digest: message.output_schema_digest,
-            previous_definition_digest: message.previous_definition_digest,
-            comparison: message.comparison.map(ToolComparison::from),
-        }
+    pub(crate) fn extend(&mut self, message: pb::RegisterToolsResponse) -> Result<(), Error> {
+        let part = Self::try_from(message)?;
+        self.outcomes.extend(part.outcomes);
+        self.removed.extend(part.removed);
+        self.kept.extend(part.kept);
+        self.registry_revision = part.registry_revision;
+        Ok(())
     }
 }

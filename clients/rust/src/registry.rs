@@ -62,14 +62,3 @@ impl TryFrom<pb::Tool> for Tool {
         })
     }
 }
-
-/// Result of a deletion.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Deletion {
-    /// Names that were deleted, in order.
-    pub deleted: Vec<String>,
-    /// Names that were not registered.
-    pub unknown: Vec<String>,
-    /// Revision of the registry afterwards.
-    pub registry_revision: u64,
-}

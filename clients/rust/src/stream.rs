@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::stubs::sidecheck::v1 as pb;
 use crate::validation::{Item, decode_outcome};
 use crate::values::methods;
-use crate::verdict::Verdict;
+use crate::values::verdict::Verdict;
 
 /// Options of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use crate::json::Json;
 use crate::status::item_error;
 use crate::stubs::sidecheck::v1 as pb;
 use crate::target::Target;
-use crate::verdict::Verdict;
+use crate::values::verdict::Verdict;
 
 pub use crate::values::validation_options::{
     Coercion, Detail, OnUnknownTool, Options, UnknownArguments,
@@ -79,7 +79,7 @@ pub(crate) fn decode_outcome(
 ) -> Result<Verdict, Error> {
     use pb::validate_outcome::Outcome;
     match outcome.outcome {
-        Some(Outcome::Verdict(verdict)) => Ok(Verdict::from(verdict).at_revision(revision)),
+        Some(Outcome::Verdict(verdict)) => Ok(Verdict::try_from(verdict)?.at_revision(revision)),
         Some(Outcome::Error(status)) => Err(item_error(Some(status))),
         None => Err(item_error(None)),
     }

@@ -15,7 +15,8 @@ import { InferenceClient } from "./inference-client.js";
 import type { JsonInput, JsonObjectInput } from "./json.js";
 import { ProtocolClient } from "./protocol-client.js";
 import { type RegisterOptions, registerTools } from "./registration.js";
-import type { Deletion, GetOptions, Registration, Tool } from "./registry.js";
+import type { GetOptions, Tool } from "./registry.js";
+import type { Deletion, Registration } from "./values/registry.js";
 import { deleteAllTools, deleteTools, getTool, listTools } from "./registry-calls.js";
 import type { Target } from "./targets.js";
 import type { Tools } from "./tool-lists.js";
@@ -39,7 +40,7 @@ import {
   validateItem,
   type ValidateOptions,
 } from "./validation-calls.js";
-import type { Verdict } from "./verdicts.js";
+import type { Verdict } from "./values/verdict.js";
 import type { WatchEvent } from "./watch-events.js";
 import { type WatchOptions, watchTools } from "./watch-tools.js";
 

@@ -8,7 +8,7 @@ import { ValidateItem, ValidationServiceService } from "./gen/sidecheck/v1/valid
 import { clientClosed } from "./statuses.js";
 import { decodeOutcome, type ValidateOutcome } from "./validation.js";
 import { ErrorReason } from "./values/error-reasons.js";
-import type { Verdict } from "./verdicts.js";
+import type { Verdict } from "./values/verdict.js";
 
 /** Most items of a batch, and their most bytes. */
 const BATCH_ITEMS = 256;

@@ -9,7 +9,7 @@ import { decodeServerInfo, type Limits, type ServerInfo } from "./values/info.js
 import { itemTooLarge } from "./statuses.js";
 import { fallbackVerdict, type OnUnavailable } from "./validation.js";
 import { ErrorReason } from "./values/error-reasons.js";
-import type { Verdict } from "./verdicts.js";
+import type { Verdict } from "./values/verdict.js";
 
 /** @internal The calls of one client; its groups of methods share it. */
 export class Connection {

@@ -6,7 +6,7 @@ import { encodeEnum } from "./enums.js";
 import type { SidecheckError } from "./errors.js";
 import * as wire from "./gen/sidecheck/v1/conversion_service.js";
 import { decodeJson, encodeJsonObject, type JsonObjectInput, JsonText } from "./json.js";
-import { decodeLoss, type Loss } from "./losses.js";
+import { decodeLoss, type Loss } from "./values/losses.js";
 import {
   encodeCheckOptions,
   encodeContext,
@@ -24,7 +24,7 @@ import {
   type ModelApi,
 } from "./values/conversion-options.js";
 import type { ValidationOptions } from "./values/validation-options.js";
-import { type Change, decodeVerdict, type Verdict } from "./verdicts.js";
+import { type Change, decodeVerdict, type Verdict } from "./values/verdict.js";
 
 /** A tool to convert, with the server that offers it. */
 export interface ToolToConvert {

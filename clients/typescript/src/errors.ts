@@ -21,7 +21,6 @@ import type { status } from "@grpc/grpc-js";
 import { JsonText } from "./json.js";
 import { makePrintable } from "./printable.js";
 import { ErrorReason } from "./values/error-reasons.js";
-import { describeViolation, listLines, type Verdict } from "./verdicts.js";
 
 /** Name of a gRPC status code, for example `NOT_FOUND`. */
 export type StatusName = keyof typeof status;
@@ -148,36 +147,6 @@ export class StreamClosed extends SidecheckError {
 export class StreamUnavailable extends StreamClosed {
   static {
     nameErrors(this, "StreamUnavailable");
-  }
-}
-
-/**
- * A payload is invalid. Thrown only by {@link assertValid}. The message describes the first errors;
- * it contains values of the payload, unless the option `hideValues` was set.
- */
-export class InvalidPayload extends Error {
-  static {
-    nameErrors(this, "InvalidPayload");
-  }
-
-  readonly verdict: Verdict;
-
-  constructor(verdict: Verdict) {
-    const errors = verdict.violations.filter(({ severity }) => severity === "error");
-    super(listLines("the payload is invalid", errors.map(describeViolation), verdict.truncated));
-    this.verdict = verdict;
-  }
-}
-
-/**
- * Throws if a verdict is invalid and enforced. A repair does not matter here: this is about the
- * payload as sent.
- *
- * @throws InvalidPayload
- */
-export function assertValid(verdict: Verdict): void {
-  if (verdict.enforced && !verdict.valid) {
-    throw new InvalidPayload(verdict);
   }
 }
 

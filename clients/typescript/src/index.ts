@@ -29,9 +29,7 @@ export type {
   ToolToConvert,
 } from "./conversion.js";
 export {
-  assertValid,
   type ErrorDetails,
-  InvalidPayload,
   InvalidResponse,
   SidecheckError,
   type StatusName,
@@ -39,22 +37,10 @@ export {
   StreamUnavailable,
   Unavailable,
 } from "./errors.js";
-export type {
-  AdaptedTool,
-  Diagnostic,
-  InferOptions,
-  InferredTool,
-  InferredTools,
-} from "./inference.js";
+export type { InferOptions } from "./inference.js";
 export type { InferenceClient } from "./inference-client.js";
-export type { Loss, LossAction, LossEffect } from "./losses.js";
-export type {
-  AdaptOptions,
-  Portability,
-  PortabilityProof,
-  PortableForm,
-  ProofOutcome,
-} from "./portability.js";
+export type { Effect, Loss, LossAction } from "./values/losses.js";
+export type { AdaptOptions, Portability } from "./portability.js";
 export type {
   CheckDetailOptions,
   CheckedNames,
@@ -78,19 +64,14 @@ export type {
 export type { CheckOptions, ProtocolClient } from "./protocol-client.js";
 export type { NormalizedResult, ReturnValue } from "./normalization.js";
 export { ErrorReason } from "./values/error-reasons.js";
+export type { AdaptedTool, Diagnostic, InferredTool, InferredTools } from "./values/inference.js";
+export type { PortabilityProof, PortableForm, ProofOutcome } from "./values/portability.js";
+export type { Action, Deletion, Registration, RegistrationOutcome } from "./values/registry.js";
 export type { EngineInfo, Limits, ServerInfo } from "./values/info.js";
 export type { OutstandingOptions } from "./item-stream.js";
 export { type JsonInput, type JsonObjectInput, JsonText } from "./json.js";
 export { type RegisterOptions, ToolsRejected } from "./registration.js";
-export type {
-  Deletion,
-  GetOptions,
-  RegisteredDocument,
-  Registration,
-  RegistrationAction,
-  RegistrationOutcome,
-  Tool,
-} from "./registry.js";
+export type { GetOptions, RegisteredDocument, Tool } from "./registry.js";
 export type {
   RepeatedViolation,
   Session,
@@ -142,6 +123,7 @@ export type {
   UnknownArguments,
   ValidationOptions,
 } from "./values/validation-options.js";
-export type { Change, Repair, Severity, Verdict, Violation } from "./verdicts.js";
+export type { Change, Repair, Severity, Verdict, Violation } from "./values/verdict.js";
 export type { Checkpoint, ToolsChange, WatchEvent } from "./watch-events.js";
 export type { WatchOptions } from "./watch-tools.js";
+export { assertValid, InvalidPayload } from "./verdicts.js";

@@ -2,13 +2,17 @@
 
 import type { Connection } from "./connection.js";
 import * as wire from "./gen/sidecheck/v1/inference_service.js";
-import type { AdaptedTool, InferOptions, InferredTools } from "./inference.js";
+import type { InferOptions } from "./inference.js";
 import type { JsonObjectInput } from "./json.js";
-import { type AdaptOptions, decodePortableForm, encodePortability } from "./portability.js";
-import { requireJson } from "./responses.js";
+import { type AdaptOptions, encodePortability } from "./portability.js";
 import { encodeToolTarget, type Target } from "./targets.js";
+import {
+  type AdaptedTool,
+  decodeAdaptedTool,
+  decodeInferredTools,
+  type InferredTools,
+} from "./values/inference.js";
 import { encodeInferenceOptions } from "./values/inference-options.js";
-import { decodeSeverity } from "./verdicts.js";
 
 /** Infers and adapts definitions: `client.inference`. Its methods reject as those of {@link Client}. */
 export class InferenceClient {
@@ -30,16 +34,7 @@ export class InferenceClient {
         source: Buffer.from(source),
         ...encodeInferenceOptions(options),
       },
-      (response) => ({
-        tools: response.tools.map((tool) => ({
-          ...tool,
-          json: requireJson(tool.json, "InferredTool.json"),
-        })),
-        diagnostics: response.diagnostics.map((diagnostic) => ({
-          ...diagnostic,
-          severity: decodeSeverity(diagnostic.severity),
-        })),
-      }),
+      decodeInferredTools,
       options,
     );
   }
@@ -61,11 +56,7 @@ export class InferenceClient {
         minRevision: this.#connection.minRevision,
         portable: encodePortability(options.portable),
       },
-      (response) => ({
-        ...response,
-        json: requireJson(response.json, "AdaptToolResponse.json"),
-        portable: decodePortableForm(response.portable),
-      }),
+      decodeAdaptedTool,
       options,
     );
   }

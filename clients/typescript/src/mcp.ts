@@ -17,7 +17,7 @@ import {
 import { ToolCallValidator } from "./mcp/tool-call-validator.js";
 import type { ToolEntry } from "./mcp/tool-registrar.js";
 import type { ValidationOptions } from "./values/validation-options.js";
-import type { Verdict } from "./verdicts.js";
+import type { Verdict } from "./values/verdict.js";
 
 /** Options of {@link withSidecheck}. */
 export interface SidecheckOptions {

@@ -9,7 +9,7 @@ import {
   type JsonText,
 } from "./json.js";
 import { requireField, requireJson } from "./responses.js";
-import { decodeVerdict, type Verdict } from "./verdicts.js";
+import { decodeVerdict, type Verdict } from "./values/verdict.js";
 
 /** What a tool returned: data, content blocks, a complete result, or the text of an error. */
 export type ReturnValue =

@@ -41,7 +41,7 @@ import {
   encodeTarget,
   type Target,
 } from "./targets.js";
-import type { Verdict } from "./verdicts.js";
+import type { Verdict } from "./values/verdict.js";
 
 /** Options of a check. */
 export interface CheckOptions extends CheckDetailOptions, CallOptions {

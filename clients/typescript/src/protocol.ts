@@ -9,7 +9,7 @@ import { requireField } from "./responses.js";
 import { decodeStatus } from "./statuses.js";
 import { encodeTarget, type Target } from "./targets.js";
 import { encodeCount } from "./counts.js";
-import { decodeSeverity, decodeVerdict, type Severity, type Verdict } from "./verdicts.js";
+import { decodeSeverity, decodeVerdict, type Severity, type Verdict } from "./values/verdict.js";
 
 /** Protocol version and negotiated capabilities of a connection. */
 export interface ProtocolContext {

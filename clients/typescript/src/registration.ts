@@ -6,7 +6,8 @@ import { nameErrors, SidecheckError } from "./errors.js";
 import * as wire from "./gen/sidecheck/v1/registry_service.js";
 import { InlineTool } from "./gen/sidecheck/v1/target.js";
 import { quote } from "./printable.js";
-import { decodeRegistration, joinRegistrations, type Registration } from "./registry.js";
+import { joinRegistrations } from "./registry.js";
+import { requireCount } from "./responses.js";
 import { encodeDefinition } from "./targets.js";
 import { listDefinitions, type Tools } from "./tool-lists.js";
 import { ErrorReason } from "./values/error-reasons.js";
@@ -14,6 +15,7 @@ import {
   encodeRegistrationOptions,
   type RegistrationOptions,
 } from "./values/registration-options.js";
+import { decodeRegistration, type Registration } from "./values/registry.js";
 import { describeViolation, listLines } from "./verdicts.js";
 
 /** Options of a registration. */
@@ -92,8 +94,10 @@ export async function registerTools(
   const registrations: Registration[] = [];
   for (const part of splitTools(elements, room, replace)) {
     const request = Buffer.concat([head, ...part]);
-    const decode = (response: wire.RegisterToolsResponse): Registration =>
-      decodeRegistration(response, part.length);
+    const decode = (response: wire.RegisterToolsResponse): Registration => {
+      requireCount(response.outcomes, part.length, "RegisterToolsResponse.outcomes");
+      return decodeRegistration(response);
+    };
     registrations.push(await connection.send(RPC, request, decode, call));
   }
   const registration = joinRegistrations(registrations);

@@ -3,14 +3,9 @@
 import type { CallOptions } from "./channel.js";
 import type { Connection } from "./connection.js";
 import { RegistryServiceService } from "./gen/sidecheck/v1/registry_service.js";
-import {
-  decodeDeletion,
-  decodeRegisteredTool,
-  decodeTool,
-  type Deletion,
-  type GetOptions,
-  type Tool,
-} from "./registry.js";
+import { InvalidResponse } from "./errors.js";
+import { decodeRegisteredTool, decodeTool, type GetOptions, type Tool } from "./registry.js";
+import { decodeDeletion, type Deletion } from "./values/registry.js";
 
 /** @internal See {@link Client.get}. */
 export async function getTool(
@@ -63,12 +58,16 @@ export async function deleteTools(
   if (!Array.isArray(names)) {
     throw new TypeError("names must be an array of strings");
   }
-  return connection.call(
+  const deletion = await connection.call(
     RegistryServiceService.deleteTools,
     { server, names: [...(names as readonly string[])], all: false },
-    (response) => decodeDeletion(response, names.length > 0),
+    decodeDeletion,
     options,
   );
+  if (names.length > 0 && deletion.deleted.length + deletion.unknown.length === 0) {
+    throw new InvalidResponse("DeleteToolsResponse has no names for those of the request");
+  }
+  return deletion;
 }
 
 /** @internal See {@link Client.deleteAll}. */
@@ -80,7 +79,7 @@ export async function deleteAllTools(
   return connection.call(
     RegistryServiceService.deleteTools,
     { server, names: [], all: true },
-    (response) => decodeDeletion(response, false),
+    decodeDeletion,
     options,
   );
 }

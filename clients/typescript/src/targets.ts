@@ -1,7 +1,7 @@
 /** Targets of a validation: registered tools, digests, and tools or schemas sent inline. */
 
 import type * as wire from "./gen/sidecheck/v1/target.js";
-import type { AdaptedTool, InferredTool } from "./inference.js";
+import type { AdaptedTool, InferredTool } from "./values/inference.js";
 import { encodeJson, encodeJsonObject, JsonText, type JsonObjectInput } from "./json.js";
 import type { Tool } from "./registry.js";
 

@@ -13,7 +13,7 @@ import {
   type ValidateOutcome,
 } from "./validation.js";
 import type { ValidationOptions } from "./values/validation-options.js";
-import { decodeVerdict, type Verdict } from "./verdicts.js";
+import { decodeVerdict, type Verdict } from "./values/verdict.js";
 
 /** Options of one validation. */
 export interface ValidateOptions extends ValidationOptions, CallOptions {}

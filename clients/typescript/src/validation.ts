@@ -8,7 +8,7 @@ import { encodeJson, encodeJsonObject, type JsonInput, type JsonObjectInput } fr
 import { decodeStatus } from "./statuses.js";
 import { encodeTarget, type Target } from "./targets.js";
 import { encodeValidationOptions, type ValidationOptions } from "./values/validation-options.js";
-import { decodeVerdict, type Verdict } from "./verdicts.js";
+import { decodeVerdict, type Verdict } from "./values/verdict.js";
 
 /** Structured content that a result does not have, unlike null, which is JSON's null. */
 export const ABSENT: unique symbol = Symbol("sidecheck.ABSENT");

@@ -14,7 +14,7 @@ from sidecheck.inference import (
     tool_config,
     tool_definition,
 )
-from sidecheck.verdicts import Severity
+from sidecheck.values.verdict import Severity
 
 
 class PlainClass:

@@ -17,9 +17,10 @@ from sidecheck.streams import StreamKind
 from sidecheck.validation import OnUnavailable, fallback_verdict
 from sidecheck.values.error_reasons import ErrorReason
 from sidecheck.values.info import Limits, ServerInfo
-from sidecheck.verdicts import Verdict
+from sidecheck.values.verdict import Verdict
 from sidecheck.watching import Checkpoint, WatchEvent
 from sidecheck.wire import registry
+from sidecheck.wire.decoders.info import decode_server_info
 from sidecheck.wire.errors import too_large
 from sidecheck.wire.values import element_bytes, require_revision
 
@@ -196,7 +197,7 @@ class Connection:
 
     async def info(self, timeout: float | None) -> ServerInfo:
         """Return the server's version, limits and capabilities, and store the limits."""
-        info = await self.call(registry.encode_info(), registry.decode_info, timeout)
+        info = await self.call(registry.encode_info(), decode_server_info, timeout)
         self._limits = info.limits
         return info
 

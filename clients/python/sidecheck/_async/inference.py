@@ -5,12 +5,14 @@
 from collections.abc import Sequence
 
 from sidecheck._async.connection import Connection
-from sidecheck.definitions import AdaptedTool, InferredTools, Source
+from sidecheck.definitions import Source
 from sidecheck.portability import Portability
 from sidecheck.targets import Target, ToolJson
 from sidecheck.tool_lists import Definition
+from sidecheck.values.inference import AdaptedTool, InferredTools
 from sidecheck.values.inference_options import OnUnsupported
 from sidecheck.wire import inference
+from sidecheck.wire.decoders.inference import decode_adapted_tool, decode_inferred_tools
 
 __all__ = ["InferenceClient"]
 
@@ -58,7 +60,7 @@ class InferenceClient:
             injected_parameters=injected_parameters,
         )
         request = inference.encode_inference(text)
-        return await self._connection.call(request, inference.decode_inference, timeout)
+        return await self._connection.call(request, decode_inferred_tools, timeout)
 
     async def adapt_tool(
         self,
@@ -80,4 +82,4 @@ class InferenceClient:
         """
         version = protocol_version or self._connection.protocol_version
         request = inference.encode_adaptation(tool, version, portable)
-        return await self._connection.call(request, inference.decode_adaptation, timeout)
+        return await self._connection.call(request, decode_adapted_tool, timeout)

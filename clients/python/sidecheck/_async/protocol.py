@@ -34,7 +34,7 @@ from sidecheck.streams import OUTSTANDING, SESSION
 from sidecheck.targets import Document, Target, ToolJson
 from sidecheck.tool_lists import Definition
 from sidecheck.validation import ABSENT, Absent
-from sidecheck.verdicts import Verdict
+from sidecheck.values.verdict import Verdict
 from sidecheck.wire import normalization, protocol, tool_checks
 
 __all__ = ["ProtocolClient"]

@@ -10,7 +10,7 @@ from google.protobuf.message import Message
 
 from sidecheck._async.connection import Connection, split
 from sidecheck.comparison import ServerTools
-from sidecheck.registry import Deletion, OnRejected, Registration, Tool
+from sidecheck.registry import OnRejected, Tool
 from sidecheck.tool_functions import Registrable, definitions_of
 from sidecheck.tool_lists import Definition, list_tools
 from sidecheck.v1.registry_service_pb2 import ToolSet
@@ -19,6 +19,7 @@ from sidecheck.values.comparison import (
     SchemaReading,
 )
 from sidecheck.values.registration_options import ChangePolicy, CompatibilityPolicy
+from sidecheck.values.registry import Deletion, Registration
 from sidecheck.watching import Checkpoint, WatchEvent
 from sidecheck.wire import comparison, registry
 from sidecheck.wire.values import element_bytes, encode_inline_tools

@@ -28,7 +28,7 @@ from sidecheck.validation import (
     fill_version,
 )
 from sidecheck.values.info import ServerInfo
-from sidecheck.verdicts import Verdict
+from sidecheck.values.verdict import Verdict
 from sidecheck.wire import validation
 
 __all__ = ["BlockingClient"]

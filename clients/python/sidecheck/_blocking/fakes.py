@@ -9,7 +9,7 @@ from sidecheck._blocking.streams import BlockingStream
 from sidecheck._blocking.validator import BlockingValidator
 from sidecheck._transport.threads import Queue
 from sidecheck.errors import SidecheckError
-from sidecheck.registry import OnRejected, Registration
+from sidecheck.registry import OnRejected
 from sidecheck.scripts import Script, raise_for_closed
 from sidecheck.streams import OUTSTANDING, StreamOutcome
 from sidecheck.targets import Target
@@ -18,7 +18,8 @@ from sidecheck.tool_lists import Definition, list_tools
 from sidecheck.validation import Item, Options, ValidateOutcome
 from sidecheck.values.comparison import SchemaReading
 from sidecheck.values.registration_options import ChangePolicy, CompatibilityPolicy
-from sidecheck.verdicts import Verdict
+from sidecheck.values.registry import Registration
+from sidecheck.values.verdict import Verdict
 from sidecheck.wire.values import encode_inline_tools
 
 __all__ = ["BlockingFakeValidator", "FakeStream"]

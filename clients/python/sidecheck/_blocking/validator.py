@@ -27,7 +27,7 @@ from sidecheck.validation import (
     ValidateOutcome,
     fill_version,
 )
-from sidecheck.verdicts import Verdict
+from sidecheck.values.verdict import Verdict
 
 __all__ = ["BlockingValidator"]
 

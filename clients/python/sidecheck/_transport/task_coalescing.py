@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from sidecheck.errors import SidecheckError
 from sidecheck.v1.validation_service_pb2 import ValidateItem, ValidateRequest
 from sidecheck.validation import ValidateOutcome
-from sidecheck.verdicts import Verdict
+from sidecheck.values.verdict import Verdict
 from sidecheck.wire.errors import client_closed, deadline_exceeded
 from sidecheck.wire.validation import depends_on_batch, encode_batch_item
 

@@ -25,7 +25,7 @@ from sidecheck.inference.json_strings import (
 )
 from sidecheck.json_copies import NotJson, copy_json
 from sidecheck.pointers import as_pointer
-from sidecheck.verdicts import Change
+from sidecheck.values.verdict import Change
 
 __all__ = ["MAX_ROUNDS", "MAX_VIOLATIONS", "ValidArguments", "convert_arguments", "convert_values"]
 

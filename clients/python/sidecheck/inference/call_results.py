@@ -13,7 +13,7 @@ from sidecheck.inference.result_forms import ResultForm
 from sidecheck.inference.schema_checks import BrokenSchema
 from sidecheck.json_copies import MAX_VALUES
 from sidecheck.protocol import ResultProfile
-from sidecheck.verdicts import Change
+from sidecheck.values.verdict import Change
 
 __all__ = ["acall_tool_result", "call_tool_result"]
 

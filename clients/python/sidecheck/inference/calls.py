@@ -10,7 +10,7 @@ from sidecheck.inference.arguments import ValidArguments
 from sidecheck.inference.config import ToolConfig
 from sidecheck.inference.function_tools import FunctionTool, tool_of
 from sidecheck.inference.injection import Resources
-from sidecheck.verdicts import Change
+from sidecheck.values.verdict import Change
 
 __all__ = [
     "acall_tool",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sidecheck.inference.errors import Diagnostic, InferenceError
-from sidecheck.verdicts import Severity
+from sidecheck.values.verdict import Severity
 
 __all__ = ["FunctionDiagnostics"]
 

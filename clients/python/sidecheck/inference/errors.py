@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sidecheck.verdicts import Severity
+from sidecheck.values.verdict import Severity
 
 __all__ = ["ArgumentViolation", "Diagnostic", "InferenceError", "InvalidArguments"]
 

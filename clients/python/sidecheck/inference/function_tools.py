@@ -17,7 +17,7 @@ from sidecheck.inference.output_schema import OutputModel
 from sidecheck.inference.schema_checks import SchemaChecker
 from sidecheck.pointers import as_pointer
 from sidecheck.tool_functions import ATTRIBUTE
-from sidecheck.verdicts import Change
+from sidecheck.values.verdict import Change
 
 __all__ = ["FunctionTool", "PreparedCall", "make_tool", "tool_of"]
 

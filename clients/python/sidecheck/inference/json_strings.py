@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from sidecheck.json_copies import copy_json
 from sidecheck.pointers import as_pointer
-from sidecheck.verdicts import Change
+from sidecheck.values.verdict import Change
 from sidecheck.wrapping import resolve_local
 
 __all__ = ["Path", "change_of", "decode_container", "replace_at", "value_at"]

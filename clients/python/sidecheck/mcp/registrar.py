@@ -9,8 +9,10 @@ from typing import Any, TypeAlias
 from sidecheck._async.client import Client
 from sidecheck._async.fakes import FakeValidator
 from sidecheck.errors import SidecheckError
-from sidecheck.registry import Action, Registration, ToolsRejected
-from sidecheck.verdicts import Severity, describe_violation
+from sidecheck.rejections import ToolsRejected
+from sidecheck.values.registry import Action, Registration
+from sidecheck.values.verdict import Severity
+from sidecheck.verdicts import describe_violation
 
 __all__ = ["Definition", "ListTools", "RegisteredTools", "RegisteringValidator", "ToolRegistrar"]
 

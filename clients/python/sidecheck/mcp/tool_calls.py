@@ -25,7 +25,7 @@ from sidecheck.validation import (
     fallback_verdict,
 )
 from sidecheck.values.error_reasons import ErrorReason
-from sidecheck.verdicts import Verdict
+from sidecheck.values.verdict import Verdict
 from sidecheck.wire.errors import not_encodable
 
 __all__ = ["OnError", "OnReport", "ToolCall", "ToolCallValidator"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
-from sidecheck.verdicts import JsonText
+from sidecheck.json_types import JsonText
 
 __all__ = [
     "ChangeEffect",

@@ -92,8 +92,8 @@ class ServerInfo:
     default_protocol_version: str = ""
     #: Validation engines.
     engines: tuple[EngineInfo, ...] = ()
-    #: Current revision of the registry.
-    registry_revision: int = 0
     #: What serves the API: `grpc`, which is gRPC's server in Python, `envoy`, or `local` for calls
     #: within the process.
     server: str = ""
+    #: Current revision of the registry.
+    registry_revision: int = 0

@@ -16,30 +16,22 @@ from sidecheck.conversion import (
     ToolToConvert,
 )
 from sidecheck.json_texts import is_json_object, protocol_text
-from sidecheck.losses import Effect, Loss, LossAction
+from sidecheck.json_types import JsonText
 from sidecheck.protocol import CheckOptions, ProtocolContext, ProtocolJson, ToolResult
 from sidecheck.targets import TARGETS, Target
 from sidecheck.tool_lists import DEFINITIONS, list_tools
 from sidecheck.v1 import conversion_service_pb2 as conversion_pb
 from sidecheck.validation import Options
-from sidecheck.verdicts import JsonText
 from sidecheck.wire import protocol
+from sidecheck.wire.decoders.losses import decode_loss
+from sidecheck.wire.decoders.verdict import decode_change, decode_verdict
 from sidecheck.wire.encoders.conversion_options import encode_conversion_options
 from sidecheck.wire.encoders.validation_options import encode_validation_options
 from sidecheck.wire.errors import decode_item_error, require_count, require_field, require_json
-from sidecheck.wire.values import (
-    copy_fields,
-    decode_changes,
-    decode_verdict,
-    encode_target,
-    encode_tool_target,
-    find_label,
-)
+from sidecheck.wire.values import copy_fields, encode_target, encode_tool_target, find_label
 
 __all__ = [
     "decode_call",
-    "decode_effect",
-    "decode_losses",
     "decode_result",
     "decode_tools",
     "encode_call",
@@ -48,20 +40,6 @@ __all__ = [
 ]
 
 APIS: Final = {str(api): f"MODEL_API_{api.name}" for api in ModelApi}
-
-ACTIONS: Final = {
-    conversion_pb.Loss.ACTION_KEPT: LossAction.KEPT,
-    conversion_pb.Loss.ACTION_DESCRIBED: LossAction.DESCRIBED,
-    conversion_pb.Loss.ACTION_REWRITTEN: LossAction.REWRITTEN,
-    conversion_pb.Loss.ACTION_ENCODED: LossAction.ENCODED,
-    conversion_pb.Loss.ACTION_DROPPED: LossAction.DROPPED,
-}
-EFFECTS: Final = {
-    conversion_pb.Loss.EFFECT_EQUIVALENT: Effect.EQUIVALENT,
-    conversion_pb.Loss.EFFECT_WIDENED: Effect.WIDENED,
-    conversion_pb.Loss.EFFECT_NARROWED: Effect.NARROWED,
-}
-
 
 # Encoding
 
@@ -175,26 +153,8 @@ def decode_tool(message: conversion_pb.ConvertedTool) -> ConvertedTool:
         ConvertedTool,
         text=JsonText(require_json(message, "json")),
         mapping=JsonText(message.mapping),
-        losses=decode_losses(message.losses),
+        losses=tuple(map(decode_loss, message.losses)),
     )
-
-
-def decode_losses(messages: Iterable[conversion_pb.Loss]) -> tuple[Loss, ...]:
-    """Return the losses in *messages*."""
-    return tuple(
-        copy_fields(
-            message,
-            Loss,
-            action=ACTIONS.get(message.action, LossAction.UNSPECIFIED),
-            effect=decode_effect(message.effect),
-        )
-        for message in messages
-    )
-
-
-def decode_effect(value: conversion_pb.Loss.Effect) -> Effect:
-    """Return the effect for its number."""
-    return EFFECTS.get(value, Effect.UNSPECIFIED)
 
 
 def decode_call(response: conversion_pb.ConvertToolCallResponse) -> ConvertedCall:
@@ -204,7 +164,7 @@ def decode_call(response: conversion_pb.ConvertToolCallResponse) -> ConvertedCal
         ConvertedCall,
         call_params=JsonText(response.call_params),
         verdict=decode_verdict(require_field(response, "verdict")),
-        changes=decode_changes(response.changes),
+        changes=tuple(map(decode_change, response.changes)),
     )
 
 
@@ -213,5 +173,5 @@ def decode_result(response: conversion_pb.ConvertToolResultResponse) -> Converte
     return ConvertedResult(
         message=JsonText(require_json(response, "message")),
         verdict=decode_verdict(require_field(response, "verdict")),
-        losses=decode_losses(response.losses),
+        losses=tuple(map(decode_loss, response.losses)),
     )

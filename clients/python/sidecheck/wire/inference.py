@@ -1,26 +1,14 @@
-"""Messages of InferenceService."""
+"""Requests of InferenceService."""
 
-from typing import Final
-
-from sidecheck.definitions import AdaptedTool, Diagnostic, InferredTool, InferredTools, Source
-from sidecheck.portability import Portability, PortabilityProof, PortableForm, ProofOutcome
+from sidecheck.definitions import Source
+from sidecheck.portability import Portability
 from sidecheck.targets import Target, ToolJson
 from sidecheck.tool_lists import Definition
 from sidecheck.v1 import inference_service_pb2 as inference_pb
-from sidecheck.verdicts import JsonText
-from sidecheck.wire.conversion import decode_effect, decode_losses
-from sidecheck.wire.decoders.comparison import decode_witness
 from sidecheck.wire.encoders.inference_options import ON_UNSUPPORTED
-from sidecheck.wire.errors import require_json
-from sidecheck.wire.values import copy_fields, decode_severity, encode_tool_target, find_label
+from sidecheck.wire.values import encode_tool_target, find_label
 
-__all__ = ["decode_adaptation", "decode_inference", "encode_adaptation", "encode_inference"]
-
-OUTCOMES: Final = {
-    value.number: ProofOutcome[value.name.removeprefix("OUTCOME_")]
-    for value in inference_pb.PortabilityProof.Outcome.DESCRIPTOR.values
-    if value.number
-}
+__all__ = ["encode_adaptation", "encode_inference"]
 
 
 def encode_inference(source: Source) -> inference_pb.InferToolsRequest:
@@ -36,25 +24,6 @@ def encode_inference(source: Source) -> inference_pb.InferToolsRequest:
         on_unsupported=find_label("on_unsupported", source.on_unsupported, ON_UNSUPPORTED),
         injected_types=source.injected_types,
         injected_parameters=source.injected_parameters,
-    )
-
-
-def decode_inference(response: inference_pb.InferToolsResponse) -> InferredTools:
-    """Return the result of an inference."""
-    return InferredTools(
-        tools=tuple(
-            copy_fields(
-                tool,
-                InferredTool,
-                json=JsonText(require_json(tool, "json")),
-                digest=tool.definition_digest,
-            )
-            for tool in response.tools
-        ),
-        diagnostics=tuple(
-            copy_fields(diagnostic, Diagnostic, severity=decode_severity(diagnostic.severity))
-            for diagnostic in response.diagnostics
-        ),
     )
 
 
@@ -77,34 +46,4 @@ def encode_adaptation(
         portable=None
         if portable is None
         else inference_pb.Portability(targets=portable.targets, prove=portable.prove),
-    )
-
-
-def decode_adaptation(response: inference_pb.AdaptToolResponse) -> AdaptedTool:
-    """Return the adapted tool of a response."""
-    return copy_fields(
-        response,
-        AdaptedTool,
-        json=JsonText(require_json(response, "json")),
-        dropped_properties=tuple(response.dropped_properties),
-        portable=decode_portable(response.portable) if response.HasField("portable") else None,
-    )
-
-
-def decode_portable(message: inference_pb.PortableForm) -> PortableForm:
-    """Return the portable form in *message*."""
-    return PortableForm(
-        mapping=JsonText(require_json(message, "mapping")),
-        losses=decode_losses(message.losses),
-        effect=decode_effect(message.effect),
-        proof=decode_proof(message.proof) if message.HasField("proof") else None,
-    )
-
-
-def decode_proof(message: inference_pb.PortabilityProof) -> PortabilityProof:
-    """Return the proof in *message*."""
-    return PortabilityProof(
-        outcome=OUTCOMES.get(message.outcome, ProofOutcome.UNSPECIFIED),
-        message=message.message,
-        witness=decode_witness(message.witness) if message.HasField("witness") else None,
     )

@@ -4,13 +4,14 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from sidecheck.json_texts import protocol_text, return_value_text
+from sidecheck.json_types import JsonText
 from sidecheck.protocol import CheckOptions, ProtocolContext
 from sidecheck.return_values import NormalizedResult, ReturnValue
 from sidecheck.v1 import protocol_service_pb2 as protocol_pb
-from sidecheck.verdicts import JsonText
+from sidecheck.wire.decoders.verdict import decode_verdict
 from sidecheck.wire.errors import require_field, require_json
 from sidecheck.wire.protocol import PROFILES, encode_context, encode_options
-from sidecheck.wire.values import decode_verdict, encode_target, find_label
+from sidecheck.wire.values import encode_target, find_label
 
 __all__ = ["decode_normalization", "encode_normalization"]
 

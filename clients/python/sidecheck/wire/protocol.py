@@ -6,6 +6,7 @@ from typing import Any, Final, TypeAlias
 from google.protobuf.message import Message
 
 from sidecheck.json_texts import protocol_text
+from sidecheck.json_types import JsonText
 from sidecheck.protocol import (
     CheckItem,
     CheckOptions,
@@ -24,15 +25,10 @@ from sidecheck.protocol import (
     ToolResult,
 )
 from sidecheck.v1 import protocol_service_pb2 as protocol_pb
-from sidecheck.verdicts import JsonText, Severity
+from sidecheck.values.verdict import Severity
+from sidecheck.wire.decoders.verdict import decode_severity, decode_verdict
 from sidecheck.wire.errors import decode_item_error, require_field
-from sidecheck.wire.values import (
-    copy_fields,
-    decode_severity,
-    decode_verdict,
-    encode_target,
-    find_label,
-)
+from sidecheck.wire.values import copy_fields, encode_target, find_label
 
 __all__ = [
     "PROFILES",

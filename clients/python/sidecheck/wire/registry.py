@@ -1,16 +1,9 @@
 """Messages of RegistryService and InfoService."""
 
 from collections.abc import Iterable, Sequence
-from typing import Final
 
 from sidecheck.errors import InvalidResponse
-from sidecheck.registry import (
-    Action,
-    Deletion,
-    Registration,
-    RegistrationOutcome,
-    Tool,
-)
+from sidecheck.registry import Tool
 from sidecheck.targets import Document
 from sidecheck.v1 import info_service_pb2 as info_pb
 from sidecheck.v1 import registry_service_pb2 as registry_pb
@@ -18,18 +11,16 @@ from sidecheck.v1 import target_pb2 as target_pb
 from sidecheck.values.comparison import (
     SchemaReading,
 )
-from sidecheck.values.info import ServerInfo
 from sidecheck.values.registration_options import ChangePolicy, CompatibilityPolicy
+from sidecheck.values.registry import Deletion, Registration
 from sidecheck.wire.comparison import READINGS
-from sidecheck.wire.decoders.comparison import decode_tool_comparison
-from sidecheck.wire.decoders.info import decode_server_info
+from sidecheck.wire.decoders import registry as decoders
 from sidecheck.wire.encoders.registration_options import CHANGE_POLICY, COMPATIBILITY_POLICY
 from sidecheck.wire.errors import require_count, require_field, require_json
-from sidecheck.wire.values import copy_fields, decode_violations, find_label
+from sidecheck.wire.values import copy_fields, find_label
 
 __all__ = [
     "decode_deletion",
-    "decode_info",
     "decode_page",
     "decode_registered_tool",
     "decode_registration",
@@ -40,13 +31,6 @@ __all__ = [
     "encode_list",
     "encode_registration",
 ]
-
-ACTIONS: Final = {
-    registry_pb.RegistrationOutcome.ACTION_CREATED: Action.CREATED,
-    registry_pb.RegistrationOutcome.ACTION_CHANGED: Action.CHANGED,
-    registry_pb.RegistrationOutcome.ACTION_UNCHANGED: Action.UNCHANGED,
-    registry_pb.RegistrationOutcome.ACTION_REJECTED: Action.REJECTED,
-}
 
 
 def encode_registration(  # noqa: PLR0913  (the fields of the request)
@@ -102,25 +86,7 @@ def encode_info() -> info_pb.GetServerInfoRequest:
 def decode_registration(response: registry_pb.RegisterToolsResponse, count: int) -> Registration:
     """Return the result of a registration of *count* tools."""
     require_count(response, "outcomes", count)
-    return Registration(
-        outcomes=tuple(
-            copy_fields(
-                outcome,
-                RegistrationOutcome,
-                action=ACTIONS.get(outcome.action, Action.UNSPECIFIED),
-                violations=decode_violations(outcome.violations),
-                comparison=(
-                    decode_tool_comparison(outcome.comparison)
-                    if outcome.HasField("comparison")
-                    else None
-                ),
-            )
-            for outcome in response.outcomes
-        ),
-        removed=tuple(response.removed),
-        kept=tuple(response.kept),
-        registry_revision=response.registry_revision,
-    )
+    return decoders.decode_registration(response)
 
 
 def decode_tool(response: registry_pb.GetToolResponse) -> Tool:
@@ -143,14 +109,4 @@ def decode_deletion(response: registry_pb.DeleteToolsResponse, *, named: bool) -
     """Return the result of a deletion; *named* means that the request named tools."""
     if named and not (response.deleted or response.unknown):
         raise InvalidResponse("DeleteToolsResponse has no names for those of the request")
-    return Deletion(
-        deleted=tuple(response.deleted),
-        unknown=tuple(response.unknown),
-        registry_revision=response.registry_revision,
-    )
-
-
-def decode_info(response: info_pb.GetServerInfoResponse) -> ServerInfo:
-    """Return the server's version, limits and capabilities."""
-    require_field(response, "limits")
-    return decode_server_info(response)
+    return decoders.decode_deletion(response)

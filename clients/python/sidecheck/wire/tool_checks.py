@@ -17,14 +17,10 @@ from sidecheck.protocol import (
 from sidecheck.targets import Document, ToolJson
 from sidecheck.tool_lists import DEFINITIONS, Definition, list_tools
 from sidecheck.v1 import protocol_service_pb2 as protocol_pb
+from sidecheck.wire.decoders.verdict import decode_verdict
 from sidecheck.wire.errors import require_count, require_field
 from sidecheck.wire.protocol import encode_context, encode_options
-from sidecheck.wire.values import (
-    copy_fields,
-    decode_verdict,
-    encode_documents,
-    encode_inline_tools,
-)
+from sidecheck.wire.values import copy_fields, encode_documents, encode_inline_tools
 
 __all__ = ["decode_names", "decode_tools", "encode_names", "encode_tools"]
 

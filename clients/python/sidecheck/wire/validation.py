@@ -21,8 +21,8 @@ from sidecheck.validation import (
     ValidateOutcome,
 )
 from sidecheck.values.error_reasons import ErrorReason
-from sidecheck.verdicts import Verdict
-from sidecheck.wire import values
+from sidecheck.values.verdict import Verdict
+from sidecheck.wire.decoders.verdict import decode_verdict
 from sidecheck.wire.encoders.validation_options import encode_validation_options
 from sidecheck.wire.errors import decode_item_error, require_field
 from sidecheck.wire.values import encode_target
@@ -139,7 +139,7 @@ def encode_subject(subject: Subject) -> target_pb.Subject:
 
 def decode_response(response: validation_pb.ValidateResponse) -> Verdict:
     """Return the verdict of a response."""
-    return values.decode_verdict(require_field(response, "verdict"), response.registry_revision)
+    return decode_verdict(require_field(response, "verdict"), response.registry_revision)
 
 
 def decode_batch(response: validation_pb.ValidateBatchResponse) -> list[ValidateOutcome]:
@@ -159,7 +159,7 @@ def decode_outcome(
 ) -> ValidateOutcome:
     """Return the verdict or error of one item."""
     if outcome.HasField("verdict"):
-        return values.decode_verdict(outcome.verdict, registry_revision)
+        return decode_verdict(outcome.verdict, registry_revision)
     return decode_item_error(outcome.error)
 
 

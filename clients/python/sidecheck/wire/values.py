@@ -5,7 +5,7 @@ Values and messages use the same names of fields, so most fields are copied by n
 
 import dataclasses
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from google.protobuf.message import Message
 
@@ -22,15 +22,9 @@ from sidecheck.targets import (
 )
 from sidecheck.tool_lists import DEFINITIONS, Definition
 from sidecheck.v1 import target_pb2 as target_pb
-from sidecheck.v1 import verdict_pb2 as verdict_pb
-from sidecheck.verdicts import Change, JsonText, Repair, Severity, Verdict, Violation
 
 __all__ = [
     "copy_fields",
-    "decode_changes",
-    "decode_severity",
-    "decode_verdict",
-    "decode_violations",
     "element_bytes",
     "encode_documents",
     "encode_inline_tool",
@@ -42,13 +36,6 @@ __all__ = [
 ]
 
 Value = TypeVar("Value")
-
-#: Severities by number. An unknown severity of a newer server counts as INFO, because
-#: the server itself decides whether the verdict is valid.
-SEVERITIES: Final[Mapping[int, Severity]] = {
-    verdict_pb.SEVERITY_ERROR: Severity.ERROR,
-    verdict_pb.SEVERITY_WARNING: Severity.WARNING,
-}
 
 
 # Encoding
@@ -157,41 +144,3 @@ def copy_fields(message: Message, kind: type[Value], **converted: object) -> Val
     fields: tuple[dataclasses.Field[Any], ...] = dataclasses.fields(cast("Any", kind))
     names = {field.name for field in fields}.difference(converted)
     return kind(**{name: getattr(message, name) for name in names}, **converted)
-
-
-def decode_severity(value: int) -> Severity:
-    """Return the severity for its number."""
-    return SEVERITIES.get(value, Severity.INFO)
-
-
-def decode_violations(messages: Iterable[verdict_pb.Violation]) -> tuple[Violation, ...]:
-    """Return the violations in *messages*."""
-    return tuple(copy_fields(m, Violation, severity=decode_severity(m.severity)) for m in messages)
-
-
-def decode_changes(messages: Iterable[verdict_pb.Change]) -> tuple[Change, ...]:
-    """Return the changes in *messages*."""
-    return tuple(copy_fields(message, Change) for message in messages)
-
-
-def decode_verdict(message: verdict_pb.Verdict, registry_revision: int = 0) -> Verdict:
-    """Return the verdict in *message*."""
-    return copy_fields(
-        message,
-        Verdict,
-        violations=decode_violations(message.violations),
-        registry_revision=registry_revision,
-        repair=decode_repair(message.repair) if message.HasField("repair") else None,
-        call_tool_result=JsonText(message.call_tool_result),
-        json_rpc_error=JsonText(message.json_rpc_error),
-    )
-
-
-def decode_repair(message: verdict_pb.Repair) -> Repair:
-    """Return the repair in *message*."""
-    return copy_fields(
-        message,
-        Repair,
-        violations=decode_violations(message.violations),
-        changes=decode_changes(message.changes),
-    )

@@ -26,6 +26,6 @@ impl Client {
             reading: reading.into(),
             min_revision: self.connection.min_revision(),
         };
-        Ok(self.connection.call(request).await?.into())
+        Ok(self.connection.call(request).await?.try_into()?)
     }
 }

@@ -5,10 +5,11 @@ use futures_util::Stream;
 use crate::client::Client;
 use crate::connection::{element_bytes, split};
 use crate::error::Error;
-use crate::registration::{RegisterOptions, Registration};
-use crate::registry::{Deletion, Tool};
+use crate::registration::RegisterOptions;
+use crate::registry::Tool;
 use crate::stubs::sidecheck::v1 as pb;
 use crate::target::ToolDefinition;
+use crate::values::registry::{Deletion, Registration};
 use crate::watching::{WatchEvent, WatchOptions};
 
 impl Client {
@@ -70,7 +71,7 @@ impl Client {
                     "RegisterToolsResponse.outcomes has {found} elements for {count} items"
                 )));
             }
-            registration.extend(response);
+            registration.extend(response)?;
         }
         if options.return_rejected {
             Ok(registration)
@@ -190,11 +191,6 @@ impl Client {
     }
 
     async fn call_deletion(&self, request: pb::DeleteToolsRequest) -> Result<Deletion, Error> {
-        let response = self.connection.call(request).await?;
-        Ok(Deletion {
-            deleted: response.deleted,
-            unknown: response.unknown,
-            registry_revision: response.registry_revision,
-        })
+        Ok(self.connection.call(request).await?.into())
     }
 }

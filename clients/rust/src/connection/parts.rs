@@ -6,7 +6,7 @@ use crate::connection::Connection;
 use crate::error::Error;
 use crate::rpc::Rpc;
 use crate::values::error_reasons;
-use crate::verdict::Verdict;
+use crate::values::verdict::Verdict;
 
 impl Connection {
     /// Sends items in as many requests as the limits of the server require.

@@ -3,7 +3,7 @@
 use crate::connection::Connection;
 use crate::error::Error;
 use crate::options::OnUnavailable;
-use crate::verdict::{Severity, Verdict, Violation};
+use crate::values::verdict::{Severity, Verdict, Violation};
 
 impl Connection {
     /// Applies the policy for unavailable servers to the result of a validation.

@@ -2,55 +2,13 @@
 
 use serde::Serialize;
 
-use crate::enumeration::enumeration;
+use crate::decoding::convert_all;
 use crate::error::{Error, ErrorKind};
 use crate::json::Json;
 use crate::status::item_error;
 use crate::stubs::sidecheck::v1 as pb;
-use crate::verdict::{Change, Verdict, convert_all};
-
-enumeration! {
-    /// Treatment of what a conversion could not keep.
-    LossAction: pb::loss::Action {
-        /// Kept unchanged, although the API ignores it.
-        Kept,
-        /// Moved to the description.
-        Described,
-        /// Expressed in another way.
-        Rewritten,
-        /// Payloads have another form, which the mapping decodes.
-        Encoded,
-        /// Removed.
-        Dropped,
-    }
-}
-
-enumeration! {
-    /// Effect of a loss on the set of accepted payloads, with the mapping applied.
-    Effect: pb::loss::Effect {
-        /// The same payloads are accepted.
-        Equivalent,
-        /// More payloads are accepted; the validation of the call finds them.
-        Widened,
-        /// There are valid calls that the model cannot make.
-        Narrowed,
-    }
-}
-
-/// A difference between a definition or result and its converted form.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Loss {
-    /// JSON Pointer into the definition or result.
-    pub pointer: String,
-    /// Keyword, or property of the definition. Empty if the location says it.
-    pub keyword: String,
-    /// Treatment of the keyword or property.
-    pub action: LossAction,
-    /// Effect on the accepted payloads.
-    pub effect: Effect,
-    /// Description of the loss, for people.
-    pub message: String,
-}
+use crate::values::losses::Loss;
+use crate::values::verdict::{Change, Verdict};
 
 /// Result of a conversion of tools.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -135,23 +93,11 @@ pub struct ConvertedResult {
     pub verdict: Verdict,
 }
 
-impl From<pb::Loss> for Loss {
-    fn from(message: pb::Loss) -> Self {
-        Self {
-            pointer: message.pointer,
-            keyword: message.keyword,
-            action: message.action.into(),
-            effect: message.effect.into(),
-            message: message.message,
-        }
-    }
-}
-
 impl TryFrom<pb::ConvertToolsResponse> for ConvertedTools {
     type Error = Error;
 
     fn try_from(message: pb::ConvertToolsResponse) -> Result<Self, Error> {
-        let request = message.request.map(Verdict::from);
+        let request = message.request.map(Verdict::try_from).transpose()?;
         let conversions = message.conversions.into_iter();
         Ok(Self {
             conversions: conversions

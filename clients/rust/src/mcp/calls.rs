@@ -17,7 +17,7 @@ use crate::mcp::settings::Settings;
 use crate::target::RegisteredTool;
 use crate::validation::{Coercion, Options, Subject, UnknownArguments};
 use crate::values::error_reasons;
-use crate::verdict::Verdict;
+use crate::values::verdict::Verdict;
 
 /// Validates the calls of one MCP server.
 #[derive(Clone)]

@@ -13,9 +13,10 @@ use crate::error::Error;
 use crate::json::Json;
 use crate::mcp::failure::{Failure, internal_error};
 use crate::mcp::settings::Settings;
-use crate::registration::{Action, RegisterOptions, Registration};
+use crate::registration::RegisterOptions;
 use crate::target::ToolDefinition;
-use crate::verdict::Severity;
+use crate::values::registry::{Action, Registration};
+use crate::values::verdict::Severity;
 
 /// Deadline of a registration: the server compiles the schemas of all tools.
 const REGISTRATION_TIMEOUT: Duration = Duration::from_secs(10);

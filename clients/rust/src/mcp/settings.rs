@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::client::Client;
 use crate::error::Error;
 use crate::validation::{OnUnknownTool, Options};
-use crate::verdict::Verdict;
+use crate::values::verdict::Verdict;
 
 type OnError = Arc<dyn Fn(&Error) + Send + Sync>;
 type OnReport = Arc<dyn Fn(&str, &Verdict) + Send + Sync>;

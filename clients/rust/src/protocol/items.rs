@@ -8,7 +8,7 @@ use crate::json::Json;
 use crate::status::item_error;
 use crate::stubs::sidecheck::v1 as pb;
 use crate::target::Target;
-use crate::verdict::{Severity, Verdict};
+use crate::values::verdict::{Severity, Verdict};
 use crate::version::version_or;
 
 enumeration! {
@@ -207,7 +207,7 @@ pub(crate) fn decode_result(result: Option<pb::CheckResult>) -> Result<CheckResu
         .verdict
         .ok_or_else(|| Error::missing("CheckResult.verdict"))?;
     Ok(CheckResult {
-        verdict: verdict.into(),
+        verdict: verdict.try_into()?,
         error_response: result.error_response.into(),
     })
 }

@@ -7,7 +7,7 @@ use crate::json::Json;
 use crate::protocol::{CheckOptions, Protocol, ProtocolContext, ResultProfile};
 use crate::stubs::sidecheck::v1 as pb;
 use crate::target::Target;
-use crate::verdict::Verdict;
+use crate::values::verdict::Verdict;
 
 /// What a tool returned. The form of a value does not decide what it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl Protocol {
         if response.result.is_empty() {
             return Err(Error::missing("NormalizeToolResultResponse.result"));
         }
-        let verdict = response.verdict.map(Verdict::from);
+        let verdict = response.verdict.map(Verdict::try_from).transpose()?;
         Ok(NormalizedResult {
             result: response.result.into(),
             verdict: verdict

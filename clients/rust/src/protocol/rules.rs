@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::error::Error;
 use crate::protocol::Protocol;
 use crate::stubs::sidecheck::v1 as pb;
-use crate::verdict::Severity;
+use crate::values::verdict::Severity;
 
 /// A requirement of the MCP specification, or advice of a model provider.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -9,7 +9,7 @@ use crate::protocol::{CheckOptions, Protocol, ProtocolContext};
 use crate::registry::Document;
 use crate::stubs::sidecheck::v1 as pb;
 use crate::target::{ToolDefinition, encode_documents};
-use crate::verdict::Verdict;
+use crate::values::verdict::Verdict;
 
 /// Result of a check of tool names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -173,7 +173,7 @@ impl Protocol {
             tools_list_verdict: response
                 .tools_list_verdict
                 .ok_or_else(|| Error::missing("CheckToolsResponse.tools_list_verdict"))?
-                .into(),
+                .try_into()?,
         })
     }
 }
@@ -191,7 +191,7 @@ impl TryFrom<pb::ToolNameOutcome> for ToolNameOutcome {
     type Error = Error;
 
     fn try_from(message: pb::ToolNameOutcome) -> Result<Self, Error> {
-        let verdict = message.verdict.map(Verdict::from);
+        let verdict = message.verdict.map(Verdict::try_from).transpose()?;
         Ok(Self {
             verdict: verdict.ok_or_else(|| Error::missing("ToolNameOutcome.verdict"))?,
             sdk_valid: message.sdk_valid,
@@ -205,7 +205,7 @@ impl TryFrom<pb::ToolOutcome> for ToolOutcome {
     type Error = Error;
 
     fn try_from(message: pb::ToolOutcome) -> Result<Self, Error> {
-        let verdict = message.verdict.map(Verdict::from);
+        let verdict = message.verdict.map(Verdict::try_from).transpose()?;
         Ok(Self {
             name: message.name,
             pointer: message.pointer,

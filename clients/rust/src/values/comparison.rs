@@ -3,10 +3,10 @@
 
 use serde::Serialize;
 
+use crate::decoding::{MissingField, require, require_json, try_convert_all};
 use crate::enumeration::enumeration;
 use crate::json::Json;
 use crate::stubs::sidecheck::v1 as pb;
-use crate::verdict::convert_all;
 
 enumeration! {
     /// Effect of a change of a tool on its callers, in increasing order.
@@ -94,13 +94,15 @@ pub struct Comparison {
     pub registry_revision: u64,
 }
 
-impl From<pb::CompareToolsResponse> for Comparison {
-    fn from(message: pb::CompareToolsResponse) -> Self {
-        Self {
-            tools: convert_all(message.tools),
+impl TryFrom<pb::CompareToolsResponse> for Comparison {
+    type Error = MissingField;
+
+    fn try_from(message: pb::CompareToolsResponse) -> Result<Self, MissingField> {
+        Ok(Self {
+            tools: try_convert_all(message.tools)?,
             level: message.level.into(),
             registry_revision: message.registry_revision,
-        }
+        })
     }
 }
 
@@ -128,9 +130,11 @@ pub struct ToolComparison {
     pub changes: Vec<DefinitionChange>,
 }
 
-impl From<pb::ToolComparison> for ToolComparison {
-    fn from(message: pb::ToolComparison) -> Self {
-        Self {
+impl TryFrom<pb::ToolComparison> for ToolComparison {
+    type Error = MissingField;
+
+    fn try_from(message: pb::ToolComparison) -> Result<Self, MissingField> {
+        Ok(Self {
             status: message.status.into(),
             name: message.name,
             old_name: message.old_name,
@@ -138,9 +142,9 @@ impl From<pb::ToolComparison> for ToolComparison {
             new_definition_digest: message.new_definition_digest,
             assume_closed: message.assume_closed.into(),
             as_written: message.as_written.into(),
-            schemas: convert_all(message.schemas),
-            changes: convert_all(message.changes),
-        }
+            schemas: try_convert_all(message.schemas)?,
+            changes: try_convert_all(message.changes)?,
+        })
     }
 }
 
@@ -155,13 +159,16 @@ pub struct SchemaComparison {
     pub as_written: SchemaVerdict,
 }
 
-impl From<pb::SchemaComparison> for SchemaComparison {
-    fn from(message: pb::SchemaComparison) -> Self {
-        Self {
+impl TryFrom<pb::SchemaComparison> for SchemaComparison {
+    type Error = MissingField;
+
+    fn try_from(message: pb::SchemaComparison) -> Result<Self, MissingField> {
+        Ok(Self {
             part: message.part.into(),
-            assume_closed: message.assume_closed.unwrap_or_default().into(),
-            as_written: message.as_written.unwrap_or_default().into(),
-        }
+            assume_closed: require(message.assume_closed, "SchemaComparison.assume_closed")?
+                .try_into()?,
+            as_written: require(message.as_written, "SchemaComparison.as_written")?.try_into()?,
+        })
     }
 }
 
@@ -179,14 +186,16 @@ pub struct SchemaVerdict {
     pub witness: Option<Witness>,
 }
 
-impl From<pb::SchemaVerdict> for SchemaVerdict {
-    fn from(message: pb::SchemaVerdict) -> Self {
-        Self {
+impl TryFrom<pb::SchemaVerdict> for SchemaVerdict {
+    type Error = MissingField;
+
+    fn try_from(message: pb::SchemaVerdict) -> Result<Self, MissingField> {
+        Ok(Self {
             relation: message.relation.into(),
             level: message.level.into(),
             reason: message.reason,
-            witness: message.witness.map(Witness::from),
-        }
+            witness: message.witness.map(Witness::try_from).transpose()?,
+        })
     }
 }
 
@@ -204,14 +213,16 @@ pub struct Witness {
     pub keyword_location: String,
 }
 
-impl From<pb::Witness> for Witness {
-    fn from(message: pb::Witness) -> Self {
-        Self {
-            payload: message.payload.into(),
+impl TryFrom<pb::Witness> for Witness {
+    type Error = MissingField;
+
+    fn try_from(message: pb::Witness) -> Result<Self, MissingField> {
+        Ok(Self {
+            payload: require_json(message.payload, "Witness.payload")?,
             message: message.message,
             instance_location: message.instance_location,
             keyword_location: message.keyword_location,
-        }
+        })
     }
 }
 
@@ -240,9 +251,11 @@ pub struct DefinitionChange {
     pub as_written: ChangeEffect,
 }
 
-impl From<pb::DefinitionChange> for DefinitionChange {
-    fn from(message: pb::DefinitionChange) -> Self {
-        Self {
+impl TryFrom<pb::DefinitionChange> for DefinitionChange {
+    type Error = MissingField;
+
+    fn try_from(message: pb::DefinitionChange) -> Result<Self, MissingField> {
+        Ok(Self {
             code: message.code,
             part: message.part.into(),
             keyword: message.keyword,
@@ -251,9 +264,10 @@ impl From<pb::DefinitionChange> for DefinitionChange {
             message: message.message,
             old_value: message.old_value,
             new_value: message.new_value,
-            assume_closed: message.assume_closed.unwrap_or_default().into(),
-            as_written: message.as_written.unwrap_or_default().into(),
-        }
+            assume_closed: require(message.assume_closed, "DefinitionChange.assume_closed")?
+                .try_into()?,
+            as_written: require(message.as_written, "DefinitionChange.as_written")?.try_into()?,
+        })
     }
 }
 
@@ -267,11 +281,13 @@ pub struct ChangeEffect {
     pub witness: Option<Witness>,
 }
 
-impl From<pb::ChangeEffect> for ChangeEffect {
-    fn from(message: pb::ChangeEffect) -> Self {
-        Self {
+impl TryFrom<pb::ChangeEffect> for ChangeEffect {
+    type Error = MissingField;
+
+    fn try_from(message: pb::ChangeEffect) -> Result<Self, MissingField> {
+        Ok(Self {
             level: message.level.into(),
-            witness: message.witness.map(Witness::from),
-        }
+            witness: message.witness.map(Witness::try_from).transpose()?,
+        })
     }
 }

@@ -3,8 +3,8 @@
 
 use serde::Serialize;
 
+use crate::decoding::{MissingField, convert_all, require};
 use crate::stubs::sidecheck::v1 as pb;
-use crate::verdict::convert_all;
 
 /// Version, limits and capabilities of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -21,25 +21,27 @@ pub struct ServerInfo {
     pub default_protocol_version: String,
     /// Validation engines.
     pub engines: Vec<EngineInfo>,
-    /// Current revision of the registry.
-    pub registry_revision: u64,
     /// What serves the API: `grpc`, which is gRPC's server in Python, `envoy`, or `local` for calls
     /// within the process.
     pub server: String,
+    /// Current revision of the registry.
+    pub registry_revision: u64,
 }
 
-impl From<pb::GetServerInfoResponse> for ServerInfo {
-    fn from(message: pb::GetServerInfoResponse) -> Self {
-        Self {
+impl TryFrom<pb::GetServerInfoResponse> for ServerInfo {
+    type Error = MissingField;
+
+    fn try_from(message: pb::GetServerInfoResponse) -> Result<Self, MissingField> {
+        Ok(Self {
             version: message.version,
-            limits: message.limits.unwrap_or_default().into(),
+            limits: require(message.limits, "GetServerInfoResponse.limits")?.into(),
             dialects: message.dialects,
             protocol_versions: message.protocol_versions,
             default_protocol_version: message.default_protocol_version,
             engines: convert_all(message.engines),
-            registry_revision: message.registry_revision,
             server: message.server,
-        }
+            registry_revision: message.registry_revision,
+        })
     }
 }
 

@@ -7,7 +7,7 @@ import { itemNotEncodable } from "../statuses.js";
 import type { ValidateOptions } from "../validation-calls.js";
 import { ErrorReason } from "../values/error-reasons.js";
 import type { ValidationOptions } from "../values/validation-options.js";
-import type { Verdict } from "../verdicts.js";
+import type { Verdict } from "../values/verdict.js";
 import { type ListTools, type RegisteredTools, ToolRegistrar } from "./tool-registrar.js";
 
 /** Code of JSON-RPC for a failure inside of the server. */

@@ -3,7 +3,7 @@
 import type { Client } from "../client.js";
 import type { SidecheckError } from "../errors.js";
 import { ToolsRejected } from "../registration.js";
-import type { Registration } from "../registry.js";
+import type { Registration } from "../values/registry.js";
 import { describeViolation } from "../verdicts.js";
 
 /** @internal Definition of a tool, as an entry of a `tools/list` result. */

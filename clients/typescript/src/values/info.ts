@@ -22,13 +22,13 @@ export interface ServerInfo {
   readonly defaultProtocolVersion: string;
   /** Validation engines. */
   readonly engines: readonly EngineInfo[];
-  /** Current revision of the registry. */
-  readonly registryRevision: number;
   /**
    * What serves the API: `grpc`, which is gRPC's server in Python, `envoy`, or `local` for calls
    * within the process.
    */
   readonly server: string;
+  /** Current revision of the registry. */
+  readonly registryRevision: number;
 }
 
 /** @internal */
@@ -40,8 +40,8 @@ export function decodeServerInfo(message: WireServerInfo): ServerInfo {
     protocolVersions: message.protocolVersions,
     defaultProtocolVersion: message.defaultProtocolVersion,
     engines: message.engines.map(decodeEngineInfo),
-    registryRevision: Number(message.registryRevision),
     server: message.server,
+    registryRevision: Number(message.registryRevision),
   };
 }
 

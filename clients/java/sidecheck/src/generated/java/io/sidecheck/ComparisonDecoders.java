@@ -28,6 +28,8 @@ final class ComparisonDecoders {
     }
 
     static SchemaComparison schemaComparison(io.sidecheck.v1.SchemaComparison message) {
+        Errors.require(message.hasAssumeClosed(), "SchemaComparison.assume_closed");
+        Errors.require(message.hasAsWritten(), "SchemaComparison.as_written");
         return new SchemaComparison(
                 definitionPart(message.getPart()),
                 schemaVerdict(message.getAssumeClosed()),
@@ -44,13 +46,15 @@ final class ComparisonDecoders {
 
     static Witness witness(io.sidecheck.v1.Witness message) {
         return new Witness(
-                ValidationMessages.json(message.getPayload()),
+                Errors.requireJson(message.getPayload(), "Witness.payload"),
                 message.getMessage(),
                 message.getInstanceLocation(),
                 message.getKeywordLocation());
     }
 
     static DefinitionChange definitionChange(io.sidecheck.v1.DefinitionChange message) {
+        Errors.require(message.hasAssumeClosed(), "DefinitionChange.assume_closed");
+        Errors.require(message.hasAsWritten(), "DefinitionChange.as_written");
         return new DefinitionChange(
                 message.getCode(),
                 definitionPart(message.getPart()),

@@ -13,12 +13,12 @@ package io.sidecheck;
  * @param descriptionLength maximum length of a tool description, in characters. A longer
  *     description is cut, and the cut is reported. 0 means the maximum of the API
  * @param includeOutputSchema whether to include the output schema, for APIs that accept one
- * @param dropDefaults whether to drop every {@code default} of the input schema, at any depth,
- *     for models or servers that reject it. Holds for every API and mode; without it, a default
- *     that the API does not support is moved to the description. Each default is reported as a loss
- * @param protocolVersion MCP protocol version to which included output schemas are adapted, so
- *     that they describe the results of that version. Empty means that of the client, or else that
- *     of the server
+ * @param dropDefaults whether to drop every {@code default} of the input schema, at any depth, for
+ *     models or servers that reject it. Holds for every API and mode; without it, a default that
+ *     the API does not support is moved to the description. Each default is reported as a loss
+ * @param protocolVersion MCP protocol version to which included output schemas are adapted, so that
+ *     they describe the results of that version. Empty means that of the client, or else that of
+ *     the server
  */
 public record ConversionOptions(
         Mode mode,

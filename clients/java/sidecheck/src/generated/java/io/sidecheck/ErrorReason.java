@@ -75,8 +75,8 @@ public final class ErrorReason {
     public static final String REVISION_NOT_REACHED = "REVISION_NOT_REACHED";
 
     /**
-     * The registry cannot be written; reads continue. Nothing has changed, unless metadata {@code
-     * outcome} is {@code unknown}: then the change may have taken effect.
+     * The registry cannot be written; reads continue. Nothing has changed, unless metadata
+     * {@code outcome} is {@code unknown}: then the change may have taken effect.
      */
     public static final String REGISTRY_UNUSABLE = "REGISTRY_UNUSABLE";
 

@@ -10,8 +10,8 @@ import java.util.List;
  *     functions with a decorator named "tool", at any depth, or, if there is none, the public
  *     functions of the module
  * @param onUnsupported treatment of annotations that have no schema
- * @param injectedTypes names of further types whose parameters the server injects, and which
- *     are therefore not arguments; {@code Context} and similar types are known
+ * @param injectedTypes names of further types whose parameters the server injects, and which are
+ *     therefore not arguments; {@code Context} and similar types are known
  * @param injectedParameters names of parameters that the server injects
  */
 public record InferenceOptions(

@@ -8,6 +8,7 @@ final class InfoDecoders {
     private InfoDecoders() {}
 
     static ServerInfo serverInfo(io.sidecheck.v1.GetServerInfoResponse message) {
+        Errors.require(message.hasLimits(), "GetServerInfoResponse.limits");
         return new ServerInfo(
                 message.getVersion(),
                 limits(message.getLimits()),
@@ -15,8 +16,8 @@ final class InfoDecoders {
                 List.copyOf(message.getProtocolVersionsList()),
                 message.getDefaultProtocolVersion(),
                 Messages.decodeAll(message.getEnginesList(), InfoDecoders::engineInfo),
-                message.getRegistryRevision(),
-                message.getServer());
+                message.getServer(),
+                message.getRegistryRevision());
     }
 
     static EngineInfo engineInfo(io.sidecheck.v1.EngineInfo message) {

@@ -21,7 +21,7 @@ public enum ModelApi {
     OLLAMA,
     /**
      * No model: MCP definitions that clients and model APIs accept as they are. Calls are the
-     * params of `tools/call`.
+     * params of {@code tools/call}.
      */
     MCP
 }

@@ -4,15 +4,15 @@ package io.sidecheck;
 /**
  * Options of a registration. {@link #DEFAULTS} are those of the server.
  *
- * @param replace whether the tools are the complete set, so that the other tools of the server
- *     are deleted. They must fit in one message
+ * @param replace whether the tools are the complete set, so that the other tools of the server are
+ *     deleted. They must fit in one message
  * @param changePolicy treatment of tools whose definition changed
  * @param validateOnly whether to check the definitions without registering them
- * @param protocolVersion MCP protocol version whose rules apply to the definitions, and to
- *     later requests about the tools that name no version. Empty means that of the client, or else
- *     that of the server. An unknown version fails with {@code UNKNOWN_PROTOCOL_VERSION}
- * @param returnRejected whether a registration with rejected tools is returned; otherwise it is
- *     an error
+ * @param protocolVersion MCP protocol version whose rules apply to the definitions, and to later
+ *     requests about the tools that name no version. Empty means that of the client, or else that
+ *     of the server. An unknown version fails with {@code UNKNOWN_PROTOCOL_VERSION}
+ * @param returnRejected whether a registration with rejected tools is returned; otherwise it is an
+ *     error
  * @param compatibility treatment of definitions that break the callers of the registered ones
  * @param reading reading of the schemas by which {@code compatibility} decides
  */
@@ -120,13 +120,13 @@ public record RegistrationOptions(
         /** The new definition is registered. */
         ACCEPT,
         /**
-         * The new definition is registered, and the outcome has a warning with the code {@code
-         * DEFINITION_CHANGED}.
+         * The new definition is registered, and the outcome has a warning with the code
+         * {@code DEFINITION_CHANGED}.
          */
         REPORT,
         /**
-         * The registered definition is kept, and the outcome has an error with the code {@code
-         * DEFINITION_CHANGED}.
+         * The registered definition is kept, and the outcome has an error with the code
+         * {@code DEFINITION_CHANGED}.
          */
         REJECT
     }

@@ -9,7 +9,7 @@ import java.util.Optional;
  * @param relation change of the set of values
  * @param level effect on callers
  * @param reason reason if the change is undecided. Empty otherwise
- * @param witness payload that proves that the change breaks callers. Set if and only if {@code
- *     level} is {@link ChangeLevel#BREAKING}
+ * @param witness payload that proves that the change breaks callers. Set if and only if
+ *     {@code level} is {@link ChangeLevel#BREAKING}
  */
 public record SchemaVerdict(SchemaRelation relation, ChangeLevel level, String reason, Optional<Witness> witness) {}

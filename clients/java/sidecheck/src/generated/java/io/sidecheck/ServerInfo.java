@@ -8,13 +8,13 @@ import java.util.List;
  *
  * @param version version of the server, for example {@code 0.1.0}
  * @param limits limits beyond which requests fail with {@code LIMIT_EXCEEDED}
- * @param dialects uRIs of the supported JSON Schema dialects, the default one first
+ * @param dialects URIs of the supported JSON Schema dialects, the default one first
  * @param protocolVersions supported MCP protocol versions, oldest first
  * @param defaultProtocolVersion protocol version used if a request names none
  * @param engines validation engines
- * @param registryRevision current revision of the registry
  * @param server what serves the API: {@code grpc}, which is gRPC's server in Python, {@code envoy},
  *     or {@code local} for calls within the process
+ * @param registryRevision current revision of the registry
  */
 public record ServerInfo(
         String version,
@@ -23,5 +23,5 @@ public record ServerInfo(
         List<String> protocolVersions,
         String defaultProtocolVersion,
         List<EngineInfo> engines,
-        long registryRevision,
-        String server) {}
+        String server,
+        long registryRevision) {}

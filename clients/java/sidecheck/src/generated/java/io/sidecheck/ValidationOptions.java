@@ -4,12 +4,12 @@ package io.sidecheck;
 /**
  * Options of a validation. {@link #DEFAULTS} are those of the server.
  *
- * @param protocolVersion MCP protocol version whose rules apply, for example "2025-11-25".
- *     Empty means that of the client, or else the one that the tool was registered under, or else
- *     that of the server. An unknown version fails with {@code UNKNOWN_PROTOCOL_VERSION}
+ * @param protocolVersion MCP protocol version whose rules apply, for example "2025-11-25". Empty
+ *     means that of the client, or else the one that the tool was registered under, or else that of
+ *     the server. An unknown version fails with {@code UNKNOWN_PROTOCOL_VERSION}
  * @param detail level of detail of the verdict
- * @param maxViolations maximum number of violations in the verdict. 0 means 20. Values above
- *     the server's limit are lowered to it
+ * @param maxViolations maximum number of violations in the verdict. 0 means 20. Values above the
+ *     server's limit are lowered to it
  * @param unknownArguments treatment of undeclared properties
  * @param coercion type conversions allowed in the repaired payload
  * @param applyDefaults whether absent properties of the repaired payload get the schema's
@@ -233,9 +233,9 @@ public record ValidationOptions(
     /**
      * Treatment of properties that the schema does not declare.
      *
-     * <p>A property is unknown if the subschemas that apply to its object declare {@code
-     * properties}, do not open the object ({@code additionalProperties} or {@code
-     * unevaluatedProperties} other than {@code false}), and do not declare that property. A
+     * <p>A property is unknown if the subschemas that apply to its object declare
+     * {@code properties}, do not open the object ({@code additionalProperties} or
+     * {@code unevaluatedProperties} other than {@code false}), and do not declare that property. A
      * property that the schema itself forbids is a violation in any case.
      */
     public enum UnknownArguments {
@@ -246,8 +246,8 @@ public record ValidationOptions(
         /** Unknown properties are removed from the repaired payload. */
         STRIP,
         /**
-         * Unknown properties are violations of severity warning with the code {@code
-         * UNKNOWN_PROPERTY}.
+         * Unknown properties are violations of severity warning with the code
+         * {@code UNKNOWN_PROPERTY}.
          */
         REPORT
     }
@@ -279,8 +279,8 @@ public record ValidationOptions(
         /** The call fails with {@code UNKNOWN_TOOL}. */
         ERROR,
         /**
-         * The verdict is valid, with a violation of severity warning and the code {@code
-         * UNKNOWN_TOOL}. Nothing was validated.
+         * The verdict is valid, with a violation of severity warning and the code
+         * {@code UNKNOWN_TOOL}. Nothing was validated.
          */
         SKIP
     }

@@ -5,7 +5,6 @@ import io.sidecheck.v1.ConvertToolResultResponse;
 import io.sidecheck.v1.ConvertToolsResponse;
 import io.sidecheck.v1.ConvertedTool;
 import io.sidecheck.v1.ToolConversion;
-import java.util.List;
 
 /** Messages of ConversionService. */
 final class ConversionMessages {
@@ -41,7 +40,7 @@ final class ConversionMessages {
                 tool.getName(),
                 tool.getStrict(),
                 ValidationMessages.json(tool.getMapping()),
-                losses(tool.getLossesList()),
+                Messages.decodeAll(tool.getLossesList(), LossesDecoders::loss),
                 tool.getNotStrictReason()));
     }
 
@@ -53,46 +52,15 @@ final class ConversionMessages {
                 ValidationMessages.json(response.getCallParams()),
                 ProtocolMessages.verdict(
                         response.hasVerdict(), response.getVerdict(), "ConvertToolCallResponse.verdict"),
-                ValidationMessages.changes(response.getChangesList()),
+                Messages.decodeAll(response.getChangesList(), VerdictDecoders::change),
                 response.getName());
     }
 
     static ConvertedResult result(ConvertToolResultResponse response) {
         return new ConvertedResult(
                 ProtocolMessages.requiredJson(response.getMessage(), "ConvertToolResultResponse.message"),
-                losses(response.getLossesList()),
+                Messages.decodeAll(response.getLossesList(), LossesDecoders::loss),
                 ProtocolMessages.verdict(
                         response.hasVerdict(), response.getVerdict(), "ConvertToolResultResponse.verdict"));
-    }
-
-    static List<Loss> losses(List<io.sidecheck.v1.Loss> messages) {
-        return messages.stream()
-                .map(loss -> new Loss(
-                        loss.getPointer(),
-                        loss.getKeyword(),
-                        action(loss.getAction()),
-                        effect(loss.getEffect()),
-                        loss.getMessage()))
-                .toList();
-    }
-
-    private static Loss.Action action(io.sidecheck.v1.Loss.Action action) {
-        return switch (action) {
-            case ACTION_KEPT -> Loss.Action.KEPT;
-            case ACTION_DESCRIBED -> Loss.Action.DESCRIBED;
-            case ACTION_REWRITTEN -> Loss.Action.REWRITTEN;
-            case ACTION_ENCODED -> Loss.Action.ENCODED;
-            case ACTION_DROPPED -> Loss.Action.DROPPED;
-            default -> Loss.Action.UNSPECIFIED;
-        };
-    }
-
-    static Loss.Effect effect(io.sidecheck.v1.Loss.Effect effect) {
-        return switch (effect) {
-            case EFFECT_EQUIVALENT -> Loss.Effect.EQUIVALENT;
-            case EFFECT_WIDENED -> Loss.Effect.WIDENED;
-            case EFFECT_NARROWED -> Loss.Effect.NARROWED;
-            default -> Loss.Effect.UNSPECIFIED;
-        };
     }
 }

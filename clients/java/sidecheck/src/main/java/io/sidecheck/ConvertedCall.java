@@ -19,5 +19,5 @@ public record ConvertedCall(
         String callId,
         Json callParams,
         Verdict verdict,
-        List<Verdict.Change> changes,
+        List<Change> changes,
         String name) {}

@@ -1,5 +1,6 @@
 package io.sidecheck;
 
+import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
 import com.google.rpc.ErrorInfo;
@@ -163,6 +164,11 @@ final class Errors {
                 Map.of("field", "subject"),
                 Status.Code.INVALID_ARGUMENT,
                 null);
+    }
+
+    static Json requireJson(ByteString text, String field) {
+        require(!text.isEmpty(), field);
+        return new Json(text);
     }
 
     static void require(boolean present, String field) {

@@ -5,10 +5,7 @@ import io.sidecheck.v1.AdaptToolRequest;
 import io.sidecheck.v1.AdaptToolResponse;
 import io.sidecheck.v1.InferToolsResponse;
 import io.sidecheck.v1.InferenceServiceGrpc;
-import io.sidecheck.v1.PortabilityProof;
 import java.time.Duration;
-import java.util.List;
-import java.util.Optional;
 
 /**
  * Infers definitions from Python source text and adapts them to protocol versions: {@link
@@ -38,26 +35,7 @@ public final class InferenceClient {
                 options.encode().setSource(ByteString.copyFromUtf8(source)).build(),
                 InferToolsResponse.getDefaultInstance(),
                 timeout);
-        return new InferredTools(
-                response.getToolsList().stream()
-                        .map(tool -> new InferredTools.Inferred(
-                                ProtocolMessages.requiredJson(tool.getJson(), "InferredTool.json"),
-                                tool.getFunction(),
-                                tool.getLine(),
-                                tool.getDefinitionDigest()))
-                        .toList(),
-                response.getDiagnosticsList().stream()
-                        .map(diagnostic -> new InferredTools.Diagnostic(
-                                diagnostic.getCode(),
-                                ValidationMessages.severity(diagnostic.getSeverity()),
-                                diagnostic.getMessage(),
-                                diagnostic.getLine(),
-                                diagnostic.getColumn(),
-                                diagnostic.getEndLine(),
-                                diagnostic.getEndColumn(),
-                                diagnostic.getFunction(),
-                                diagnostic.getParameter()))
-                        .toList());
+        return InferenceDecoders.inferredTools(response);
     }
 
     /**
@@ -99,37 +77,6 @@ public final class InferenceClient {
                 request.build(),
                 AdaptToolResponse.getDefaultInstance(),
                 timeout);
-        return new AdaptedTool(
-                ProtocolMessages.requiredJson(response.getJson(), "AdaptToolResponse.json"),
-                response.getWrappedProperty(),
-                List.copyOf(response.getDroppedPropertiesList()),
-                response.hasPortable() ? Optional.of(portableForm(response.getPortable())) : Optional.empty());
-    }
-
-    private static PortableForm portableForm(io.sidecheck.v1.PortableForm message) {
-        return new PortableForm(
-                ProtocolMessages.requiredJson(message.getMapping(), "PortableForm.mapping"),
-                ConversionMessages.losses(message.getLossesList()),
-                ConversionMessages.effect(message.getEffect()),
-                message.hasProof() ? Optional.of(proof(message.getProof())) : Optional.empty());
-    }
-
-    private static PortableForm.Proof proof(PortabilityProof message) {
-        return new PortableForm.Proof(
-                outcome(message.getOutcome()),
-                message.getMessage(),
-                message.hasWitness()
-                        ? Optional.of(ComparisonDecoders.witness(message.getWitness()))
-                        : Optional.empty());
-    }
-
-    private static PortableForm.Outcome outcome(PortabilityProof.Outcome outcome) {
-        return switch (outcome) {
-            case OUTCOME_EQUIVALENT -> PortableForm.Outcome.EQUIVALENT;
-            case OUTCOME_WIDER -> PortableForm.Outcome.WIDER;
-            case OUTCOME_UNDECIDED -> PortableForm.Outcome.UNDECIDED;
-            case OUTCOME_NARROWER -> PortableForm.Outcome.NARROWER;
-            default -> PortableForm.Outcome.UNSPECIFIED;
-        };
+        return InferenceDecoders.adaptedTool(response);
     }
 }

@@ -118,7 +118,7 @@ final class ProtocolMessages {
 
     static Verdict verdict(boolean present, io.sidecheck.v1.Verdict verdict, String field) {
         Errors.require(present, field);
-        return ValidationMessages.verdict(verdict, 0);
+        return VerdictDecoders.verdict(verdict, 0);
     }
 
     static Json requiredJson(ByteString text, String field) {
@@ -176,7 +176,7 @@ final class ProtocolMessages {
         return rules.stream()
                 .map(rule -> new Rule(
                         rule.getCode(),
-                        ValidationMessages.severity(rule.getSeverity()),
+                        VerdictDecoders.severity(rule.getSeverity()),
                         List.copyOf(rule.getProtocolVersionsList()),
                         rule.getSpecUrl(),
                         rule.getRequirement(),

@@ -29,7 +29,7 @@ record Registry(Connection connection, Duration timeout) {
         long room = connection.limits(deadline).messageBytes() - empty.getSerializedSize();
         List<String> removed = new ArrayList<>();
         List<String> kept = new ArrayList<>();
-        List<Registration.Outcome> outcomes = new ArrayList<>();
+        List<RegistrationOutcome> outcomes = new ArrayList<>();
         long revision = 0;
         for (List<InlineTool> part : parts(messages, room, options.replace())) {
             Registration registered = RegistryMessages.registration(
@@ -135,9 +135,6 @@ record Registry(Connection connection, Duration timeout) {
     private Deletion delete(DeleteToolsRequest request) {
         DeleteToolsResponse response = connection.call(
                 RegistryServiceGrpc.getDeleteToolsMethod(), request, DeleteToolsResponse.getDefaultInstance(), timeout);
-        return new Deletion(
-                List.copyOf(response.getDeletedList()),
-                List.copyOf(response.getUnknownList()),
-                response.getRegistryRevision());
+        return RegistryDecoders.deletion(response);
     }
 }

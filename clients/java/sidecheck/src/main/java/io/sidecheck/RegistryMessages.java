@@ -7,7 +7,6 @@ import io.sidecheck.v1.RegistrationMode;
 import io.sidecheck.v1.RevisionCheckpoint;
 import io.sidecheck.v1.WatchToolsRequest;
 import java.util.List;
-import java.util.Optional;
 
 /** Messages of RegistryService and InfoService. */
 final class RegistryMessages {
@@ -25,34 +24,7 @@ final class RegistryMessages {
 
     static Registration registration(RegisterToolsResponse response, int count) {
         Errors.requireCount(response.getOutcomesCount(), count, "RegisterToolsResponse.outcomes");
-        List<Registration.Outcome> outcomes = response.getOutcomesList().stream()
-                .map(outcome -> new Registration.Outcome(
-                        outcome.getName(),
-                        action(outcome.getAction()),
-                        ValidationMessages.violations(outcome.getViolationsList()),
-                        outcome.getDefinitionDigest(),
-                        outcome.getInputSchemaDigest(),
-                        outcome.getOutputSchemaDigest(),
-                        outcome.getPreviousDefinitionDigest(),
-                        outcome.hasComparison()
-                                ? Optional.of(ComparisonDecoders.toolComparison(outcome.getComparison()))
-                                : Optional.empty()))
-                .toList();
-        return new Registration(
-                outcomes,
-                List.copyOf(response.getRemovedList()),
-                List.copyOf(response.getKeptList()),
-                response.getRegistryRevision());
-    }
-
-    private static Registration.Action action(io.sidecheck.v1.RegistrationOutcome.Action action) {
-        return switch (action) {
-            case ACTION_CREATED -> Registration.Action.CREATED;
-            case ACTION_CHANGED -> Registration.Action.CHANGED;
-            case ACTION_UNCHANGED -> Registration.Action.UNCHANGED;
-            case ACTION_REJECTED -> Registration.Action.REJECTED;
-            default -> Registration.Action.UNSPECIFIED;
-        };
+        return RegistryDecoders.registration(response);
     }
 
     static Tool tool(io.sidecheck.v1.Tool message) {
@@ -98,7 +70,6 @@ final class RegistryMessages {
     }
 
     static ServerInfo info(GetServerInfoResponse response) {
-        Errors.require(response.hasLimits(), "GetServerInfoResponse.limits");
         return InfoDecoders.serverInfo(response);
     }
 }

@@ -38,16 +38,16 @@ public final class ToolsRejectedException extends SidecheckException {
     }
 
     private static String describe(Registration registration) {
-        List<Registration.Outcome> outcomes = registration.outcomes();
+        List<RegistrationOutcome> outcomes = registration.outcomes();
         List<String> lines = IntStream.range(0, outcomes.size())
-                .filter(index -> outcomes.get(index).action() == Registration.Action.REJECTED)
+                .filter(index -> outcomes.get(index).action() == Action.REJECTED)
                 .mapToObj(index -> describe(index, outcomes.get(index)))
                 .toList();
         String others = lines.size() == outcomes.size() ? "" : ", the others are unaffected";
         return Texts.list(lines.size() + " of " + outcomes.size() + " tools rejected" + others, lines, false);
     }
 
-    private static String describe(int index, Registration.Outcome outcome) {
+    private static String describe(int index, RegistrationOutcome outcome) {
         String name = outcome.name().isEmpty() ? "" : " " + Texts.quote(outcome.name());
         List<String> errors = Texts.errors(outcome.violations());
         return "tools[" + index + "]" + name

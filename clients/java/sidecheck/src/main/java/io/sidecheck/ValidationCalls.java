@@ -33,7 +33,7 @@ record ValidationCalls(Connection connection, Duration timeout) {
                             ValidateResponse.getDefaultInstance(),
                             timeout);
                     Errors.require(response.hasVerdict(), "ValidateResponse.verdict");
-                    return ValidationMessages.verdict(response.getVerdict(), response.getRegistryRevision());
+                    return VerdictDecoders.verdict(response.getVerdict(), response.getRegistryRevision());
                 },
                 Function.identity());
     }

@@ -6,7 +6,6 @@ import io.sidecheck.v1.InlineTool;
 import io.sidecheck.v1.ValidateItem;
 import io.sidecheck.v1.ValidateOutcome;
 import java.util.List;
-import java.util.Optional;
 
 /** Messages of ValidationService, and those that several services have in common. */
 final class ValidationMessages {
@@ -87,67 +86,11 @@ final class ValidationMessages {
 
     static Outcome<Verdict> outcome(ValidateOutcome outcome, long revision) {
         return outcome.hasVerdict()
-                ? new Outcome.Success<>(verdict(outcome.getVerdict(), revision))
+                ? new Outcome.Success<>(VerdictDecoders.verdict(outcome.getVerdict(), revision))
                 : new Outcome.Failure<>(Errors.ofItem(outcome.getError()));
-    }
-
-    static Verdict verdict(io.sidecheck.v1.Verdict message, long revision) {
-        return new Verdict(
-                message.getValid(),
-                violations(message.getViolationsList()),
-                message.getTruncated(),
-                message.getDefinitionDigest(),
-                message.getSchemaDigest(),
-                message.getToolErrorText(),
-                message.getEnforced(),
-                message.hasRepair() ? Optional.of(repair(message.getRepair())) : Optional.empty(),
-                json(message.getCallToolResult()),
-                json(message.getJsonRpcError()),
-                revision);
-    }
-
-    static List<Violation> violations(List<io.sidecheck.v1.Violation> messages) {
-        return messages.stream()
-                .map(message -> new Violation(
-                        message.getInstanceLocation(),
-                        message.getKeywordLocation(),
-                        message.getKeyword(),
-                        message.getCode(),
-                        severity(message.getSeverity()),
-                        message.getMessage(),
-                        message.getSuggestion(),
-                        message.getSpecUrl()))
-                .toList();
-    }
-
-    static Severity severity(io.sidecheck.v1.Severity severity) {
-        return switch (severity) {
-            case SEVERITY_ERROR -> Severity.ERROR;
-            case SEVERITY_WARNING -> Severity.WARNING;
-            default -> Severity.INFO;
-        };
-    }
-
-    static List<Verdict.Change> changes(List<io.sidecheck.v1.Change> messages) {
-        return messages.stream()
-                .map(message -> new Verdict.Change(
-                        message.getInstanceLocation(),
-                        message.getCode(),
-                        message.getKeywordLocation(),
-                        message.getMessage()))
-                .toList();
     }
 
     static Json json(ByteString text) {
         return text.isEmpty() ? Json.EMPTY : new Json(text);
-    }
-
-    private static Verdict.Repair repair(io.sidecheck.v1.Repair message) {
-        return new Verdict.Repair(
-                json(message.getPayload()),
-                message.getValid(),
-                violations(message.getViolationsList()),
-                message.getTruncated(),
-                changes(message.getChangesList()));
     }
 }

@@ -32,8 +32,7 @@ class ServerTest {
             String server = "java-" + name;
             var registration = client.register(
                     server, List.of(new Target.ToolDefinition(TOOL), new Target.ToolDefinition(Json.text(TEXT))));
-            assertEquals(
-                    Registration.Action.CREATED, registration.outcomes().get(0).action());
+            assertEquals(Action.CREATED, registration.outcomes().get(0).action());
             assertArrayEquals(
                     TEXT.getBytes(StandardCharsets.UTF_8),
                     client.get(server, "spaced", "").json().bytes());

@@ -8,6 +8,7 @@ import io.sidecheck.Client;
 import io.sidecheck.ErrorReason;
 import io.sidecheck.Item;
 import io.sidecheck.Json;
+import io.sidecheck.Repair;
 import io.sidecheck.SidecheckException;
 import io.sidecheck.Subject;
 import io.sidecheck.Target;
@@ -105,7 +106,7 @@ public final class ToolCallValidator {
         CallToolRequest accepted = request;
         Json repaired = verdict.repair()
                 .filter(repair -> verdict.enforced() && repair.valid())
-                .map(Verdict.Repair::payload)
+                .map(Repair::payload)
                 .orElse(Json.EMPTY);
         if (!repaired.isEmpty()) {
             accepted = ToolMessages.decode(repaired, CallToolRequest.class);

@@ -5,6 +5,7 @@ import io.sidecheck.Client;
 import io.sidecheck.Json;
 import io.sidecheck.Registration;
 import io.sidecheck.RegistrationOptions;
+import io.sidecheck.RegistrationOutcome;
 import io.sidecheck.Severity;
 import io.sidecheck.SidecheckException;
 import io.sidecheck.Target;
@@ -103,7 +104,7 @@ final class ToolRegistrar {
 
     private static Map<String, String> rejections(Registration registration) {
         Map<String, String> rejections = new LinkedHashMap<>();
-        for (Registration.Outcome outcome : registration.rejected()) {
+        for (RegistrationOutcome outcome : registration.rejected()) {
             rejections.put(
                     outcome.name(),
                     outcome.violations().stream()
